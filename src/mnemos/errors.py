@@ -1,0 +1,110 @@
+"""Every error Mnemos raises on purpose.
+
+MnemosError
+├── InvalidInput            invalid_input        what was asked makes no sense as written
+│   └── TooLarge            too_large            it would, if it were smaller
+├── NotFound                not_found            no such session, message, file …
+├── Refused                 refused              understood, and not done
+│   ├── AlreadyExists       already_exists
+│   ├── Ambiguous           ambiguous            several things fit what was named
+│   ├── Disabled            disabled             memory is switched off
+│   ├── ReadOnly            read_only
+│   └── PermissionDenied    permission_denied
+├── Unavailable             unavailable          may work later, unchanged
+│   ├── Busy                busy                 another process held the database too long
+│   ├── DiskFull            disk_full
+│   └── ModelUnavailable    model_unavailable    the configured model did not answer
+└── StorageError            storage_error        the database itself
+    ├── NotADatabase        not_a_database       a file that is not ours
+    ├── Corrupt             corrupt
+    ├── SchemaTooNew        schema_too_new       written by a newer Mnemos
+    ├── SchemaChanged       schema_changed       upgraded by another process while open
+    └── EngineTooOld        engine_too_old       a SQLite with a known corruption bug
+
+``code`` is stable and meant for programs. The message is meant for people: it names the value that
+was wrong and says what to do next. Faces translate the tree to exit codes and HTTP statuses.
+"""
+
+from __future__ import annotations
+
+
+class MnemosError(Exception):
+    """The root of the tree: ``except MnemosError`` catches all that Mnemos raises on purpose."""
+
+    code = "error"
+
+
+class InvalidInput(MnemosError):
+    code = "invalid_input"
+
+
+class TooLarge(InvalidInput):
+    code = "too_large"
+
+
+class NotFound(MnemosError):
+    code = "not_found"
+
+
+class Refused(MnemosError):
+    code = "refused"
+
+
+class AlreadyExists(Refused):
+    code = "already_exists"
+
+
+class Ambiguous(Refused):
+    code = "ambiguous"
+
+
+class Disabled(Refused):
+    code = "disabled"
+
+
+class ReadOnly(Refused):
+    code = "read_only"
+
+
+class PermissionDenied(Refused):
+    code = "permission_denied"
+
+
+class Unavailable(MnemosError):
+    code = "unavailable"
+
+
+class Busy(Unavailable):
+    code = "busy"
+
+
+class DiskFull(Unavailable):
+    code = "disk_full"
+
+
+class ModelUnavailable(Unavailable):
+    code = "model_unavailable"
+
+
+class StorageError(MnemosError):
+    code = "storage_error"
+
+
+class NotADatabase(StorageError):
+    code = "not_a_database"
+
+
+class Corrupt(StorageError):
+    code = "corrupt"
+
+
+class SchemaTooNew(StorageError):
+    code = "schema_too_new"
+
+
+class SchemaChanged(StorageError):
+    code = "schema_changed"
+
+
+class EngineTooOld(StorageError):
+    code = "engine_too_old"
