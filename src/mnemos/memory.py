@@ -1,0 +1,274 @@
+"""The composition root: settings choose an engine, the engine carries the parts."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from mnemos.errors import Corrupt, InvalidInput, NotFound, PermissionDenied, Refused, Unavailable
+from mnemos.sessions import undo
+from mnemos.sessions.model import document_of
+from mnemos.sessions.service import Clock, Sessions
+from mnemos.settings import Settings
+from mnemos.storage.base import AuditRow, Check, Storage, failed, passed
+from mnemos.storage.sqlite.engine import SqliteStorage
+from mnemos.storage.sqlite.salvage import salvage
+
+DATABASE = "mnemos.db"
+IN_MEMORY = ":memory:"
+
+
+def open(
+    home_or_url: str | os.PathLike[str] | None = None,
+    *,
+    space: str | None = None,
+    read_only: bool = False,
+    clock: Clock = time.time,
+    **flags: Any,
+) -> Memory:
+    """Open the memory of a home (default: ``$MNEMOS_HOME`` or ``~/.mnemos``) in one space.
+
+    ``:memory:`` keeps everything in this process. Further keyword arguments are settings, such as
+    ``durability="full"`` or ``actor="me"``. The home is created when it is missing.
+    """
+    memory = Memory.at(home_or_url, space=space, read_only=read_only, clock=clock, **flags)
+    memory.storage  # noqa: B018 - a home that cannot be opened should say so here
+    return memory
+
+
+class Memory:
+    """One home in one space. A context manager; ``close`` twice does no harm."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        read_only: bool = False,
+        clock: Clock = time.time,
+        database: Path | None = None,
+        in_memory: bool = False,
+    ) -> None:
+        """Nothing is opened until a part is used. ``database``: a file outside the home."""
+        self.settings = settings
+        self.clock = clock
+        self._read_only = read_only
+        self._in_memory = in_memory
+        self._database = database or settings.home / DATABASE
+        # A folder that was there before us keeps its mode when it is not a home of ours.
+        self._owns_folder = database is None
+
+    @classmethod
+    def at(
+        cls,
+        home_or_url: str | os.PathLike[str] | None = None,
+        *,
+        space: str | None = None,
+        read_only: bool = False,
+        clock: Clock = time.time,
+        **flags: Any,
+    ) -> Memory:
+        """As ``open``, but nothing is touched until a part is used."""
+        where = None if home_or_url is None else os.fspath(home_or_url)
+        if where is not None and where.startswith(("postgresql://", "postgres://")):
+            raise Unavailable("this version has no PostgreSQL engine yet; open a home folder instead")
+        in_memory = where == IN_MEMORY
+        settings = Settings.load(None if in_memory else where, space=space, **flags)
+        return cls(settings, read_only=read_only, clock=clock, in_memory=in_memory)
+
+    # --- parts ------------------------------------------------------------------------------
+
+    @cached_property
+    def storage(self) -> Storage:
+        if not self._in_memory and not self._read_only:
+            self._make_home()
+        return SqliteStorage(
+            None if self._in_memory else self._database,
+            space=self.settings.space,
+            documents=document_of,
+            read_only=self._read_only,
+            durability=self.settings.durability,
+            busy_seconds=self.settings.busy_seconds,
+        )
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        return Sessions(self.storage, self.settings, self.clock)
+
+    # --- what people may want to take back --------------------------------------------------
+
+    def log(self, limit: int = 50, *, before: int | None = None) -> list[AuditRow]:
+        """The newest changes first."""
+        return self.storage.read(lambda tx: tx.audit.newest(limit, before=before))
+
+    def undo(self, entry_id: int | None = None) -> str:
+        """Take back a change of the log, by default the newest that can be; what was done."""
+        entry = self._undoable(entry_id)
+        done = undo.take_back(self.storage, entry, self.clock())
+        self.storage.write(
+            lambda tx: tx.audit.mark_undone(
+                entry.id,
+                tx.audit.record(
+                    at=self.clock(),
+                    actor=self.settings.actor,
+                    operation=f"undo {entry.operation}",
+                    ref=entry.ref,
+                ),
+            )
+        )
+        return done
+
+    def forget(self, ref: str) -> dict[str, Any]:
+        """Erase what a reference names, in rows, index and log; it cannot be undone.
+
+        ``message:ID`` or ``session:ID``. Answers ``pending`` while another reader keeps the log from
+        being emptied, and ``copies``: the backups that still hold the text.
+        """
+        kind, _, name = ref.partition(":")
+        if kind == "message" and name.isdecimal():
+            known = self.sessions.forget_message(int(name))
+        elif kind == "session" and name:
+            known = self.sessions.forget_session(name)
+        else:
+            raise InvalidInput(f"{ref!r} names nothing; use message:ID or session:ID")
+        if not known:
+            raise NotFound(f"there is no {ref}")
+        pending = not self.storage.scrub_log()
+        return {"ref": ref, "forgotten": True, "pending": pending, "copies": self.backups()}
+
+    # --- the database as a whole ------------------------------------------------------------
+
+    def backup(self, target: str | os.PathLike[str], progress: Callable[[float], None] | None = None) -> Path:
+        """Write a verified copy of the database while it is in use; where it is."""
+        path = Path(target).expanduser().absolute()
+        self.storage.backup(path, progress)
+        if not self.storage.read_only:
+            self.storage.write(lambda tx: tx.audit.note_backup(str(path), self.clock()))
+        return path
+
+    def backups(self) -> list[str]:
+        """The backups made so far that are still where they were written."""
+        known = self.storage.read(lambda tx: tx.audit.backups())
+        beside = [str(path) for path in self._database.parent.glob(f"{self._database.stem}.*-*.db")]
+        return [path for path, _ in known if Path(path).exists()] + sorted(beside)
+
+    def restore(self, backup: str | os.PathLike[str]) -> Path | None:
+        """Replace all data by a backup; where the former data was put."""
+        return self.storage.restore(Path(backup).expanduser().absolute())
+
+    def doctor(self, *, repair: bool = False) -> Iterator[Check]:
+        """Check the data; with ``repair``, mend what can be mended and keep what cannot."""
+        try:
+            checks = list(self.storage.examine(repair=repair))
+        except Corrupt as exc:
+            yield failed("integrity", str(exc))
+            if repair:
+                yield from self._salvage()
+            return
+        yield from checks
+        if repair and any(check.name == "integrity" and not check.ok for check in checks):
+            yield from self._salvage()
+
+    def close(self) -> None:
+        if "storage" in self.__dict__:
+            self.storage.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        exc: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # --- inside -----------------------------------------------------------------------------
+
+    def _make_home(self) -> None:
+        home = self._database.parent
+        try:
+            home.mkdir(parents=True, mode=0o700, exist_ok=True)
+            if self._owns_folder and home.stat().st_uid == os.geteuid():
+                home.chmod(0o700)
+        except FileExistsError as exc:
+            raise InvalidInput(f"{home} is a file; the home must be a folder") from exc
+        except OSError as exc:
+            if not home.is_dir():
+                raise PermissionDenied(
+                    f"the home {home} cannot be created: {exc.strerror}; set MNEMOS_HOME to a folder "
+                    "that you can write"
+                ) from exc
+
+    def _undoable(self, entry_id: int | None) -> AuditRow:
+        if entry_id is not None:
+            entry = self.storage.read(lambda tx: tx.audit.get(entry_id))
+            if entry is None:
+                raise NotFound(f"the log has no entry {entry_id}; see `mnemos log`")
+            if not undo.can_be_undone(entry):
+                raise Refused(f"entry {entry_id} ({entry.operation}) cannot be undone (again)")
+            return entry
+        for entry in self.log(200):
+            if undo.can_be_undone(entry):
+                return entry
+        raise NotFound("there is nothing to undo")
+
+    def _salvage(self) -> Iterator[Check]:
+        self.close()
+        self.__dict__.pop("storage", None)
+        self.__dict__.pop("sessions", None)
+        result = salvage(self._database)
+        brought = ", ".join(f"{count} {table}" for table, count in result.rows.items() if count)
+        yield passed("salvage", f"saved {brought}; the damaged file is {result.damaged}")
+        self.storage.catch_up()
+        yield from self.storage.examine(repair=True)
+
+
+class SessionDB(Sessions):
+    """Sessions in a database file of their own: what agent hosts open.
+
+    ``db_path`` None is the database of the default home.
+    """
+
+    def __init__(
+        self,
+        db_path: str | os.PathLike[str] | None = None,
+        *,
+        space: str = "default",
+        read_only: bool = False,
+        clock: Clock = time.time,
+        **flags: Any,
+    ) -> None:
+        settings = Settings.load(space=space, **flags)
+        where = None if db_path is None else os.fspath(db_path)
+        path = None if where is None else Path(where).expanduser().absolute()
+        if path is not None:
+            settings = replace(settings, home=path.parent)
+        self._memory = Memory(
+            settings,
+            read_only=read_only,
+            clock=clock,
+            database=path,
+            in_memory=where == IN_MEMORY,
+        )
+        super().__init__(self._memory.storage, settings, clock)
+
+    def close(self) -> None:
+        self._memory.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        exc: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

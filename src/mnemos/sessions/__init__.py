@@ -1,0 +1,1 @@
+"""Every conversation, kept and found."""

@@ -1,0 +1,287 @@
+"""Sessions and messages between what hosts pass in and what an engine stores."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from mnemos.errors import InvalidInput, TooLarge
+from mnemos.storage.base import Document, MessageRow, NewMessage, SessionRow
+
+FORGOTTEN = "[forgotten]"
+
+_MAX_NAME = 512
+_LAST_MOMENT = 1e12
+
+MESSAGE_FIELDS = frozenset(
+    {
+        "role", "content", "tool_name", "tool_calls", "tool_call_id", "token_count", "timestamp",
+        "metadata",
+    }
+)  # fmt: skip
+
+Redact = Callable[[str], str]
+
+
+def new_message(fields: Mapping[str, Any], *, now: float, redact: Redact, max_bytes: int) -> NewMessage:
+    """Check the arguments of ``append_message`` and make them ready to store."""
+    role = fields.get("role")
+    if not isinstance(role, str) or not role or len(role) > 64:
+        raise InvalidInput(f"role is {role!r}; use user, assistant, system or tool")
+    content, encoded = _stored_content(fields.get("content"), redact)
+    tool_calls = _stored_json("tool_calls", fields.get("tool_calls"), redact)
+    metadata = _stored_json("metadata", fields.get("metadata"), redact)
+    size = len(content or "") + len(tool_calls or "") + len(metadata or "")
+    if size > max_bytes // 4:
+        _check_size(max_bytes, content, tool_calls, metadata)
+    timestamp = fields.get("timestamp")
+    token_count = fields.get("token_count")
+    return NewMessage(
+        role,
+        content,
+        encoded,
+        optional_name("tool_name", fields.get("tool_name")),
+        tool_calls,
+        optional_name("tool_call_id", fields.get("tool_call_id")),
+        None if token_count is None else whole("token_count", token_count),
+        now if timestamp is None else moment("timestamp", timestamp),
+        metadata,
+        _count_calls(fields.get("tool_calls")),
+    )
+
+
+def message_dict(row: MessageRow) -> dict[str, Any]:
+    """A message as hosts see it; a forgotten one says so."""
+    message = {
+        "id": row.id,
+        "session_id": row.session_id,
+        "role": row.role,
+        "content": content_of(row),
+        "tool_name": row.tool_name,
+        "tool_calls": loaded(row.tool_calls),
+        "tool_call_id": row.tool_call_id,
+        "token_count": row.token_count,
+        "timestamp": row.timestamp,
+        "metadata": loaded(row.metadata),
+    }
+    if row.forgotten:
+        message["forgotten"] = True
+    return message
+
+
+def session_dict(row: SessionRow) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "source": row.source,
+        "user_id": row.user_id,
+        "model": row.model,
+        "model_config": loaded(row.model_config),
+        "system_prompt": row.system_prompt,
+        "parent_session_id": row.parent_session_id,
+        "started_at": row.started_at,
+        "ended_at": row.ended_at,
+        "end_reason": row.end_reason,
+        "message_count": row.message_count,
+        "tool_call_count": row.tool_call_count,
+        "input_tokens": row.input_tokens,
+        "output_tokens": row.output_tokens,
+        "title": row.title,
+        "metadata": loaded(row.metadata),
+        "archived": row.archived,
+    }
+
+
+def content_of(row: MessageRow) -> Any:
+    if row.forgotten:
+        return FORGOTTEN
+    return loaded(row.content) if row.encoded else row.content
+
+
+def text_of(row: MessageRow) -> str:
+    """What the message says, as text: of several parts, the text parts."""
+    return _spoken(content_of(row))
+
+
+def document_of(row: MessageRow) -> Document:
+    """What can be found in a message: its text, and the names and arguments of its tools."""
+    said = text_of(row) if row.encoded else row.content or ""
+    if row.tool_calls is None:
+        return Document(said, row.tool_name or "")
+    calls = " ".join(_call_words(loaded(row.tool_calls)))
+    return Document(said, f"{row.tool_name} {calls}" if row.tool_name else calls)
+
+
+def calls_without_arguments(row: MessageRow) -> str | None:
+    """The skeleton of a forgotten message's calls: an answer must still find the call it answers."""
+    calls = loaded(row.tool_calls)
+    if not isinstance(calls, list):
+        return None
+    kept = [
+        {
+            "id": call.get("id"),
+            "type": "function",
+            "function": {"name": call_name(call), "arguments": "{}"},
+        }
+        for call in calls
+        if isinstance(call, dict)
+    ]
+    return dumped(kept)
+
+
+def call_name(call: Mapping[str, Any]) -> str:
+    function = call.get("function")
+    name = function.get("name") if isinstance(function, Mapping) else call.get("name")
+    return name if isinstance(name, str) else ""
+
+
+# --- values ---------------------------------------------------------------------------------
+
+
+def name(label: str, value: Any) -> str:
+    """A short text without control characters, such as an id."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"{label} is {value!r}; use a text that is not empty")
+    if len(value) > _MAX_NAME:
+        raise TooLarge(f"{label} has {len(value)} characters; at most {_MAX_NAME} are allowed")
+    if not value.isprintable():
+        raise InvalidInput(f"{label} is {value!r}; line breaks and control characters are not allowed")
+    return value
+
+
+def optional_name(label: str, value: Any) -> str | None:
+    return None if value is None else name(label, value)
+
+
+def optional_text(label: str, value: Any) -> str | None:
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise InvalidInput(f"{label} is a {type(value).__name__}; use a text")
+    return value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+
+
+def whole(label: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 53:
+        raise InvalidInput(f"{label} is {value!r}; use a whole number from 0")
+    return value
+
+
+def moment(label: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise InvalidInput(f"{label} is {value!r}; use Unix seconds, such as 1767225600.0")
+    if not math.isfinite(value) or abs(value) >= _LAST_MOMENT:
+        raise InvalidInput(f"{label} is {value!r}; use Unix seconds (are these milliseconds?)")
+    return float(value)
+
+
+def optional_moment(label: str, value: Any) -> float | None:
+    return None if value is None else moment(label, value)
+
+
+def dumped(value: Any) -> str:
+    """JSON that any engine can store and that loads back the same."""
+    try:
+        return msgspec.json.encode(value).decode()
+    except UnicodeEncodeError:
+        # A lone surrogate has no UTF-8; escaped, it survives.
+        return json.dumps(value)
+
+
+def loaded(text: str | None) -> Any:
+    return None if text is None else json.loads(text)
+
+
+def optional_json(label: str, value: Any, redact: Redact) -> str | None:
+    return _stored_json(label, value, redact)
+
+
+# --- inside ---------------------------------------------------------------------------------
+
+
+def _stored_content(content: Any, redact: Redact) -> tuple[str | None, bool]:
+    if content is None:
+        return None, False
+    if isinstance(content, str):
+        clean = redact(content)
+        return (clean, False) if _is_storable(clean) else (dumped(clean), True)
+    if isinstance(content, list):
+        return _stored_json("content", content, redact), True
+    raise InvalidInput(
+        f"content is a {type(content).__name__}; use a text, or a list of parts such as "
+        '[{"type": "text", "text": "…"}]'
+    )
+
+
+def _is_storable(text: str) -> bool:
+    if "\0" in text:
+        return False
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _stored_json(label: str, value: Any, redact: Redact) -> str | None:
+    if value is None:
+        return None
+    try:
+        return redact(dumped(value))
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as exc:
+        raise InvalidInput(f"{label} cannot be written as JSON: {exc}") from exc
+
+
+def _check_size(max_bytes: int, *texts: str | None) -> None:
+    size = sum(len(text.encode()) for text in texts if text)
+    if size > max_bytes:
+        raise TooLarge(
+            f"the message has {size:,} bytes, more than the {max_bytes:,} allowed; keep large data in "
+            "a file and store its name, or raise max_message_bytes in config.toml"
+        )
+
+
+def _count_calls(tool_calls: Any) -> int:
+    if isinstance(tool_calls, list):
+        return len(tool_calls)
+    return 1 if isinstance(tool_calls, dict) else 0
+
+
+def _spoken(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "\n".join(text for part in content if (text := _part_text(part)))
+    return ""
+
+
+def _part_text(part: Any) -> str:
+    if isinstance(part, str):
+        return part
+    if isinstance(part, dict):
+        text = part.get("text")
+        if isinstance(text, str):
+            return text
+        return _spoken(part.get("content"))
+    return ""
+
+
+def _call_words(value: Any) -> list[str]:
+    """Every text in a structure of calls; arguments written as JSON are looked into."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list):
+        return [word for item in value for word in _call_words(item)]
+    if isinstance(value, dict):
+        return [
+            word
+            for key, item in value.items()
+            if key not in ("id", "type", "index")
+            for word in ([key] if key not in ("function", "name", "arguments") else []) + _call_words(item)
+        ]
+    return [] if value is None or isinstance(value, bool) else [str(value)]

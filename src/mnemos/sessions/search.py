@@ -1,0 +1,120 @@
+"""Search results as hosts see them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mnemos.errors import InvalidInput
+from mnemos.sessions import lineage
+from mnemos.sessions.model import document_of, text_of
+from mnemos.storage.base import Filters, Found, MessageRow, Order, Reads, Results
+from mnemos.text.highlight import OPEN, snippet
+from mnemos.text.query import Query, parse
+
+CONTEXT_CHARACTERS = 200
+MAX_LIMIT = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A search as asked: the query, what it looks at, and how much it returns."""
+
+    query: Query
+    filters: Filters
+    order: Order
+    limit: int
+    offset: int
+
+
+def asked(
+    query: str,
+    *,
+    filters: Filters,
+    sort: str,
+    limit: int,
+    offset: int,
+) -> Asked:
+    if not isinstance(query, str):
+        raise InvalidInput(f"query is a {type(query).__name__}; use a text")
+    try:
+        order = Order(sort)
+    except ValueError:
+        raise InvalidInput(f"sort is {sort!r}; use relevance, newest or oldest") from None
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
+        raise InvalidInput(f"limit is {limit!r}; use 1 to {MAX_LIMIT}")
+    if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
+        raise InvalidInput(f"offset is {offset!r}; use a whole number from 0")
+    return Asked(parse(query), filters, order, limit, offset)
+
+
+def names(label: str, value: str | Sequence[str] | None) -> list[str] | None:
+    """A filter given as one name or several."""
+    if value is None:
+        return None
+    several = [value] if isinstance(value, str) else list(value)
+    if not all(isinstance(item, str) for item in several):
+        raise InvalidInput(f"{label} is {value!r}; use a text or a list of texts")
+    return several
+
+
+def find(tx: Reads, search: Asked) -> Results:
+    return tx.sessions.search(
+        search.query,
+        search.filters,
+        order=search.order,
+        limit=search.limit,
+        offset=search.offset,
+    )
+
+
+def described(tx: Reads, query: Query, results: Results) -> list[dict[str, Any]]:
+    """The hits with what surrounds them and the conversation they belong to."""
+    hits = []
+    for found in results.hits:
+        around = tx.sessions.around(found.message_id, before=1, after=1)
+        row = next((r for r in around if r.id == found.message_id), None)
+        if row is not None:
+            hits.append(_hit(tx, query, found, row, around, partial=results.partial))
+    return hits
+
+
+def _hit(
+    tx: Reads,
+    query: Query,
+    found: Found,
+    row: MessageRow,
+    around: list[MessageRow],
+    *,
+    partial: bool,
+) -> dict[str, Any]:
+    session = tx.sessions.get(row.session_id)
+    return {
+        "id": row.id,
+        "session_id": row.session_id,
+        "role": row.role,
+        "snippet": snippet_of(row, query),
+        "timestamp": row.timestamp,
+        "tool_name": row.tool_name,
+        "source": session.source if session else None,
+        "model": session.model if session else None,
+        "session_started": session.started_at if session else None,
+        "context": [{"role": r.role, "content": cut(text_of(r))} for r in around],
+        "root_session_id": lineage.root(tx.sessions, row.session_id),
+        "score": round(found.matched + found.score, 4),
+        "partial": partial,
+    }
+
+
+def snippet_of(row: MessageRow, query: Query, *, width: int = 240) -> str:
+    document = document_of(row)
+    said = snippet(document.said, query, width=width)
+    if OPEN in said or not document.tool:
+        return said
+    tool = snippet(document.tool, query, width=width)
+    return tool if OPEN in tool or not said else said
+
+
+def cut(text: str, characters: int = CONTEXT_CHARACTERS) -> str:
+    return text if len(text) <= characters else text[: characters - 1] + "…"

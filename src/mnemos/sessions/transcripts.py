@@ -1,0 +1,223 @@
+"""Sessions leaving and entering whole: as dictionaries, and as JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import IO, Any
+
+import msgspec
+
+from mnemos.errors import InvalidInput
+from mnemos.sessions.model import (
+    MESSAGE_FIELDS,
+    Redact,
+    dumped,
+    message_dict,
+    moment,
+    name,
+    new_message,
+    optional_json,
+    optional_moment,
+    optional_name,
+    optional_text,
+    session_dict,
+    whole,
+)
+from mnemos.storage.base import NewMessage, SessionRow, Storage, Writes
+
+# A page of an export is one short read; a batch of an import one short write.
+PAGE = 500
+BATCH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A checked session, ready to be stored."""
+
+    session: SessionRow
+    messages: Sequence[NewMessage]
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import did. ``skipped`` sessions were there already."""
+
+    sessions: tuple[str, ...]
+    messages: int
+    skipped: tuple[str, ...]
+
+
+def exported(storage: Storage, session_id: str) -> dict[str, Any] | None:
+    """A session with its messages; None when unknown."""
+    row = storage.read(lambda tx: tx.sessions.get(session_id))
+    if row is None:
+        return None
+    return session_dict(row) | {"messages": list(_messages(storage, session_id))}
+
+
+def all_exported(storage: Storage, source: str | None) -> Iterator[dict[str, Any]]:
+    """Every session, by id; no transaction stays open while the caller works."""
+    after = ""
+    while True:
+        page = storage.read(
+            lambda tx: tx.sessions.page(source=source, after=after, limit=PAGE)  # noqa: B023
+        )
+        for row in page:
+            yield session_dict(row) | {"messages": list(_messages(storage, row.id))}
+        if len(page) < PAGE:
+            return
+        after = page[-1].id
+
+
+def checked(
+    sessions: Iterable[Mapping[str, Any]], *, now: float, redact: Redact, max_bytes: int
+) -> list[Incoming]:
+    """Every session and message checked, parents before children; the first mistake raises."""
+    incoming: dict[str, Incoming] = {}
+    for number, item in enumerate(sessions, start=1):
+        try:
+            one = _incoming(item, now=now, redact=redact, max_bytes=max_bytes)
+        except InvalidInput as exc:
+            raise type(exc)(f"session {number}: {exc}; nothing was imported") from exc
+        if one.session.id in incoming:
+            raise InvalidInput(f"session {number}: {one.session.id!r} occurs twice; nothing was imported")
+        incoming[one.session.id] = one
+    return _parents_first(incoming)
+
+
+def store(storage: Storage, incoming: Sequence[Incoming]) -> Imported:
+    """Write checked sessions, each in short transactions; existing ones are completed or skipped."""
+    done: list[str] = []
+    skipped: list[str] = []
+    count = 0
+    for one in incoming:
+        there = storage.write(lambda tx: _begin(tx, one))  # noqa: B023
+        if there is None:
+            skipped.append(one.session.id)
+            continue
+        for start in range(there, len(one.messages), BATCH):
+            batch = one.messages[start : start + BATCH]
+            storage.write(lambda tx: tx.sessions.append(one.session.id, batch))  # noqa: B023
+            storage.catch_up(0.0)
+        done.append(one.session.id)
+        count += len(one.messages) - there
+    storage.catch_up()
+    return Imported(tuple(done), count, tuple(skipped))
+
+
+def _begin(tx: Writes, one: Incoming) -> int | None:
+    """Create the session, or find how far an interrupted import got; None: nothing is missing."""
+    parent = one.session.parent_session_id
+    session = one.session
+    if parent is not None and tx.sessions.get(parent) is None:
+        # Exported without its parent: a session alone is better than none.
+        session = replace(session, parent_session_id=None)
+    if tx.sessions.create(session):
+        return 0
+    there = tx.sessions.messages(session.id, after=0, limit=len(one.messages))
+    same = all(
+        (row.role, row.timestamp, row.content) == (new.role, new.timestamp, new.content)
+        for row, new in zip(there, one.messages, strict=False)
+    )
+    return len(there) if same and len(there) < len(one.messages) else None
+
+
+def write_lines(sessions: Iterable[Mapping[str, Any]], stream: IO[str]) -> int:
+    """One session a line; how many."""
+    count = 0
+    for session in sessions:
+        stream.write(dumped(session) + "\n")
+        count += 1
+    return count
+
+
+def read_lines(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """The sessions of a JSONL text; a line that is none raises InvalidInput with its number."""
+    for number, line in enumerate(stream, start=1):
+        if not line.strip():
+            continue
+        try:
+            session = msgspec.json.decode(line)
+        except msgspec.DecodeError as exc:
+            raise InvalidInput(f"line {number} is not JSON: {exc}; nothing was imported") from exc
+        if not isinstance(session, dict):
+            raise InvalidInput(f"line {number} is not a session; nothing was imported")
+        yield session
+
+
+def _messages(storage: Storage, session_id: str) -> Iterator[dict[str, Any]]:
+    after = 0
+    while True:
+        page = storage.read(
+            lambda tx: tx.sessions.messages(session_id, after=after, limit=PAGE)  # noqa: B023
+        )
+        yield from map(message_dict, page)
+        if len(page) < PAGE:
+            return
+        after = page[-1].id
+
+
+def _incoming(item: Mapping[str, Any], *, now: float, redact: Redact, max_bytes: int) -> Incoming:
+    if not isinstance(item, Mapping):
+        raise InvalidInput(f"a {type(item).__name__} is not a session")
+    messages = item.get("messages", [])
+    if not isinstance(messages, list):
+        raise InvalidInput("messages must be a list")
+    started = item.get("started_at")
+    checked_messages = [
+        _incoming_message(message, number, now=now, redact=redact, max_bytes=max_bytes)
+        for number, message in enumerate(messages, start=1)
+    ]
+    if started is None:
+        started = checked_messages[0].timestamp if checked_messages else now
+    session = SessionRow(
+        id=name("id", item.get("id")),
+        source=name("source", item.get("source", "import")),
+        user_id=optional_name("user_id", item.get("user_id")),
+        model=optional_name("model", item.get("model")),
+        model_config=optional_json("model_config", item.get("model_config"), redact),
+        system_prompt=_redacted(optional_text("system_prompt", item.get("system_prompt")), redact),
+        parent_session_id=optional_name("parent_session_id", item.get("parent_session_id")),
+        started_at=moment("started_at", started),
+        ended_at=optional_moment("ended_at", item.get("ended_at")),
+        end_reason=optional_name("end_reason", item.get("end_reason")),
+        message_count=0,
+        tool_call_count=0,
+        input_tokens=whole("input_tokens", item.get("input_tokens", 0)),
+        output_tokens=whole("output_tokens", item.get("output_tokens", 0)),
+        title=_redacted(optional_name("title", item.get("title")), redact),
+        metadata=optional_json("metadata", item.get("metadata"), redact),
+        archived=bool(item.get("archived", False)),
+    )
+    return Incoming(session, checked_messages)
+
+
+def _incoming_message(message: Any, number: int, *, now: float, redact: Redact, max_bytes: int) -> NewMessage:
+    if not isinstance(message, Mapping):
+        raise InvalidInput(f"message {number} is a {type(message).__name__}")
+    unknown = set(message) - MESSAGE_FIELDS - {"id", "session_id", "forgotten"}
+    if unknown:
+        raise InvalidInput(f"message {number} has the unknown field {sorted(unknown)[0]!r}")
+    try:
+        return new_message(message, now=now, redact=redact, max_bytes=max_bytes)
+    except InvalidInput as exc:
+        raise type(exc)(f"message {number}: {exc}") from exc
+
+
+def _parents_first(incoming: dict[str, Incoming]) -> list[Incoming]:
+    ordered: dict[str, Incoming] = {}
+    for session_id in incoming:
+        line: dict[str, Incoming] = {}
+        above: str | None = session_id
+        while above is not None and above in incoming and above not in ordered:
+            if above in line:
+                raise InvalidInput(f"session {above!r} is its own ancestor; nothing was imported")
+            line[above] = incoming[above]
+            above = incoming[above].session.parent_session_id
+        ordered |= dict(reversed(line.items()))
+    return list(ordered.values())
+
+
+def _redacted(text: str | None, redact: Redact) -> str | None:
+    return None if text is None else redact(text)

@@ -1,0 +1,118 @@
+"""What the audit log says of sessions, and how to take it back."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+from mnemos.errors import NotFound, Refused
+from mnemos.sessions import transcripts
+from mnemos.sessions.model import dumped
+from mnemos.storage.base import AuditRow, Storage, Writes
+
+TITLE = "sessions.title"
+ARCHIVE = "sessions.archive"
+DELETE = "sessions.delete"
+IMPORT = "sessions.import"
+PRUNE = "sessions.prune"
+FORGET = "forget"
+
+# A larger session is deleted without a way back; the answer of the command says so beforehand.
+KEEP_CHARACTERS = 20_000_000
+
+Note = Callable[[Writes, str, str, str | None, str | None], int]
+
+
+def ref(session_id: str) -> str:
+    return f"session:{session_id}"
+
+
+def delete(storage: Storage, session_id: str, note: Note) -> bool:
+    """Delete a session, keeping a packed copy in the audit log."""
+    session = transcripts.exported(storage, session_id)
+    if session is None:
+        return False
+    packed = pack(session)
+
+    def work(tx: Writes) -> bool:
+        known = tx.sessions.begin_delete(session_id)
+        if known:
+            note(tx, DELETE, ref(session_id), packed, None)
+        return known
+
+    known = storage.write(work)
+    storage.finish_deletes()
+    return known
+
+
+def pack(session: dict[str, Any]) -> str | None:
+    text = dumped(session)
+    if len(text) > KEEP_CHARACTERS:
+        return None
+    return base64.b85encode(zlib.compress(text.encode(), 6)).decode()
+
+
+def unpack(packed: str) -> dict[str, Any]:
+    session: dict[str, Any] = json.loads(zlib.decompress(base64.b85decode(packed)))
+    return session
+
+
+def can_be_undone(entry: AuditRow) -> bool:
+    if entry.undone_by is not None:
+        return False
+    if entry.operation == DELETE:
+        return entry.before is not None
+    if entry.operation == IMPORT:
+        return entry.after is not None
+    # A title's "before" may be no title; its "after" is then there.
+    return entry.operation in (TITLE, ARCHIVE) and (entry.before or entry.after) is not None
+
+
+def take_back(storage: Storage, entry: AuditRow, now: float) -> str:
+    """Undo an entry; what was done, for people. Refused when something else changed it since."""
+    if entry.operation == DELETE and entry.before:
+        return _undelete(storage, entry.before, now)
+    if entry.operation == IMPORT and entry.after:
+        return _unimport(storage, json.loads(entry.after))
+    session_id = entry.ref.removeprefix("session:")
+    if entry.operation == TITLE:
+        storage.write(lambda tx: _retitle(tx, session_id, entry))
+        return f"the title of {session_id} is {entry.before!r} again"
+    archived = json.loads(entry.before or "false")
+    storage.write(lambda tx: _rearchive(tx, session_id, archived=archived))
+    return f"{session_id} is {'archived' if archived else 'not archived'} again"
+
+
+def _undelete(storage: Storage, packed: str, now: float) -> str:
+    session = unpack(packed)
+    incoming = transcripts.checked(
+        [session], now=now, redact=lambda text: text, max_bytes=KEEP_CHARACTERS * 4
+    )
+    done = transcripts.store(storage, incoming)
+    if not done.sessions:
+        raise Refused(f"session {session['id']!r} exists again; delete or rename it first")
+    return f"{session['id']} is back, with {done.messages} messages under new ids"
+
+
+def _unimport(storage: Storage, session_ids: list[str]) -> str:
+    for session_id in session_ids:
+        storage.write(lambda tx: tx.sessions.begin_delete(session_id))  # noqa: B023
+    storage.finish_deletes()
+    return f"{len(session_ids)} imported sessions are gone again"
+
+
+def _retitle(tx: Writes, session_id: str, entry: AuditRow) -> None:
+    row = tx.sessions.get(session_id)
+    if row is None:
+        raise NotFound(f"there is no session {session_id!r} any more")
+    if row.title != entry.after:
+        raise Refused(f"the title of {session_id} was changed again since, to {row.title!r}")
+    tx.sessions.set_title(session_id, entry.before)
+
+
+def _rearchive(tx: Writes, session_id: str, *, archived: bool) -> None:
+    if not tx.sessions.set_archived(session_id, archived=archived):
+        raise NotFound(f"there is no session {session_id!r} any more")

@@ -1,0 +1,201 @@
+"""What a person or a host may set, read here and nowhere else.
+
+A flag (an argument of ``mnemos.open``) wins over the environment, which wins over
+``<home>/config.toml``, which wins over the default.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from mnemos.errors import InvalidInput
+
+_SPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*(/[A-Za-z0-9][A-Za-z0-9._@-]*)*")
+_TRUE = frozenset({"1", "true", "yes", "on"})
+_FALSE = frozenset({"0", "false", "no", "off", ""})
+
+
+class Durability(StrEnum):
+    NORMAL = "normal"
+    """An acknowledged write survives a killed process."""
+    FULL = "full"
+    """An acknowledged write survives a power cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """An OpenAI-compatible endpoint. Without a base URL no model is used."""
+
+    base_url: str = ""
+    model: str = ""
+    api_key: str = ""
+    timeout: float = 60.0
+
+    @property
+    def is_configured(self) -> bool:
+        return bool(self.base_url and self.model)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    home: Path
+    space: str = "default"
+    source: str = "cli"
+    """Where conversations come from when the host does not say."""
+    actor: str = "unknown"
+    """Who stands in the audit log."""
+    durability: Durability = Durability.NORMAL
+    redact: bool = True
+    disabled: bool = False
+    """Batch and training runs: every write is a no-op that says so."""
+    busy_seconds: float = 30.0
+    """How long a write waits for other processes before it fails with ``busy``."""
+    max_message_bytes: int = 16 * 1024 * 1024
+    audit_days: int = 30
+    """How long a deleted session can be brought back with undo."""
+    llm: Model = Model()
+
+    @classmethod
+    def load(
+        cls, home: str | Path | None = None, *, env: Mapping[str, str] | None = None, **flags: Any
+    ) -> Settings:
+        """Read flags, environment and config.toml; a wrong value raises InvalidInput naming it."""
+        env = os.environ if env is None else env
+        folder = Path(home or env.get("MNEMOS_HOME") or "~/.mnemos").expanduser().absolute()
+        found: dict[str, Any] = {"actor": env.get("USER") or _login_name()}
+        found |= _from_file(folder / "config.toml")
+        found |= _from_environment(env)
+        found |= {name: value for name, value in flags.items() if value is not None}
+        llm = found.pop("llm", {})
+        settings = cls(home=folder, **_checked(found))
+        return replace(settings, llm=llm if isinstance(llm, Model) else _model(llm, env))
+
+
+def check_space(space: str) -> str:
+    """The space itself, when it is a name: parts of letters, digits and ``. _ @ -``, joined by ``/``."""
+    if not isinstance(space, str) or len(space) > 200 or not _SPACE.fullmatch(space):
+        raise InvalidInput(
+            f"{space!r} is not a space: use letters, digits and . _ @ - in parts joined by /, "
+            "such as team-a/alice"
+        )
+    return space
+
+
+def _from_file(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
+        raise InvalidInput(f"{path} cannot be read as TOML: {exc}") from exc
+    except OSError as exc:
+        raise InvalidInput(f"{path} cannot be read: {exc.strerror}") from exc
+
+
+def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
+    names = {
+        "space": ("MNEMOS_SPACE",),
+        "source": ("MNEMOS_SOURCE", "HERMES_SESSION_SOURCE"),
+        "actor": ("MNEMOS_ACTOR",),
+        "durability": ("MNEMOS_DURABILITY",),
+        "redact": ("MNEMOS_REDACT",),
+        "disabled": ("MNEMOS_DISABLED",),
+    }
+    found: dict[str, Any] = {}
+    for setting, variables in names.items():
+        for variable in variables:
+            if env.get(variable):
+                found[setting] = env[variable]
+                break
+    return found
+
+
+def _checked(found: dict[str, Any]) -> dict[str, Any]:
+    known = {field.name for field in fields(Settings)} - {"home"}
+    checked: dict[str, Any] = {}
+    for name, value in found.items():
+        if name not in known:
+            raise InvalidInput(f"there is no setting {name!r}; known are {', '.join(sorted(known))}")
+        checked[name] = _READ[name](name, value)
+    return checked
+
+
+def _model(found: Mapping[str, Any], env: Mapping[str, str]) -> Model:
+    if not isinstance(found, Mapping):
+        raise InvalidInput("[llm] in config.toml must be a table with base_url and model")
+    unknown = set(found) - {"base_url", "model", "api_key_env", "timeout"}
+    if unknown:
+        raise InvalidInput(
+            f"[llm] has no setting {sorted(unknown)[0]!r}; known are base_url, model, api_key_env "
+            "and timeout (the key itself belongs into the environment)"
+        )
+    key_variable = str(found.get("api_key_env", "MNEMOS_LLM_API_KEY"))
+    return Model(
+        base_url=env.get("MNEMOS_LLM_BASE_URL") or str(found.get("base_url", "")),
+        model=env.get("MNEMOS_LLM_MODEL") or str(found.get("model", "")),
+        api_key=env.get(key_variable, ""),
+        timeout=_positive("llm.timeout", found.get("timeout", 60.0)),
+    )
+
+
+def _truth(name: str, value: Any) -> bool:
+    text = str(value).strip().lower()
+    if text in _TRUE or text in _FALSE:
+        return text in _TRUE
+    raise InvalidInput(f"{name} is {value!r}; use true or false")
+
+
+def _positive(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = -1.0
+    if not 0 < number < 1e12:
+        raise InvalidInput(f"{name} is {value!r}; use a number above zero")
+    return number
+
+
+def _whole(name: str, value: Any) -> int:
+    return int(_positive(name, value))
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"{name} is {value!r}; use a text that is not empty")
+    return value
+
+
+def _durability(name: str, value: Any) -> Durability:
+    try:
+        return Durability(value)
+    except ValueError:
+        raise InvalidInput(f"{name} is {value!r}; use normal or full") from None
+
+
+def _login_name() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"
+
+
+_READ = {
+    "space": lambda _name, value: check_space(value),
+    "source": _text,
+    "actor": _text,
+    "durability": _durability,
+    "redact": _truth,
+    "disabled": _truth,
+    "busy_seconds": _positive,
+    "max_message_bytes": _whole,
+    "audit_days": _whole,
+}

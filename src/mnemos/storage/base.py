@@ -1,0 +1,376 @@
+"""The contract between the parts and an engine.
+
+A storage is opened in one space and reaches no other. All work happens in transactions: a part hands
+``read`` or ``write`` a function, which gets the transaction's stores. A write is all or nothing. The
+function may be run again when the engine could not commit through no fault of its own, so it must not
+change anything but the transaction. Nothing slow belongs inside: no model, no network, no embedding.
+
+Which rows come back is promised; their order only where a docstring says so. ``mnemos.testing`` holds
+this contract as tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from mnemos.text.query import Query
+
+T = TypeVar("T")
+
+
+class Order(StrEnum):
+    RELEVANCE = "relevance"
+    NEWEST = "newest"
+    OLDEST = "oldest"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """A session as stored; ``model_config`` and ``metadata`` are JSON."""
+
+    id: str
+    source: str
+    user_id: str | None
+    model: str | None
+    model_config: str | None
+    system_prompt: str | None
+    parent_session_id: str | None
+    started_at: float
+    ended_at: float | None
+    end_reason: str | None
+    message_count: int
+    tool_call_count: int
+    input_tokens: int
+    output_tokens: int
+    title: str | None
+    metadata: str | None
+    archived: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessage:
+    """A message to be stored.
+
+    ``content`` is plain text, or JSON when ``encoded``; ``tool_calls`` and ``metadata`` are JSON;
+    ``calls`` is the number of calls in ``tool_calls``. No text holds a NUL or a lone surrogate.
+    """
+
+    role: str
+    content: str | None
+    encoded: bool
+    tool_name: str | None
+    tool_calls: str | None
+    tool_call_id: str | None
+    token_count: int | None
+    timestamp: float
+    metadata: str | None
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRow:
+    """A message as stored. A forgotten one keeps its place, its role and its time."""
+
+    id: int
+    session_id: str
+    role: str
+    content: str | None
+    encoded: bool
+    tool_name: str | None
+    tool_calls: str | None
+    tool_call_id: str | None
+    token_count: int | None
+    timestamp: float
+    metadata: str | None
+    forgotten: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What can be found in a message: what was said, and the tools that were called."""
+
+    said: str
+    tool: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which messages a search looks at. None: no restriction. ``until`` is exclusive."""
+
+    sources: Sequence[str] | None = None
+    exclude_sources: Sequence[str] = ()
+    roles: Sequence[str] | None = None
+    session_ids: Sequence[str] | None = None
+    exclude_session_ids: Sequence[str] = ()
+    since: float | None = None
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A hit: how many clauses of the query the message fulfils, and how well."""
+
+    message_id: int
+    matched: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The hits in order. ``partial``: no message has all clauses, these have most of them."""
+
+    hits: tuple[Found, ...]
+    partial: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    id: int
+    at: float
+    actor: str
+    operation: str
+    ref: str
+    before: str | None
+    after: str | None
+    undone_by: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing the doctor looked at."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+def passed(name: str, detail: str) -> Check:
+    return Check(name, ok=True, detail=detail)
+
+
+def failed(name: str, detail: str) -> Check:
+    return Check(name, ok=False, detail=detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Where the space goes, in bytes."""
+
+    file_bytes: int
+    wal_bytes: int
+    free_bytes: int
+    parts: dict[str, int]
+    pending: int
+
+
+class SessionReads(Protocol):
+    def get(self, session_id: str) -> SessionRow | None: ...
+
+    def named(self, text: str, limit: int) -> list[SessionRow]:
+        """Sessions whose id begins with the text or whose title equals it, case ignored."""
+        ...
+
+    def listed(
+        self, *, source: str | None, archived: bool | None, limit: int, offset: int
+    ) -> list[SessionRow]:
+        """Newest start first; equal starts by id."""
+        ...
+
+    def page(self, *, source: str | None, after: str, limit: int) -> list[SessionRow]:
+        """By id, ids above ``after``: for going through all of them in short reads."""
+        ...
+
+    def count(self, *, source: str | None, archived: bool | None) -> int: ...
+
+    def children(self, session_id: str) -> list[SessionRow]:
+        """Oldest start first."""
+        ...
+
+    def ended_before(self, moment: float, source: str | None) -> list[str]:
+        """Ids of ended sessions whose last message (or else end) is before the moment."""
+        ...
+
+    def message_count(self, session_id: str | None) -> int: ...
+
+    def messages(self, session_id: str, *, after: int, limit: int, last: bool = False) -> list[MessageRow]:
+        """In the order they were appended, ids above ``after``; ``last``: the final ones instead."""
+        ...
+
+    def message(self, message_id: int) -> MessageRow | None: ...
+
+    def messages_by_id(self, message_ids: Sequence[int]) -> list[MessageRow]: ...
+
+    def around(self, message_id: int, *, before: int, after: int) -> list[MessageRow]:
+        """The message and its neighbours in its session, in order; empty when unknown."""
+        ...
+
+    def by_source(self) -> list[tuple[str, int, int]]:
+        """Source, sessions, messages; most messages first."""
+        ...
+
+    def search(self, query: Query, filters: Filters, *, order: Order, limit: int, offset: int) -> Results:
+        """Messages that fulfil every clause, else, if there is none, those that fulfil most.
+
+        Every message appended before the call can be found, by every opener. Relevance: best first;
+        for a query of common words alone, the best of the newest few thousand. Newest and oldest:
+        by the message's own time, exact.
+        """
+        ...
+
+
+class SessionWrites(SessionReads, Protocol):
+    def create(self, session: SessionRow) -> bool:
+        """Insert; False and no change when the id exists. An unknown parent raises NotFound."""
+        ...
+
+    def fill(self, session: SessionRow) -> None:
+        """Set what is still empty in an existing session; overwrite nothing."""
+        ...
+
+    def end(self, session_id: str, reason: str, at: float) -> bool:
+        """The first end stays. False when unknown."""
+        ...
+
+    def reopen(self, session_id: str) -> bool: ...
+
+    def set_system_prompt(self, session_id: str, prompt: str | None) -> bool: ...
+
+    def add_tokens(self, session_id: str, input_tokens: int, output_tokens: int) -> bool: ...
+
+    def set_title(self, session_id: str, title: str | None) -> bool: ...
+
+    def set_archived(self, session_id: str, *, archived: bool) -> bool: ...
+
+    def append(self, session_id: str, messages: Sequence[NewMessage]) -> list[int]:
+        """Ids ascending, never given twice; the session's counters move with them.
+
+        An unknown session raises NotFound.
+        """
+        ...
+
+    def begin_delete(self, session_id: str) -> bool:
+        """From here on the session is gone for every reader; its children belong to its parent.
+
+        The rows are removed by ``Storage.finish_deletes``. False when unknown.
+        """
+        ...
+
+    def forget_message(self, message_id: int, *, tool_calls: str | None, at: float) -> None:
+        """Erase text from row and index, keep place, role, time; ``tool_calls`` takes theirs."""
+        ...
+
+
+class AuditReads(Protocol):
+    def get(self, entry_id: int) -> AuditRow | None: ...
+
+    def newest(self, limit: int, *, before: int | None = None) -> list[AuditRow]: ...
+
+    def backups(self) -> list[tuple[str, float]]:
+        """Where backups were written and when."""
+        ...
+
+
+class AuditWrites(AuditReads, Protocol):
+    def record(
+        self,
+        *,
+        at: float,
+        actor: str,
+        operation: str,
+        ref: str,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> int: ...
+
+    def mark_undone(self, entry_id: int, by: int) -> None: ...
+
+    def scrub(self, ref: str) -> None:
+        """Erase what entries on this ref say; that something happened stays."""
+        ...
+
+    def expire(self, before: float) -> None:
+        """Drop the texts of entries older than the moment."""
+        ...
+
+    def note_backup(self, path: str, at: float) -> None: ...
+
+
+class Reads(Protocol):
+    @property
+    def sessions(self) -> SessionReads: ...
+
+    @property
+    def audit(self) -> AuditReads: ...
+
+
+class Writes(Protocol):
+    @property
+    def sessions(self) -> SessionWrites: ...
+
+    @property
+    def audit(self) -> AuditWrites: ...
+
+
+class Storage(Protocol):
+    """An open database, in one space. Safe to use from several threads and after a fork."""
+
+    @property
+    def read_only(self) -> bool: ...
+
+    @property
+    def location(self) -> str:
+        """Where the data is, for people."""
+        ...
+
+    def read(self, work: Callable[[Reads], T]) -> T:
+        """Run work on one unchanging view of the data."""
+        ...
+
+    def write(self, work: Callable[[Writes], T]) -> T:
+        """Run work as one atomic change; an exception undoes all of it.
+
+        Errors: Busy after the configured wait, DiskFull, ReadOnly, SchemaChanged, Corrupt.
+        """
+        ...
+
+    def finish_deletes(self) -> None:
+        """Remove the rows of deleted sessions, in steps short enough not to hold up a writer."""
+        ...
+
+    def catch_up(self, seconds: float | None = None) -> int:
+        """Index what was appended, in short steps, at most about this long; how much is left."""
+        ...
+
+    def optimize(self, seconds: float | None = None) -> None:
+        """Tidy the index and the file, in short steps."""
+        ...
+
+    def scrub_log(self) -> bool:
+        """Clear erased text out of the engine's log. False when a reader still prevents it."""
+        ...
+
+    def usage(self) -> Usage: ...
+
+    def backup(self, target: Path, progress: Callable[[float], None] | None = None) -> None:
+        """Write a verified copy while in use; an existing file is not overwritten."""
+        ...
+
+    def restore(self, backup: Path) -> Path | None:
+        """Replace all data (every space) by a verified backup; where the former data was put."""
+        ...
+
+    def examine(self, *, repair: bool) -> Iterator[Check]:
+        """Check the data; with ``repair``, mend what can be mended, losing nothing readable."""
+        ...
+
+    def close(self) -> None:
+        """Finish what is pending within a short time. Closing twice does no harm."""
+        ...
+
+
+Documents = Callable[[MessageRow], Document]
+"""What is searchable in a message: a rule of the sessions part, handed to the engine."""

@@ -1,0 +1,33 @@
+"""SQL in files, called by name.
+
+A file holds queries, each under a line ``-- name: the_name``; other comment lines stay with the file.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
+
+
+class Queries:
+    """The queries of one file as attributes; a name that is not in the file raises at once."""
+
+    def __init__(self, path: Path) -> None:
+        parts = _NAME.split(path.read_text(encoding="utf-8"))
+        self._path = path
+        self._texts = {
+            name: _without_comments(text) for name, text in zip(parts[1::2], parts[2::2], strict=True)
+        }
+
+    def __getattr__(self, name: str) -> str:
+        try:
+            return self._texts[name]
+        except KeyError:
+            raise AttributeError(f"{self._path.name} has no query named {name!r}") from None
+
+
+def _without_comments(text: str) -> str:
+    lines = (line for line in text.splitlines() if not line.lstrip().startswith("--"))
+    return "\n".join(lines).strip()

@@ -1,0 +1,170 @@
+"""Opening a SQLite connection the way we want it, and speaking of its errors in our words."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from mnemos import errors
+from mnemos.settings import Durability
+
+MEMORY = ":memory:"
+APPLICATION_ID = 0x4D6E656D  # "Mnem"
+
+# Before 3.51.3, several processes on one write-ahead log could corrupt the file.
+OLDEST_SQLITE = 3_051_003
+
+_CACHE_KIB = 32 * 1024
+
+
+def rows(connection: apsw.Connection, sql: str, bindings: Any = ()) -> list[tuple[Any, ...]]:
+    """Everything a query returns."""
+    return connection.execute(sql, bindings).fetchall()
+
+
+def value(connection: apsw.Connection, sql: str, bindings: Any = ()) -> Any:
+    """The one value a query returns; None when there is no row."""
+    return connection.execute(sql, bindings).get
+
+
+def check_sqlite(version: int) -> None:
+    if version < OLDEST_SQLITE:
+        raise errors.EngineTooOld(
+            f"apsw carries SQLite {version // 1_000_000}.{version // 1000 % 1000}.{version % 1000}, "
+            "which can corrupt a database that several processes use; install apsw 3.51.3 or newer"
+        )
+
+
+def connect(path: str, *, read_only: bool, durability: Durability, busy_seconds: float) -> apsw.Connection:
+    """Open a database file. Errors are apsw's; ``translated`` turns them into ours."""
+    check_sqlite(apsw.SQLITE_VERSION_NUMBER)
+    if path == MEMORY:
+        connection = apsw.Connection(MEMORY)
+    elif read_only:
+        connection = _open_for_reading(path)
+    else:
+        _create_private(Path(path))
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
+    connection.set_busy_handler(patience(busy_seconds))
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    if not read_only:
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")
+        if durability is Durability.FULL:
+            connection.execute("PRAGMA synchronous = FULL")
+        else:
+            connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def _open_for_reading(path: str) -> apsw.Connection:
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW
+    connection = apsw.Connection(path, flags=flags)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    except apsw.CantOpenError:
+        # Read-only media: the shared-memory file of the log cannot be made, and nobody can write.
+        connection.close()
+        uri = Path(path).absolute().as_uri() + "?immutable=1"
+        connection = apsw.Connection(uri, flags=flags | apsw.SQLITE_OPEN_URI)
+    return connection
+
+
+def _create_private(path: Path) -> None:
+    """Make sure that the file exists with mode 0600; SQLite gives its log and index the same mode."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    os.close(descriptor)
+
+
+def patience(seconds: float) -> Callable[[int], bool]:
+    """Wait for a lock in random short naps, so that no process starves, up to a deadline."""
+    started = 0.0
+
+    def wait(times_before: int) -> bool:
+        nonlocal started
+        if times_before == 0:
+            started = time.monotonic()
+        if time.monotonic() - started > seconds:
+            return False
+        time.sleep(random.uniform(0.0002, min(0.02, 0.0005 * 2 ** min(times_before, 6))))  # noqa: S311
+        return True
+
+    return wait
+
+
+def translated(exc: apsw.Error | OSError, location: str) -> errors.MnemosError:
+    """Our error for the driver's; the caller raises it ``from`` the original."""
+    for kinds, make in _TRANSLATIONS:
+        if isinstance(exc, kinds):
+            return make(exc, location)
+    return errors.StorageError(f"{location}: SQLite says: {exc}")
+
+
+def _busy(_: Exception, location: str) -> errors.MnemosError:
+    return errors.Busy(
+        f"{location} is locked by another process for too long; try again, or look for a stuck process"
+    )
+
+
+def _full(_: Exception, location: str) -> errors.MnemosError:
+    return errors.DiskFull(
+        f"no room left for {location}; nothing of this call was stored, free some disk and repeat it"
+    )
+
+
+def _read_only(exc: Exception, location: str) -> errors.MnemosError:
+    return errors.ReadOnly(f"{location} cannot be written: {exc}")
+
+
+def _not_ours(_: Exception, location: str) -> errors.MnemosError:
+    return errors.NotADatabase(
+        f"{location} is not a Mnemos database; point MNEMOS_HOME somewhere else, or move the file away"
+    )
+
+
+def _corrupt(exc: Exception, location: str) -> errors.MnemosError:
+    return errors.Corrupt(
+        f"{location} is damaged ({exc}); run `mnemos doctor --repair`, which keeps the old file"
+    )
+
+
+def _cannot_open(_: Exception, location: str) -> errors.MnemosError:
+    return errors.PermissionDenied(
+        f"{location} cannot be opened: it must be a plain file that you own, in a folder you can write"
+    )
+
+
+def _too_big(exc: Exception, location: str) -> errors.MnemosError:
+    return errors.TooLarge(f"a value is too large for {location}: {exc}")
+
+
+def _input_output(exc: Exception, location: str) -> errors.MnemosError:
+    return errors.Unavailable(f"the disk under {location} failed: {exc}")
+
+
+_TRANSLATIONS: tuple[
+    tuple[
+        type[Exception] | tuple[type[Exception], ...],
+        Callable[[Exception, str], errors.MnemosError],
+    ],
+    ...,
+] = (
+    ((apsw.BusyError, apsw.LockedError, apsw.ProtocolError), _busy),
+    (apsw.FullError, _full),
+    (apsw.ReadOnlyError, _read_only),
+    (apsw.NotADBError, _not_ours),
+    (apsw.CorruptError, _corrupt),
+    ((apsw.CantOpenError, apsw.AuthError, apsw.PermissionsError, PermissionError), _cannot_open),
+    (apsw.TooBigError, _too_big),
+    (apsw.IOError, _input_output),
+    (OSError, _cannot_open),
+)

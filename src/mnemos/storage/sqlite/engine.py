@@ -1,0 +1,373 @@
+"""The SQLite storage: connections, transactions, and what goes on between them.
+
+One connection writes, a few read. Connections belong to the process that made them: after a fork the
+child makes its own and never touches (or closes) the inherited ones, because closing a file drops the
+locks the parent holds on it.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import apsw
+
+from mnemos.errors import Busy, MnemosError, NotFound, ReadOnly, SchemaChanged, StorageError
+from mnemos.settings import Durability
+from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
+from mnemos.storage.sqlite import doctor, files, index, schema
+from mnemos.storage.sqlite.audit import SqliteAudit
+from mnemos.storage.sqlite.connection import MEMORY, connect, rows, translated
+from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
+from mnemos.storage.sqlite.sessions import SqliteSessionReads, SqliteSessionWrites
+from mnemos.storage.sqlite.space import NOWHERE, Space, space_of
+from mnemos.storage.sqlite.upkeep import Upkeep, only_one
+from mnemos.text.words import RULE_VERSION
+
+T = TypeVar("T")
+log = logging.getLogger("mnemos.storage")
+
+_READERS = 4
+# Past this many messages pending, the appender itself helps to index: the tail that searches
+# must read stays short however fast messages come.
+_TOO_MANY_PENDING = 4_000
+_CLOSE_SECONDS = 2.0
+_DELETES_A_STEP = 40
+_MERGE_PAGES = 64
+
+# Connections inherited through a fork, kept from the garbage collector for ever.
+_inherited: list[Any] = []
+
+
+class _Handle:
+    """A connection and its stores."""
+
+    def __init__(
+        self, connection: apsw.Connection, space: Space, documents: Documents, *, writes: bool
+    ) -> None:
+        self.connection = connection
+        kind = SqliteSessionWrites if writes else SqliteSessionReads
+        self.sessions: Any = kind(connection, space, documents)
+        self.audit = SqliteAudit(connection, space)
+
+
+class SqliteStorage:
+    def __init__(
+        self,
+        path: Path | None,
+        *,
+        space: str,
+        documents: Documents,
+        read_only: bool = False,
+        durability: Durability = Durability.NORMAL,
+        busy_seconds: float = 30.0,
+    ) -> None:
+        """Open or create; ``path`` None is a database in memory."""
+        self._path = path
+        self._space_name = space
+        self._documents = documents
+        self._durability = durability
+        self._busy_seconds = busy_seconds
+        self._read_only = read_only
+        self._closed = False
+        self._space = NOWHERE
+        self._begin_process()
+        try:
+            self._open()
+        except (apsw.Error, OSError) as exc:
+            raise translated(exc, self.location) from exc
+
+    # --- what it is -------------------------------------------------------------------------
+
+    @property
+    def read_only(self) -> bool:
+        return self._read_only
+
+    @property
+    def location(self) -> str:
+        return str(self._path or MEMORY)
+
+    # --- transactions -----------------------------------------------------------------------
+
+    def read(self, work: Callable[[Reads], T]) -> T:
+        self._check_process()
+        if self._path is None:
+            return self._read_in_memory(work)
+        try:
+            handle = self._take_reader()
+            try:
+                handle.connection.execute("BEGIN")
+                result = work(handle)
+                # The temporary index made by a search is kept.
+                handle.connection.execute("COMMIT")
+            except BaseException:
+                handle.connection.close()
+                raise
+            self._readers.append(handle)
+        except apsw.Error as exc:
+            raise translated(exc, self.location) from exc
+        return result
+
+    def write(self, work: Callable[[Writes], T]) -> T:
+        self._check_process()
+        if self._read_only:
+            raise ReadOnly(f"{self.location} is open for reading only")
+        if not self._lock.acquire(timeout=self._busy_seconds):
+            raise Busy(f"{self.location} is kept busy by another thread of this process; try again")
+        try:
+            writer = self._writer_handle()
+            execute = writer.connection.execute
+            execute("BEGIN IMMEDIATE")
+            try:
+                if execute("PRAGMA user_version").get != schema.VERSION:
+                    raise SchemaChanged(
+                        f"{self.location} was migrated by another version of Mnemos while open; "
+                        "restart this program with the new version"
+                    )
+                result = work(writer)
+                execute("COMMIT")
+            except BaseException:
+                if writer.connection.in_transaction:
+                    execute("ROLLBACK")
+                writer.sessions.appended = 0
+                raise
+            appended = writer.sessions.appended
+            writer.sessions.appended = 0
+        except apsw.Error as exc:
+            raise translated(exc, self.location) from exc
+        finally:
+            self._lock.release()
+        if appended:
+            self._after_append(appended)
+        return result
+
+    # --- upkeep -----------------------------------------------------------------------------
+
+    def finish_deletes(self) -> None:
+        while self.write(_delete_some):
+            pass
+
+    def catch_up(self, seconds: float | None = None) -> int:
+        deadline = None if seconds is None else time.monotonic() + seconds
+        with only_one(self._lock_file()) as alone:
+            while alone and not self._read_only:
+                if deadline is not None and time.monotonic() > deadline:
+                    break
+                if not self._index_step():
+                    break
+        return self.read(lambda tx: index.state_of(_connection(tx), self._space).pending)
+
+    def optimize(self, seconds: float | None = None) -> None:
+        deadline = None if seconds is None else time.monotonic() + seconds
+        self.finish_deletes()
+        self.catch_up(seconds)
+        while deadline is None or time.monotonic() < deadline:
+            if not self.write(_merge_some):
+                break
+        self.write(lambda tx: _connection(tx).execute("PRAGMA optimize"))
+
+    def scrub_log(self) -> bool:
+        if self._path is None:
+            return True
+        self._check_process()
+        with self._lock:
+            return files.truncate_log(self._writer_handle().connection, self._busy_seconds)
+
+    def usage(self) -> Usage:
+        return self.read(lambda tx: files.usage(_connection(tx), self._path, self._space))
+
+    def backup(self, target: Path, progress: Callable[[float], None] | None = None) -> None:
+        def copy(tx: Reads) -> None:
+            files.back_up(_connection(tx), target, progress)
+
+        self.read(copy)
+
+    def restore(self, backup: Path) -> Path | None:
+        if self._read_only:
+            raise ReadOnly(f"{self.location} is open for reading only")
+        if self._path is None:
+            raise StorageError("a database in memory cannot be restored; open a home")
+        files.check_backup(backup)
+        kept = files.name_beside(self._path, "before-restore")
+        self.backup(kept)
+        self._check_process()
+        with self._lock:
+            try:
+                files.copy_over(backup, self._writer_handle().connection)
+                self._enter_space(self._writer_handle().connection)
+            except apsw.Error as exc:
+                raise translated(exc, self.location) from exc
+        self._forget_connections()
+        return kept
+
+    def examine(self, *, repair: bool) -> Iterator[Check]:
+        yield from self.read(lambda tx: doctor.look_at(_connection(tx), self._path))
+        if repair and not self._read_only:
+            yield from self._repair()
+
+    def _repair(self) -> Iterator[Check]:
+        found = self.write(lambda tx: doctor.mend(_connection(tx)))
+        if found.index_cleared:
+            self.catch_up()
+        yield from found.done
+
+    def close(self) -> None:
+        if self._closed or self._pid != os.getpid():
+            return
+        self._closed = True
+        self._upkeep.stop()
+        if not self._read_only:
+            try:
+                self.catch_up(_CLOSE_SECONDS)
+            except MnemosError as exc:
+                log.warning("indexing was put off: %s", exc)
+        self._forget_connections()
+
+    # --- inside -----------------------------------------------------------------------------
+
+    def _begin_process(self) -> None:
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._readers: list[_Handle] = []
+        self._writer: _Handle | None = None
+        self._upkeep = Upkeep(self, self._step)
+
+    def _check_process(self) -> None:
+        if self._pid != os.getpid():
+            _inherited.append((self._readers, self._writer))
+            memory = self._writer if self._path is None else None
+            self._begin_process()
+            self._writer = memory
+
+    def _open(self) -> None:
+        if self._read_only:
+            self._open_for_reading()
+            return
+        try:
+            connection = self._connect(read_only=False)
+            schema.migrate(connection)
+        except (apsw.ReadOnlyError, apsw.CantOpenError, OSError) as exc:
+            if not self._can_only_be_read(exc):
+                raise
+            log.warning("%s cannot be written; opened for reading only", self.location)
+            self._read_only = True
+            self._open_for_reading()
+            return
+        self._enter_space(connection)
+        self._writer = _Handle(connection, self._space, self._documents, writes=True)
+        self._refresh_index(connection)
+        if connection.execute(SESSIONS_SQL.doomed, (self._space.id,)).get is not None:
+            self._upkeep.notice(0)
+
+    def _open_for_reading(self) -> None:
+        if self._path is not None and not self._path.exists():
+            raise NotFound(f"there is no database at {self.location} to read")
+        connection = self._connect(read_only=True)
+        schema.check_readable(connection)
+        found = rows(connection, SESSIONS_SQL.get_space, (self._space_name,))
+        self._space = space_of(found[0][0]) if found else NOWHERE
+        self._readers.append(_Handle(connection, self._space, self._documents, writes=False))
+
+    def _can_only_be_read(self, exc: Exception) -> bool:
+        if isinstance(exc, OSError) and exc.errno not in (errno.EACCES, errno.EROFS, errno.EPERM):
+            return False
+        return self._path is not None and self._path.is_file() and os.access(self._path, os.R_OK)
+
+    def _enter_space(self, connection: apsw.Connection) -> None:
+        found = rows(connection, SESSIONS_SQL.get_space, (self._space_name,))
+        if not found:
+            with connection:
+                connection.execute(SESSIONS_SQL.add_space, (self._space_name,))
+            found = rows(connection, SESSIONS_SQL.get_space, (self._space_name,))
+        self._space = space_of(found[0][0])
+
+    def _refresh_index(self, connection: apsw.Connection) -> None:
+        """An index made by another rule of words is of no use: start it again."""
+        if connection.execute(index.SQL.words_rule).get != str(RULE_VERSION):
+            with connection:
+                connection.execute(index.SQL.clear)
+                connection.execute(index.SQL.clear_marks)
+                connection.execute(index.SQL.set_words_rule, (str(RULE_VERSION),))
+            self._upkeep.notice(0)
+
+    def _connect(self, *, read_only: bool) -> apsw.Connection:
+        return connect(
+            self.location,
+            read_only=read_only,
+            durability=self._durability,
+            busy_seconds=self._busy_seconds,
+        )
+
+    def _writer_handle(self) -> _Handle:
+        if self._writer is None:
+            if self._closed:
+                raise StorageError(f"{self.location} is closed")
+            connection = self._connect(read_only=False)
+            self._writer = _Handle(connection, self._space, self._documents, writes=True)
+        return self._writer
+
+    def _take_reader(self) -> _Handle:
+        try:
+            return self._readers.pop()
+        except IndexError:
+            if self._closed:
+                raise StorageError(f"{self.location} is closed") from None
+            connection = self._connect(read_only=True)
+            return _Handle(connection, self._space, self._documents, writes=False)
+
+    def _read_in_memory(self, work: Callable[[Reads], T]) -> T:
+        with self._lock:
+            try:
+                return work(self._writer_handle())
+            except apsw.Error as exc:
+                raise translated(exc, self.location) from exc
+
+    def _forget_connections(self) -> None:
+        for handle in [*self._readers, self._writer]:
+            if handle is not None:
+                handle.connection.close()
+        self._readers = []
+        self._writer = None
+
+    def _after_append(self, count: int) -> None:
+        self._upkeep.notice(count)
+        if self._upkeep.waiting > _TOO_MANY_PENDING:
+            self._step()
+
+    def _step(self) -> bool:
+        """One bounded piece of background work; False when there is nothing left to do."""
+        with only_one(self._lock_file()) as alone:
+            return alone and (self.write(_delete_some) or self._index_step())
+
+    def _index_step(self) -> bool:
+        prepared = self.read(lambda tx: index.prepare(_connection(tx), self._space, self._documents))
+        if prepared is None:
+            return False
+        return self.write(lambda tx: index.write(_connection(tx), self._space, prepared))
+
+    def _lock_file(self) -> Path | None:
+        return None if self._path is None else self._path.with_name(self._path.name + "-upkeep")
+
+
+def _merge_some(tx: Writes) -> bool:
+    connection = _connection(tx)
+    before = connection.total_changes()
+    connection.execute(index.SQL.merge, (_MERGE_PAGES,))
+    # FTS5's own word for "nothing left to merge": fewer than two rows changed.
+    return connection.total_changes() - before >= 2
+
+
+def _delete_some(tx: Writes) -> bool:
+    assert isinstance(tx, _Handle)  # noqa: S101
+    return bool(tx.sessions.delete_some(_DELETES_A_STEP))
+
+
+def _connection(tx: Reads | Writes) -> apsw.Connection:
+    assert isinstance(tx, _Handle)  # noqa: S101
+    return tx.connection

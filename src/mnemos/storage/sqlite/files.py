@@ -1,0 +1,123 @@
+"""The database as a file: copies, sizes, the log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+
+from mnemos.errors import AlreadyExists, Corrupt, NotFound
+from mnemos.storage.base import Usage
+from mnemos.storage.queries import Queries
+from mnemos.storage.sqlite import schema
+from mnemos.storage.sqlite.connection import patience, rows, translated
+from mnemos.storage.sqlite.index import state_of
+from mnemos.storage.sqlite.space import Space
+
+SQL = Queries(Path(__file__).parent / "sql" / "files.sql")
+
+_PAGES_A_STEP = 2_000
+_LOG_SECONDS = 1.0
+
+
+def back_up(source: apsw.Connection, target: Path, progress: Callable[[float], None] | None) -> None:
+    """Copy the view of the source's transaction, verify the copy, and only then give it its name."""
+    if target.exists():
+        raise AlreadyExists(f"{target} exists already; choose another name for the backup")
+    if not target.parent.is_dir():
+        raise NotFound(f"there is no folder {target.parent} to put the backup in")
+    unfinished = target.with_name(target.name + ".unfinished")
+    unfinished.unlink(missing_ok=True)
+    try:
+        unfinished.touch(mode=0o600)
+        copy = apsw.Connection(str(unfinished))
+        try:
+            _copy(source, copy, progress)
+            # A copy is one file: without a log beside it.
+            copy.execute("PRAGMA journal_mode = DELETE")
+            _verify(copy, str(target))
+        finally:
+            copy.close()
+        unfinished.rename(target)
+    except (apsw.Error, OSError) as exc:
+        raise translated(exc, str(target)) from exc
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def check_backup(path: Path) -> None:
+    """Refuse what is not a whole database of ours."""
+    if not path.is_file():
+        raise NotFound(f"there is no file {path}")
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            schema.check_readable(connection)
+            _verify(connection, str(path))
+        finally:
+            connection.close()
+    except apsw.Error as exc:
+        raise translated(exc, str(path)) from exc
+
+
+def copy_over(backup: Path, target: apsw.Connection) -> None:
+    """Replace the contents of an open database, through SQLite, so that other processes see it whole."""
+    source = apsw.Connection(str(backup), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        _copy(source, target, None)
+    finally:
+        source.close()
+    target.execute("PRAGMA journal_mode = WAL")
+    schema.migrate(target)
+
+
+def name_beside(path: Path, label: str) -> Path:
+    """A name for a copy next to the file, not taken yet."""
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+    candidate = path.with_name(f"{path.stem}.{label}-{stamp}{path.suffix}")
+    number = 2
+    while candidate.exists():
+        candidate = path.with_name(f"{path.stem}.{label}-{stamp}-{number}{path.suffix}")
+        number += 1
+    return candidate
+
+
+def truncate_log(connection: apsw.Connection, busy_seconds: float) -> bool:
+    """Empty the write-ahead log into the database; False when a reader does not let go in time."""
+    connection.set_busy_handler(patience(_LOG_SECONDS))
+    try:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return False
+    finally:
+        connection.set_busy_handler(patience(busy_seconds))
+    return True
+
+
+def usage(connection: apsw.Connection, path: Path | None, space: Space) -> Usage:
+    page_size = connection.pragma("page_size")
+    parts = dict(rows(connection, SQL.sizes))
+    log = None if path is None else path.with_name(path.name + "-wal")
+    return Usage(
+        file_bytes=connection.pragma("page_count") * page_size,
+        wal_bytes=log.stat().st_size if log is not None and log.exists() else 0,
+        free_bytes=connection.pragma("freelist_count") * page_size,
+        parts=parts,
+        pending=state_of(connection, space).pending,
+    )
+
+
+def _copy(source: apsw.Connection, target: apsw.Connection, progress: Callable[[float], None] | None) -> None:
+    with target.backup("main", source, "main") as copying:
+        while not copying.done:
+            copying.step(_PAGES_A_STEP)
+            if progress and copying.page_count:
+                progress(1 - copying.remaining / copying.page_count)
+
+
+def _verify(connection: apsw.Connection, name: str) -> None:
+    complaint = connection.execute("PRAGMA integrity_check(1)").get
+    if complaint != "ok":
+        raise Corrupt(f"{name} did not pass its check: {complaint}")

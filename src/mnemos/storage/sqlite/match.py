@@ -1,0 +1,116 @@
+"""Our queries as FTS5 expressions.
+
+Every word goes into the expression as a quoted string, so no text of a user is ever syntax. FTS5 numbers
+the phrases of an expression from left to right; a plan says for each what it stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from mnemos.text.query import Clause, Query, Term
+
+_EVERYWHERE = "{said tool beside}"
+_AS_WRITTEN = "{said tool}"
+
+# A form as it was typed says a little more than another form of the word.
+_AS_TYPED = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A phrase of the expression: the clause it speaks for, and what one occurrence counts."""
+
+    clause: int
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """How many messages fulfil a clause, and what that makes it worth."""
+
+    count: int
+    idf: float
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An expression, its phrases in FTS5's numbering, and what each clause is worth."""
+
+    match: str
+    phrases: tuple[Phrase, ...]
+    idf: tuple[float, ...]
+
+
+def quoted(words: Iterable[str]) -> str:
+    return '"' + " ".join(words).replace('"', '""') + '"'
+
+
+def any_tag(tags: Iterable[str]) -> str:
+    return "tags:(" + " OR ".join(quoted([tag]) for tag in tags) + ")"
+
+
+def clause_match(clause: Clause) -> str:
+    return _clause(clause, 0)[0]
+
+
+def all_of(query: Query, weights: Sequence[Weight]) -> Plan:
+    """Every clause, nothing that is excluded."""
+    parts = [_clause(clause, number) for number, clause in enumerate(query.clauses)]
+    match = " AND ".join(text for text, _ in parts)
+    phrases = tuple(phrase for _, found in parts for phrase in found)
+    return Plan(_without(match, query.excluded), phrases, tuple(w.idf for w in weights))
+
+
+def any_of(query: Query, weights: Sequence[Weight], cap: int) -> Plan:
+    """At least one clause; ``query`` has its rarest clauses first.
+
+    The rare clauses, as many as match up to ``cap`` messages, find the candidates; the common ones are
+    only looked up there. That is what ``(rare) AND (rare OR common)`` makes FTS5 do.
+    """
+    parts = [_clause(clause, number) for number, clause in enumerate(query.clauses)]
+    driving = _driving(weights, cap)
+    match = " OR ".join(text for text, _ in parts[:driving])
+    phrases = [phrase for _, found in parts[:driving] for phrase in found]
+    if driving < len(parts):
+        everything = " OR ".join(text for text, _ in parts)
+        match = f"({match}) AND ({everything})"
+        # The second mention of a rare clause must not count twice.
+        phrases += [Phrase(phrase.clause, 0.0) for phrase in phrases]
+        phrases += [phrase for _, found in parts[driving:] for phrase in found]
+    return Plan(_without(match, query.excluded), tuple(phrases), tuple(w.idf for w in weights))
+
+
+def _driving(weights: Sequence[Weight], cap: int) -> int:
+    total = 0
+    for number, weight in enumerate(weights):
+        total += weight.count
+        if total > cap:
+            return max(number, 1)
+    return len(weights)
+
+
+def _without(match: str, excluded: Sequence[Term]) -> str:
+    if not excluded:
+        return f"({match})"
+    unwanted = " OR ".join(_term(term, 0)[0] for term in excluded)
+    return f"(({match}) NOT ({unwanted}))"
+
+
+def _clause(clause: Clause, number: int) -> tuple[str, list[Phrase]]:
+    parts = [_term(term, number) for term in clause.terms]
+    match = " OR ".join(text for text, _ in parts)
+    return f"({match})", [phrase for _, found in parts for phrase in found]
+
+
+def _term(term: Term, number: int) -> tuple[str, list[Phrase]]:
+    star = " *" if term.prefix else ""
+    single = len(term.forms) == 1 and not term.exact
+    where = _EVERYWHERE if single else _AS_WRITTEN
+    texts = [f"{where}:{quoted(term.forms)}{star}"]
+    texts += [f"{_EVERYWHERE}:{quoted([word])}" for word in term.beside]
+    # The stem stands for every form of a word, this one too; the form itself then only adds.
+    own = _AS_TYPED if single and term.beside else 1.0
+    phrases = [Phrase(number, own)] + [Phrase(number, 1.0)] * len(term.beside)
+    return "(" + " OR ".join(texts) + ")", phrases

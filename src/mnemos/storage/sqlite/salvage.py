@@ -1,0 +1,106 @@
+"""What can still be read of a damaged file, in a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from mnemos.errors import Corrupt
+from mnemos.settings import Durability
+from mnemos.storage.queries import Queries
+from mnemos.storage.sqlite import schema
+from mnemos.storage.sqlite.connection import connect, rows, translated
+from mnemos.storage.sqlite.files import name_beside
+
+SQL = Queries(Path(__file__).parent / "sql" / "salvage.sql")
+
+_BATCH = 500
+_FARTHEST = 1 << 54
+# Ids tried one by one before bigger and bigger leaps: a leap may pass over something readable.
+_PATIENCE = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Salvaged:
+    """How many rows were brought over, of each table, and where the damaged file was put."""
+
+    rows: dict[str, int]
+    damaged: Path
+
+
+def salvage(path: Path) -> Salvaged:
+    """Copy every readable row to a new file and put it in the place of the damaged one."""
+    fresh = path.with_name(path.name + ".salvage")
+    _remove(fresh)
+    try:
+        damaged = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        target = connect(str(fresh), read_only=False, durability=Durability.FULL, busy_seconds=10.0)
+        try:
+            schema.migrate(target)
+            counts = _copy_all(damaged, target)
+        finally:
+            target.close()
+            damaged.close()
+    except apsw.Error as exc:
+        _remove(fresh)
+        raise translated(exc, str(path)) from exc
+    if not any(counts.values()):
+        _remove(fresh)
+        raise Corrupt(f"nothing in {path} can be read; restore a backup with `mnemos restore FILE`")
+    kept = name_beside(path, "damaged")
+    for suffix in ("", "-wal", "-shm"):
+        old = path.with_name(path.name + suffix)
+        if old.exists():
+            old.rename(kept.with_name(kept.name + suffix))
+    for suffix in ("", "-wal", "-shm"):
+        new = fresh.with_name(fresh.name + suffix)
+        if new.exists():
+            new.rename(path.with_name(path.name + suffix))
+    return Salvaged(counts, kept)
+
+
+def _copy_all(damaged: apsw.Connection, target: apsw.Connection) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    # Order of insertion does not follow the references: a lost parent must not lose its child.
+    target.execute("PRAGMA foreign_keys = OFF")
+    with target:
+        for table in ("spaces", "sessions", "session_details", "messages", "audit", "backups"):
+            counts[table] = 0
+            read, write = getattr(SQL, f"read_{table}"), getattr(SQL, f"write_{table}")
+            for row in _readable(damaged, read):
+                target.execute(write, row[1:])
+                counts[table] += 1
+        target.execute(SQL.lost_spaces)
+        target.execute(SQL.lost_sessions)
+        target.execute(SQL.lost_parents)
+        target.execute(SQL.lost_details)
+        target.execute(SQL.next_messages)
+        target.execute(SQL.counters)
+    return counts
+
+
+def _readable(connection: apsw.Connection, sql: str) -> Iterator[tuple[Any, ...]]:
+    """The rows after each other by rowid; where a page is damaged, on from the next that is not."""
+    position, size, failures = -1, _BATCH, 0
+    while position < _FARTHEST:
+        try:
+            page = rows(connection, sql, (position, size))
+        except (apsw.CorruptError, apsw.SQLError, UnicodeDecodeError):
+            if size == 1:
+                failures += 1
+                position += 1 << max(0, failures - _PATIENCE)
+            size = 1
+            continue
+        yield from page
+        if len(page) < size:
+            return
+        position, size, failures = page[-1][0], _BATCH, 0
+
+
+def _remove(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)

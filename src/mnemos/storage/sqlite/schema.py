@@ -1,0 +1,88 @@
+"""Bringing a file to the schema of this version, or refusing it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+
+from mnemos import errors
+from mnemos.storage.sqlite.connection import APPLICATION_ID, MEMORY
+from mnemos.text.words import RULE_VERSION
+
+_FILES = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
+VERSION = len(_FILES)
+
+
+def version_of(connection: apsw.Connection) -> int:
+    """The schema version of the file; 0 for an empty one. A file that is not ours raises."""
+    application = connection.pragma("application_id")
+    version: int = connection.pragma("user_version")
+    if application == APPLICATION_ID:
+        return version
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()[0][0]
+    if application or version or tables:
+        raise errors.NotADatabase(
+            f"{connection.filename or MEMORY} is a SQLite database of another program; "
+            "point MNEMOS_HOME somewhere else"
+        )
+    return 0
+
+
+def check_readable(connection: apsw.Connection) -> None:
+    """Refuse a file that this version cannot read."""
+    version = version_of(connection)
+    if version > VERSION:
+        raise errors.SchemaTooNew(
+            f"{connection.filename} was written by a newer Mnemos (schema {version}, this one knows "
+            f"{VERSION}); upgrade with: pip install --upgrade mnemos"
+        )
+    if version < VERSION and connection.readonly("main"):
+        raise errors.SchemaChanged(
+            f"{connection.filename} has the older schema {version}; open it once for writing to migrate it"
+        )
+
+
+def migrate(connection: apsw.Connection) -> None:
+    """Bring the file to this version's schema: one exclusive transaction, after a backup."""
+    check_readable(connection)
+    if version_of(connection) == VERSION:
+        return
+    if connection.filename:
+        connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN EXCLUSIVE")
+    try:
+        # Another process may have been faster.
+        version = version_of(connection)
+        if 0 < version < VERSION:
+            _keep_copy(connection, version)
+        for file in _FILES[version:]:
+            connection.execute(file.read_text(encoding="utf-8"))
+        if version == 0:
+            connection.execute(
+                "INSERT INTO properties (name, value) VALUES ('words', ?)", (str(RULE_VERSION),)
+            )
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _keep_copy(connection: apsw.Connection, version: int) -> None:
+    """A copy beside the file, made by a second connection: the first is in its transaction."""
+    source = Path(connection.filename)
+    target = source.with_name(f"{source.stem}.before-schema-{version}{source.suffix}")
+    target.unlink(missing_ok=True)
+    reader = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)
+    copy = apsw.Connection(str(target))
+    target.chmod(0o600)
+    try:
+        with copy.backup("main", reader, "main") as backup:
+            while not backup.done:
+                backup.step(1024)
+    finally:
+        copy.close()
+        reader.close()

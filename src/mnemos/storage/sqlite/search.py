@@ -1,0 +1,204 @@
+"""Full-text search whose cost is bounded by what it returns, not by what is stored.
+
+FTS5's own ``bm25`` reads every posting of every word before the first row: at a million messages a word
+that is everywhere costs half a second. Here words are weighed by a capped count, the candidates are the
+newest few thousand matches (of a rare word: all of them), and only those are scored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from mnemos.storage.base import Filters, Found, Order, Results
+from mnemos.storage.queries import Queries
+from mnemos.storage.sqlite.connection import rows, value
+from mnemos.storage.sqlite.index import Tail
+from mnemos.storage.sqlite.match import Plan, Weight, all_of, any_of, any_tag, clause_match
+from mnemos.storage.sqlite.scoring import Scorer
+from mnemos.storage.sqlite.space import Space
+from mnemos.storage.sqlite.terms import (
+    LAST_MOMENT,
+    role_tag,
+    session_tag,
+    source_tag,
+    week_of,
+    week_tag,
+)
+from mnemos.text.query import Clause, Query
+
+SQL = Queries(Path(__file__).parent / "sql" / "search.sql")
+
+# How many matches are scored, and how far matches are counted.
+CANDIDATES = 5_000
+# How many matches of one week are put in order of time.
+_IN_A_WEEK = 20_000
+# With more weeks than these, a time filter lets so much through that it needs no help from the index.
+_WEEKS_IN_MATCH = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """The filters of a search as bounds of time and parts of an expression."""
+
+    since: float
+    until: float
+    tags: tuple[str, ...]
+    without: tuple[str, ...]
+    weeks: tuple[int, ...]
+
+    @property
+    def is_timeless(self) -> bool:
+        return self.since <= -LAST_MOMENT and self.until >= LAST_MOMENT
+
+    def match(self, plan: Plan, weeks: Sequence[int] = ()) -> str:
+        parts = [plan.match, *self.tags]
+        if weeks:
+            parts.append(any_tag(week_tag(week) for week in weeks))
+        match = " AND ".join(parts)
+        return f"({match}) NOT {any_tag(self.without)}" if self.without else match
+
+
+class Search:
+    """The searches of one read transaction."""
+
+    def __init__(self, connection: apsw.Connection, space: Space, scorer: Scorer, tail: Tail) -> None:
+        self._connection = connection
+        self._space = space
+        self._scorer = scorer
+        self._state = tail.refresh(connection)
+
+    def run(self, query: Query, filters: Filters, *, order: Order, limit: int, offset: int) -> Results:
+        scope = self._scope(filters)
+        if not query.clauses or limit <= 0 or scope is None:
+            return Results((), partial=False)
+        wanted = offset + limit
+        weights = [self._weight(clause) for clause in query.clauses]
+        known = [weight for weight in weights if weight]
+        if len(known) == len(weights):
+            hits = self._find(all_of(query, known), scope, order, wanted)
+            if hits:
+                return Results(tuple(hits[offset:]), partial=False)
+        hits = self._most_of(query.loosened(), scope, order, wanted)
+        return Results(tuple(hits[offset:]), partial=bool(hits))
+
+    def _most_of(self, query: Query, scope: _Scope, order: Order, limit: int) -> list[Found]:
+        """When no message has all words: those that have most of the words that occur at all."""
+        weighed = [(clause, self._weight(clause)) for clause in query.clauses]
+        known = [(clause, weight) for clause, weight in weighed if weight]
+        known.sort(key=lambda pair: pair[1].count)
+        while known:
+            rarest_first = Query(tuple(clause for clause, _ in known), query.excluded)
+            weights = [weight for _, weight in known]
+            hits = self._find(all_of(rarest_first, weights), scope, order, limit)
+            hits = hits or self._find(any_of(rarest_first, weights, CANDIDATES), scope, order, limit)
+            if hits:
+                return hits
+            known = known[1:]
+        return []
+
+    def _find(self, plan: Plan, scope: _Scope, order: Order, limit: int) -> list[Found]:
+        if order is Order.RELEVANCE:
+            return self._best(plan, scope, limit)
+        return self._in_time(plan, scope, limit, newest=order is Order.NEWEST)
+
+    def _best(self, plan: Plan, scope: _Scope, limit: int) -> list[Found]:
+        self._scorer.use(plan)
+        asked = self._asked(scope) | {
+            "cap": CANDIDATES,
+            # The rows of one long message fold into one hit; a few more make up for it.
+            "limit": limit + 20,
+        }
+        whole, tail = (
+            (SQL.best, SQL.best_of_tail)
+            if scope.is_timeless
+            else (SQL.best_between, SQL.best_of_tail_between)
+        )
+        asked["match"] = scope.match(plan, scope.weeks if len(scope.weeks) <= _WEEKS_IN_MATCH else ())
+        found = rows(self._connection, whole, asked) if scope.weeks else []
+        if self._state.pending:
+            asked["match"] = scope.match(plan)
+            found += rows(self._connection, tail, asked)
+        best: dict[int, float] = {}
+        for rowid, score in found:
+            message = self._owner(rowid)
+            best[message] = max(score, best.get(message, 0.0))
+        ranked = sorted(best.items(), key=lambda item: (-item[1], -item[0]))
+        return [Found(message, int(score), score % 1) for message, score in ranked[:limit]]
+
+    def _in_time(self, plan: Plan, scope: _Scope, limit: int, *, newest: bool) -> list[Found]:
+        """By the messages' own time, a week at a go, so that the first page needs no full list."""
+        asked = self._asked(scope) | {"cap": _IN_A_WEEK}
+        found: dict[int, float] = {}
+        for week in reversed(scope.weeks) if newest else scope.weeks:
+            asked["match"] = scope.match(plan, (week,))
+            found.update(rows(self._connection, SQL.in_time, asked))
+            if len(found) >= limit:
+                break
+        if self._state.pending:
+            asked["match"] = scope.match(plan)
+            found.update(rows(self._connection, SQL.in_time_of_tail, asked))
+        ordered = sorted(found.items(), key=lambda item: (item[1], item[0]), reverse=newest)
+        return [Found(message, len(plan.idf), 0.0) for message, _ in ordered[:limit]]
+
+    def _asked(self, scope: _Scope) -> dict[str, int | float | str]:
+        return {
+            "first": self._space.first,
+            "last": self._space.last,
+            "since": scope.since,
+            "until": scope.until,
+        }
+
+    def _owner(self, rowid: int) -> int:
+        owner: int = value(self._connection, SQL.owner, (rowid,))
+        return owner
+
+    def _weight(self, clause: Clause) -> Weight | None:
+        """What a clause is worth, the rarer the more. None: no message of the space has it."""
+        match = clause_match(clause)
+        asked = {"match": match, "first": self._space.first, "last": self._space.last}
+        count, oldest = rows(self._connection, SQL.count_matches, asked | {"cap": CANDIDATES})[0]
+        total = self._state.next_message - self._space.first
+        if count == CANDIDATES:
+            # As common among all messages as it is among the newest.
+            count = total * CANDIDATES // max(self._state.indexed - oldest + 1, CANDIDATES)
+        if self._state.pending:
+            count += value(self._connection, SQL.count_tail_matches, (match,))
+        if not count:
+            return None
+        return Weight(count, math.log(1 + (max(total - count, 0) + 0.5) / (count + 0.5)))
+
+    def _scope(self, filters: Filters) -> _Scope | None:
+        """None when the filters leave nothing."""
+        since = filters.since if filters.since is not None else -LAST_MOMENT
+        until = filters.until if filters.until is not None else LAST_MOMENT
+        tags: list[str] = []
+        for names, tag in ((filters.sources, source_tag), (filters.roles, role_tag)):
+            if names is not None:
+                if not names:
+                    return None
+                tags.append(any_tag(tag(name) for name in names))
+        if filters.session_ids is not None:
+            chosen = self._session_tags(filters.session_ids)
+            if not chosen:
+                return None
+            tags.append(any_tag(chosen))
+        without = [source_tag(name) for name in filters.exclude_sources]
+        without += self._session_tags(filters.exclude_session_ids)
+        without += [session_tag(key) for key in self._doomed()]
+        weeks = rows(self._connection, SQL.weeks, (self._space.id, week_of(since), week_of(until)))
+        return _Scope(since, until, tuple(tags), tuple(without), tuple(week for (week,) in weeks))
+
+    def _session_tags(self, session_ids: Sequence[str]) -> list[str]:
+        keys = [
+            value(self._connection, SQL.session_key, (self._space.id, session_id))
+            for session_id in session_ids
+        ]
+        return [session_tag(key) for key in keys if key is not None]
+
+    def _doomed(self) -> list[int]:
+        return [key for (key,) in rows(self._connection, SQL.doomed, (self._space.id,))]

@@ -1,0 +1,280 @@
+"""Sessions and messages in SQLite, inside the caller's transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from mnemos.errors import NotFound, Refused
+from mnemos.storage.base import (
+    Documents,
+    Filters,
+    MessageRow,
+    NewMessage,
+    Order,
+    Results,
+    SessionRow,
+)
+from mnemos.storage.queries import Queries
+from mnemos.storage.sqlite import index
+from mnemos.storage.sqlite.connection import rows, value
+from mnemos.storage.sqlite.scoring import Scorer
+from mnemos.storage.sqlite.search import Search
+from mnemos.storage.sqlite.space import Space
+from mnemos.storage.sqlite.terms import ids_needed, indexable, message_row
+from mnemos.text.query import Query
+
+SQL = Queries(Path(__file__).parent / "sql" / "sessions.sql")
+
+_ARCHIVED = 16
+
+
+class SqliteSessionReads:
+    def __init__(self, connection: apsw.Connection, space: Space, documents: Documents) -> None:
+        self._connection = connection
+        self._space = space
+        self._documents = documents
+        self._scorer = Scorer(connection)
+        self._tail = index.Tail(space, documents)
+
+    def get(self, session_id: str) -> SessionRow | None:
+        found = self._rows(SQL.get, (self._space.id, session_id))
+        return _session(found[0]) if found else None
+
+    def named(self, text: str, limit: int) -> list[SessionRow]:
+        asked = {"space": self._space.id, "text": text, "limit": limit}
+        return [_session(row) for row in self._rows(SQL.named, asked)]
+
+    def listed(
+        self, *, source: str | None, archived: bool | None, limit: int, offset: int
+    ) -> list[SessionRow]:
+        asked = {
+            "space": self._space.id,
+            "source": source,
+            "archived": archived,
+            "limit": limit,
+            "offset": offset,
+        }
+        return [_session(row) for row in self._rows(SQL.listed, asked)]
+
+    def page(self, *, source: str | None, after: str, limit: int) -> list[SessionRow]:
+        asked = {"space": self._space.id, "source": source, "after": after, "limit": limit}
+        return [_session(row) for row in self._rows(SQL.page, asked)]
+
+    def count(self, *, source: str | None, archived: bool | None) -> int:
+        asked = {"space": self._space.id, "source": source, "archived": archived}
+        return self._number(SQL.count, asked)
+
+    def children(self, session_id: str) -> list[SessionRow]:
+        return [_session(row) for row in self._rows(SQL.children, (self._space.id, session_id))]
+
+    def ended_before(self, moment: float, source: str | None) -> list[str]:
+        asked = {"space": self._space.id, "moment": moment, "source": source}
+        return [row[0] for row in self._rows(SQL.ended_before, asked)]
+
+    def message_count(self, session_id: str | None) -> int:
+        if session_id is None:
+            return self._number(SQL.message_count, (self._space.id,))
+        return value(self._connection, SQL.message_count_of, (self._space.id, session_id)) or 0
+
+    def messages(self, session_id: str, *, after: int, limit: int, last: bool = False) -> list[MessageRow]:
+        asked = (self._space.id, session_id, after, limit)
+        if last:
+            return [message_row(row) for row in reversed(self._rows(SQL.last_messages, asked))]
+        return [message_row(row) for row in self._rows(SQL.messages, asked)]
+
+    def message(self, message_id: int) -> MessageRow | None:
+        asked = {"id": message_id, "first": self._space.first, "last": self._space.last}
+        found = self._rows(SQL.message, asked)
+        return message_row(found[0]) if found else None
+
+    def messages_by_id(self, message_ids: Sequence[int]) -> list[MessageRow]:
+        found = (self.message(message_id) for message_id in message_ids)
+        return [row for row in found if row is not None]
+
+    def around(self, message_id: int, *, before: int, after: int) -> list[MessageRow]:
+        middle = self.message(message_id)
+        if middle is None:
+            return []
+        earlier = self._rows(SQL.before, {"id": message_id, "limit": before})
+        later = self._rows(SQL.after, {"id": message_id, "limit": after})
+        return [
+            *(message_row(row) for row in reversed(earlier)),
+            middle,
+            *(message_row(row) for row in later),
+        ]
+
+    def by_source(self) -> list[tuple[str, int, int]]:
+        return self._rows(SQL.by_source, (self._space.id,))
+
+    def search(self, query: Query, filters: Filters, *, order: Order, limit: int, offset: int) -> Results:
+        search = Search(self._connection, self._space, self._scorer, self._tail)
+        return search.run(query, filters, order=order, limit=limit, offset=offset)
+
+    def _rows(self, sql: str, bindings: Any) -> list[tuple[Any, ...]]:
+        return rows(self._connection, sql, bindings)
+
+    def _number(self, sql: str, bindings: Any) -> int:
+        return int(self._rows(sql, bindings)[0][0])
+
+
+class SqliteSessionWrites(SqliteSessionReads):
+    # How many messages the transaction appended; the engine resets it.
+    appended = 0
+
+    def create(self, session: SessionRow) -> bool:
+        key = self._key(
+            SQL.create,
+            (
+                self._space.id,
+                session.id,
+                session.source,
+                session.user_id,
+                session.model,
+                self._parent(session.parent_session_id),
+                session.started_at,
+                session.ended_at,
+                session.end_reason,
+                session.input_tokens,
+                session.output_tokens,
+                session.title,
+                session.archived,
+            ),
+        )
+        if key is None:
+            return False
+        if session.model_config or session.system_prompt or session.metadata:
+            details = (key, session.model_config, session.system_prompt, session.metadata)
+            self._connection.execute(SQL.create_details, details)
+        return True
+
+    def fill(self, session: SessionRow) -> None:
+        key = self._key(SQL.key_of, (self._space.id, session.id))
+        if key is None:
+            raise NotFound(f"there is no session {session.id!r}")
+        parent = self._parent(session.parent_session_id)
+        if parent is not None:
+            above = self._number(SQL.is_ancestor, {"key": parent, "ancestor": key})
+            if above:
+                raise Refused(
+                    f"session {session.parent_session_id!r} descends from {session.id!r} and cannot "
+                    "be its parent"
+                )
+        values = asdict(session) | {"key": key, "parent": parent}
+        self._connection.execute(SQL.fill, _named(values, "user_id", "model", "parent", "title", "key"))
+        if session.model_config or session.system_prompt or session.metadata:
+            details = _named(values, "key", "model_config", "system_prompt", "metadata")
+            self._connection.execute(SQL.fill_details, details)
+
+    def end(self, session_id: str, reason: str, at: float) -> bool:
+        return self._key(SQL.end, (at, reason, self._space.id, session_id)) is not None
+
+    def reopen(self, session_id: str) -> bool:
+        return self._key(SQL.reopen, (self._space.id, session_id)) is not None
+
+    def set_system_prompt(self, session_id: str, prompt: str | None) -> bool:
+        key = self._key(SQL.key_of, (self._space.id, session_id))
+        if key is not None:
+            self._connection.execute(SQL.set_system_prompt, (key, prompt))
+        return key is not None
+
+    def add_tokens(self, session_id: str, input_tokens: int, output_tokens: int) -> bool:
+        asked = (input_tokens, output_tokens, self._space.id, session_id)
+        return self._key(SQL.add_tokens, asked) is not None
+
+    def set_title(self, session_id: str, title: str | None) -> bool:
+        return self._key(SQL.set_title, (title, self._space.id, session_id)) is not None
+
+    def set_archived(self, session_id: str, *, archived: bool) -> bool:
+        return self._key(SQL.set_archived, (archived, self._space.id, session_id)) is not None
+
+    def append(self, session_id: str, messages: Sequence[NewMessage]) -> list[int]:
+        execute = self._connection.execute
+        calls = sum([message.calls for message in messages])
+        key = execute(SQL.count_appended, (len(messages), calls, self._space.id, session_id)).get
+        if key is None:
+            raise NotFound(
+                f"there is no session {session_id!r}; create it first with create_session or ensure_session"
+            )
+        ids: list[int] = []
+        taken = 0
+        for message in messages:
+            ids.append(taken)
+            taken += ids_needed(message.content, message.tool_calls, message.tool_name)
+        first = execute(SQL.take_ids, (taken, self._space.id)).get - taken
+        new = [
+            (
+                first + offset,
+                key,
+                message.role,
+                message.timestamp,
+                message.tool_name,
+                message.tool_call_id,
+                message.token_count,
+                message.encoded,
+                message.metadata,
+                message.tool_calls,
+                message.content,
+            )
+            for offset, message in zip(ids, messages, strict=True)
+        ]
+        if len(new) == 1:
+            execute(SQL.append, new[0])
+        else:
+            self._connection.executemany(SQL.append, new)
+        self.appended += len(new)
+        return [row[0] for row in new]
+
+    def begin_delete(self, session_id: str) -> bool:
+        key = self._key(SQL.key_of, (self._space.id, session_id))
+        if key is None:
+            return False
+        self._connection.execute(SQL.adopt_children, {"key": key})
+        self._connection.execute(SQL.doom, (key,))
+        return True
+
+    def forget_message(self, message_id: int, *, tool_calls: str | None, at: float) -> None:
+        for row in self._rows(index.SQL.message_of_id, (message_id,)):
+            index.remove(self._connection, self._space, indexable(row), self._documents)
+        self._connection.execute(SQL.count_removal, (self._space.id,))
+        self._connection.execute(SQL.forget_message, (tool_calls, at, message_id))
+
+    def delete_some(self, count: int) -> bool:
+        """Remove some messages of deleted sessions, then the sessions; False when none is left."""
+        key = self._key(SQL.doomed, (self._space.id,))
+        if key is None:
+            return False
+        some = self._rows(index.SQL.messages_of_key, (key, count))
+        for row in some:
+            index.remove(self._connection, self._space, indexable(row), self._documents)
+            self._connection.execute(SQL.delete_message, (row[0],))
+        if some:
+            self._connection.execute(SQL.count_removal, (self._space.id,))
+        if len(some) < count:
+            self._connection.execute(SQL.delete_session, (key,))
+        return True
+
+    def _parent(self, session_id: str | None) -> int | None:
+        if session_id is None:
+            return None
+        key = self._key(SQL.key_of, (self._space.id, session_id))
+        if key is None:
+            raise NotFound(f"there is no session {session_id!r} to be the parent")
+        return key
+
+    def _key(self, sql: str, bindings: Any) -> int | None:
+        key: int | None = value(self._connection, sql, bindings)
+        return key
+
+
+def _session(row: tuple[Any, ...]) -> SessionRow:
+    columns: list[Any] = [*row[:_ARCHIVED], row[_ARCHIVED] == 1]
+    return SessionRow(*columns)
+
+
+def _named(values: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: values[name] for name in names}

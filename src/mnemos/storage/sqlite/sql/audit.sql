@@ -1,0 +1,50 @@
+-- name: record
+INSERT INTO audit (space, at, actor, operation, ref, before, after)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+RETURNING id
+
+-- name: get
+SELECT id, at, actor, operation, ref, before, after, undone_by
+FROM audit
+WHERE space = ?
+    AND id = ?
+
+-- name: newest
+SELECT id, at, actor, operation, ref, before, after, undone_by
+FROM audit
+WHERE space = :space
+    AND (:before IS NULL OR id < :before)
+ORDER BY id DESC
+LIMIT :limit
+
+-- name: mark_undone
+UPDATE audit
+SET undone_by = ?
+WHERE space = ?
+    AND id = ?
+
+-- name: scrub
+UPDATE audit
+SET before = NULL,
+    after = NULL
+WHERE space = ?
+    AND ref = ?
+
+-- name: expire
+UPDATE audit
+SET before = NULL,
+    after = NULL
+WHERE space = ?
+    AND at < ?
+    AND (before IS NOT NULL OR after IS NOT NULL)
+
+-- name: note_backup
+INSERT INTO backups (path, made_at)
+VALUES (?, ?)
+ON CONFLICT (path) DO UPDATE
+SET made_at = excluded.made_at
+
+-- name: backups
+SELECT path, made_at
+FROM backups
+ORDER BY made_at

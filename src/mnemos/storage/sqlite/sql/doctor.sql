@@ -1,0 +1,46 @@
+-- name: wrong_counters
+SELECT count(*)
+FROM sessions AS s
+WHERE s.message_count <> (SELECT count(*) FROM messages AS m WHERE m.session = s.key)
+    AND NOT s.doomed
+
+-- name: right_counters
+UPDATE sessions
+SET message_count = (SELECT count(*) FROM messages AS m WHERE m.session = sessions.key)
+WHERE message_count <> (SELECT count(*) FROM messages AS m WHERE m.session = sessions.key)
+
+-- name: orphans
+SELECT count(*)
+FROM messages
+WHERE session NOT IN (SELECT key FROM sessions)
+
+-- Messages that should be in the index and are not. A long message has rows under the ids after its own.
+-- name: unindexed
+SELECT count(*)
+FROM messages AS m
+JOIN spaces AS p ON p.id = m.id >> 32
+WHERE m.id <= p.indexed
+    AND m.forgotten_at IS NULL
+    AND m.id NOT IN (SELECT id FROM messages_fts_docsize)
+
+-- name: stale
+SELECT count(*)
+FROM messages_fts_docsize AS d
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM messages AS m
+    WHERE m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= d.id)
+        AND m.forgotten_at IS NULL
+        AND d.id <= m.id + max(
+            length(coalesce(m.content, '')),
+            length(coalesce(m.tool_calls, '')) + length(coalesce(m.tool_name, ''))
+        ) / :part
+)
+
+-- name: check_index
+INSERT INTO messages_fts (messages_fts)
+VALUES ('integrity-check')
+
+-- name: pending
+SELECT sum(next_message - 1 - indexed)
+FROM spaces

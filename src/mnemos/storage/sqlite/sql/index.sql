@@ -1,0 +1,93 @@
+-- name: state
+SELECT next_message, indexed, removals
+FROM spaces
+WHERE id = ?
+
+-- The row that owns the next id to be indexed: a long message has several.
+-- name: owner
+SELECT max(id)
+FROM messages
+WHERE id BETWEEN ? AND ?
+
+-- name: pending
+SELECT *
+FROM message_rows AS m
+WHERE m.id BETWEEN ? AND ?
+ORDER BY m.id
+LIMIT ?
+
+-- name: messages_of_key
+SELECT *
+FROM message_rows AS m
+WHERE m.session = ?
+ORDER BY m.id
+LIMIT ?
+
+-- name: message_of_id
+SELECT *
+FROM message_rows AS m
+WHERE m.id = ?
+
+-- name: add
+INSERT INTO messages_fts (rowid, said, tool, beside, tags)
+VALUES (?, ?, ?, ?, ?)
+
+-- name: remove
+INSERT INTO messages_fts (messages_fts, rowid, said, tool, beside, tags)
+VALUES ('delete', ?, ?, ?, ?, ?)
+
+-- name: mark_indexed
+UPDATE spaces
+SET indexed = ?
+WHERE id = ?
+
+-- name: add_week
+INSERT INTO calendar (space, week)
+VALUES (?, ?)
+ON CONFLICT DO NOTHING
+
+-- name: create_tail
+CREATE VIRTUAL TABLE temp.tail USING fts5 (
+    said,
+    tool,
+    beside,
+    tags,
+    content = '',
+    tokenize = "ascii tokenchars '+#'"
+)
+
+-- name: drop_tail
+DROP TABLE temp.tail
+
+-- name: add_to_tail
+INSERT INTO temp.tail (rowid, said, tool, beside, tags)
+VALUES (?, ?, ?, ?, ?)
+
+-- name: merge
+INSERT INTO messages_fts (messages_fts, rank)
+VALUES ('merge', ?)
+
+-- name: clear
+INSERT INTO messages_fts (messages_fts)
+VALUES ('delete-all')
+
+-- name: clear_marks
+UPDATE spaces
+SET indexed = id << 32,
+    removals = removals + 1
+
+-- name: spaces
+SELECT id, name
+FROM spaces
+ORDER BY id
+
+-- name: words_rule
+SELECT value
+FROM properties
+WHERE name = 'words'
+
+-- name: set_words_rule
+INSERT INTO properties (name, value)
+VALUES ('words', ?)
+ON CONFLICT (name) DO UPDATE
+SET value = excluded.value

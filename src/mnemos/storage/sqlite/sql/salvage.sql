@@ -1,0 +1,110 @@
+-- name: read_spaces
+SELECT id, id, name, next_message
+FROM spaces
+WHERE id > ?
+ORDER BY id
+LIMIT ?
+
+-- name: write_spaces
+INSERT INTO spaces (id, name, next_message, indexed)
+VALUES (?1, ?2, ?3, ?1 << 32)
+ON CONFLICT (id) DO UPDATE
+SET next_message = excluded.next_message
+
+-- name: read_sessions
+SELECT
+    key, key, space, id, source, user_id, model, parent, started_at, ended_at, end_reason,
+    message_count, tool_call_count, input_tokens, output_tokens, title, archived, doomed
+FROM sessions
+WHERE key > ?
+ORDER BY key
+LIMIT ?
+
+-- name: write_sessions
+INSERT OR IGNORE INTO sessions (
+    key, space, id, source, user_id, model, parent, started_at, ended_at, end_reason,
+    message_count, tool_call_count, input_tokens, output_tokens, title, archived, doomed
+)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: read_session_details
+SELECT session, session, model_config, system_prompt, metadata
+FROM session_details
+WHERE session > ?
+ORDER BY session
+LIMIT ?
+
+-- name: write_session_details
+INSERT OR IGNORE INTO session_details (session, model_config, system_prompt, metadata)
+VALUES (?, ?, ?, ?)
+
+-- name: read_messages
+SELECT
+    id, id, session, role, timestamp, tool_name, tool_call_id, token_count, encoded, forgotten_at,
+    metadata, tool_calls, content
+FROM messages NOT INDEXED
+WHERE id > ?
+ORDER BY id
+LIMIT ?
+
+-- name: write_messages
+INSERT OR IGNORE INTO messages (
+    id, session, role, timestamp, tool_name, tool_call_id, token_count, encoded, forgotten_at,
+    metadata, tool_calls, content
+)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: read_audit
+SELECT id, id, space, at, actor, operation, ref, before, after, undone_by
+FROM audit
+WHERE id > ?
+ORDER BY id
+LIMIT ?
+
+-- name: write_audit
+INSERT OR IGNORE INTO audit (id, space, at, actor, operation, ref, before, after, undone_by)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: read_backups
+SELECT rowid, path, made_at
+FROM backups
+WHERE rowid > ?
+ORDER BY rowid
+LIMIT ?
+
+-- name: write_backups
+INSERT OR IGNORE INTO backups (path, made_at)
+VALUES (?, ?)
+
+-- A message whose space was lost belongs to one that says so.
+-- name: lost_spaces
+INSERT OR IGNORE INTO spaces (id, name, next_message, indexed)
+SELECT DISTINCT id >> 32, 'recovered-' || (id >> 32), (id >> 32 << 32) + 1, id >> 32 << 32
+FROM messages
+
+-- name: lost_sessions
+INSERT INTO sessions (key, space, id, source, started_at)
+SELECT session, id >> 32, 'recovered-' || session, 'recovered', min(timestamp)
+FROM messages
+WHERE session NOT IN (SELECT key FROM sessions)
+GROUP BY session
+
+-- name: lost_parents
+UPDATE sessions
+SET parent = NULL
+WHERE parent NOT IN (SELECT key FROM sessions)
+
+-- name: lost_details
+DELETE FROM session_details
+WHERE session NOT IN (SELECT key FROM sessions)
+
+-- name: next_messages
+UPDATE spaces
+SET next_message = max(
+    next_message,
+    coalesce((SELECT max(m.id) + 1000 FROM messages AS m WHERE m.id >> 32 = spaces.id), 0)
+)
+
+-- name: counters
+UPDATE sessions
+SET message_count = (SELECT count(*) FROM messages AS m WHERE m.session = sessions.key)

@@ -1,0 +1,305 @@
+-- name: get_space
+SELECT id, next_message, indexed, removals
+FROM spaces
+WHERE name = ?
+
+-- name: add_space
+INSERT INTO spaces (id, name, next_message, indexed)
+SELECT s.id, ?, (s.id << 32) + 1, s.id << 32
+FROM (SELECT max(id) + 1 AS id FROM spaces) AS s
+
+-- name: get
+SELECT *
+FROM session_rows AS s
+WHERE s.space = ?
+    AND s.id = ?
+
+-- name: key_of
+SELECT key
+FROM sessions
+WHERE space = ?
+    AND id = ?
+    AND NOT doomed
+
+-- The end of the id range is the prefix with its last possible continuation.
+-- name: named
+SELECT *
+FROM session_rows AS s
+WHERE s.key IN (
+        SELECT key
+        FROM sessions
+        WHERE space = :space
+            AND id >= :text
+            AND id < :text || char(0x10FFFF)
+        UNION
+        SELECT key
+        FROM sessions
+        WHERE space = :space
+            AND title = :text COLLATE NOCASE
+    )
+ORDER BY s.started_at DESC, s.id
+LIMIT :limit
+
+-- name: listed
+SELECT *
+FROM session_rows AS s
+WHERE s.space = :space
+    AND (:source IS NULL OR s.source = :source)
+    AND (:archived IS NULL OR s.archived = :archived)
+ORDER BY s.started_at DESC, s.id
+LIMIT :limit
+OFFSET :offset
+
+-- name: page
+SELECT *
+FROM session_rows AS s
+WHERE s.space = :space
+    AND s.id > :after
+    AND (:source IS NULL OR s.source = :source)
+ORDER BY s.id
+LIMIT :limit
+
+-- name: count
+SELECT count(*)
+FROM sessions
+WHERE space = :space
+    AND NOT doomed
+    AND (:source IS NULL OR source = :source)
+    AND (:archived IS NULL OR archived = :archived)
+
+-- name: children
+SELECT *
+FROM session_rows
+WHERE parent = (SELECT key FROM sessions WHERE space = ? AND id = ?)
+ORDER BY started_at, key
+
+-- name: ended_before
+SELECT s.id
+FROM sessions AS s
+WHERE s.space = :space
+    AND NOT s.doomed
+    AND s.ended_at IS NOT NULL
+    AND s.started_at < :moment
+    AND (:source IS NULL OR s.source = :source)
+    AND coalesce(
+        (SELECT max(m.timestamp) FROM messages AS m WHERE m.session = s.key), s.ended_at
+    ) < :moment
+ORDER BY s.started_at, s.key
+
+-- name: create
+INSERT INTO sessions (
+    space, id, source, user_id, model, parent, started_at, ended_at, end_reason, input_tokens,
+    output_tokens, title, archived
+)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (space, id) DO NOTHING
+RETURNING key
+
+-- name: create_details
+INSERT INTO session_details (session, model_config, system_prompt, metadata)
+VALUES (?, ?, ?, ?)
+
+-- name: fill
+UPDATE sessions
+SET user_id = coalesce(user_id, :user_id),
+    model = coalesce(model, :model),
+    parent = coalesce(parent, :parent),
+    title = coalesce(title, :title)
+WHERE key = :key
+
+-- name: fill_details
+INSERT INTO session_details (session, model_config, system_prompt, metadata)
+VALUES (:key, :model_config, :system_prompt, :metadata)
+ON CONFLICT (session) DO UPDATE
+SET model_config = coalesce(model_config, excluded.model_config),
+    system_prompt = coalesce(system_prompt, excluded.system_prompt),
+    metadata = coalesce(metadata, excluded.metadata)
+
+-- Whether :ancestor is the session itself or above it.
+-- name: is_ancestor
+WITH RECURSIVE line (key, parent) AS (
+    SELECT key, parent
+    FROM sessions
+    WHERE key = :key
+    UNION
+    SELECT s.key, s.parent
+    FROM line
+    JOIN sessions AS s ON s.key = line.parent
+)
+SELECT count(*)
+FROM line
+WHERE key = :ancestor
+
+-- name: end
+UPDATE sessions
+SET ended_at = coalesce(ended_at, ?),
+    end_reason = coalesce(end_reason, ?)
+WHERE space = ?
+    AND id = ?
+    AND NOT doomed
+RETURNING key
+
+-- name: reopen
+UPDATE sessions
+SET ended_at = NULL,
+    end_reason = NULL
+WHERE space = ?
+    AND id = ?
+    AND NOT doomed
+RETURNING key
+
+-- name: set_system_prompt
+INSERT INTO session_details (session, system_prompt)
+VALUES (?, ?)
+ON CONFLICT (session) DO UPDATE
+SET system_prompt = excluded.system_prompt
+
+-- name: add_tokens
+UPDATE sessions
+SET input_tokens = input_tokens + ?,
+    output_tokens = output_tokens + ?
+WHERE space = ?
+    AND id = ?
+    AND NOT doomed
+RETURNING key
+
+-- name: set_title
+UPDATE sessions
+SET title = ?
+WHERE space = ?
+    AND id = ?
+    AND NOT doomed
+RETURNING key
+
+-- name: set_archived
+UPDATE sessions
+SET archived = ?
+WHERE space = ?
+    AND id = ?
+    AND NOT doomed
+RETURNING key
+
+-- name: count_appended
+UPDATE sessions
+SET message_count = message_count + ?,
+    tool_call_count = tool_call_count + ?
+WHERE space = ?
+    AND id = ?
+    AND NOT doomed
+RETURNING key
+
+-- name: take_ids
+UPDATE spaces
+SET next_message = next_message + ?
+WHERE id = ?
+RETURNING next_message
+
+-- name: append
+INSERT INTO messages (
+    id, session, role, timestamp, tool_name, tool_call_id, token_count, encoded, metadata,
+    tool_calls, content
+)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: messages
+SELECT *
+FROM message_rows
+WHERE session = (SELECT key FROM sessions WHERE space = ? AND id = ?)
+    AND id > ?
+ORDER BY id
+LIMIT ?
+
+-- name: last_messages
+SELECT *
+FROM message_rows
+WHERE session = (SELECT key FROM sessions WHERE space = ? AND id = ?)
+    AND id > ?
+ORDER BY id DESC
+LIMIT ?
+
+-- The bounds keep every look-up inside the space.
+-- name: message
+SELECT *
+FROM message_rows
+WHERE id = :id
+    AND id BETWEEN :first AND :last
+    AND NOT doomed
+
+-- name: before
+SELECT *
+FROM message_rows
+WHERE session = (SELECT session FROM messages WHERE id = :id)
+    AND id < :id
+ORDER BY id DESC
+LIMIT :limit
+
+-- name: after
+SELECT *
+FROM message_rows
+WHERE session = (SELECT session FROM messages WHERE id = :id)
+    AND id > :id
+ORDER BY id
+LIMIT :limit
+
+-- name: message_count_of
+SELECT message_count
+FROM sessions
+WHERE space = ?
+    AND id = ?
+    AND NOT doomed
+
+-- name: message_count
+SELECT coalesce(sum(message_count), 0)
+FROM sessions
+WHERE space = ?
+    AND NOT doomed
+
+-- name: by_source
+SELECT source, count(*), coalesce(sum(message_count), 0)
+FROM sessions
+WHERE space = ?
+    AND NOT doomed
+GROUP BY source
+ORDER BY 3 DESC, 1
+
+-- name: doom
+UPDATE sessions
+SET doomed = 1,
+    -- The name is free again at once.
+    id = id || char(0) || key,
+    title = NULL
+WHERE key = ?
+
+-- name: adopt_children
+UPDATE sessions
+SET parent = (SELECT parent FROM sessions WHERE key = :key)
+WHERE parent = :key
+
+-- name: doomed
+SELECT key
+FROM sessions
+WHERE space = ?
+    AND doomed
+LIMIT 1
+
+-- name: delete_message
+DELETE FROM messages
+WHERE id = ?
+
+-- name: count_removal
+UPDATE spaces
+SET removals = removals + 1
+WHERE id = ?
+
+-- name: delete_session
+DELETE FROM sessions
+WHERE key = ?
+
+-- name: forget_message
+UPDATE messages
+SET content = NULL,
+    encoded = 0,
+    metadata = NULL,
+    tool_calls = ?,
+    forgotten_at = ?
+WHERE id = ?

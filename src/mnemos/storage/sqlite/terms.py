@@ -1,0 +1,108 @@
+"""A message as rows of the full-text index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from mnemos.storage.base import Document, Documents, MessageRow
+from mnemos.text.words import index_words
+
+# A row of the index is written in one go: a longer message has several, so that none holds up
+# the next writer.
+PART_CHARACTERS = 100_000
+# Parts overlap, so that a phrase at the seam is whole in one of them.
+_OVERLAP = 200
+
+_WEEK = 7 * 24 * 3600.0
+LAST_MOMENT = 1e12
+
+IndexRow = tuple[int, str, str, str, str]
+"""rowid, said, tool, beside, tags"""
+
+
+@dataclass(frozen=True, slots=True)
+class Indexable:
+    """A message and what its tags are made of."""
+
+    message: MessageRow
+    session_key: int
+    source: str
+
+
+def message_row(row: tuple[Any, ...]) -> MessageRow:
+    """From the columns of the message_rows view."""
+    return MessageRow(
+        row[0], row[1], row[2], row[3], row[4] == 1, row[5], row[6], row[7], row[8], row[9], row[10],
+        row[11] is not None,
+    )  # fmt: skip
+
+
+def indexable(row: tuple[Any, ...]) -> Indexable:
+    return Indexable(message_row(row), row[12], row[13])
+
+
+def ids_needed(content: str | None, tool_calls: str | None, tool_name: str | None) -> int:
+    """How many ids a message takes: one for each row of the index it may need."""
+    longest = max(len(content or ""), len(tool_calls or "") + len(tool_name or ""))
+    return 1 + longest // PART_CHARACTERS
+
+
+def ids_of(message: MessageRow) -> int:
+    return ids_needed(message.content, message.tool_calls, message.tool_name)
+
+
+def index_rows(item: Indexable, documents: Documents, after: int = 0) -> Iterator[IndexRow]:
+    """The index rows of a message with ids above ``after``. A forgotten message has none."""
+    message = item.message
+    if message.forgotten:
+        return
+    document = documents(message)
+    tags = " ".join(
+        (
+            role_tag(message.role),
+            source_tag(item.source),
+            session_tag(item.session_key),
+            week_tag(week_of(message.timestamp)),
+        )
+    )
+    for part in range(ids_of(message)):
+        if message.id + part > after:
+            yield _index_row(message.id + part, document, part, tags)
+
+
+def _index_row(rowid: int, document: Document, part: int, tags: str) -> IndexRow:
+    start = part * PART_CHARACTERS
+    end = start + PART_CHARACTERS + _OVERLAP
+    said, beside = index_words(document.said[start:end])
+    tool, beside_tool = index_words(document.tool[start:end]) if document.tool else ("", "")
+    return rowid, said, tool, f"{beside} {beside_tool}" if beside_tool else beside, tags
+
+
+def role_tag(role: str) -> str:
+    return "r" + _plain(role)
+
+
+def source_tag(source: str) -> str:
+    return "c" + _plain(source)
+
+
+def session_tag(key: int) -> str:
+    return f"s{key:x}"
+
+
+def week_tag(week: int) -> str:
+    return f"w{week}"
+
+
+def week_of(timestamp: float) -> int:
+    """Whole weeks since the epoch; times beyond any calendar count as its ends."""
+    return int(min(max(timestamp, 0.0), LAST_MOMENT) // _WEEK)
+
+
+def _plain(name: str) -> str:
+    """A name as one word of the index, different names as different words."""
+    if name.isascii() and name.isalnum() and name.islower():
+        return name
+    return "x" + name.encode("utf-8", "surrogatepass").hex()

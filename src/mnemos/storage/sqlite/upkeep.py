@@ -1,0 +1,100 @@
+"""One background thread that keeps the index up while a process goes on appending."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import weakref
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mnemos.errors import MnemosError
+
+try:
+    import fcntl
+except ImportError:  # Windows: without the lock, losers of a race redo a step; nothing breaks.
+    fcntl = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+log = logging.getLogger("mnemos.storage")
+
+# Messages pending before the thread starts at once, and how long it waits for them otherwise.
+ENOUGH = 300
+IDLE_SECONDS = 0.5
+
+
+class Upkeep:
+    """Runs ``work`` in the background until it says that nothing is left.
+
+    Holds its owner weakly: a storage that nobody closed can still be collected, and the thread ends.
+    """
+
+    def __init__(self, owner: object, work: Callable[[], bool]) -> None:
+        self._work = weakref.WeakMethod(work)
+        self.waiting = 0
+        self._wake = threading.Event()
+        self._enough = threading.Event()
+        self._stopped = False
+        self._thread: threading.Thread | None = None
+        weakref.finalize(owner, self._stop)
+
+    def notice(self, count: int) -> None:
+        """So many messages more are pending."""
+        self.waiting += count
+        if self._thread is None and not self._stopped:
+            self._thread = threading.Thread(target=self._run, name="mnemos-upkeep", daemon=True)
+            self._thread.start()
+        if not self._wake.is_set():
+            self._wake.set()
+        if self.waiting >= ENOUGH and not self._enough.is_set():
+            self._enough.set()
+
+    def stop(self) -> None:
+        """End the thread after the step it is at."""
+        self._stop()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _stop(self) -> None:
+        self._stopped = True
+        self._enough.set()
+        self._wake.set()
+
+    def _run(self) -> None:
+        while not self._stopped:
+            self._wake.wait()
+            self._enough.wait(IDLE_SECONDS)
+            self.waiting = 0
+            if not self._stopped:
+                self._wake.clear()
+                self._enough.clear()
+                self._work_off()
+
+    def _work_off(self) -> None:
+        try:
+            while not self._stopped and (work := self._work()) and work():
+                del work
+        except MnemosError as exc:
+            # Appends are safe in their table and the next step will be tried again; a search
+            # finds them meanwhile.
+            log.warning("indexing was put off: %s", exc)
+
+
+@contextmanager
+def only_one(path: Path | None) -> Iterator[bool]:
+    """Whether no other process holds this lock now; it is held meanwhile, and dies with the process."""
+    if path is None or fcntl is None:
+        yield True
+        return
+    with path.open("a") as file:
+        path.chmod(0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+            return
+        yield True

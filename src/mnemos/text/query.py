@@ -1,0 +1,165 @@
+"""The query language: plain text first, a few signs on top.
+
+``"quoted words"`` are a phrase, ``a OR b`` either, ``-word`` and ``NOT word`` exclude, ``pre*`` is a
+prefix; everything else is words, all of them wanted. No text is an error. What an engine makes of a
+query is its own business; what a query means is said here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from mnemos.text import words
+from mnemos.text.stopwords import STOP_WORDS
+
+# A pasted log is a query too; its first words say what it is about.
+MAX_CLAUSES = 32
+
+_PART = re.compile(r'-?"[^"]*"\*?|\S+')
+_EXCLUDED = re.compile(r'-(?="|\w\w)')
+_SEPARATOR = re.compile(r"[,;|()\[\]{}<>]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One thing to look for.
+
+    ``forms``: exact words that stand next to each other (one, or a phrase).
+    ``beside``: a word that, found beside the forms, will do as well: the stem of a single word, the
+    whole of an identifier.
+    ``prefix``: the last form may go on.
+    ``exact``: quoted; inflections and wholes do not count.
+    """
+
+    forms: tuple[str, ...]
+    beside: tuple[str, ...] = ()
+    prefix: bool = False
+    exact: bool = False
+
+    @property
+    def is_stop_word(self) -> bool:
+        return not self.prefix and all(form in STOP_WORDS for form in self.forms)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Any of these terms."""
+
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """All clauses are wanted, nothing of ``excluded``. No clause: nothing can match."""
+
+    clauses: tuple[Clause, ...] = ()
+    excluded: tuple[Term, ...] = ()
+
+    def loosened(self) -> Query:
+        """The same words, phrases and identifiers taken apart: for when nothing matches as asked."""
+        seen: dict[Clause, None] = {}
+        for clause in self.clauses:
+            if len(clause.terms) == 1 and len(clause.terms[0].forms) > 1:
+                for form in clause.terms[0].forms:
+                    if form not in STOP_WORDS:
+                        seen[Clause((_word(form),))] = None
+            else:
+                seen[clause] = None
+        return Query(tuple(seen)[:MAX_CLAUSES], self.excluded)
+
+    def terms(self) -> list[Term]:
+        return [term for clause in self.clauses for term in clause.terms]
+
+
+def parse(text: str) -> Query:
+    """Read a query. Never raises; a text without a word gives a query without clauses."""
+    wanted: list[Clause] = []
+    excluded: list[Term] = []
+    parts = _PART.findall(text.replace("\0", " "))
+    either = negate = False
+    for position, part in enumerate(parts):
+        inner = 0 < position < len(parts) - 1
+        if part == "OR" and inner and wanted and not negate:
+            either = True
+            continue
+        if part == "NOT" and position < len(parts) - 1:
+            negate = True
+            continue
+        if part == "AND" and inner:
+            continue
+        negative = negate or _EXCLUDED.match(part) is not None
+        terms = _terms(part[1:] if _EXCLUDED.match(part) else part)
+        negate = False
+        if negative:
+            excluded += terms
+        elif either and terms:
+            wanted[-1] = Clause(wanted[-1].terms + tuple(terms))
+        else:
+            wanted += [Clause((term,)) for term in terms]
+        either = False
+        if len(wanted) >= MAX_CLAUSES * 4:
+            break
+    if not wanted:
+        # "NOT" or "-foo" alone is a text to find, not an empty answer.
+        return Query(tuple(Clause((term,)) for term in _terms(text.replace('"', " "))[:MAX_CLAUSES]))
+    return Query(_without_stop_words(wanted), tuple(excluded))
+
+
+def _without_stop_words(clauses: list[Clause]) -> tuple[Clause, ...]:
+    telling = [c for c in clauses if not all(term.is_stop_word for term in c.terms)]
+    return tuple(dict.fromkeys(telling or clauses))[:MAX_CLAUSES]
+
+
+def _terms(part: str) -> list[Term]:
+    if part.startswith('"') and len(part) > 2 and part.rstrip("*").endswith('"'):
+        forms = tuple(f for run in words.runs(part) for f in _asked(run))
+        return [Term(forms, prefix=part.endswith("*"), exact=True)] if forms else []
+    return [term for piece in _SEPARATOR.split(part) for term in _plain(piece)]
+
+
+def _plain(piece: str) -> list[Term]:
+    """The term of a piece without blanks: a word, an identifier, a path, an address."""
+    prefix = piece.endswith("*")
+    found: list[Term] = []
+    pending: list[words.Run] = []
+    # Where scripts change without a blank ("API設計") the words are still separate.
+    for run, unspaced in _runs_of(piece):
+        if unspaced:
+            found += _joined(pending, prefix=False)
+            pending = []
+            found.append(_unspaced(run))
+        else:
+            pending.append(run)
+    return found + _joined(pending, prefix=prefix)
+
+
+def _runs_of(piece: str) -> list[tuple[words.Run, bool]]:
+    cut = re.split(f"([{words.UNSPACED}]+)", piece)
+    return [(run, position % 2 == 1) for position, text in enumerate(cut) for run in words.runs(text)]
+
+
+def _unspaced(run: words.Run) -> Term:
+    if len(run.forms) == 1:
+        return Term(run.forms, prefix=True)
+    return Term(run.forms[:-1])
+
+
+def _joined(pending: list[words.Run], *, prefix: bool) -> list[Term]:
+    if not pending:
+        return []
+    if len(pending) == 1 and len(pending[0].forms) == 1 and not prefix:
+        return [_word(pending[0].forms[0])]
+    forms = tuple(form for run in pending for form in run.forms)
+    whole = pending[0].beside[:1] if len(pending) == 1 and len(pending[0].forms) > 1 else ()
+    return [Term(forms, beside=() if prefix else whole, prefix=prefix)]
+
+
+def _word(form: str) -> Term:
+    stem = words.stem(form)
+    return Term((form,), beside=(stem,) if stem != form else ())
+
+
+def _asked(run: words.Run) -> tuple[str, ...]:
+    # The lone last character of an unspaced run is there for one-character queries only.
+    return run.forms[:-1] if len(run.forms) > 1 and words.is_unspaced(run.forms[0]) else run.forms
