@@ -12,9 +12,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from mnemos.errors import Corrupt, InvalidInput, NotFound, PermissionDenied, Refused, Unavailable
+from mnemos.operations import registry
 from mnemos.sessions import undo
 from mnemos.sessions.model import document_of
-from mnemos.sessions.service import Clock, Sessions
+from mnemos.sessions.recording import Clock
+from mnemos.sessions.service import Sessions
 from mnemos.settings import Settings
 from mnemos.storage.base import AuditRow, Check, Storage, failed, passed
 from mnemos.storage.sqlite.engine import SqliteStorage
@@ -59,7 +61,7 @@ class Memory:
         self.clock = clock
         self._read_only = read_only
         self._in_memory = in_memory
-        self._database = database or settings.home / DATABASE
+        self.database = database or settings.home / DATABASE
         # A folder that was there before us keeps its mode when it is not a home of ours.
         self._owns_folder = database is None
 
@@ -88,7 +90,7 @@ class Memory:
         if not self._in_memory and not self._read_only:
             self._make_home()
         return SqliteStorage(
-            None if self._in_memory else self._database,
+            None if self._in_memory else self.database,
             space=self.settings.space,
             documents=document_of,
             read_only=self._read_only,
@@ -99,6 +101,19 @@ class Memory:
     @cached_property
     def sessions(self) -> Sessions:
         return Sessions(self.storage, self.settings, self.clock)
+
+    # --- for agent loops --------------------------------------------------------------------
+
+    def tools(self, format: str = "openai", tools: str = "default") -> list[dict[str, Any]]:
+        """The operations as tools for a model: ``openai``, ``anthropic`` or ``mcp`` format.
+
+        ``tools`` names a set: ``default`` (few), ``sessions``, ``upkeep``, ``all``.
+        """
+        return registry.tools(format, tools)
+
+    def call(self, name: str, args: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Run an operation by name; its result with a readable ``text``. Failures raise MnemosError."""
+        return registry.call(self, name, args)
 
     # --- what people may want to take back --------------------------------------------------
 
@@ -154,7 +169,7 @@ class Memory:
     def backups(self) -> list[str]:
         """The backups made so far that are still where they were written."""
         known = self.storage.read(lambda tx: tx.audit.backups())
-        beside = [str(path) for path in self._database.parent.glob(f"{self._database.stem}.*-*.db")]
+        beside = [str(path) for path in self.database.parent.glob(f"{self.database.stem}.*-*.db")]
         return [path for path, _ in known if Path(path).exists()] + sorted(beside)
 
     def restore(self, backup: str | os.PathLike[str]) -> Path | None:
@@ -192,7 +207,7 @@ class Memory:
     # --- inside -----------------------------------------------------------------------------
 
     def _make_home(self) -> None:
-        home = self._database.parent
+        home = self.database.parent
         try:
             home.mkdir(parents=True, mode=0o700, exist_ok=True)
             if self._owns_folder and home.stat().st_uid == os.geteuid():
@@ -223,7 +238,7 @@ class Memory:
         self.close()
         self.__dict__.pop("storage", None)
         self.__dict__.pop("sessions", None)
-        result = salvage(self._database)
+        result = salvage(self.database.parent.resolve() / self.database.name)
         brought = ", ".join(f"{count} {table}" for table, count in result.rows.items() if count)
         yield passed("salvage", f"saved {brought}; the damaged file is {result.damaged}")
         self.storage.catch_up()

@@ -38,15 +38,18 @@ def asked(
 ) -> Asked:
     if not isinstance(query, str):
         raise InvalidInput(f"query is a {type(query).__name__}; use a text")
-    try:
-        order = Order(sort)
-    except ValueError:
-        raise InvalidInput(f"sort is {sort!r}; use relevance, newest or oldest") from None
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
         raise InvalidInput(f"limit is {limit!r}; use 1 to {MAX_LIMIT}")
     if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
         raise InvalidInput(f"offset is {offset!r}; use a whole number from 0")
-    return Asked(parse(query), filters, order, limit, offset)
+    return Asked(parse(query), filters, order(sort), limit, offset)
+
+
+def order(sort: str) -> Order:
+    try:
+        return Order(sort)
+    except ValueError:
+        raise InvalidInput(f"sort is {sort!r}; use relevance, newest or oldest") from None
 
 
 def names(label: str, value: str | Sequence[str] | None) -> list[str] | None:

@@ -2,235 +2,24 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
-from mnemos.errors import AlreadyExists, Ambiguous, InvalidInput, NotFound
-from mnemos.sessions import lineage, search, transcripts, undo
-from mnemos.sessions.conversation import conversation
+from mnemos.errors import InvalidInput, NotFound
+from mnemos.sessions import discovery, lineage, search, transcripts, undo
 from mnemos.sessions.model import (
-    Redact,
     calls_without_arguments,
     dumped,
-    message_dict,
-    moment,
-    name,
-    new_message,
-    optional_json,
-    optional_name,
-    optional_text,
+    optional_moment,
     session_dict,
     whole,
 )
-from mnemos.settings import Settings
-from mnemos.storage.base import (
-    Filters,
-    MessageRow,
-    NewMessage,
-    Reads,
-    SessionRow,
-    Storage,
-    Writes,
-)
-from mnemos.text.secrets import redact as redact_secrets
-
-log = logging.getLogger("mnemos.sessions")
-
-_EVERYTHING = 1 << 62
-
-Clock = Callable[[], float]
+from mnemos.sessions.recording import Recording
+from mnemos.storage.base import Filters, Writes
 
 
-class Sessions:
-    """The conversations of one space.
-
-    Times are Unix seconds. Every method is one transaction unless it says otherwise. With
-    ``MNEMOS_DISABLED`` set, and for private sessions, writes change nothing; ``append_message`` then
-    answers 0, which is no message's id.
-    """
-
-    def __init__(self, storage: Storage, settings: Settings, clock: Clock) -> None:
-        self._storage = storage
-        self._settings = settings
-        self._clock = clock
-        self._redact: Redact = redact_secrets if settings.redact else _unchanged
-        self._private: set[str] = set()
-        if settings.disabled:
-            log.warning("MNEMOS_DISABLED is set: nothing is stored")
-
-    # --- lifecycle --------------------------------------------------------------------------
-
-    def create_session(
-        self,
-        session_id: str,
-        source: str | None = None,
-        model: str | None = None,
-        model_config: Any = None,
-        system_prompt: str | None = None,
-        user_id: str | None = None,
-        parent_session_id: str | None = None,
-        *,
-        title: str | None = None,
-        started_at: float | None = None,
-        metadata: Any = None,
-        private: bool = False,
-    ) -> str:
-        """Write a new session at once and return its id.
-
-        An id in use raises AlreadyExists, an unknown parent NotFound. A ``private`` session is never
-        written, nor is any message appended to it through this object.
-        """
-        session = self._new_session(locals())
-        if self._is_off(session.id, private=private):
-            return session.id
-        if not self._storage.write(lambda tx: tx.sessions.create(session)):
-            raise AlreadyExists(f"session {session.id!r} exists already; use ensure_session to go on with it")
-        return session.id
-
-    def ensure_session(
-        self,
-        session_id: str,
-        source: str | None = None,
-        model: str | None = None,
-        model_config: Any = None,
-        system_prompt: str | None = None,
-        user_id: str | None = None,
-        parent_session_id: str | None = None,
-        *,
-        title: str | None = None,
-        started_at: float | None = None,
-        metadata: Any = None,
-        private: bool = False,
-    ) -> str:
-        """Create the session if it is missing, else set what is still empty; overwrite nothing."""
-        session = self._new_session(locals())
-
-        def work(tx: Writes) -> None:
-            if not tx.sessions.create(session):
-                tx.sessions.fill(session)
-
-        if not self._is_off(session.id, private=private):
-            self._storage.write(work)
-        return session.id
-
-    def end_session(self, session_id: str, end_reason: str) -> None:
-        """Mark the session as ended. The first reason and time stay."""
-        reason = name("end_reason", end_reason)
-        now = self._clock()
-        self._change(session_id, lambda tx: tx.sessions.end(session_id, reason, now))
-
-    def reopen_session(self, session_id: str) -> None:
-        self._change(session_id, lambda tx: tx.sessions.reopen(session_id))
-
-    def update_system_prompt(self, session_id: str, system_prompt: str | None) -> None:
-        prompt = self._redacted(optional_text("system_prompt", system_prompt))
-        self._change(session_id, lambda tx: tx.sessions.set_system_prompt(session_id, prompt))
-
-    def update_token_counts(self, session_id: str, input_tokens: int = 0, output_tokens: int = 0) -> None:
-        """Add to the session's token counts."""
-        counts = whole("input_tokens", input_tokens), whole("output_tokens", output_tokens)
-        self._change(session_id, lambda tx: tx.sessions.add_tokens(session_id, *counts))
-
-    def set_title(self, session_id: str, title: str | None) -> None:
-        """Name the session, or with None take its name away. Can be undone."""
-        new = self._redacted(optional_name("title", title))
-
-        def work(tx: Writes) -> bool:
-            before = tx.sessions.get(session_id)
-            if before is None:
-                return False
-            self._note(tx, undo.TITLE, undo.ref(session_id), before.title, new)
-            return tx.sessions.set_title(session_id, new)
-
-        self._change(session_id, work)
-
-    def archive(self, session_id: str) -> None:
-        """Leave the session out of lists; searches still find it. Can be undone."""
-        self._set_archived(session_id, archived=True)
-
-    def unarchive(self, session_id: str) -> None:
-        self._set_archived(session_id, archived=False)
-
-    def get_session(self, session_id: str) -> dict[str, Any] | None:
-        row = self._storage.read(lambda tx: tx.sessions.get(session_id))
-        return session_dict(row) if row else None
-
-    def resolve_session(self, id_prefix_or_title: str) -> str:
-        """The id meant by an id, the beginning of one, or a title.
-
-        An exact id wins over a title, a title over a beginning. Several raise Ambiguous, none NotFound.
-        """
-        text = name("session", id_prefix_or_title)
-        found = self._storage.read(lambda tx: tx.sessions.named(text, limit=10))
-        exact = [row for row in found if row.id == text]
-        titled = [row for row in found if (row.title or "").lower() == text.lower()]
-        matches = exact or titled or found
-        if not matches:
-            raise NotFound(f"no session has an id beginning with {text!r}, nor that title")
-        if len(matches) > 1:
-            some = ", ".join(row.id for row in matches[:5])
-            raise Ambiguous(f"{text!r} may mean several sessions ({some} …); give more of the id")
-        return matches[0].id
-
-    # --- messages ---------------------------------------------------------------------------
-
-    def append_message(
-        self,
-        session_id: str,
-        role: str,
-        content: Any = None,
-        tool_name: str | None = None,
-        tool_calls: Any = None,
-        tool_call_id: str | None = None,
-        token_count: int | None = None,
-        *,
-        timestamp: float | None = None,
-        metadata: Any = None,
-    ) -> int:
-        """Store one message and return its id. An unknown session raises NotFound."""
-        message = self._new_message(
-            {
-                "role": role,
-                "content": content,
-                "tool_name": tool_name,
-                "tool_calls": tool_calls,
-                "tool_call_id": tool_call_id,
-                "token_count": token_count,
-                "timestamp": timestamp,
-                "metadata": metadata,
-            }
-        )
-        if self._is_off(session_id):
-            return 0
-        return self._storage.write(lambda tx: tx.sessions.append(session_id, (message,)))[0]
-
-    def append_messages(self, session_id: str, messages: Sequence[Mapping[str, Any]]) -> list[int]:
-        """Store several messages, all or none: a reader never sees half a turn."""
-        new = [self._new_message(message) for message in messages]
-        if self._is_off(session_id):
-            return [0] * len(new)
-        return self._storage.write(lambda tx: tx.sessions.append(session_id, new))
-
-    def get_messages(self, session_id: str) -> list[dict[str, Any]]:
-        """All messages in order. An unknown session raises NotFound."""
-        return [message_dict(row) for row in self._rows(session_id)]
-
-    def get_messages_as_conversation(self, session_id: str) -> list[dict[str, Any]]:
-        """The messages in OpenAI's format, ready to send."""
-        return conversation(self._rows(session_id))
-
-    def get_messages_around(self, message_id: int, before: int = 5, after: int = 5) -> list[dict[str, Any]]:
-        """A message with its neighbours in the same session, in order. Unknown raises NotFound."""
-        counts = {"before": whole("before", before), "after": whole("after", after)}
-        rows = self._storage.read(lambda tx: tx.sessions.around(message_id, **counts))
-        if not rows:
-            raise NotFound(f"there is no message {message_id!r}")
-        return [message_dict(row) for row in rows]
-
-    def message_count(self, session_id: str | None = None) -> int:
-        """Messages of a session, or of the space; 0 for an unknown session."""
-        return self._storage.read(lambda tx: tx.sessions.message_count(session_id))
+class Sessions(Recording):
+    """The conversations of one space: recorded, searched, followed, exported, tidied."""
 
     # --- search -----------------------------------------------------------------------------
 
@@ -254,14 +43,7 @@ class Sessions:
         """
         asked = search.asked(
             query,
-            filters=Filters(
-                sources=search.names("source_filter", source_filter),
-                roles=search.names("role_filter", role_filter),
-                session_ids=search.names("session_ids", session_ids),
-                exclude_session_ids=search.names("exclude_session_ids", exclude_session_ids) or (),
-                since=None if since is None else moment("since", since),
-                until=None if until is None else moment("until", until),
-            ),
+            filters=self._filters(source_filter, role_filter, session_ids, exclude_session_ids, since, until),
             sort=sort,
             limit=limit,
             offset=offset,
@@ -269,6 +51,58 @@ class Sessions:
         if not asked.query.clauses:
             return []
         return self._storage.read(lambda tx: search.described(tx, asked.query, search.find(tx, asked)))
+
+    def session_search(
+        self,
+        query: str | None = None,
+        session_id: str | None = None,
+        around_message_id: int | None = None,
+        window: int = 5,
+        limit: int = 3,
+        role_filter: str | Sequence[str] | None = None,
+        sort: str = "relevance",
+        since: float | None = None,
+        until: float | None = None,
+        exclude_session_ids: Sequence[str] | None = None,
+        source: str | None = None,
+        *,
+        current_session_id: str | None = None,
+        summarize: bool = False,
+        budget: int = discovery.BUDGET,
+    ) -> dict[str, Any]:
+        """Past conversations for a model, within ``budget`` tokens; ``mode`` says what was understood.
+
+        ``around_message_id``: what was said around it. ``query``: conversations that match.
+        ``session_id`` alone: its beginning and end. Nothing: recent sessions. What the current session
+        holds is in the model's context already and is left out; what compression took out is not.
+        """
+        if around_message_id is not None:
+            around = whole("around_message_id", around_message_id)
+            return self._storage.read(
+                lambda tx: discovery.scroll(tx, around, window=whole("window", window), budget=budget)
+            )
+        if query is None or not query.strip():
+            if session_id is not None:
+                return self._storage.read(lambda tx: discovery.read(tx, session_id, budget=budget))
+            return self._storage.read(
+                lambda tx: discovery.browse(tx, source=source, limit=whole("limit", limit))
+            )
+        excluded = search.names("exclude_session_ids", exclude_session_ids) or []
+        filters = self._filters(
+            source,
+            role_filter,
+            None if session_id is None else [session_id],
+            excluded if current_session_id is None else [*excluded, current_session_id],
+            since,
+            until,
+        )
+        asked = discovery.Discovery(
+            query, filters, search.order(sort), whole("limit", limit), whole("window", window), budget
+        )
+        answer = self._storage.read(lambda tx: discovery.discover(tx, asked))
+        if not summarize:
+            return answer
+        return discovery.with_summaries(self._storage, self._settings.llm, asked, answer)
 
     def search_sessions(
         self,
@@ -317,9 +151,18 @@ class Sessions:
 
     def export_jsonl(self, stream: IO[str], source: str | None = None) -> int:
         """Write every session as a line of JSON; how many."""
-        return transcripts.write_lines(self.export_all(source), stream)
+        return self.write_jsonl(self.export_all(source), stream)
 
-    def import_sessions(self, sessions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    def write_jsonl(self, sessions: Iterable[Mapping[str, Any]], stream: IO[str]) -> int:
+        """Write exported sessions as lines of JSON; how many."""
+        return transcripts.write_lines(sessions, stream)
+
+    def import_sessions(
+        self,
+        sessions: Iterable[Mapping[str, Any]],
+        *,
+        progress: Callable[[float], None] | None = None,
+    ) -> dict[str, Any]:
         """Store exported sessions: all are checked before any is written.
 
         A session that is there already is skipped, one that an interrupted import left unfinished is
@@ -334,7 +177,7 @@ class Sessions:
         )
         if self._settings.disabled:
             return {"imported": [], "skipped": [], "messages": 0, "disabled": True}
-        done = transcripts.store(self._storage, incoming)
+        done = transcripts.store(self._storage, incoming, progress)
         if done.sessions:
             ids = dumped(list(done.sessions))
             self._storage.write(lambda tx: self._note(tx, undo.IMPORT, "", None, ids))
@@ -344,9 +187,11 @@ class Sessions:
             "messages": done.messages,
         }
 
-    def import_jsonl(self, stream: Iterable[str]) -> dict[str, Any]:
+    def import_jsonl(
+        self, stream: Iterable[str], *, progress: Callable[[float], None] | None = None
+    ) -> dict[str, Any]:
         """Import what ``export_jsonl`` wrote."""
-        return self.import_sessions(transcripts.read_lines(stream))
+        return self.import_sessions(transcripts.read_lines(stream), progress=progress)
 
     def delete_session(self, session_id: str) -> bool:
         """Remove a session and its messages; False when unknown. Can be undone for some weeks.
@@ -433,79 +278,20 @@ class Sessions:
 
     # --- inside -----------------------------------------------------------------------------
 
-    def _new_session(self, given: Mapping[str, Any]) -> SessionRow:
-        started_at = given["started_at"]
-        return SessionRow(
-            id=name("session_id", given["session_id"]),
-            source=name("source", given["source"] or self._settings.source),
-            user_id=optional_name("user_id", given["user_id"]),
-            model=optional_name("model", given["model"]),
-            model_config=optional_json("model_config", given["model_config"], self._redact),
-            system_prompt=self._redacted(optional_text("system_prompt", given["system_prompt"])),
-            parent_session_id=optional_name("parent_session_id", given["parent_session_id"]),
-            started_at=self._clock() if started_at is None else moment("started_at", started_at),
-            ended_at=None,
-            end_reason=None,
-            message_count=0,
-            tool_call_count=0,
-            input_tokens=0,
-            output_tokens=0,
-            title=self._redacted(optional_name("title", given["title"])),
-            metadata=optional_json("metadata", given["metadata"], self._redact),
-            archived=False,
+    @staticmethod
+    def _filters(
+        sources: str | Sequence[str] | None,
+        roles: str | Sequence[str] | None,
+        session_ids: Sequence[str] | None,
+        exclude_session_ids: Sequence[str] | None,
+        since: float | None,
+        until: float | None,
+    ) -> Filters:
+        return Filters(
+            sources=search.names("source", sources),
+            roles=search.names("role_filter", roles),
+            session_ids=search.names("session_ids", session_ids),
+            exclude_session_ids=search.names("exclude_session_ids", exclude_session_ids) or (),
+            since=optional_moment("since", since),
+            until=optional_moment("until", until),
         )
-
-    def _new_message(self, fields: Mapping[str, Any]) -> NewMessage:
-        return new_message(
-            fields,
-            now=self._clock(),
-            redact=self._redact,
-            max_bytes=self._settings.max_message_bytes,
-        )
-
-    def _rows(self, session_id: str) -> list[MessageRow]:
-        def work(tx: Reads) -> list[MessageRow]:
-            if tx.sessions.get(session_id) is None:
-                raise NotFound(f"there is no session {session_id!r}")
-            return tx.sessions.messages(session_id, after=0, limit=_EVERYTHING)
-
-        return self._storage.read(work)
-
-    def _set_archived(self, session_id: str, *, archived: bool) -> None:
-        def work(tx: Writes) -> bool:
-            row = tx.sessions.get(session_id)
-            if row is None:
-                return False
-            if row.archived is not archived:
-                self._note(tx, undo.ARCHIVE, undo.ref(session_id), dumped(row.archived), dumped(archived))
-            return tx.sessions.set_archived(session_id, archived=archived)
-
-        self._change(session_id, work)
-
-    def _change(self, session_id: str, work: Callable[[Writes], bool]) -> None:
-        """Run a change that answers False when the session is unknown."""
-        name("session_id", session_id)
-        if not self._is_off(session_id) and not self._storage.write(work):
-            raise NotFound(f"there is no session {session_id!r}")
-
-    def _note(self, tx: Writes, operation: str, ref: str, before: str | None, after: str | None) -> int:
-        return tx.audit.record(
-            at=self._clock(),
-            actor=self._settings.actor,
-            operation=operation,
-            ref=ref,
-            before=before,
-            after=after,
-        )
-
-    def _redacted(self, text: str | None) -> str | None:
-        return None if text is None else self._redact(text)
-
-    def _is_off(self, session_id: str, *, private: bool = False) -> bool:
-        if private:
-            self._private.add(session_id)
-        return self._settings.disabled or session_id in self._private
-
-
-def _unchanged(text: str) -> str:
-    return text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import IO, Any
 
@@ -86,12 +86,18 @@ def checked(
     return _parents_first(incoming)
 
 
-def store(storage: Storage, incoming: Sequence[Incoming]) -> Imported:
+def store(
+    storage: Storage,
+    incoming: Sequence[Incoming],
+    progress: Callable[[float], None] | None = None,
+) -> Imported:
     """Write checked sessions, each in short transactions; existing ones are completed or skipped."""
     done: list[str] = []
     skipped: list[str] = []
     count = 0
-    for one in incoming:
+    for number, one in enumerate(incoming):
+        if progress:
+            progress(number / len(incoming))
         there = storage.write(lambda tx: _begin(tx, one))  # noqa: B023
         if there is None:
             skipped.append(one.session.id)

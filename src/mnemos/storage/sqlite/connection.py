@@ -81,8 +81,7 @@ def _open_for_reading(path: str) -> apsw.Connection:
 
 def _create_private(path: Path) -> None:
     """Make sure that the file exists with mode 0600; SQLite gives its log and index the same mode."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    os.close(descriptor)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
 
 
 def patience(seconds: float) -> Callable[[int], bool]:
@@ -101,7 +100,11 @@ def patience(seconds: float) -> Callable[[int], bool]:
     return wait
 
 
-def translated(exc: apsw.Error | OSError, location: str) -> errors.MnemosError:
+# What the driver may raise: text that is not UTF-8 comes from a damaged page.
+DRIVER_ERRORS = (apsw.Error, UnicodeDecodeError)
+
+
+def translated(exc: apsw.Error | OSError | UnicodeDecodeError, location: str) -> errors.MnemosError:
     """Our error for the driver's; the caller raises it ``from`` the original."""
     for kinds, make in _TRANSLATIONS:
         if isinstance(exc, kinds):
@@ -162,7 +165,7 @@ _TRANSLATIONS: tuple[
     (apsw.FullError, _full),
     (apsw.ReadOnlyError, _read_only),
     (apsw.NotADBError, _not_ours),
-    (apsw.CorruptError, _corrupt),
+    ((apsw.CorruptError, UnicodeDecodeError), _corrupt),
     ((apsw.CantOpenError, apsw.AuthError, apsw.PermissionsError, PermissionError), _cannot_open),
     (apsw.TooBigError, _too_big),
     (apsw.IOError, _input_output),

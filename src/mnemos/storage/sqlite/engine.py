@@ -23,7 +23,7 @@ from mnemos.settings import Durability
 from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
 from mnemos.storage.sqlite import doctor, files, index, schema
 from mnemos.storage.sqlite.audit import SqliteAudit
-from mnemos.storage.sqlite.connection import MEMORY, connect, rows, translated
+from mnemos.storage.sqlite.connection import DRIVER_ERRORS, MEMORY, connect, rows, translated
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 from mnemos.storage.sqlite.sessions import SqliteSessionReads, SqliteSessionWrites
 from mnemos.storage.sqlite.space import NOWHERE, Space, space_of
@@ -69,7 +69,8 @@ class SqliteStorage:
         busy_seconds: float = 30.0,
     ) -> None:
         """Open or create; ``path`` None is a database in memory."""
-        self._path = path
+        # A linked folder may lead to a home; the file itself must be no link.
+        self._path = None if path is None else path.parent.resolve() / path.name
         self._space_name = space
         self._documents = documents
         self._durability = durability
@@ -80,7 +81,7 @@ class SqliteStorage:
         self._begin_process()
         try:
             self._open()
-        except (apsw.Error, OSError) as exc:
+        except (*DRIVER_ERRORS, OSError) as exc:
             raise translated(exc, self.location) from exc
 
     # --- what it is -------------------------------------------------------------------------
@@ -110,7 +111,7 @@ class SqliteStorage:
                 handle.connection.close()
                 raise
             self._readers.append(handle)
-        except apsw.Error as exc:
+        except DRIVER_ERRORS as exc:
             raise translated(exc, self.location) from exc
         return result
 
@@ -139,7 +140,7 @@ class SqliteStorage:
                 raise
             appended = writer.sessions.appended
             writer.sessions.appended = 0
-        except apsw.Error as exc:
+        except DRIVER_ERRORS as exc:
             raise translated(exc, self.location) from exc
         finally:
             self._lock.release()
@@ -201,7 +202,7 @@ class SqliteStorage:
             try:
                 files.copy_over(backup, self._writer_handle().connection)
                 self._enter_space(self._writer_handle().connection)
-            except apsw.Error as exc:
+            except DRIVER_ERRORS as exc:
                 raise translated(exc, self.location) from exc
         self._forget_connections()
         return kept
@@ -220,13 +221,10 @@ class SqliteStorage:
     def close(self) -> None:
         if self._closed or self._pid != os.getpid():
             return
-        self._closed = True
         self._upkeep.stop()
         if not self._read_only:
-            try:
-                self.catch_up(_CLOSE_SECONDS)
-            except MnemosError as exc:
-                log.warning("indexing was put off: %s", exc)
+            self._tried(lambda: self.catch_up(_CLOSE_SECONDS))
+        self._closed = True
         self._forget_connections()
 
     # --- inside -----------------------------------------------------------------------------
@@ -250,26 +248,37 @@ class SqliteStorage:
             self._open_for_reading()
             return
         try:
-            connection = self._connect(read_only=False)
-            schema.migrate(connection)
+            self._open_for_writing()
         except (apsw.ReadOnlyError, apsw.CantOpenError, OSError) as exc:
             if not self._can_only_be_read(exc):
                 raise
             log.warning("%s cannot be written; opened for reading only", self.location)
             self._read_only = True
             self._open_for_reading()
-            return
-        self._enter_space(connection)
+
+    def _open_for_writing(self) -> None:
+        connection = self._connect(read_only=False)
+        try:
+            schema.migrate(connection)
+            self._enter_space(connection)
+            self._refresh_index(connection)
+            unfinished = connection.execute(SESSIONS_SQL.doomed, (self._space.id,)).get is not None
+        except BaseException:
+            connection.close()
+            raise
         self._writer = _Handle(connection, self._space, self._documents, writes=True)
-        self._refresh_index(connection)
-        if connection.execute(SESSIONS_SQL.doomed, (self._space.id,)).get is not None:
+        if unfinished:
             self._upkeep.notice(0)
 
     def _open_for_reading(self) -> None:
         if self._path is not None and not self._path.exists():
             raise NotFound(f"there is no database at {self.location} to read")
         connection = self._connect(read_only=True)
-        schema.check_readable(connection)
+        try:
+            schema.check_readable(connection)
+        except BaseException:
+            connection.close()
+            raise
         found = rows(connection, SESSIONS_SQL.get_space, (self._space_name,))
         self._space = space_of(found[0][0]) if found else NOWHERE
         self._readers.append(_Handle(connection, self._space, self._documents, writes=False))
@@ -325,7 +334,7 @@ class SqliteStorage:
         with self._lock:
             try:
                 return work(self._writer_handle())
-            except apsw.Error as exc:
+            except DRIVER_ERRORS as exc:
                 raise translated(exc, self.location) from exc
 
     def _forget_connections(self) -> None:
@@ -338,7 +347,15 @@ class SqliteStorage:
     def _after_append(self, count: int) -> None:
         self._upkeep.notice(count)
         if self._upkeep.waiting > _TOO_MANY_PENDING:
-            self._step()
+            self._upkeep.waiting -= index.STEP_ROWS
+            # What was appended is committed: a failure here must not be taken for theirs.
+            self._tried(self._step)
+
+    def _tried(self, step: Callable[[], object]) -> None:
+        try:
+            step()
+        except (MnemosError, OSError) as exc:
+            log.warning("indexing was put off: %s", exc)
 
     def _step(self) -> bool:
         """One bounded piece of background work; False when there is nothing left to do."""

@@ -61,7 +61,7 @@ class Step:
 
 
 def state_of(connection: apsw.Connection, space: Space) -> State:
-    found = rows(connection, SQL.state, (space.id,))
+    found = rows(connection, SQL.state, (space.id, space.first, space.last))
     return State(*found[0]) if found else State(space.first, space.first - 1, 0)
 
 

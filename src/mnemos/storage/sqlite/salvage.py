@@ -38,6 +38,8 @@ def salvage(path: Path) -> Salvaged:
     _remove(fresh)
     try:
         damaged = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        # Lets a file be read that is shorter than its header says.
+        damaged.config(apsw.SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1)
         target = connect(str(fresh), read_only=False, durability=Durability.FULL, busy_seconds=10.0)
         try:
             schema.migrate(target)
@@ -85,7 +87,7 @@ def _copy_all(damaged: apsw.Connection, target: apsw.Connection) -> dict[str, in
 
 def _readable(connection: apsw.Connection, sql: str) -> Iterator[tuple[Any, ...]]:
     """The rows after each other by rowid; where a page is damaged, on from the next that is not."""
-    position, size, failures = -1, _BATCH, 0
+    position, size, failures = 0, _BATCH, 0
     while position < _FARTHEST:
         try:
             page = rows(connection, sql, (position, size))
@@ -98,7 +100,7 @@ def _readable(connection: apsw.Connection, sql: str) -> Iterator[tuple[Any, ...]
         yield from page
         if len(page) < size:
             return
-        position, size, failures = page[-1][0], _BATCH, 0
+        position, size, failures = page[-1][0] + 1, _BATCH, 0
 
 
 def _remove(path: Path) -> None:

@@ -31,6 +31,8 @@ from mnemos.text.query import Query
 SQL = Queries(Path(__file__).parent / "sql" / "sessions.sql")
 
 _ARCHIVED = 16
+# Keys of sessions remembered between appends.
+_KEYS = 1_000
 
 
 class SqliteSessionReads:
@@ -123,8 +125,11 @@ class SqliteSessionReads:
 
 
 class SqliteSessionWrites(SqliteSessionReads):
-    # How many messages the transaction appended; the engine resets it.
-    appended = 0
+    def __init__(self, connection: apsw.Connection, space: Space, documents: Documents) -> None:
+        super().__init__(connection, space, documents)
+        # How many messages the transaction appended; the engine resets it.
+        self.appended = 0
+        self._keys: dict[str, int] = {}
 
     def create(self, session: SessionRow) -> bool:
         key = self._key(
@@ -193,22 +198,18 @@ class SqliteSessionWrites(SqliteSessionReads):
         return self._key(SQL.set_archived, (archived, self._space.id, session_id)) is not None
 
     def append(self, session_id: str, messages: Sequence[NewMessage]) -> list[int]:
-        execute = self._connection.execute
-        calls = sum([message.calls for message in messages])
-        key = execute(SQL.count_appended, (len(messages), calls, self._space.id, session_id)).get
-        if key is None:
-            raise NotFound(
-                f"there is no session {session_id!r}; create it first with create_session or ensure_session"
-            )
+        key = self._count_appended(session_id, len(messages), sum([m.calls for m in messages]))
+        first = self._next_id()
         ids: list[int] = []
-        taken = 0
+        following = first
         for message in messages:
-            ids.append(taken)
-            taken += ids_needed(message.content, message.tool_calls, message.tool_name)
-        first = execute(SQL.take_ids, (taken, self._space.id)).get - taken
+            ids.append(following)
+            following += ids_needed(message.content, message.tool_calls, message.tool_name)
+        if following - first > len(messages):
+            self._connection.execute(SQL.keep_ids, (following, self._space.id))
         new = [
             (
-                first + offset,
+                message_id,
                 key,
                 message.role,
                 message.timestamp,
@@ -220,14 +221,14 @@ class SqliteSessionWrites(SqliteSessionReads):
                 message.tool_calls,
                 message.content,
             )
-            for offset, message in zip(ids, messages, strict=True)
+            for message_id, message in zip(ids, messages, strict=True)
         ]
         if len(new) == 1:
-            execute(SQL.append, new[0])
+            self._connection.execute(SQL.append, new[0])
         else:
             self._connection.executemany(SQL.append, new)
         self.appended += len(new)
-        return [row[0] for row in new]
+        return ids
 
     def begin_delete(self, session_id: str) -> bool:
         key = self._key(SQL.key_of, (self._space.id, session_id))
@@ -248,15 +249,42 @@ class SqliteSessionWrites(SqliteSessionReads):
         key = self._key(SQL.doomed, (self._space.id,))
         if key is None:
             return False
+        self._keep_ids()
         some = self._rows(index.SQL.messages_of_key, (key, count))
         for row in some:
             index.remove(self._connection, self._space, indexable(row), self._documents)
             self._connection.execute(SQL.delete_message, (row[0],))
-        if some:
-            self._connection.execute(SQL.count_removal, (self._space.id,))
         if len(some) < count:
             self._connection.execute(SQL.delete_session, (key,))
         return True
+
+    def _count_appended(self, session_id: str, messages: int, calls: int) -> int:
+        key = self._keys.get(session_id)
+        if key is not None:
+            self._connection.execute(SQL.count_appended, (messages, calls, key))
+            if self._connection.changes():
+                return key
+        key = self._key(SQL.key_of, (self._space.id, session_id))
+        if key is None:
+            raise NotFound(
+                f"there is no session {session_id!r}; create it first with create_session or ensure_session"
+            )
+        self._connection.execute(SQL.count_appended, (messages, calls, key))
+        if len(self._keys) >= _KEYS:
+            self._keys.clear()
+        self._keys[session_id] = key
+        return key
+
+    def _next_id(self) -> int:
+        found: int = value(
+            self._connection, SQL.next_id, (self._space.id, self._space.first, self._space.last)
+        )
+        return found
+
+    def _keep_ids(self) -> None:
+        """Before messages go: their ids stay taken, and index steps under way are void."""
+        self._connection.execute(SQL.keep_ids, (self._next_id(), self._space.id))
+        self._connection.execute(SQL.count_removal, (self._space.id,))
 
     def _parent(self, session_id: str | None) -> int | None:
         if session_id is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import weakref
 from collections.abc import Callable
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("mnemos.storage")
 
 # Messages pending before the thread starts at once, and how long it waits for them otherwise.
-ENOUGH = 300
+ENOUGH = 500
 IDLE_SECONDS = 0.5
 
 
@@ -78,7 +79,7 @@ class Upkeep:
         try:
             while not self._stopped and (work := self._work()) and work():
                 del work
-        except MnemosError as exc:
+        except (MnemosError, OSError) as exc:
             # Appends are safe in their table and the next step will be tried again; a search
             # finds them meanwhile.
             log.warning("indexing was put off: %s", exc)
@@ -90,11 +91,16 @@ def only_one(path: Path | None) -> Iterator[bool]:
     if path is None or fcntl is None:
         yield True
         return
-    with path.open("a") as file:
-        path.chmod(0o600)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-            return
-        yield True
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        yield _is_locked(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

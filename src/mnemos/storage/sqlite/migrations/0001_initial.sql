@@ -5,7 +5,9 @@
 CREATE TABLE spaces (
     id INTEGER PRIMARY KEY CHECK (id BETWEEN 0 AND 2097151),
     name TEXT NOT NULL UNIQUE,
-    -- Ids are never given twice, so what was forgotten cannot come back under its old id.
+    -- No id below this is given again, so what was forgotten cannot come back under its old id. It moves
+    -- when messages are removed, not with each append: the next id is this or the one after the last
+    -- message, whichever is higher.
     next_message INTEGER NOT NULL,
     -- Messages up to this id are in messages_fts; those above are pending.
     indexed INTEGER NOT NULL,
@@ -17,7 +19,8 @@ INSERT INTO spaces (id, name, next_message, indexed)
 VALUES (0, 'default', 1, 0);
 
 CREATE TABLE sessions (
-    key INTEGER PRIMARY KEY,
+    -- Never given twice: a process that remembers the key of a deleted session cannot hit another.
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
     space INTEGER NOT NULL REFERENCES spaces (id),
     id TEXT NOT NULL,
     source TEXT NOT NULL,

@@ -42,5 +42,7 @@ INSERT INTO messages_fts (messages_fts)
 VALUES ('integrity-check')
 
 -- name: pending
-SELECT sum(next_message - 1 - indexed)
-FROM spaces
+SELECT count(*)
+FROM messages AS m
+JOIN spaces AS p ON p.id = m.id >> 32
+WHERE m.id > p.indexed

@@ -1,7 +1,13 @@
 -- name: state
-SELECT next_message, indexed, removals
+SELECT
+    max(
+        next_message,
+        coalesce((SELECT max(m.id) + 1 FROM messages AS m WHERE m.id BETWEEN ?2 AND ?3), 0)
+    ),
+    indexed,
+    removals
 FROM spaces
-WHERE id = ?
+WHERE id = ?1
 
 -- The row that owns the next id to be indexed: a long message has several.
 -- name: owner

@@ -1,7 +1,7 @@
 -- name: read_spaces
 SELECT id, id, name, next_message
 FROM spaces
-WHERE id > ?
+WHERE id >= ?
 ORDER BY id
 LIMIT ?
 
@@ -16,7 +16,7 @@ SELECT
     key, key, space, id, source, user_id, model, parent, started_at, ended_at, end_reason,
     message_count, tool_call_count, input_tokens, output_tokens, title, archived, doomed
 FROM sessions
-WHERE key > ?
+WHERE key >= ?
 ORDER BY key
 LIMIT ?
 
@@ -30,7 +30,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 -- name: read_session_details
 SELECT session, session, model_config, system_prompt, metadata
 FROM session_details
-WHERE session > ?
+WHERE session >= ?
 ORDER BY session
 LIMIT ?
 
@@ -43,7 +43,7 @@ SELECT
     id, id, session, role, timestamp, tool_name, tool_call_id, token_count, encoded, forgotten_at,
     metadata, tool_calls, content
 FROM messages NOT INDEXED
-WHERE id > ?
+WHERE id >= ?
 ORDER BY id
 LIMIT ?
 
@@ -57,7 +57,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 -- name: read_audit
 SELECT id, id, space, at, actor, operation, ref, before, after, undone_by
 FROM audit
-WHERE id > ?
+WHERE id >= ?
 ORDER BY id
 LIMIT ?
 
@@ -68,7 +68,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 -- name: read_backups
 SELECT rowid, path, made_at
 FROM backups
-WHERE rowid > ?
+WHERE rowid >= ?
 ORDER BY rowid
 LIMIT ?
 
@@ -102,7 +102,7 @@ WHERE session NOT IN (SELECT key FROM sessions)
 UPDATE spaces
 SET next_message = max(
     next_message,
-    coalesce((SELECT max(m.id) + 1000 FROM messages AS m WHERE m.id >> 32 = spaces.id), 0)
+    coalesce((SELECT max(m.id) + 1000000 FROM messages AS m WHERE m.id >> 32 = spaces.id), 0)
 )
 
 -- name: counters

@@ -183,16 +183,21 @@ RETURNING key
 UPDATE sessions
 SET message_count = message_count + ?,
     tool_call_count = tool_call_count + ?
-WHERE space = ?
-    AND id = ?
+WHERE key = ?
     AND NOT doomed
-RETURNING key
 
--- name: take_ids
+-- name: next_id
+SELECT max(
+    next_message,
+    coalesce((SELECT max(m.id) + 1 FROM messages AS m WHERE m.id BETWEEN ?2 AND ?3), 0)
+)
+FROM spaces
+WHERE id = ?1
+
+-- name: keep_ids
 UPDATE spaces
-SET next_message = next_message + ?
+SET next_message = max(next_message, ?)
 WHERE id = ?
-RETURNING next_message
 
 -- name: append
 INSERT INTO messages (

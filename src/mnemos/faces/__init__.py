@@ -1,0 +1,1 @@
+"""How the outside reaches the operations: faces translate and decide nothing."""

@@ -1,0 +1,134 @@
+"""The command line, made from the operations."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from mnemos import __version__
+from mnemos.errors import InvalidInput, MnemosError, NotFound, Refused, Unavailable
+from mnemos.faces.cli.commands import common, operation_command
+from mnemos.operations.index import ENTRIES, Entry
+
+_GROUPS = {"sessions": "Conversations: list, show, search, export, tidy."}
+
+# The first that fits; anything else is a plain failure.
+_EXIT_CODES: tuple[tuple[type[MnemosError], int], ...] = (
+    (InvalidInput, 2),
+    (NotFound, 3),
+    (Refused, 4),
+    (Unavailable, 5),
+)
+
+
+class LazyGroup(click.Group):
+    """Commands by the index of operations; a command's module is imported when it is needed."""
+
+    def __init__(self, prefix: str = "", **settings: object) -> None:
+        super().__init__(**settings)  # type: ignore[arg-type]
+        self._prefix = prefix
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        own = [entry.command.removeprefix(self._prefix).split()[0] for entry in self._entries()]
+        return sorted({*own, *self.commands})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in self.commands:
+            return super().get_command(ctx, cmd_name)
+        wanted = self._prefix + cmd_name
+        for entry in self._entries():
+            if entry.command == wanted:
+                return operation_command(entry)
+        if not self._prefix and cmd_name in _GROUPS:
+            return LazyGroup(prefix=f"{cmd_name} ", name=cmd_name, help=_GROUPS[cmd_name])
+        return None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as exc:
+            # Imported for a mistyped command only.
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            if not near:
+                raise
+            raise click.UsageError(f"{exc.message} Did you mean {near[0]!r}?", ctx) from None
+
+    def _entries(self) -> list[Entry]:
+        return [entry for entry in ENTRIES if entry.command.startswith(self._prefix)]
+
+
+@click.group(cls=LazyGroup, invoke_without_command=True)
+@common
+@click.version_option(__version__, message="mnemos %(version)s")
+@click.pass_context
+def cli(ctx: click.Context, /, **_: object) -> None:
+    """The memory of an LLM agent: every conversation kept, and found again in milliseconds."""
+    if ctx.invoked_subcommand is None:
+        from mnemos.faces.cli.greeting import greet
+
+        greet(ctx.obj)
+
+
+@cli.command()
+@click.option("--keep", type=click.Path(path_type=Path), help="Keep the demo home in this new folder.")
+def demo(keep: Path | None) -> None:
+    """Fill a throw-away home with a small history and search it."""
+    from mnemos.faces.cli.demo import show
+
+    show(keep)
+
+
+@cli.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print a script that completes commands; see the how-to for where to put it."""
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    if kind is not None:
+        click.echo(kind(cli, {}, "mnemos", "_MNEMOS_COMPLETE").source())
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line; its exit code. Errors are told on standard error."""
+    wants_json = "--json" in (sys.argv if arguments is None else arguments)
+    try:
+        outcome = cli.main(arguments, prog_name="mnemos", standalone_mode=False)
+    except click.exceptions.Abort:
+        click.echo("Stopped; nothing was changed.", err=True)
+        return 130
+    except click.ClickException as exc:
+        if wants_json:
+            _tell_json("usage", exc.format_message())
+        else:
+            exc.show()
+        return 2
+    except MnemosError as exc:
+        if wants_json:
+            _tell_json(exc.code, str(exc))
+        else:
+            click.echo(f"mnemos: {exc}", err=True)
+        return exit_code(exc)
+    except BrokenPipeError:
+        # The reader of our output left, as `head` does. Python would complain once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return outcome if isinstance(outcome, int) else 0
+
+
+def exit_code(exc: MnemosError) -> int:
+    return next((code for kind, code in _EXIT_CODES if isinstance(exc, kind)), 1)
+
+
+def _tell_json(code: str, message: str) -> None:
+    import json
+
+    click.echo(json.dumps({"error": {"code": code, "message": message}}, ensure_ascii=False), err=True)

@@ -1,0 +1,122 @@
+"""``mnemos demo``: a small history in a throw-away home, and what can be found in it."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from mnemos.errors import AlreadyExists
+from mnemos.faces.cli.drawing import marked
+from mnemos.memory import Memory
+from mnemos.operations.moments import shown
+
+_DAY = 86400.0
+
+# What is asked, and what it shows.
+_QUESTIONS = (
+    (
+        "when did we migrate the database",
+        "a question in plain words; the word that no message has is passed over",
+    ),
+    ("deploy", "word forms: it was written 'deployed'"),
+    ("generateSlots", "an identifier, whole or in parts"),
+    ("orders/slots.py", "a path, also inside a tool call"),
+    ("pao de queijo", "accents do not matter"),
+    ("C++", "signs are not syntax"),
+    ("予約", "part of a phrase in a script without blanks"),
+    ("monday OR december -cake", "either, and without"),
+)
+
+
+def show(keep: Path | None) -> None:
+    """Fill a home, ask a few questions, say what was found and why."""
+    console = Console(highlight=False)
+    if keep is not None:
+        if keep.exists():
+            raise AlreadyExists(f"{keep} exists already; choose a new folder")
+        _walk(console, keep)
+        console.print(f"\nThe home is kept. Try: mnemos --home {keep} sessions list")
+        return
+    with tempfile.TemporaryDirectory(prefix="mnemos-demo-") as folder:
+        _walk(console, Path(folder) / "home")
+    console.print("\nThe throw-away home is gone again; --keep FOLDER keeps it.")
+    console.print("Your own memory begins with: [bold]mnemos sessions import FILE[/bold] or, in Python,")
+    console.print("  [bold]with mnemos.open() as memory: memory.sessions.create_session(…)[/bold]")
+
+
+def _walk(console: Console, home: Path) -> None:
+    with Memory.at(home) as memory:
+        stored = memory.sessions.import_sessions(history(time.time()))
+        console.print(
+            f"[bold]A home was filled[/bold] with {len(stored['imported'])} conversations, "
+            f"{stored['messages']} messages, from three months: a person and an agent build a shop.\n"
+        )
+        for question, lesson in _QUESTIONS:
+            _ask(console, memory, question, lesson)
+        _conversation(console, memory)
+
+
+def _ask(console: Console, memory: Memory, question: str, lesson: str) -> None:
+    started = time.perf_counter()
+    hits = memory.sessions.search_messages(question, limit=2)
+    took = (time.perf_counter() - started) * 1000
+    console.print(Text.assemble(("› ", "bold blue"), (question, "bold"), (f"   {lesson}", "dim")))
+    for hit in hits:
+        console.print(
+            Text.assemble(
+                "  ", (shown(hit["timestamp"])[:10], "green"), (f" {hit['session_id']} ", "dim"),
+                marked(hit["snippet"]),
+            )
+        )  # fmt: skip
+    most = ", most of the words" if hits and hits[0]["partial"] else ""
+    console.print(Text(f"  {len(hits)} shown{most}, {took:.1f} ms\n", style="dim"))
+
+
+def _conversation(console: Console, memory: Memory) -> None:
+    console.print("[bold]What a model gets[/bold] from the tool session_search for 'move server':\n")
+    answer = memory.call("session_search", {"query": "move server", "limit": 1, "window": 2})
+    console.print(Text(answer["text"].strip()))
+
+
+def history(now: float) -> Iterator[dict[str, Any]]:
+    """The demo's sessions in the form of an import, their times relative to now."""
+    path = Path(__file__).with_name("demo_history.json")
+    for session in json.loads(path.read_text(encoding="utf-8")):
+        start = now - session["days_ago"] * _DAY
+        messages: list[dict[str, Any]] = []
+        for role, content, *call in session["messages"]:
+            at = start + 60.0 * len(messages)
+            message: dict[str, Any] = {"role": role, "content": content, "timestamp": at}
+            messages.append(message)
+            if call:
+                messages[-1:] = _called(message, call[0], f"{session['id']}-{len(messages)}")
+        yield {
+            "id": session["id"],
+            "title": session["title"],
+            "source": session["source"],
+            "started_at": start,
+            "ended_at": start + 3600.0,
+            "end_reason": "finished",
+            "messages": messages,
+        }
+
+
+def _called(message: dict[str, Any], call: dict[str, Any], call_id: str) -> list[dict[str, Any]]:
+    function = {"name": call["tool"], "arguments": json.dumps(call["arguments"])}
+    return [
+        message | {"tool_calls": [{"id": call_id, "type": "function", "function": function}]},
+        {
+            "role": "tool",
+            "tool_name": call["tool"],
+            "tool_call_id": call_id,
+            "content": call["result"],
+            "timestamp": message["timestamp"] + 5.0,
+        },
+    ]

@@ -1,0 +1,1 @@
+"""Every verb of the product, declared once; faces are made from it."""

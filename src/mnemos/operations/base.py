@@ -1,0 +1,78 @@
+"""What an operation is.
+
+An operation is a class: its fields are the input, its docstring is what every face says about it, ``run``
+does it, and the result is a struct that can say itself as text. Faces translate and decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import msgspec
+
+if TYPE_CHECKING:
+    from mnemos.memory import Memory
+
+Progress = Callable[[float], None]
+"""Called with the share of the work that is done, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a face must know of an operation besides its input."""
+
+    title: str
+    read_only: bool = False
+    destructive: bool = False
+    """Takes something away: a command asks before, unless told not to."""
+    idempotent: bool = False
+    local: bool = False
+    """Touches files of the caller's machine; not offered over a network."""
+    positional: tuple[str, ...] = ()
+    """Fields that a command takes as arguments, in this order."""
+    stdin: str = ""
+    """The field that a command fills from standard input when it is ``-`` or left out."""
+    example: tuple[str, ...] = ()
+    """Words typed after the command, for the reference."""
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """What an operation answers."""
+
+    def as_text(self) -> str:
+        """The answer for a person or a model to read."""
+        raise NotImplementedError
+
+
+class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An input that can be run."""
+
+    traits: ClassVar[Traits]
+
+    def run(self, memory: Memory, progress: Progress) -> Result:
+        raise NotImplementedError
+
+    def at_stake(self, memory: Memory) -> str:  # noqa: ARG002
+        """What a destructive operation would take away, asked before it is run."""
+        return ""
+
+
+class Done(Result, frozen=True, kw_only=True):
+    """A change that has nothing to show but that it happened."""
+
+    done: str
+
+    def as_text(self) -> str:
+        return self.done
+
+
+def no_progress(_: float) -> None:
+    """For callers who do not watch."""
+
+
+def builtins(result: Result) -> dict[str, Any]:
+    """A result as plain data, with its ``text``."""
+    plain: dict[str, Any] = msgspec.to_builtins(result)
+    return plain | {"text": result.as_text()}

@@ -1,0 +1,105 @@
+"""What was changed, taking it back, and forgetting for good."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from msgspec import Meta
+
+from mnemos.operations.base import Done, Operation, Progress, Result, Traits
+from mnemos.operations.moments import shown
+
+if TYPE_CHECKING:
+    from mnemos.memory import Memory
+
+_SHOWN = 80
+
+
+class ShowLog(Operation, frozen=True, kw_only=True):
+    """Show what was changed, by whom and when, newest first; messages themselves are not logged."""
+
+    traits: ClassVar[Traits] = Traits(title="Show changes", read_only=True, example=("--limit", "10"))
+
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 20
+    before: Annotated[int | None, Meta(description="Only entries before this number")] = None
+
+    def run(self, memory: Memory, progress: Progress) -> Log:  # noqa: ARG002
+        return Log(
+            entries=[
+                {
+                    "id": row.id,
+                    "at": row.at,
+                    "actor": row.actor,
+                    "operation": row.operation,
+                    "ref": row.ref,
+                    "before": _short(row.before),
+                    "after": _short(row.after),
+                    "undone_by": row.undone_by,
+                }
+                for row in memory.log(self.limit, before=self.before)
+            ]
+        )
+
+
+class Log(Result, frozen=True, kw_only=True):
+    entries: list[dict[str, Any]]
+
+    def as_text(self) -> str:
+        lines = [
+            f"{e['id']}  {shown(e['at'])}  {e['actor']}  {e['operation']}  {e['ref']}"
+            + (f"  (undone by {e['undone_by']})" if e["undone_by"] else "")
+            for e in self.entries
+        ]
+        return "\n".join(lines) or "No changes yet."
+
+
+class Undo(Operation, frozen=True, kw_only=True):
+    """Take back a change: the one named, or the newest that can be taken back."""
+
+    traits: ClassVar[Traits] = Traits(title="Undo a change", positional=("entry",), example=())
+
+    entry: Annotated[int | None, Meta(description="The number of an entry of the log")] = None
+
+    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+        return Done(done=memory.undo(self.entry))
+
+
+class Forget(Operation, frozen=True, kw_only=True):
+    """Erase a message or a session for good: rows, index, log. It cannot be undone."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Forget for good",
+        destructive=True,
+        idempotent=True,
+        positional=("ref",),
+        example=("message:42", "--yes"),
+    )
+
+    ref: Annotated[str, Meta(description="message:ID or session:ID")]
+
+    def run(self, memory: Memory, progress: Progress) -> Forgotten:  # noqa: ARG002
+        return Forgotten(**memory.forget(self.ref))
+
+    def at_stake(self, memory: Memory) -> str:  # noqa: ARG002
+        return f"{self.ref}, for good: undo will not bring it back"
+
+
+class Forgotten(Result, frozen=True, kw_only=True):
+    ref: str
+    forgotten: bool
+    pending: bool
+    copies: list[str]
+
+    def as_text(self) -> str:
+        lines = [f"{self.ref} is forgotten."]
+        if self.pending:
+            lines.append(
+                "Another program is reading: traces in the log go when it lets go (mnemos optimize)."
+            )
+        if self.copies:
+            lines.append("These copies were made before and may still hold it: " + ", ".join(self.copies))
+        return "\n".join(lines)
+
+
+def _short(text: str | None) -> str | None:
+    return None if text is None else text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

@@ -1,0 +1,52 @@
+"""Which operations there are: the one list that every face is made from.
+
+A line names an operation and where its class is; nothing is imported before it is asked for. The name is
+the tool and the route, the command is what is typed after ``mnemos``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    name: str
+    command: str
+    target: str
+    sets: frozenset[str]
+
+
+def _entry(name: str, command: str, target: str, *sets: str) -> Entry:
+    return Entry(name, command, f"mnemos.operations.{target}", frozenset({*sets, "all"}))
+
+
+ENTRIES: tuple[Entry, ...] = (
+    _entry("session_search", "sessions find", "finding:SessionSearch", "default", "sessions"),
+    _entry("sessions_search", "sessions search", "finding:SearchMessages", "sessions"),
+    _entry("sessions_list", "sessions list", "sessions:ListSessions", "sessions"),
+    _entry("sessions_show", "sessions show", "sessions:ShowSession", "sessions"),
+    _entry("sessions_lineage", "sessions lineage", "sessions:ShowLineage", "sessions"),
+    _entry("sessions_create", "sessions create", "sessions:CreateSession", "sessions"),
+    _entry("sessions_append", "sessions append", "sessions:AppendMessage", "sessions"),
+    _entry("sessions_end", "sessions end", "sessions:EndSession", "sessions"),
+    _entry("sessions_reopen", "sessions reopen", "sessions:ReopenSession", "sessions"),
+    _entry("sessions_title", "sessions title", "sessions:TitleSession", "sessions"),
+    _entry("sessions_archive", "sessions archive", "sessions:ArchiveSession", "sessions"),
+    _entry("sessions_unarchive", "sessions unarchive", "sessions:UnarchiveSession", "sessions"),
+    _entry("sessions_delete", "sessions delete", "sessions:DeleteSession", "sessions"),
+    _entry("sessions_prune", "sessions prune", "sessions:PruneSessions", "sessions"),
+    _entry("sessions_export", "sessions export", "transfer:ExportSessions", "sessions"),
+    _entry("sessions_import", "sessions import", "transfer:ImportSessions", "sessions"),
+    _entry("stats", "stats", "upkeep:ShowStats", "upkeep"),
+    _entry("optimize", "optimize", "upkeep:Optimize", "upkeep"),
+    _entry("doctor", "doctor", "upkeep:Examine", "upkeep"),
+    _entry("backup", "backup", "upkeep:BackUp", "upkeep"),
+    _entry("restore", "restore", "upkeep:Restore", "upkeep"),
+    _entry("log", "log", "changes:ShowLog", "upkeep"),
+    _entry("undo", "undo", "changes:Undo", "upkeep"),
+    _entry("forget", "forget", "changes:Forget", "upkeep"),
+)
+
+BY_NAME = {entry.name: entry for entry in ENTRIES}
+SETS = frozenset(name for entry in ENTRIES for name in entry.sets)

@@ -1,0 +1,312 @@
+"""Operations on sessions and messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from msgspec import Meta
+
+from mnemos.errors import NotFound
+from mnemos.operations.base import Done, Operation, Progress, Result, Traits
+from mnemos.operations.moments import shown
+
+if TYPE_CHECKING:
+    from mnemos.memory import Memory
+
+Session = Annotated[str, Meta(description="A session: its id, the beginning of its id, or its title")]
+
+
+class ListSessions(Operation, frozen=True, kw_only=True):
+    """List sessions, newest first."""
+
+    traits: ClassVar[Traits] = Traits(title="List sessions", read_only=True, example=("--limit", "5"))
+
+    source: Annotated[str | None, Meta(description="Only from this source")] = None
+    archived: Annotated[bool, Meta(description="Archived sessions instead")] = False
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 20
+    offset: Annotated[int, Meta(ge=0)] = 0
+
+    def run(self, memory: Memory, progress: Progress) -> SessionList:  # noqa: ARG002
+        rows = memory.sessions.search_sessions(self.source, self.limit, self.offset, archived=self.archived)
+        return SessionList(
+            sessions=[{key: row[key] for key in _LISTED} for row in rows],
+            total=memory.sessions.session_count(self.source, archived=self.archived),
+        )
+
+
+_LISTED = (
+    "id", "title", "source", "model", "started_at", "ended_at", "end_reason", "message_count",
+    "parent_session_id", "archived",
+)  # fmt: skip
+
+
+class SessionList(Result, frozen=True, kw_only=True):
+    sessions: list[dict[str, Any]]
+    total: int
+
+    def as_text(self) -> str:
+        if not self.sessions:
+            return "No sessions."
+        lines = [
+            f"{shown(s['started_at'])}  {s['id']}  {s['source']}  {s['message_count']} messages"
+            f"  {s['title'] or ''}".rstrip()
+            for s in self.sessions
+        ]
+        return "\n".join([*lines, f"({len(self.sessions)} of {self.total})"])
+
+
+class ShowSession(Operation, frozen=True, kw_only=True):
+    """Show a session and its messages."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Show a session", read_only=True, positional=("session",), example=("SESSION",)
+    )
+
+    session: Session
+    tail: Annotated[int, Meta(ge=1, description="Only the last so many messages")] | None = None
+
+    def run(self, memory: Memory, progress: Progress) -> SessionShown:  # noqa: ARG002
+        session_id = memory.sessions.resolve_session(self.session)
+        session = memory.sessions.get_session(session_id)
+        if session is None:
+            raise NotFound(f"there is no session {session_id!r}")
+        messages = memory.sessions.get_messages(session_id)
+        return SessionShown(session=session, messages=messages[-self.tail :] if self.tail else messages)
+
+
+class SessionShown(Result, frozen=True, kw_only=True):
+    session: dict[str, Any]
+    messages: list[dict[str, Any]]
+
+    def as_text(self) -> str:
+        s = self.session
+        ended = f", ended {shown(s['ended_at'])} ({s['end_reason']})" if s["ended_at"] else ""
+        lines = [f"{s['id']}  {s['title'] or ''}".rstrip(), f"{s['source']}, {shown(s['started_at'])}{ended}"]
+        lines += [f"[{m['id']}] {m['role']}: {_content(m)}" for m in self.messages]
+        return "\n".join(lines)
+
+
+def _content(message: dict[str, Any]) -> str:
+    content = message["content"]
+    said = content if isinstance(content, str) else "" if content is None else str(content)
+    calls = message["tool_calls"]
+    return f"{said} {calls}".strip() if calls else said
+
+
+class ShowLineage(Operation, frozen=True, kw_only=True):
+    """Show the sessions of one conversation, from its first to the one in which it goes on."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Show a conversation's sessions", read_only=True, positional=("session",), example=("SESSION",)
+    )
+
+    session: Session
+
+    def run(self, memory: Memory, progress: Progress) -> Lineage:  # noqa: ARG002
+        return Lineage(sessions=memory.sessions.get_lineage(memory.sessions.resolve_session(self.session)))
+
+
+class Lineage(Result, frozen=True, kw_only=True):
+    sessions: list[str]
+
+    def as_text(self) -> str:
+        return " -> ".join(self.sessions)
+
+
+class CreateSession(Operation, frozen=True, kw_only=True):
+    """Begin a session."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Begin a session", positional=("session_id",), example=("trip-to-lisbon", "--title", "Lisbon")
+    )
+
+    session_id: Annotated[str, Meta(description="An id of your choice, not in use")]
+    source: Annotated[str | None, Meta(description="Where it comes from; default: the setting")] = None
+    model: str | None = None
+    system_prompt: str | None = None
+    user_id: str | None = None
+    parent_session_id: Annotated[str | None, Meta(description="The session it continues")] = None
+    title: str | None = None
+
+    def run(self, memory: Memory, progress: Progress) -> Created:  # noqa: ARG002
+        session_id = memory.sessions.create_session(
+            self.session_id,
+            self.source,
+            self.model,
+            None,
+            self.system_prompt,
+            self.user_id,
+            self.parent_session_id,
+            title=self.title,
+        )
+        return Created(session_id=session_id)
+
+
+class Created(Result, frozen=True, kw_only=True):
+    session_id: str
+
+    def as_text(self) -> str:
+        return f"Session {self.session_id} begun."
+
+
+class AppendMessage(Operation, frozen=True, kw_only=True):
+    """Append a message to a session."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Append a message",
+        positional=("session_id", "role", "content"),
+        stdin="content",
+        example=("trip-to-lisbon", "user", "Book the morning train"),
+    )
+
+    session_id: Annotated[str, Meta(description="The id of an existing session")]
+    role: Annotated[str, Meta(description="user, assistant, system or tool")]
+    content: Annotated[str | None, Meta(description="The text; - reads standard input")] = None
+    tool_name: str | None = None
+    tool_call_id: str | None = None
+
+    def run(self, memory: Memory, progress: Progress) -> Appended:  # noqa: ARG002
+        message_id = memory.sessions.append_message(
+            self.session_id, self.role, self.content, self.tool_name, None, self.tool_call_id
+        )
+        return Appended(message_id=message_id)
+
+
+class Appended(Result, frozen=True, kw_only=True):
+    message_id: int
+
+    def as_text(self) -> str:
+        return f"message:{self.message_id} stored."
+
+
+class EndSession(Operation, frozen=True, kw_only=True):
+    """Mark a session as ended; the first reason stays."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="End a session", idempotent=True, positional=("session",), example=("SESSION",)
+    )
+
+    session: Session
+    reason: str = "ended"
+
+    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+        session_id = memory.sessions.resolve_session(self.session)
+        memory.sessions.end_session(session_id, self.reason)
+        return Done(done=f"{session_id} has ended.")
+
+
+class ReopenSession(Operation, frozen=True, kw_only=True):
+    """Take back that a session has ended."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Reopen a session", idempotent=True, positional=("session",), example=("SESSION",)
+    )
+
+    session: Session
+
+    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+        session_id = memory.sessions.resolve_session(self.session)
+        memory.sessions.reopen_session(session_id)
+        return Done(done=f"{session_id} is open again.")
+
+
+class TitleSession(Operation, frozen=True, kw_only=True):
+    """Give a session a title; an empty one takes it away. Can be undone."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Name a session",
+        idempotent=True,
+        positional=("session", "title"),
+        example=("SESSION", "Moving the database"),
+    )
+
+    session: Session
+    title: str
+
+    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+        session_id = memory.sessions.resolve_session(self.session)
+        memory.sessions.set_title(session_id, self.title or None)
+        return Done(
+            done=f"{session_id} is called {self.title!r}." if self.title else f"{session_id} has no title."
+        )
+
+
+class ArchiveSession(Operation, frozen=True, kw_only=True):
+    """Leave a session out of lists; searches still find it. Can be undone."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Archive a session", idempotent=True, positional=("session",), example=("SESSION",)
+    )
+
+    session: Session
+
+    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+        session_id = memory.sessions.resolve_session(self.session)
+        memory.sessions.archive(session_id)
+        return Done(done=f"{session_id} is archived.")
+
+
+class UnarchiveSession(Operation, frozen=True, kw_only=True):
+    """Put an archived session back into lists."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Unarchive a session", idempotent=True, positional=("session",), example=("SESSION",)
+    )
+
+    session: Session
+
+    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+        session_id = memory.sessions.resolve_session(self.session)
+        memory.sessions.unarchive(session_id)
+        return Done(done=f"{session_id} is not archived any more.")
+
+
+class DeleteSession(Operation, frozen=True, kw_only=True):
+    """Delete a session and its messages. Can be undone for some weeks; `forget` cannot."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Delete a session", destructive=True, positional=("session",), example=("SESSION", "--yes")
+    )
+
+    session: Session
+
+    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+        session_id = memory.sessions.resolve_session(self.session)
+        memory.sessions.delete_session(session_id)
+        return Done(done=f"{session_id} is deleted; `mnemos undo` brings it back.")
+
+    def at_stake(self, memory: Memory) -> str:
+        session_id = memory.sessions.resolve_session(self.session)
+        session = memory.sessions.get_session(session_id) or {}
+        title = session.get("title") or "no title"
+        return f"session {session_id} ({title}) with {session.get('message_count')} messages"
+
+
+class PruneSessions(Operation, frozen=True, kw_only=True):
+    """Delete ended sessions whose last message is older than so many days. Cannot be undone."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Delete old sessions", destructive=True, example=("--older-than-days", "365", "--dry-run")
+    )
+
+    older_than_days: Annotated[float, Meta(ge=0, le=100000)] = 90.0
+    source: Annotated[str | None, Meta(description="Only from this source")] = None
+    dry_run: Annotated[bool, Meta(description="Only count them")] = False
+
+    def run(self, memory: Memory, progress: Progress) -> Pruned:  # noqa: ARG002
+        count = memory.sessions.prune_sessions(self.older_than_days, self.source, dry_run=self.dry_run)
+        return Pruned(sessions=count, dry_run=self.dry_run)
+
+    def at_stake(self, memory: Memory) -> str:
+        if self.dry_run:
+            return ""
+        count = memory.sessions.prune_sessions(self.older_than_days, self.source, dry_run=True)
+        return f"{count} ended sessions older than {self.older_than_days:g} days, for good" if count else ""
+
+
+class Pruned(Result, frozen=True, kw_only=True):
+    sessions: int
+    dry_run: bool
+
+    def as_text(self) -> str:
+        return f"{self.sessions} sessions {'would be' if self.dry_run else 'were'} deleted."

@@ -1,0 +1,142 @@
+"""Operations on the database as a whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from msgspec import Meta
+
+from mnemos.operations.base import Done, Operation, Progress, Result, Traits
+
+if TYPE_CHECKING:
+    from mnemos.memory import Memory
+
+
+class ShowStats(Operation, frozen=True, kw_only=True):
+    """Show how much is stored and where the space goes: by source, by table."""
+
+    traits: ClassVar[Traits] = Traits(title="Show statistics", read_only=True)
+
+    def run(self, memory: Memory, progress: Progress) -> Stats:  # noqa: ARG002
+        return Stats(location=memory.storage.location, **memory.sessions.stats())
+
+
+class Stats(Result, frozen=True, kw_only=True):
+    location: str
+    sessions: int
+    messages: int
+    by_source: list[dict[str, Any]]
+    file_bytes: int
+    log_bytes: int
+    free_bytes: int
+    tables: dict[str, int]
+    pending: int
+
+    def as_text(self) -> str:
+        lines = [
+            f"{self.location}: {size(self.file_bytes)}, {size(self.free_bytes)} of it free",
+            f"{self.sessions} sessions, {self.messages} messages, {self.pending} waiting to be indexed",
+        ]
+        lines += [
+            f"  {s['source']}: {s['sessions']} sessions, {s['messages']} messages" for s in self.by_source
+        ]
+        largest = sorted(self.tables.items(), key=lambda item: -item[1])[:5]
+        return "\n".join(
+            [*lines, "largest: " + ", ".join(f"{name} {size(count)}" for name, count in largest)]
+        )
+
+
+class Optimize(Operation, frozen=True, kw_only=True):
+    """Tidy the index in short steps; nobody has to wait meanwhile."""
+
+    traits: ClassVar[Traits] = Traits(title="Tidy the index", idempotent=True, example=("--seconds", "10"))
+
+    seconds: Annotated[float, Meta(gt=0, description="At most about so long")] | None = None
+
+    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+        memory.sessions.optimize(self.seconds)
+        return Done(done="The index is tidy.")
+
+
+class Examine(Operation, frozen=True, kw_only=True):
+    """Check the database: integrity, index, counters, privacy; with repair, mend what can be mended."""
+
+    traits: ClassVar[Traits] = Traits(title="Check the database", idempotent=True, example=("--repair",))
+
+    repair: Annotated[bool, Meta(description="Mend what can be mended; nothing readable is lost")] = False
+
+    def run(self, memory: Memory, progress: Progress) -> Examined:  # noqa: ARG002
+        checks = [
+            {"name": check.name, "ok": check.ok, "detail": check.detail}
+            for check in memory.doctor(repair=self.repair)
+        ]
+        last = {check["name"]: check["ok"] for check in checks}
+        return Examined(healthy=all(last.values()), checks=checks)
+
+
+class Examined(Result, frozen=True, kw_only=True):
+    healthy: bool
+    checks: list[dict[str, Any]]
+
+    def as_text(self) -> str:
+        lines = [f"{'ok  ' if c['ok'] else 'BAD '} {c['name']}: {c['detail']}" for c in self.checks]
+        return "\n".join([*lines, "Healthy." if self.healthy else "Not healthy; try: mnemos doctor --repair"])
+
+
+class BackUp(Operation, frozen=True, kw_only=True):
+    """Write a verified copy of the database to a file, while it is in use."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Back up", local=True, positional=("path",), example=("mnemos-backup.db",)
+    )
+
+    path: Annotated[str, Meta(description="The file to write; it must not exist")]
+
+    def run(self, memory: Memory, progress: Progress) -> BackedUp:
+        path = memory.backup(self.path, progress)
+        return BackedUp(path=str(path), bytes=path.stat().st_size)
+
+
+class BackedUp(Result, frozen=True, kw_only=True):
+    path: str
+    bytes: int
+
+    def as_text(self) -> str:
+        return f"Backed up to {self.path} ({size(self.bytes)}), and verified."
+
+
+class Restore(Operation, frozen=True, kw_only=True):
+    """Replace everything by a backup, in every space; the present data is put aside first."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Restore a backup",
+        destructive=True,
+        local=True,
+        positional=("path",),
+        example=("mnemos-backup.db", "--yes"),
+    )
+
+    path: Annotated[str, Meta(description="A file that backup wrote")]
+
+    def run(self, memory: Memory, progress: Progress) -> Restored:  # noqa: ARG002
+        return Restored(former_data=str(memory.restore(self.path)))
+
+    def at_stake(self, memory: Memory) -> str:
+        count = memory.sessions.message_count()
+        return f"everything in {memory.storage.location} ({count} messages in this space)"
+
+
+class Restored(Result, frozen=True, kw_only=True):
+    former_data: str
+
+    def as_text(self) -> str:
+        return f"Restored. What was there before is in {self.former_data}"
+
+
+def size(count: float) -> str:
+    """Bytes for people."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return ""

@@ -1,0 +1,18 @@
+"""A clock that tests move by hand."""
+
+from __future__ import annotations
+
+
+class FixedClock:
+    """Called, it gives the same Unix seconds until it is advanced."""
+
+    def __init__(self, now: float = 1_767_225_600.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+    def advance(self, seconds: float) -> float:
+        """Move on (or, with a negative number, back); the new time."""
+        self.now += seconds
+        return self.now

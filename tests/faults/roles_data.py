@@ -1,0 +1,18 @@
+"""What both a child and the test that checks its work must know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+IMPORTED: list[dict[str, Any]] = [
+    {
+        "id": f"imported{number}",
+        "source": "import",
+        "started_at": 1_700_000_000.0,
+        "messages": [
+            {"role": "user", "content": f"import{number} line {line}", "timestamp": 1_700_000_000.0 + line}
+            for line in range(450)
+        ],
+    }
+    for number in range(3)
+]
