@@ -11,14 +11,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from mnemos.errors import Corrupt, InvalidInput, NotFound, PermissionDenied, Refused, Unavailable
+from mnemos.errors import (
+    Corrupt,
+    Disabled,
+    InvalidInput,
+    NotFound,
+    PermissionDenied,
+    Refused,
+    Unavailable,
+)
 from mnemos.operations import registry
 from mnemos.sessions import undo
 from mnemos.sessions.model import document_of
 from mnemos.sessions.recording import Clock
 from mnemos.sessions.service import Sessions
 from mnemos.settings import Settings
-from mnemos.storage.base import AuditRow, Check, Storage, failed, passed
+from mnemos.storage.base import AuditRow, Check, Storage, Writes, failed, passed
 from mnemos.storage.sqlite.engine import SqliteStorage
 from mnemos.storage.sqlite.salvage import salvage
 
@@ -123,19 +131,22 @@ class Memory:
 
     def undo(self, entry_id: int | None = None) -> str:
         """Take back a change of the log, by default the newest that can be; what was done."""
+        self._check_enabled()
         entry = self._undoable(entry_id)
         done = undo.take_back(self.storage, entry, self.clock())
-        self.storage.write(
-            lambda tx: tx.audit.mark_undone(
-                entry.id,
-                tx.audit.record(
-                    at=self.clock(),
-                    actor=self.settings.actor,
-                    operation=f"undo {entry.operation}",
-                    ref=entry.ref,
-                ),
+
+        def work(tx: Writes) -> None:
+            by = tx.audit.record(
+                at=self.clock(),
+                actor=self.settings.actor,
+                operation=f"undo {entry.operation}",
+                ref=entry.ref,
             )
-        )
+            tx.audit.mark_undone(entry.id, by)
+            # A copy of what is back in its place would only outlive it.
+            tx.audit.clear(entry.id)
+
+        self.storage.write(work)
         return done
 
     def forget(self, ref: str) -> dict[str, Any]:
@@ -144,16 +155,16 @@ class Memory:
         ``message:ID`` or ``session:ID``. Answers ``pending`` while another reader keeps the log from
         being emptied, and ``copies``: the backups that still hold the text.
         """
+        self._check_enabled()
         kind, _, name = ref.partition(":")
-        if kind == "message" and name.isdecimal():
-            known = self.sessions.forget_message(int(name))
+        texts: list[str] | None = None
+        if kind == "message" and name.isdecimal() and int(name) < 1 << 53:
+            texts = self.sessions.forget_message(int(name))
         elif kind == "session" and name:
-            known = self.sessions.forget_session(name)
+            self.sessions.forget_session(name)
         else:
             raise InvalidInput(f"{ref!r} names nothing; use message:ID or session:ID")
-        if not known:
-            raise NotFound(f"there is no {ref}")
-        pending = not self.storage.scrub_log()
+        pending = not self.storage.scrub(texts)
         return {"ref": ref, "forgotten": True, "pending": pending, "copies": self.backups()}
 
     # --- the database as a whole ------------------------------------------------------------
@@ -168,13 +179,25 @@ class Memory:
 
     def backups(self) -> list[str]:
         """The backups made so far that are still where they were written."""
-        known = self.storage.read(lambda tx: tx.audit.backups())
-        beside = [str(path) for path in self.database.parent.glob(f"{self.database.stem}.*-*.db")]
-        return [path for path, _ in known if Path(path).exists()] + sorted(beside)
+        known = [path for path, _ in self.storage.read(lambda tx: tx.audit.backups())]
+        folder, name = self.database.parent, self.database
+        beside = [*folder.glob(f"{name.stem}.*-*{name.suffix}"), *folder.glob("*.unfinished")]
+        everything = dict.fromkeys([*known, *sorted(map(str, beside))])
+        return [path for path in everything if Path(path).exists()]
 
     def restore(self, backup: str | os.PathLike[str]) -> Path | None:
         """Replace all data by a backup; where the former data was put."""
-        return self.storage.restore(Path(backup).expanduser().absolute())
+        self._check_enabled()
+        path = Path(backup).expanduser().absolute()
+        known = self.storage.read(lambda tx: tx.audit.backups())
+        former = self.storage.restore(path)
+
+        def work(tx: Writes) -> None:
+            for copy, made_at in [*known, (str(path), self.clock())]:
+                tx.audit.note_backup(copy, made_at)
+
+        self.storage.write(work)
+        return former
 
     def doctor(self, *, repair: bool = False) -> Iterator[Check]:
         """Check the data; with ``repair``, mend what can be mended and keep what cannot."""
@@ -205,6 +228,10 @@ class Memory:
         self.close()
 
     # --- inside -----------------------------------------------------------------------------
+
+    def _check_enabled(self) -> None:
+        if self.settings.disabled:
+            raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
 
     def _make_home(self) -> None:
         home = self.database.parent

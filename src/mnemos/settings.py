@@ -16,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from mnemos.errors import InvalidInput
+from mnemos.errors import InvalidInput, PermissionDenied
 
 _SPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*(/[A-Za-z0-9][A-Za-z0-9._@-]*)*")
 _TRUE = frozenset({"1", "true", "yes", "on"})
@@ -97,6 +97,8 @@ def _from_file(path: Path) -> dict[str, Any]:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
         raise InvalidInput(f"{path} cannot be read as TOML: {exc}") from exc
+    except PermissionError as exc:
+        raise PermissionDenied(f"{path} cannot be read: is this somebody else's home?") from exc
     except OSError as exc:
         raise InvalidInput(f"{path} cannot be read: {exc.strerror}") from exc
 

@@ -7,6 +7,7 @@ import os
 import random
 import resource
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -286,6 +287,11 @@ def kept(memory: mnemos.Memory) -> list[dict[str, Any]]:
 
 def as_nobody(home: str, what: str) -> None:
     """Open the home as a user who owns nothing; report how it went."""
+    # Whatever is imported late may lie where only root can read.
+    with tempfile.TemporaryDirectory() as folder, mnemos.open(folder) as memory:
+        memory.sessions.create_session("s", "cli")
+        memory.sessions.append_message("s", "user", "ask")
+        memory.sessions.search_messages("ask")
     os.setgroups([])
     os.setgid(65534)
     os.setuid(65534)

@@ -15,7 +15,8 @@ from mnemos.sessions import lineage, search, summary
 from mnemos.sessions.model import document_of, text_of
 from mnemos.settings import Model
 from mnemos.storage.base import Filters, MessageRow, Order, Reads, Results, SessionRow, Storage
-from mnemos.text.query import Query, parse
+from mnemos.text.highlight import Finder
+from mnemos.text.query import parse
 from mnemos.text.tokens import count_tokens, cut_to_tokens
 
 BUDGET = 2_000
@@ -44,6 +45,7 @@ class Discovery:
 def discover(tx: Reads, asked: Discovery) -> dict[str, Any]:
     """Conversations that match, best first, scheduled ones last."""
     query = parse(asked.query)
+    finder = Finder(query)
     results = tx.sessions.search(query, asked.filters, order=asked.sort, limit=_HITS, offset=0)
     groups = _grouped(tx, results)
     if asked.sort is Order.RELEVANCE:
@@ -52,7 +54,7 @@ def discover(tx: Reads, asked: Discovery) -> dict[str, Any]:
     share = int(asked.budget * _SHARE_OF_BEST)
     rest = (asked.budget - share) // max(len(shown) - 1, 1)
     conversations = [
-        _conversation(tx, query, members, asked.window if first else 1, share if first else rest)
+        _conversation(tx, finder, members, asked.window if first else 1, share if first else rest)
         for first, members in zip([True] + [False] * len(shown), shown, strict=False)
     ]
     return {
@@ -156,7 +158,7 @@ def _grouped(tx: Reads, results: Results) -> list[list[tuple[SessionRow, Message
 
 def _conversation(
     tx: Reads,
-    query: Query,
+    finder: Finder,
     members: Sequence[tuple[SessionRow, MessageRow, str]],
     window: int,
     budget: int,
@@ -174,13 +176,13 @@ def _conversation(
             "message_id": best.id,
             "role": best.role,
             "at": best.timestamp,
-            "snippet": search.snippet_of(best, query),
+            "snippet": search.snippet_of(best, finder),
             "around": _fitted(around, budget, keep=best.id),
         },
         "opening": [_short(row) for row in opening if row.id not in shown],
         "closing": [_short(row) for row in closing if row.id not in shown and row not in opening],
         "others": [
-            {"message_id": row.id, "role": row.role, "snippet": search.snippet_of(row, query, width=120)}
+            {"message_id": row.id, "role": row.role, "snippet": search.snippet_of(row, finder, width=120)}
             for _, row, _ in members[1 : 1 + _OTHERS]
         ],
     }

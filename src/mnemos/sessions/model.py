@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mnemos.errors import InvalidInput, TooLarge
-from mnemos.storage.base import Document, MessageRow, NewMessage, SessionRow
+from mnemos.storage.base import Document, Glimpse, MessageRow, NewMessage, SessionRow
 
 FORGOTTEN = "[forgotten]"
 
@@ -95,13 +95,13 @@ def session_dict(row: SessionRow) -> dict[str, Any]:
     }
 
 
-def content_of(row: MessageRow) -> Any:
+def content_of(row: MessageRow | Glimpse) -> Any:
     if row.forgotten:
         return FORGOTTEN
     return loaded(row.content) if row.encoded else row.content
 
 
-def text_of(row: MessageRow) -> str:
+def text_of(row: MessageRow | Glimpse) -> str:
     """What the message says, as text: of several parts, the text parts."""
     return _spoken(content_of(row))
 

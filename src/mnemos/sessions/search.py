@@ -9,8 +9,8 @@ from typing import Any
 from mnemos.errors import InvalidInput
 from mnemos.sessions import lineage
 from mnemos.sessions.model import document_of, text_of
-from mnemos.storage.base import Filters, Found, MessageRow, Order, Reads, Results
-from mnemos.text.highlight import OPEN, snippet
+from mnemos.storage.base import Filters, Glimpse, Hit, MessageRow, Order, Reads, Results
+from mnemos.text.highlight import OPEN, Finder
 from mnemos.text.query import Query, parse
 
 CONTEXT_CHARACTERS = 200
@@ -74,48 +74,46 @@ def find(tx: Reads, search: Asked) -> Results:
 
 def described(tx: Reads, query: Query, results: Results) -> list[dict[str, Any]]:
     """The hits with what surrounds them and the conversation they belong to."""
-    hits = []
-    for found in results.hits:
-        around = tx.sessions.around(found.message_id, before=1, after=1)
-        row = next((r for r in around if r.id == found.message_id), None)
-        if row is not None:
-            hits.append(_hit(tx, query, found, row, around, partial=results.partial))
-    return hits
+    finder = Finder(query)
+    scores = {found.message_id: found.matched + found.score for found in results.hits}
+    return [
+        _described(tx, finder, hit, scores[hit.message.id], partial=results.partial)
+        for hit in tx.sessions.hits(list(scores), CONTEXT_CHARACTERS + 1)
+    ]
 
 
-def _hit(
-    tx: Reads,
-    query: Query,
-    found: Found,
-    row: MessageRow,
-    around: list[MessageRow],
-    *,
-    partial: bool,
-) -> dict[str, Any]:
-    session = tx.sessions.get(row.session_id)
+def _described(tx: Reads, finder: Finder, hit: Hit, score: float, *, partial: bool) -> dict[str, Any]:
+    row = hit.message
+    said = {"role": row.role, "content": cut(text_of(row))}
     return {
         "id": row.id,
         "session_id": row.session_id,
         "role": row.role,
-        "snippet": snippet_of(row, query),
+        "snippet": snippet_of(row, finder),
         "timestamp": row.timestamp,
         "tool_name": row.tool_name,
-        "source": session.source if session else None,
-        "model": session.model if session else None,
-        "session_started": session.started_at if session else None,
-        "context": [{"role": r.role, "content": cut(text_of(r))} for r in around],
-        "root_session_id": lineage.root(tx.sessions, row.session_id),
-        "score": round(found.matched + found.score, 4),
+        "source": hit.source,
+        "model": hit.model,
+        "session_started": hit.session_started,
+        "context": [*_glimpsed(hit.before), said, *_glimpsed(hit.after)],
+        "root_session_id": lineage.root(tx.sessions, row.session_id) if hit.has_parent else row.session_id,
+        "score": round(score, 4),
         "partial": partial,
     }
 
 
-def snippet_of(row: MessageRow, query: Query, *, width: int = 240) -> str:
+def _glimpsed(glimpse: Glimpse | None) -> list[dict[str, Any]]:
+    if glimpse is None:
+        return []
+    return [{"role": glimpse.role, "content": cut(text_of(glimpse))}]
+
+
+def snippet_of(row: MessageRow, finder: Finder, *, width: int = 240) -> str:
     document = document_of(row)
-    said = snippet(document.said, query, width=width)
+    said = finder.snippet(document.said, width)
     if OPEN in said or not document.tool:
         return said
-    tool = snippet(document.tool, query, width=width)
+    tool = finder.snippet(document.tool, width)
     return tool if OPEN in tool or not said else said
 
 

@@ -178,9 +178,9 @@ class Sessions(Recording):
         if self._settings.disabled:
             return {"imported": [], "skipped": [], "messages": 0, "disabled": True}
         done = transcripts.store(self._storage, incoming, progress)
-        if done.sessions:
-            ids = dumped(list(done.sessions))
-            self._storage.write(lambda tx: self._note(tx, undo.IMPORT, "", None, ids))
+        if done.created:
+            what = dumped(done.created)
+            self._storage.write(lambda tx: self._note(tx, undo.IMPORT, "", None, what))
         return {
             "imported": list(done.sessions),
             "skipped": list(done.skipped),
@@ -201,7 +201,8 @@ class Sessions(Recording):
         """
         if self._settings.disabled:
             return False
-        return undo.delete(self._storage, session_id, self._note)
+        kept_since = self._clock() - self._settings.audit_days * 86400.0
+        return undo.delete(self._storage, session_id, self._note, kept_since)
 
     def prune_sessions(
         self, older_than_days: float = 90, source: str | None = None, *, dry_run: bool = False
@@ -213,8 +214,10 @@ class Sessions(Recording):
             raise InvalidInput(f"older_than_days is {older_than_days!r}; use a number of days from 0")
         before = self._clock() - older_than_days * 86400.0
         old = self._storage.read(lambda tx: tx.sessions.ended_before(before, source))
-        if dry_run or self._settings.disabled:
+        if dry_run:
             return len(old)
+        if self._settings.disabled:
+            return 0
         for session_id in old:
             self._storage.write(lambda tx: tx.sessions.begin_delete(session_id))  # noqa: B023
         if old:
@@ -223,35 +226,39 @@ class Sessions(Recording):
         self._storage.finish_deletes()
         return len(old)
 
-    def forget_message(self, message_id: int) -> bool:
-        """Erase what a message says, for ever; its place stays. False when unknown."""
+    def forget_message(self, message_id: int) -> list[str]:
+        """Erase what a message says, for ever, and answer with it; its place stays.
+
+        Copies that the audit log kept of its session go too. Unknown raises NotFound.
+        """
         now = self._clock()
 
-        def work(tx: Writes) -> bool:
+        def work(tx: Writes) -> list[str]:
             row = tx.sessions.message(message_id)
             if row is None:
-                return False
-            if not row.forgotten:
-                calls = calls_without_arguments(row)
-                tx.sessions.forget_message(message_id, tool_calls=calls, at=now)
-                self._note(tx, undo.FORGET, f"message:{message_id}", None, None)
-            return True
+                raise NotFound(f"there is no message {message_id}")
+            if row.forgotten:
+                return []
+            calls = calls_without_arguments(row)
+            tx.sessions.forget_message(message_id, tool_calls=calls, at=now)
+            tx.audit.scrub(undo.ref(row.session_id))
+            self._note(tx, undo.FORGET, f"message:{message_id}", None, None)
+            return [text for text in (row.content, row.tool_calls, row.metadata) if text]
 
         return self._storage.write(work)
 
-    def forget_session(self, session_id: str) -> bool:
-        """Erase a session, its messages and what the audit log kept of it. False when unknown."""
+    def forget_session(self, session_id: str) -> None:
+        """Erase a session, its messages and what the audit log kept of it. Unknown raises NotFound."""
 
-        def work(tx: Writes) -> bool:
+        def work(tx: Writes) -> None:
             known = tx.sessions.begin_delete(session_id)
-            tx.audit.scrub(undo.ref(session_id))
-            if known:
-                self._note(tx, undo.FORGET, undo.ref(session_id), None, None)
-            return known
+            kept = tx.audit.scrub(undo.ref(session_id))
+            if not known and not kept:
+                raise NotFound(f"there is no session {session_id!r}")
+            self._note(tx, undo.FORGET, undo.ref(session_id), None, None)
 
-        known = self._storage.write(work)
+        self._storage.write(work)
         self._storage.finish_deletes()
-        return known
 
     def stats(self) -> dict[str, Any]:
         """How much there is, and where the space goes."""
@@ -273,8 +280,11 @@ class Sessions(Recording):
 
     def optimize(self, seconds: float | None = None) -> None:
         """Tidy the index, in short steps, for at most about so many seconds."""
-        if not self._settings.disabled:
-            self._storage.optimize(seconds)
+        if self._settings.disabled:
+            return
+        kept_since = self._clock() - self._settings.audit_days * 86400.0
+        self._storage.write(lambda tx: tx.audit.expire(kept_since))
+        self._storage.optimize(seconds)
 
     # --- inside -----------------------------------------------------------------------------
 

@@ -41,11 +41,15 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did. ``skipped`` sessions were there already."""
+    """What an import did. ``skipped`` sessions were there already.
+
+    ``created``: the sessions that are wholly its own, with how many messages they have.
+    """
 
     sessions: tuple[str, ...]
     messages: int
     skipped: tuple[str, ...]
+    created: dict[str, int]
 
 
 def exported(storage: Storage, session_id: str) -> dict[str, Any] | None:
@@ -94,6 +98,7 @@ def store(
     """Write checked sessions, each in short transactions; existing ones are completed or skipped."""
     done: list[str] = []
     skipped: list[str] = []
+    created: dict[str, int] = {}
     count = 0
     for number, one in enumerate(incoming):
         if progress:
@@ -107,9 +112,11 @@ def store(
             storage.write(lambda tx: tx.sessions.append(one.session.id, batch))  # noqa: B023
             storage.catch_up(0.0)
         done.append(one.session.id)
+        if there == 0:
+            created[one.session.id] = len(one.messages)
         count += len(one.messages) - there
     storage.catch_up()
-    return Imported(tuple(done), count, tuple(skipped))
+    return Imported(tuple(done), count, tuple(skipped), created)
 
 
 def _begin(tx: Writes, one: Incoming) -> int | None:

@@ -30,8 +30,8 @@ def ref(session_id: str) -> str:
     return f"session:{session_id}"
 
 
-def delete(storage: Storage, session_id: str, note: Note) -> bool:
-    """Delete a session, keeping a packed copy in the audit log."""
+def delete(storage: Storage, session_id: str, note: Note, kept_since: float) -> bool:
+    """Delete a session, keeping a packed copy in the audit log; copies from before then go."""
     session = transcripts.exported(storage, session_id)
     if session is None:
         return False
@@ -40,6 +40,7 @@ def delete(storage: Storage, session_id: str, note: Note) -> bool:
     def work(tx: Writes) -> bool:
         known = tx.sessions.begin_delete(session_id)
         if known:
+            tx.audit.expire(kept_since)
             note(tx, DELETE, ref(session_id), packed, None)
         return known
 
@@ -97,11 +98,19 @@ def _undelete(storage: Storage, packed: str, now: float) -> str:
     return f"{session['id']} is back, with {done.messages} messages under new ids"
 
 
-def _unimport(storage: Storage, session_ids: list[str]) -> str:
-    for session_id in session_ids:
-        storage.write(lambda tx: tx.sessions.begin_delete(session_id))  # noqa: B023
+def _unimport(storage: Storage, created: dict[str, int]) -> str:
+    def work(tx: Writes) -> None:
+        for session_id, count in created.items():
+            if tx.sessions.get(session_id) and tx.sessions.message_count(session_id) != count:
+                raise Refused(
+                    f"session {session_id!r} was continued since its import; delete the others one by one"
+                )
+        for session_id in created:
+            tx.sessions.begin_delete(session_id)
+
+    storage.write(work)
     storage.finish_deletes()
-    return f"{len(session_ids)} imported sessions are gone again"
+    return f"{len(created)} imported sessions are gone again"
 
 
 def _retitle(tx: Writes, session_id: str, entry: AuditRow) -> None:

@@ -90,6 +90,29 @@ class MessageRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Glimpse:
+    """The beginning of a message: role, and its content cut short unless it is ``encoded``."""
+
+    role: str
+    content: str | None
+    encoded: bool
+    forgotten: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A message with what a search shows beside it."""
+
+    message: MessageRow
+    source: str
+    model: str | None
+    session_started: float
+    has_parent: bool
+    before: Glimpse | None
+    after: Glimpse | None
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """What can be found in a message: what was said, and the tools that were called."""
 
@@ -202,7 +225,9 @@ class SessionReads(Protocol):
 
     def message(self, message_id: int) -> MessageRow | None: ...
 
-    def messages_by_id(self, message_ids: Sequence[int]) -> list[MessageRow]: ...
+    def hits(self, message_ids: Sequence[int], characters: int) -> list[Hit]:
+        """These messages, in this order, with their neighbours' first characters; unknown ones not."""
+        ...
 
     def around(self, message_id: int, *, before: int, after: int) -> list[MessageRow]:
         """The message and its neighbours in its session, in order; empty when unknown."""
@@ -288,8 +313,12 @@ class AuditWrites(AuditReads, Protocol):
 
     def mark_undone(self, entry_id: int, by: int) -> None: ...
 
-    def scrub(self, ref: str) -> None:
-        """Erase what entries on this ref say; that something happened stays."""
+    def scrub(self, ref: str) -> int:
+        """Erase what entries on this ref say; that something happened stays. How many said anything."""
+        ...
+
+    def clear(self, entry_id: int) -> None:
+        """Erase what one entry says."""
         ...
 
     def expire(self, before: float) -> None:
@@ -349,8 +378,11 @@ class Storage(Protocol):
         """Tidy the index and the file, in short steps."""
         ...
 
-    def scrub_log(self) -> bool:
-        """Clear erased text out of the engine's log. False when a reader still prevents it."""
+    def scrub(self, texts: Sequence[str] | None) -> bool:
+        """Make sure that erased texts are not left anywhere in the engine's files. None: whatever they were.
+
+        False while a reader still prevents it. May take as long as copying the file.
+        """
         ...
 
     def usage(self) -> Usage: ...

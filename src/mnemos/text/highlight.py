@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import islice
 
 from mnemos.text.query import Query, Term
-from mnemos.text.words import Placed, placed
+from mnemos.text.words import Run, placed, runs
 
 OPEN, CLOSE = ">>>", "<<<"
 
 # Looking further than this for a better place costs more than it shows.
-_FAR = 4_000
+_FAR = 2_000
+
+_Words = list[tuple[Run, int, int]]
 
 
 def spans(text: str, query: Query) -> Iterator[tuple[int, int]]:
     """The stretches of the text that a term of the query matches, in order, not overlapping."""
-    terms = query.terms()
-    longest = max((len(term.forms) for term in terms), default=0)
-    window: list[tuple[str, tuple[str, ...], int, int]] = []
-    upto = 0
-    for form in _forms(placed(text)):
-        window.append(form)
-        if len(window) > longest:
-            window.pop(0)
-        for term in terms:
-            start = _match(term, window)
-            if start is not None and start >= upto:
-                upto = window[-1][3]
-                yield start, upto
-                break
+    finder = Finder(query)
+    return finder.every(text)
 
 
 def snippet(text: str, query: Query, *, width: int = 240) -> str:
@@ -36,38 +28,123 @@ def snippet(text: str, query: Query, *, width: int = 240) -> str:
 
     Without a match: the beginning of the text.
     """
-    found: list[tuple[int, int]] = []
-    for span in spans(text, query):
-        if found and span[0] > found[0][0] + _FAR:
-            break
-        found.append(span)
-    start, end = _best_window(text, found, width)
-    shown = _marked(text, start, end, [s for s in found if s[0] >= start and s[1] <= end])
-    return f"{'…' if start else ''}{shown}{'…' if end < len(text) else ''}"
+    return Finder(query).snippet(text, width)
 
 
-def _forms(runs: Iterator[Placed]) -> Iterator[tuple[str, tuple[str, ...], int, int]]:
-    for run in runs:
-        for form in run.run.forms:
-            yield form, run.run.beside, run.start, run.end
+class Finder:
+    """A query made ready to be found in many texts."""
+
+    def __init__(self, query: Query) -> None:
+        self._terms = query.terms()
+        self._anchors = _anchors(self._terms)
+
+    def snippet(self, text: str, width: int = 240) -> str:
+        found: list[tuple[int, int]] = []
+        for span in self._quickly(text):
+            if found and span[0] > found[0][0] + _FAR:
+                break
+            found.append(span)
+        start, end = _best_window(text, found, width)
+        shown = _marked(text, start, end, [s for s in found if s[0] >= start and s[1] <= end])
+        return f"{'…' if start else ''}{shown}{'…' if end < len(text) else ''}"
+
+    def every(self, text: str) -> Iterator[tuple[int, int]]:
+        """Word by word, missing nothing."""
+        longest = max((len(term.forms) for term in self._terms), default=0)
+        words = [
+            (Run((form,), place.run.beside), place.start, place.end)
+            for place in placed(text)
+            for form in place.run.forms
+        ]
+        upto = 0
+        for position in range(len(words)):
+            if words[position][1] < upto:
+                continue
+            end = self._match_end(words[position : position + longest])
+            if end is not None:
+                upto = end
+                yield words[position][1], end
+
+    def _quickly(self, text: str) -> Iterator[tuple[int, int]]:
+        """Only where a word may begin a match; where that finds nothing, word by word."""
+        if self._anchors is None or not text.isascii():
+            yield from self.every(text)
+            return
+        upto = 0
+        found = False
+        for anchor in self._anchors.finditer(text):
+            if anchor.start() < upto:
+                continue
+            start = _run_start(text, anchor.start())
+            end = self._match_end(_words_from(text, start, self._longest()))
+            if end is not None:
+                found = True
+                upto = end
+                yield start, end
+        if not found:
+            yield from self.every(text)
+
+    def _longest(self) -> int:
+        return max(len(term.forms) for term in self._terms)
+
+    def _match_end(self, words: _Words) -> int | None:
+        """Where a term that begins with the first of these words ends."""
+        ends = [end for term in self._terms if (end := _match_end(term, words)) is not None]
+        return max(ends, default=None)
 
 
-def _match(term: Term, window: list[tuple[str, tuple[str, ...], int, int]]) -> int | None:
-    """Where the term begins, if it ends with the last word of the window."""
-    form, beside, start, _ = window[-1]
-    if any(word == form or word in beside for word in term.beside):
-        return start
-    if len(term.forms) == 1 and not term.exact and term.forms[0] in beside:
-        return start
-    if len(window) < len(term.forms):
+def _match_end(term: Term, words: _Words) -> int | None:
+    run, _, end = words[0]
+    for word in term.beside:
+        if word in run.forms or word in run.beside:
+            return end
+    first = term.forms[0]
+    if len(term.forms) == 1:
+        if first in run.forms or (not term.exact and first in run.beside):
+            return end
+        return end if term.prefix and any(form.startswith(first) for form in run.forms) else None
+    have = [form for run, _, _ in words for form in run.forms]
+    ends = [end for run, _, end in words for _ in run.forms]
+    for offset in range(len(words[0][0].forms)):
+        tail = have[offset : offset + len(term.forms)]
+        if len(tail) == len(term.forms) and _same(term, tail):
+            return ends[offset + len(tail) - 1]
+    return None
+
+
+def _same(term: Term, forms: list[str]) -> bool:
+    last = forms[-1].startswith(term.forms[-1]) if term.prefix else forms[-1] == term.forms[-1]
+    return last and forms[:-1] == list(term.forms[:-1])
+
+
+def _anchors(terms: list[Term]) -> re.Pattern[str] | None:
+    """The beginnings of the words a match may begin with; None when there is no telling."""
+    beginnings: set[str] = set()
+    for term in terms:
+        for word in (term.forms[0], *term.beside):
+            if not word.isascii() or not word.isalnum():
+                return None
+            # Inflections change the end of a stem: happy, happiness, happi.
+            beginnings.add(word if len(word) < 4 else word[: max(3, len(word) - 2)])
+    if not beginnings:
         return None
-    last = term.forms[-1]
-    if not (form.startswith(last) if term.prefix else form == last):
-        return None
-    tail = window[-len(term.forms) :]
-    if any(have[0] != want for have, want in zip(tail[:-1], term.forms[:-1], strict=True)):
-        return None
-    return tail[0][2]
+    return re.compile("|".join(map(re.escape, sorted(beginnings))), re.IGNORECASE)
+
+
+def _run_start(text: str, position: int) -> int:
+    while position > 0 and text[position - 1].isalnum():
+        position -= 1
+    return position
+
+
+def _words_from(text: str, start: int, count: int) -> _Words:
+    if count == 1:
+        end = start
+        while end < len(text) and text[end].isalnum():
+            end += 1
+        found = runs(text[start:end])
+        return [(found[0], start, end)] if found else [(Run((), ()), start, end)]
+    return [(place.run, place.start, place.end) for place in islice(placed(text, start), count)]
 
 
 def _best_window(text: str, found: list[tuple[int, int]], width: int) -> tuple[int, int]:

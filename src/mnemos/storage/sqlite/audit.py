@@ -47,8 +47,12 @@ class SqliteAudit:
     def mark_undone(self, entry_id: int, by: int) -> None:
         self._connection.execute(SQL.mark_undone, (by, self._space.id, entry_id))
 
-    def scrub(self, ref: str) -> None:
+    def scrub(self, ref: str) -> int:
         self._connection.execute(SQL.scrub, (self._space.id, ref))
+        return self._connection.changes()
+
+    def clear(self, entry_id: int) -> None:
+        self._connection.execute(SQL.clear, (self._space.id, entry_id))
 
     def expire(self, before: float) -> None:
         self._connection.execute(SQL.expire, (self._space.id, before))

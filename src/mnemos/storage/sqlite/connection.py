@@ -71,17 +71,30 @@ def _open_for_reading(path: str) -> apsw.Connection:
     connection = apsw.Connection(path, flags=flags)
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
-    except apsw.CantOpenError:
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
         # Read-only media: the shared-memory file of the log cannot be made, and nobody can write.
         connection.close()
+        log = Path(path + "-wal")
+        if log.exists() and log.stat().st_size:
+            raise errors.Unavailable(
+                f"{log} holds messages that can only be read from a folder that can be written; "
+                "copy the home to one"
+            ) from None
         uri = Path(path).absolute().as_uri() + "?immutable=1"
         connection = apsw.Connection(uri, flags=flags | apsw.SQLITE_OPEN_URI)
     return connection
 
 
 def _create_private(path: Path) -> None:
-    """Make sure that the file exists with mode 0600; SQLite gives its log and index the same mode."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+    """Make a missing file with mode 0600; SQLite gives its log and index the same mode.
+
+    An existing one is not touched: closing it here would drop the locks that SQLite may hold on it.
+    """
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        if path.is_symlink() or not path.is_file():
+            raise
 
 
 def patience(seconds: float) -> Callable[[int], bool]:

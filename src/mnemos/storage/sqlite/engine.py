@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,7 +21,7 @@ import apsw
 from mnemos.errors import Busy, MnemosError, NotFound, ReadOnly, SchemaChanged, StorageError
 from mnemos.settings import Durability
 from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
-from mnemos.storage.sqlite import doctor, files, index, schema
+from mnemos.storage.sqlite import doctor, files, index, schema, scrub
 from mnemos.storage.sqlite.audit import SqliteAudit
 from mnemos.storage.sqlite.connection import DRIVER_ERRORS, MEMORY, connect, rows, translated
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
@@ -173,12 +173,20 @@ class SqliteStorage:
                 break
         self.write(lambda tx: _connection(tx).execute("PRAGMA optimize"))
 
-    def scrub_log(self) -> bool:
+    def scrub(self, texts: Sequence[str] | None) -> bool:
         if self._path is None:
             return True
-        self._check_process()
+        self.write(lambda tx: scrub.replace_keys(_connection(tx), scrub.stale_keys(_connection(tx))))
         with self._lock:
-            return files.truncate_log(self._writer_handle().connection, self._busy_seconds)
+            connection = self._writer_handle().connection
+            try:
+                emptied = files.truncate_log(connection, self._busy_seconds)
+                if emptied and (texts is None or scrub.has_traces(self._path, texts)):
+                    scrub.rewrite(connection)
+                    emptied = files.truncate_log(connection, self._busy_seconds)
+            except DRIVER_ERRORS as exc:
+                raise translated(exc, self.location) from exc
+        return emptied
 
     def usage(self) -> Usage:
         return self.read(lambda tx: files.usage(_connection(tx), self._path, self._space))

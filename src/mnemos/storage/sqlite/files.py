@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from mnemos.errors import AlreadyExists, Corrupt, NotFound
+from mnemos.errors import AlreadyExists, Corrupt, NotADatabase, NotFound
 from mnemos.storage.base import Usage
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import schema
@@ -54,7 +54,8 @@ def check_backup(path: Path) -> None:
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         try:
-            schema.check_readable(connection)
+            if schema.check_known(connection) == 0:
+                raise NotADatabase(f"{path} is empty; it cannot be a backup")
             _verify(connection, str(path))
         finally:
             connection.close()

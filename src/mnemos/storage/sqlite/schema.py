@@ -29,15 +29,21 @@ def version_of(connection: apsw.Connection) -> int:
     return 0
 
 
-def check_readable(connection: apsw.Connection) -> None:
-    """Refuse a file that this version cannot read."""
+def check_known(connection: apsw.Connection) -> int:
+    """The schema version of a file; one that a newer version wrote is refused."""
     version = version_of(connection)
     if version > VERSION:
         raise errors.SchemaTooNew(
             f"{connection.filename} was written by a newer Mnemos (schema {version}, this one knows "
             f"{VERSION}); upgrade with: pip install --upgrade mnemos"
         )
-    if version < VERSION and connection.readonly("main"):
+    return version
+
+
+def check_readable(connection: apsw.Connection) -> None:
+    """Refuse a file that this version cannot read as it is."""
+    version = check_known(connection)
+    if version < VERSION:
         raise errors.SchemaChanged(
             f"{connection.filename} has the older schema {version}; open it once for writing to migrate it"
         )
@@ -45,8 +51,7 @@ def check_readable(connection: apsw.Connection) -> None:
 
 def migrate(connection: apsw.Connection) -> None:
     """Bring the file to this version's schema: one exclusive transaction, after a backup."""
-    check_readable(connection)
-    if version_of(connection) == VERSION:
+    if check_known(connection) == VERSION:
         return
     if connection.filename:
         connection.execute("PRAGMA journal_mode = WAL")

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -19,7 +20,7 @@ from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite.connection import rows, value
 from mnemos.storage.sqlite.index import Tail
 from mnemos.storage.sqlite.match import Plan, Weight, all_of, any_of, any_tag, clause_match
-from mnemos.storage.sqlite.scoring import Scorer
+from mnemos.storage.sqlite.scoring import HALF, Scorer
 from mnemos.storage.sqlite.space import Space
 from mnemos.storage.sqlite.terms import (
     LAST_MOMENT,
@@ -33,8 +34,12 @@ from mnemos.text.query import Clause, Query
 
 SQL = Queries(Path(__file__).parent / "sql" / "search.sql")
 
-# How many matches are scored, and how far matches are counted.
-CANDIDATES = 5_000
+# How many matches are scored: the newest, where there are more. One word tells little about a
+# message that a thousand others do not have too.
+CANDIDATES = 2_000
+_CANDIDATES_OF_ONE = 1_000
+# How far matches are counted to weigh a word; beyond, its frequency is estimated.
+_COUNTED = 1_000
 # How many matches of one week are put in order of time.
 _IN_A_WEEK = 20_000
 # With more weeks than these, a time filter lets so much through that it needs no help from the index.
@@ -49,11 +54,14 @@ class _Scope:
     until: float
     tags: tuple[str, ...]
     without: tuple[str, ...]
-    weeks: tuple[int, ...]
 
     @property
     def is_timeless(self) -> bool:
         return self.since <= -LAST_MOMENT and self.until >= LAST_MOMENT
+
+    @property
+    def is_everything(self) -> bool:
+        return self.is_timeless and not self.tags and not self.without
 
     def match(self, plan: Plan, weeks: Sequence[int] = ()) -> str:
         parts = [plan.match, *self.tags]
@@ -66,7 +74,13 @@ class _Scope:
 class Search:
     """The searches of one read transaction."""
 
-    def __init__(self, connection: apsw.Connection, space: Space, scorer: Scorer, tail: Tail) -> None:
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        space: Space,
+        scorer: Scorer,
+        tail: Tail,
+    ) -> None:
         self._connection = connection
         self._space = space
         self._scorer = scorer
@@ -80,7 +94,7 @@ class Search:
         weights = [self._weight(clause) for clause in query.clauses]
         known = [weight for weight in weights if weight]
         if len(known) == len(weights):
-            hits = self._find(all_of(query, known), scope, order, wanted)
+            hits = self._all_of(query, known, scope, order, wanted)
             if hits:
                 return Results(tuple(hits[offset:]), partial=False)
         hits = self._most_of(query.loosened(), scope, order, wanted)
@@ -94,47 +108,77 @@ class Search:
         while known:
             rarest_first = Query(tuple(clause for clause, _ in known), query.excluded)
             weights = [weight for _, weight in known]
-            hits = self._find(all_of(rarest_first, weights), scope, order, limit)
-            hits = hits or self._find(any_of(rarest_first, weights, CANDIDATES), scope, order, limit)
+            hits = self._all_of(rarest_first, weights, scope, order, limit)
+            hits = hits or self._any_of(rarest_first, weights, scope, order, limit)
             if hits:
                 return hits
             known = known[1:]
         return []
 
-    def _find(self, plan: Plan, scope: _Scope, order: Order, limit: int) -> list[Found]:
-        if order is Order.RELEVANCE:
-            return self._best(plan, scope, limit)
-        return self._in_time(plan, scope, limit, newest=order is Order.NEWEST)
+    def _all_of(
+        self, query: Query, weights: Sequence[Weight], scope: _Scope, order: Order, limit: int
+    ) -> list[Found]:
+        plan = all_of(query, weights)
+        if order is not Order.RELEVANCE:
+            return self._in_time(plan, scope, limit, newest=order is Order.NEWEST)
+        rare = self._state.is_alone and scope.is_everything and all(w.count < _COUNTED for w in weights)
+        return self._best(plan, scope, limit, rare=rare)
 
-    def _best(self, plan: Plan, scope: _Scope, limit: int) -> list[Found]:
+    def _any_of(
+        self, query: Query, weights: Sequence[Weight], scope: _Scope, order: Order, limit: int
+    ) -> list[Found]:
+        plan = any_of(query, weights, CANDIDATES)
+        if order is not Order.RELEVANCE:
+            return self._in_time(plan, scope, limit, newest=order is Order.NEWEST)
+        return self._best(plan, scope, limit, rare=False)
+
+    def _best(self, plan: Plan, scope: _Scope, limit: int, *, rare: bool) -> list[Found]:
         self._scorer.use(plan)
         asked = self._asked(scope) | {
             "cap": CANDIDATES,
             # The rows of one long message fold into one hit; a few more make up for it.
             "limit": limit + 20,
         }
-        whole, tail = (
-            (SQL.best, SQL.best_of_tail)
-            if scope.is_timeless
-            else (SQL.best_between, SQL.best_of_tail_between)
-        )
-        asked["match"] = scope.match(plan, scope.weeks if len(scope.weeks) <= _WEEKS_IN_MATCH else ())
-        found = rows(self._connection, whole, asked) if scope.weeks else []
-        if self._state.pending:
-            asked["match"] = scope.match(plan)
-            found += rows(self._connection, tail, asked)
         best: dict[int, float] = {}
-        for rowid, score in found:
-            message = self._owner(rowid)
+        for message, score in self._indexed(plan, scope, asked, rare=rare) + self._fresh(plan, scope, asked):
             best[message] = max(score, best.get(message, 0.0))
         ranked = sorted(best.items(), key=lambda item: (-item[1], -item[0]))
         return [Found(message, int(score), score % 1) for message, score in ranked[:limit]]
+
+    def _indexed(
+        self, plan: Plan, scope: _Scope, asked: dict[str, Any], *, rare: bool
+    ) -> list[tuple[Any, ...]]:
+        if rare:
+            # FTS5 ranks faster than we do, once it has read every posting of every word.
+            asked["match"] = plan.match
+            clauses = len(plan.idf)
+            found = rows(self._connection, SQL.best_of_rare, asked)
+            return [(message, clauses + s / (s + HALF)) for message, s in found]
+        if scope.is_timeless:
+            asked["match"] = scope.match(plan)
+            if len(plan.idf) == 1 and scope.is_everything:
+                asked["cap"] = _CANDIDATES_OF_ONE
+                return rows(self._connection, SQL.best_of_one, asked)
+            return rows(self._connection, SQL.best, asked)
+        weeks = self._weeks(scope)
+        if not weeks:
+            return []
+        asked["match"] = scope.match(plan, weeks if len(weeks) <= _WEEKS_IN_MATCH else ())
+        return rows(self._connection, SQL.best_between, asked)
+
+    def _fresh(self, plan: Plan, scope: _Scope, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
+        if not self._state.pending:
+            return []
+        asked["match"] = scope.match(plan)
+        sql = SQL.best_of_tail if scope.is_timeless else SQL.best_of_tail_between
+        return rows(self._connection, sql, asked)
 
     def _in_time(self, plan: Plan, scope: _Scope, limit: int, *, newest: bool) -> list[Found]:
         """By the messages' own time, a week at a go, so that the first page needs no full list."""
         asked = self._asked(scope) | {"cap": _IN_A_WEEK}
         found: dict[int, float] = {}
-        for week in reversed(scope.weeks) if newest else scope.weeks:
+        weeks = self._weeks(scope)
+        for week in reversed(weeks) if newest else weeks:
             asked["match"] = scope.match(plan, (week,))
             found.update(rows(self._connection, SQL.in_time, asked))
             if len(found) >= limit:
@@ -153,19 +197,15 @@ class Search:
             "until": scope.until,
         }
 
-    def _owner(self, rowid: int) -> int:
-        owner: int = value(self._connection, SQL.owner, (rowid,))
-        return owner
-
     def _weight(self, clause: Clause) -> Weight | None:
         """What a clause is worth, the rarer the more. None: no message of the space has it."""
         match = clause_match(clause)
         asked = {"match": match, "first": self._space.first, "last": self._space.last}
-        count, oldest = rows(self._connection, SQL.count_matches, asked | {"cap": CANDIDATES})[0]
+        count, oldest = rows(self._connection, SQL.count_matches, asked | {"cap": _COUNTED})[0]
         total = self._state.next_message - self._space.first
-        if count == CANDIDATES:
+        if count == _COUNTED:
             # As common among all messages as it is among the newest.
-            count = total * CANDIDATES // max(self._state.indexed - oldest + 1, CANDIDATES)
+            count = max(_COUNTED, total * _COUNTED // (self._state.indexed - oldest + 1))
         if self._state.pending:
             count += value(self._connection, SQL.count_tail_matches, (match,))
         if not count:
@@ -189,9 +229,14 @@ class Search:
             tags.append(any_tag(chosen))
         without = [source_tag(name) for name in filters.exclude_sources]
         without += self._session_tags(filters.exclude_session_ids)
-        without += [session_tag(key) for key in self._doomed()]
-        weeks = rows(self._connection, SQL.weeks, (self._space.id, week_of(since), week_of(until)))
-        return _Scope(since, until, tuple(tags), tuple(without), tuple(week for (week,) in weeks))
+        if self._state.has_doomed:
+            without += [session_tag(key) for (key,) in rows(self._connection, SQL.doomed, (self._space.id,))]
+        return _Scope(since, until, tuple(tags), tuple(without))
+
+    def _weeks(self, scope: _Scope) -> list[int]:
+        """The weeks of the scope that have indexed messages."""
+        between = (self._space.id, week_of(scope.since), week_of(scope.until))
+        return [week for (week,) in rows(self._connection, SQL.weeks, between)]
 
     def _session_tags(self, session_ids: Sequence[str]) -> list[str]:
         keys = [
@@ -199,6 +244,3 @@ class Search:
             for session_id in session_ids
         ]
         return [session_tag(key) for key in keys if key is not None]
-
-    def _doomed(self) -> list[int]:
-        return [key for (key,) in rows(self._connection, SQL.doomed, (self._space.id,))]

@@ -13,6 +13,8 @@ from mnemos.errors import NotFound, Refused
 from mnemos.storage.base import (
     Documents,
     Filters,
+    Glimpse,
+    Hit,
     MessageRow,
     NewMessage,
     Order,
@@ -94,9 +96,26 @@ class SqliteSessionReads:
         found = self._rows(SQL.message, asked)
         return message_row(found[0]) if found else None
 
-    def messages_by_id(self, message_ids: Sequence[int]) -> list[MessageRow]:
-        found = (self.message(message_id) for message_id in message_ids)
-        return [row for row in found if row is not None]
+    def hits(self, message_ids: Sequence[int], characters: int) -> list[Hit]:
+        asked = {"ids": _json(message_ids), "first": self._space.first, "last": self._space.last}
+        found = self._rows(SQL.hits, asked)
+        beside = [i for row in found for i in row[-2:] if i is not None]
+        glimpses = {
+            row[0]: Glimpse(row[1], row[4], row[2] == 1, row[3] == 1)
+            for row in self._rows(SQL.glimpses, {"ids": _json(beside), "characters": characters})
+        }
+        return [
+            Hit(
+                message_row(row),
+                source=row[13],
+                model=row[-5],
+                session_started=row[-4],
+                has_parent=row[-3] == 1,
+                before=glimpses.get(row[-2]),
+                after=glimpses.get(row[-1]),
+            )
+            for row in found
+        ]
 
     def around(self, message_id: int, *, before: int, after: int) -> list[MessageRow]:
         middle = self.message(message_id)
@@ -302,6 +321,10 @@ class SqliteSessionWrites(SqliteSessionReads):
 def _session(row: tuple[Any, ...]) -> SessionRow:
     columns: list[Any] = [*row[:_ARCHIVED], row[_ARCHIVED] == 1]
     return SessionRow(*columns)
+
+
+def _json(ids: Sequence[int]) -> str:
+    return f"[{','.join(map(str, ids))}]"
 
 
 def _named(values: dict[str, Any], *names: str) -> dict[str, Any]:

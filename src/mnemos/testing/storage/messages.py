@@ -7,7 +7,7 @@ import json
 import pytest
 
 from mnemos.errors import NotFound
-from mnemos.storage.base import MessageRow, Storage
+from mnemos.storage.base import Glimpse, MessageRow, Storage
 from mnemos.testing.storage.opening import (
     NOW,
     Contract,
@@ -158,13 +158,49 @@ class MessageContract(Contract):
     def test_an_unknown_message_is_none(self, storage: Storage, unknown: int) -> None:
         tell(storage, "s", "one")
         assert storage.read(lambda tx: tx.sessions.message(unknown)) is None
-        assert storage.read(lambda tx: tx.sessions.messages_by_id([unknown])) == []
+        assert storage.read(lambda tx: tx.sessions.hits([unknown], 10)) == []
         assert storage.read(lambda tx: tx.sessions.around(unknown, before=2, after=2)) == []
 
-    def test_several_messages_are_found_by_their_ids(self, storage: Storage) -> None:
+    def test_hits_come_in_the_order_asked_for(self, storage: Storage) -> None:
         ids = tell(storage, "s", "one", "two", "three")
-        rows = storage.read(lambda tx: tx.sessions.messages_by_id([ids[2], 0, ids[0]]))
-        assert {row.id: row.content for row in rows} == {ids[0]: "one", ids[2]: "three"}
+        hits = storage.read(lambda tx: tx.sessions.hits([ids[2], 0, ids[0]], 10))
+        assert [hit.message for hit in hits] == [messages(storage)[2], messages(storage)[0]]
+        assert storage.read(lambda tx: tx.sessions.hits([], 10)) == []
+
+    def test_a_hit_tells_of_its_session(self, storage: Storage) -> None:
+        create(storage, "parent")
+        told = {"source": "web", "model": "some-model", "started_at": NOW - 5}
+        ids = tell(storage, "s", "one", parent_session_id="parent", **told)
+        ids += tell(storage, "alone", "two")
+        first, second = storage.read(lambda tx: tx.sessions.hits(ids, 10))
+        assert (first.source, first.model, first.session_started) == ("web", "some-model", NOW - 5)
+        assert first.has_parent
+        assert (second.source, second.model, second.has_parent) == ("cli", None, False)
+
+    def test_a_hit_shows_the_beginning_of_its_neighbours(self, storage: Storage) -> None:
+        parts = json.dumps([{"type": "text", "text": "longer than ten characters"}])
+        create(storage, "s")
+        create(storage, "other")
+        ids: list[int] = []
+        for one in (
+            message("日本語の長い長い長い文章です", role="assistant"),
+            message("hit"),
+            message(parts, encoded=True),
+            message("last", role="tool"),
+        ):
+            append(storage, "other", "between")
+            ids += append(storage, "s", one)
+        middle, edge = storage.read(lambda tx: tx.sessions.hits([ids[1], ids[3]], 10))
+        assert middle.before == Glimpse("assistant", "日本語の長い長い長い", encoded=False, forgotten=False)
+        assert middle.after == Glimpse("user", parts, encoded=True, forgotten=False)
+        assert edge.before == Glimpse("user", parts, encoded=True, forgotten=False)
+        assert edge.after is None
+
+    def test_a_forgotten_neighbour_shows_nothing(self, storage: Storage) -> None:
+        ids = tell(storage, "s", "secret", "hit")
+        storage.write(lambda tx: tx.sessions.forget_message(ids[0], tool_calls=None, at=NOW))
+        (hit,) = storage.read(lambda tx: tx.sessions.hits(ids[1:], 10))
+        assert hit.before == Glimpse("user", None, encoded=False, forgotten=True)
 
     def test_neighbours_are_those_of_the_same_session(self, storage: Storage) -> None:
         create(storage, "a")

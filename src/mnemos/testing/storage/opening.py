@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
@@ -21,6 +21,9 @@ class Opener(Protocol):
     """Opens the same data again, in a space."""
 
     def __call__(self, space: str = "default", *, read_only: bool = False) -> Storage: ...
+
+
+Settled = Callable[[Storage], None]
 
 
 class Contract:
@@ -44,6 +47,11 @@ class Contract:
         if not self.several_openers:
             pytest.skip("the data of this engine can be opened only once")
         return open_storage
+
+    @pytest.fixture(params=["fresh", "indexed"])
+    def settled(self, request: pytest.FixtureRequest) -> Settled:
+        """Leaves new messages as they are, or has them indexed: searches find the same."""
+        return settle if request.param == "indexed" else (lambda _: None)
 
 
 def session_row(session_id: str = "s", **fields: Any) -> SessionRow:
@@ -107,6 +115,12 @@ def tell(storage: Storage, session_id: str, *messages: NewMessage | str, **field
     """A new session with these messages; their ids."""
     create(storage, session_id, **fields)
     return append(storage, session_id, *messages)
+
+
+def settle(storage: Storage) -> None:
+    """Have everything indexed, whoever else is at it."""
+    while storage.catch_up():
+        pass
 
 
 def session(storage: Storage, session_id: str = "s") -> SessionRow:

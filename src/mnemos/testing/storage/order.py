@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 import random
+from collections.abc import MutableSequence
 
 from mnemos.storage.base import Order, Storage
-from mnemos.testing.storage.opening import DAY, NOW, Contract, append, create, found, message, search, tell
+from mnemos.testing.storage.opening import (
+    DAY,
+    NOW,
+    Contract,
+    append,
+    create,
+    found,
+    message,
+    search,
+    settle,
+    tell,
+)
 
 
 class OrderContract(Contract):
@@ -14,11 +26,11 @@ class OrderContract(Contract):
 
     def test_by_time_is_exact_however_messages_came_in(self, storage: Storage) -> None:
         times = [NOW + n * DAY / 3 for n in range(-150, 150)]
-        random.Random(7).shuffle(times)
+        _shuffle(times)
         half = len(times) // 2
         create(storage, "s")
         ids = append(storage, "s", *(message("parrot", timestamp=time) for time in times[:half]))
-        storage.catch_up()
+        settle(storage)
         ids += append(storage, "s", *(message("parrot", timestamp=time) for time in times[half:]))
         by_time = [one for _, one in sorted(zip(times, ids, strict=True))]
         for limit in (1, 7, 299, 1000):
@@ -31,17 +43,17 @@ class OrderContract(Contract):
         ids: list[int] = []
         for start in range(0, self.many, 5_000):
             count = min(5_000, self.many - start)
-            new = [message("parrot", timestamp=NOW - start - n) for n in range(count)]
+            new = [message("parrot", timestamp=NOW - DAY - start - n) for n in range(count)]
             ids += append(storage, "s", *new)
-            storage.catch_up()
+            settle(storage)
         assert found(storage, "parrot", order=Order.NEWEST, limit=3) == ids[:3]
         assert found(storage, "parrot", order=Order.OLDEST, limit=3) == ids[:-4:-1]
 
     def test_pages_by_time_go_through_all_hits_once(self, storage: Storage) -> None:
         times = [NOW + n * DAY for n in range(30)]
-        random.Random(3).shuffle(times)
+        _shuffle(times)
         ids = tell(storage, "s", *(message("parrot", timestamp=time) for time in times))
-        storage.catch_up()
+        settle(storage)
         for order in Order:
             pages = [found(storage, "parrot", order=order, limit=7, offset=n) for n in range(0, 42, 7)]
             assert sorted(one for page in pages for one in page) == ids, order
@@ -64,11 +76,16 @@ class OrderContract(Contract):
         tell(storage, "t", *[filler] * 20)
         for _ in range(2):
             assert found(storage, "parrot") == [often, once]
-            storage.catch_up()
+            settle(storage)
 
     def test_a_rare_word_weighs_more_than_a_common_one(self, storage: Storage) -> None:
         tell(storage, "noise", *["pigeon on the roof"] * 30)
         rare, _ = tell(storage, "s", "one quetzal in the tree", "one pigeon in the tree")
-        storage.catch_up()
+        settle(storage)
         # No message has both: the one with the rare word is the better half.
         assert found(storage, "quetzal pigeon")[0] == rare
+
+
+def _shuffle(values: MutableSequence[float]) -> None:
+    """Into the same disorder every time."""
+    random.Random(7).shuffle(values)  # noqa: S311

@@ -17,6 +17,7 @@ from mnemos.testing.storage.opening import (
     message,
     session,
     session_row,
+    settle,
     tell,
 )
 from mnemos.text.query import parse
@@ -72,7 +73,7 @@ class TransactionContract(Contract):
 
     def test_an_exception_undoes_forgetting(self, storage: Storage) -> None:
         (kept,) = tell(storage, "s", "remembered")
-        storage.catch_up()
+        settle(storage)
 
         def work(tx: Writes) -> None:
             tx.sessions.forget_message(kept, tool_calls=None, at=NOW)
@@ -91,6 +92,20 @@ class TransactionContract(Contract):
         with pytest.raises(NotFound):
             storage.write(work)
         assert storage.read(lambda tx: tx.sessions.get("s")) is None
+
+    def test_an_undone_session_does_not_come_back_as_another(self, storage: Storage) -> None:
+        def work(tx: Writes) -> None:
+            tx.sessions.create(session_row("undone"))
+            tx.sessions.append("undone", [message("undone")])
+            raise Stop
+
+        with pytest.raises(Stop):
+            storage.write(work)
+        create(storage, "other")
+        with pytest.raises(NotFound):
+            append(storage, "undone", "astray")
+        assert contents(storage, "other") == []
+        assert session(storage, "other").message_count == 0
 
     def test_a_failed_write_does_not_stop_the_next(self, storage: Storage) -> None:
         def fail(_: Writes) -> None:

@@ -29,6 +29,14 @@ SET before = NULL,
     after = NULL
 WHERE space = ?
     AND ref = ?
+    AND (before IS NOT NULL OR after IS NOT NULL)
+
+-- name: clear
+UPDATE audit
+SET before = NULL,
+    after = NULL
+WHERE space = ?
+    AND id = ?
 
 -- name: expire
 UPDATE audit

@@ -5,7 +5,9 @@ SELECT
         coalesce((SELECT max(m.id) + 1 FROM messages AS m WHERE m.id BETWEEN ?2 AND ?3), 0)
     ),
     indexed,
-    removals
+    removals,
+    (SELECT count(*) FROM spaces) = 1,
+    EXISTS (SELECT 1 FROM sessions WHERE space = ?1 AND doomed)
 FROM spaces
 WHERE id = ?1
 

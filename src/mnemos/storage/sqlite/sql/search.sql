@@ -16,30 +16,67 @@ SELECT count(*)
 FROM temp.tail
 WHERE tail MATCH :match
 
+-- A row belongs to the message with the highest id not above its own: a long message has several.
 -- name: best
-SELECT r, s
+SELECT (SELECT max(m.id) FROM messages AS m WHERE m.id <= r), s
 FROM (
-    SELECT rowid AS r, score(messages_fts) AS s
+    SELECT r, s
+    FROM (
+        SELECT rowid AS r, score(messages_fts) AS s
+        FROM messages_fts
+        WHERE messages_fts MATCH :match
+            AND rowid BETWEEN :first AND :last
+        ORDER BY rowid DESC
+        LIMIT :cap
+    )
+    ORDER BY s DESC, r DESC
+    LIMIT :limit
+)
+
+-- name: best_of_one
+SELECT (SELECT max(m.id) FROM messages AS m WHERE m.id <= r), s
+FROM (
+    SELECT r, s
+    FROM (
+        SELECT rowid AS r, score_one(messages_fts) AS s
+        FROM messages_fts
+        WHERE messages_fts MATCH :match
+            AND rowid BETWEEN :first AND :last
+        ORDER BY rowid DESC
+        LIMIT :cap
+    )
+    ORDER BY s DESC, r DESC
+    LIMIT :limit
+)
+
+-- The same for words so rare that counting them all costs little; tags weigh nothing.
+-- name: best_of_rare
+SELECT (SELECT max(m.id) FROM messages AS m WHERE m.id <= r), s
+FROM (
+    SELECT rowid AS r, -bm25(messages_fts, 1.0, 1.0, 1.0, 0.0) AS s
     FROM messages_fts
     WHERE messages_fts MATCH :match
-        AND rowid BETWEEN :first AND :last
-    ORDER BY rowid DESC
-    LIMIT :cap
+    ORDER BY s DESC, r DESC
+    LIMIT :limit
 )
-ORDER BY s DESC, r DESC
-LIMIT :limit
 
 -- name: best_of_tail
-SELECT rowid, score(tail) AS s
-FROM temp.tail
-WHERE tail MATCH :match
-ORDER BY s DESC, rowid DESC
-LIMIT :limit
+SELECT (SELECT max(m.id) FROM messages AS m WHERE m.id <= r), s
+FROM (
+    SELECT rowid AS r, score(tail) AS s
+    FROM temp.tail
+    WHERE tail MATCH :match
+    ORDER BY s DESC, r DESC
+    LIMIT :limit
+)
 
 -- name: best_between
-SELECT r, s
+SELECT message, s
 FROM (
-    SELECT f.rowid AS r, score(messages_fts) AS s
+    SELECT
+        f.rowid AS r,
+        score(messages_fts) AS s,
+        (SELECT max(o.id) FROM messages AS o WHERE o.id <= f.rowid) AS message
     FROM messages_fts AS f
     WHERE f.messages_fts MATCH :match
         AND f.rowid BETWEEN :first AND :last
@@ -55,21 +92,19 @@ ORDER BY s DESC, r DESC
 LIMIT :limit
 
 -- name: best_of_tail_between
-SELECT f.rowid, score(tail) AS s
-FROM temp.tail AS f
-WHERE f.tail MATCH :match
-    AND (
-        SELECT m.timestamp >= :since AND m.timestamp < :until
-        FROM messages AS m
-        WHERE m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= f.rowid)
-    )
-ORDER BY s DESC, f.rowid DESC
-LIMIT :limit
-
--- name: owner
-SELECT max(id)
-FROM messages
-WHERE id <= ?
+SELECT (SELECT max(m.id) FROM messages AS m WHERE m.id <= r), s
+FROM (
+    SELECT f.rowid AS r, score(tail) AS s
+    FROM temp.tail AS f
+    WHERE f.tail MATCH :match
+        AND (
+            SELECT m.timestamp >= :since AND m.timestamp < :until
+            FROM messages AS m
+            WHERE m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= f.rowid)
+        )
+    ORDER BY s DESC, r DESC
+    LIMIT :limit
+)
 
 -- name: in_time
 SELECT m.id, m.timestamp

@@ -230,6 +230,27 @@ WHERE id = :id
     AND id BETWEEN :first AND :last
     AND NOT doomed
 
+-- Messages with their session and the ids before and after them, in the order asked for.
+-- name: hits
+SELECT
+    m.*, s.model, s.started_at, s.parent IS NOT NULL,
+    (SELECT max(b.id) FROM messages AS b WHERE b.session = m.session AND b.id < m.id),
+    (SELECT min(a.id) FROM messages AS a WHERE a.session = m.session AND a.id > m.id)
+FROM json_each(:ids) AS asked
+JOIN message_rows AS m ON m.id = asked.value
+JOIN sessions AS s ON s.key = m.session
+WHERE m.id BETWEEN :first AND :last
+    AND NOT m.doomed
+ORDER BY asked.key
+
+-- The beginning of a message; of one in several parts all, because its text is somewhere inside.
+-- name: glimpses
+SELECT
+    m.id, m.role, m.encoded, m.forgotten_at IS NOT NULL,
+    CASE WHEN m.encoded THEN m.content ELSE substr(m.content, 1, :characters) END
+FROM json_each(:ids) AS asked
+JOIN messages AS m ON m.id = asked.value
+
 -- name: before
 SELECT *
 FROM message_rows

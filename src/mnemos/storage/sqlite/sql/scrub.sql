@@ -1,0 +1,22 @@
+-- name: open_words
+CREATE VIRTUAL TABLE temp.words USING fts5vocab ('main', 'messages_fts', 'instance')
+
+-- name: close_words
+DROP TABLE temp.words
+
+-- name: keys
+SELECT segid, term
+FROM messages_fts_idx
+WHERE length(term) > 1
+
+-- name: next_word
+SELECT term
+FROM temp.words
+WHERE term >= ?
+LIMIT 1
+
+-- name: replace_key
+UPDATE OR IGNORE messages_fts_idx
+SET term = ?
+WHERE segid = ?
+    AND term = ?

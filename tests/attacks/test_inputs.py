@@ -1,0 +1,308 @@
+"""Arguments of the wrong kind, and names that look like something else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import mnemos
+from mnemos.errors import InvalidInput, MnemosError
+from mnemos.memory import Sessions
+
+NAMES = [
+    "'; DROP TABLE messages; --",
+    "\" OR \"\"=\"",
+    "s%",
+    "s_",
+    "*",
+    "?",
+    ":id",
+    "../../etc/passwd",
+    "/etc/passwd",
+    "a/b",
+    "..",
+    "-rf",
+    "--help",
+    "null",
+    "0",
+    "s\u202etxt",
+    "ｓ",
+    "𝖘",
+    "<script>alert(1)</script>",
+    "{{7*7}}",
+    "%s%n",
+    "s" * 512,
+]
+
+NOT_AN_ID: list[Any] = [
+    None, 5, 0, -1, 1.5, True, b"s", [], ["s"], {}, {"id": "s"}, (), object(), "", " ", "\n", "a\nb", "a\0b", "\ud800",
+    "x" * 513, "x" * 1_000_000,
+]  # fmt: skip
+
+
+def is_unchanged(sessions: Sessions) -> bool:
+    return sessions.message_count() == 4 and sessions.session_count() == 1 and sessions.message_count("s") == 4
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_only_a_name(sessions: Sessions, memory: mnemos.Memory, name: str) -> None:
+    for value in {"title": name, "source": name, "user_id": name, "model": name}.values():
+        assert value == name
+    created = name.strip() and name.isprintable()
+    if not created:
+        with pytest.raises(InvalidInput):
+            sessions.create_session(name, "cli")
+        return
+    sessions.create_session(name, name, name, user_id=name, title=name, system_prompt=name, metadata={name: name})
+    sessions.append_message(name, "user", name, tool_name=name, tool_call_id=name)
+    session = sessions.get_session(name)
+    assert session is not None
+    assert [session[key] for key in ("id", "source", "model", "user_id", "title")] == [name] * 5
+    assert sessions.resolve_session(name) == name
+    sessions.search_messages(name)
+    sessions.set_title(name, None)
+    assert sessions.get_messages("s")[0]["role"] == "user"
+    assert memory.forget(f"session:{name}")["forgotten"] is True
+    assert is_unchanged(sessions)
+
+
+def calls(sessions: Sessions) -> dict[str, Callable[[Any], Any]]:
+    """Every method that takes the id of a session."""
+    message = {"role": "user", "content": "x"}
+    return {
+        "create_session": lambda id: sessions.create_session(id, "cli"),
+        "ensure_session": lambda id: sessions.ensure_session(id, "cli"),
+        "end_session": lambda id: sessions.end_session(id, "done"),
+        "reopen_session": sessions.reopen_session,
+        "update_system_prompt": lambda id: sessions.update_system_prompt(id, "p"),
+        "update_token_counts": lambda id: sessions.update_token_counts(id, 1, 1),
+        "set_title": lambda id: sessions.set_title(id, "t"),
+        "archive": sessions.archive,
+        "unarchive": sessions.unarchive,
+        "get_session": sessions.get_session,
+        "resolve_session": sessions.resolve_session,
+        "append_message": lambda id: sessions.append_message(id, "user", "x"),
+        "append_messages": lambda id: sessions.append_messages(id, [message]),
+        "get_messages": sessions.get_messages,
+        "get_messages_as_conversation": sessions.get_messages_as_conversation,
+        "get_lineage": sessions.get_lineage,
+        "get_tip": sessions.get_tip,
+        "export_session": sessions.export_session,
+        "delete_session": sessions.delete_session,
+        "forget_session": sessions.forget_session,
+        "parent": lambda id: sessions.create_session("child", "cli", parent_session_id=id),
+    }
+
+
+# What these methods answer for a session that is not there; the others raise.
+MISSING = {"get_session": None, "delete_session": False, "forget_session": False}
+
+
+@pytest.mark.parametrize("value", NOT_AN_ID, ids=lambda value: repr(value)[:20])
+def test_what_is_no_id_is_refused_and_changes_nothing(sessions: Sessions, value: Any) -> None:
+    for method, call in calls(sessions).items():
+        if method == "parent" and value is None:
+            continue
+        try:
+            answer = call(value)
+        except MnemosError as exc:
+            assert exc.code in {"invalid_input", "too_large", "not_found"}, method
+        else:
+            assert method in MISSING, method
+            assert answer == MISSING[method], method
+        assert is_unchanged(sessions), method
+
+
+@pytest.mark.parametrize("value", NOT_AN_ID, ids=lambda value: repr(value)[:20])
+def test_counts_and_lists_of_what_is_no_name_are_empty_or_refused(sessions: Sessions, value: Any) -> None:
+    if value is None:
+        return
+    for call in (
+        sessions.message_count,
+        sessions.session_count,
+        lambda source: sessions.search_sessions(source=source),
+        lambda source: list(sessions.export_all(source)),
+        lambda source: sessions.prune_sessions(0, source),
+    ):
+        try:
+            assert call(value) in (0, [])
+        except MnemosError as exc:
+            assert exc.code in {"invalid_input", "too_large"}
+    assert is_unchanged(sessions)
+
+
+@pytest.mark.parametrize("id", ["1", "x", None, 1.5, True, [], b"1", -1, 0, 2**31, 2**63, 2**64, 10**30, "\ud800"])
+def test_an_unknown_message_is_not_found(sessions: Sessions, memory: mnemos.Memory, id: Any) -> None:
+    with pytest.raises(MnemosError) as failure:
+        sessions.get_messages_around(id)
+    assert failure.value.code in {"not_found", "invalid_input"}
+    try:
+        assert sessions.forget_message(id) is False
+    except MnemosError as exc:
+        assert exc.code in {"not_found", "invalid_input"}  # noqa: PT017
+    assert is_unchanged(sessions)
+    assert sessions.get_messages("s")[0]["content"] != "[forgotten]"
+
+
+@pytest.mark.parametrize("counts", [(-1, 0), (0, -1), (1.5, 0), ("1", 1), (True, 0), (2**60, 0), (None, None)])
+def test_a_window_of_the_wrong_kind_is_refused(sessions: Sessions, counts: tuple[Any, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        sessions.get_messages_around(sessions.get_messages("s")[0]["id"], *counts)
+
+
+@pytest.mark.parametrize(
+    "ref",
+    ["", ":", "message", "message:", "message:x", "message:-1", "message:1 OR 1=1", "message:²", "message:١",
+     f"message:{10**30}", "session:", "session:nowhere", "session:\ud800", "session:a\0b", "table:messages", None, 5, []],
+)  # fmt: skip
+def test_a_reference_to_nothing_forgets_nothing(sessions: Sessions, memory: mnemos.Memory, ref: Any) -> None:
+    with pytest.raises(MnemosError) as failure:
+        memory.forget(ref)
+    assert failure.value.code in {"invalid_input", "not_found"}
+    assert is_unchanged(sessions)
+
+
+WRONG_MESSAGES: list[dict[str, Any]] = [
+    {"role": None},
+    {"role": ""},
+    {"role": 5},
+    {"role": ["user"]},
+    {"role": b"user"},
+    {"role": "x" * 65},
+    {"role": "us\ud800er"},
+    {"role": "us\0er"},
+    {"role": "user\n"},
+    {"content": 5},
+    {"content": 1.5},
+    {"content": True},
+    {"content": b"bytes"},
+    {"content": {"text": "a dict"}},
+    {"content": ("a", "tuple")},
+    {"content": object()},
+    {"content": [object()]},
+    {"content": [lambda: None]},
+    {"tool_calls": object()},
+    {"tool_calls": [object()]},
+    {"tool_calls": [{"id": object()}]},
+    {"tool_calls": [{"arguments": 10**30}]},
+    {"metadata": {"x": object()}},
+    {"metadata": {"x": 10**30}},
+    {"metadata": {object(): 1}},
+    {"metadata": {(1, 2): 1}},
+    {"tool_name": 5},
+    {"tool_name": ""},
+    {"tool_name": "x" * 513},
+    {"tool_name": "a\ud800"},
+    {"tool_call_id": []},
+    {"tool_call_id": "a\nb"},
+    {"token_count": -1},
+    {"token_count": "5"},
+    {"token_count": 1.5},
+    {"token_count": True},
+    {"token_count": 2**63},
+    {"timestamp": "now"},
+    {"timestamp": float("nan")},
+    {"timestamp": float("inf")},
+    {"timestamp": 1e300},
+    {"timestamp": True},
+    {"timestamp": 10**400},
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG_MESSAGES, ids=lambda wrong: repr(wrong)[:40])
+def test_a_message_of_the_wrong_kind_is_refused_and_so_is_its_turn(
+    sessions: Sessions, wrong: dict[str, Any]
+) -> None:
+    good = {"role": "user", "content": "good"}
+    with pytest.raises(InvalidInput):
+        sessions.append_message("s", **good | wrong)
+    with pytest.raises(InvalidInput):
+        sessions.append_messages("s", [good, good | wrong, good])
+    with pytest.raises(InvalidInput):
+        sessions.import_sessions([{"id": "new", "messages": [good, good | wrong]}])
+    assert is_unchanged(sessions)
+    sessions.append_message("s", **good)
+
+
+@pytest.mark.parametrize(
+    "turn", [None, 5, "text", ["text"], [None], [5], [[]], {"role": "user"}, [{}], object(), [{"role": "user"}, None]]
+)
+def test_what_is_no_turn_is_refused(sessions: Sessions, turn: Any) -> None:
+    with pytest.raises(InvalidInput):
+        sessions.append_messages("s", turn)
+    assert is_unchanged(sessions)
+
+
+def test_a_field_that_messages_do_not_have_is_refused(sessions: Sessions) -> None:
+    """A misspelt ``content`` must not become an empty message."""
+    with pytest.raises(InvalidInput):
+        sessions.append_messages("s", [{"role": "user", "contents": "words"}])
+    assert is_unchanged(sessions)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"source": 5}, {"source": "a\nb"}, {"source": "x" * 600}, {"model": []}, {"model": 5}, {"user_id": 5},
+        {"user_id": "\ud800"}, {"title": 5}, {"title": "a\nb"}, {"title": "x" * 600}, {"title": "\ud800"},
+        {"system_prompt": 5}, {"system_prompt": b"p"}, {"model_config": object()}, {"metadata": object()},
+        {"metadata": {"x": 10**30}}, {"started_at": "now"}, {"started_at": float("nan")}, {"parent_session_id": "nowhere"},
+        {"parent_session_id": 5}, {"parent_session_id": "new"},
+    ],
+    ids=lambda wrong: repr(wrong)[:40],
+)  # fmt: skip
+def test_a_session_of_the_wrong_kind_is_refused(sessions: Sessions, wrong: dict[str, Any]) -> None:
+    for create in (sessions.create_session, sessions.ensure_session):
+        with pytest.raises(MnemosError) as failure:
+            create(**{"session_id": "new", "source": "cli"} | wrong)
+        assert failure.value.code in {"invalid_input", "too_large", "not_found"}
+    assert is_unchanged(sessions)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False) | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@given(content=st.text(max_size=200) | st.lists(JSON, max_size=4), calls=JSON, metadata=JSON)
+def test_what_is_stored_comes_back_the_same(
+    sessions: Sessions, content: Any, calls: Any, metadata: Any
+) -> None:
+    id = sessions.append_message("s", "user", content, tool_calls=calls, metadata=metadata)
+    (message,) = sessions.get_messages_around(id, 0, 0)
+    assert (message["content"], message["tool_calls"], message["metadata"]) == (content, calls, metadata)
+    sessions.get_messages_as_conversation("s")
+    sessions.search_messages("user")
+
+
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
+@given(value=JSON)
+def test_an_import_of_anything_is_refused_or_whole(sessions: Sessions, value: Any) -> None:
+    for given_value in (value, [value], [{"id": "x", "messages": value}], [{"id": "x", "messages": [value]}]):
+        before = sessions.message_count()
+        try:
+            sessions.import_sessions(given_value)
+        except MnemosError as exc:
+            assert exc.code in {"invalid_input", "too_large"}  # noqa: PT017
+            assert sessions.message_count() == before
+        sessions.delete_session("x")
+
+
+def test_a_call_in_any_shape_can_be_read_as_a_conversation(sessions: Sessions) -> None:
+    shapes: list[Any] = ["text", 5, {}, [], [5], ["x"], [{}], [{"id": ["x"]}], [{"id": {}}], [{"id": None}], {"id": "x"}]
+    for shape in shapes:
+        sessions.append_messages(
+            "s",
+            [
+                {"role": "assistant", "tool_calls": shape},
+                {"role": "tool", "content": "answer", "tool_call_id": "x"},
+            ],
+        )
+        sessions.get_messages_as_conversation("s")

@@ -1,0 +1,1 @@
+"""The documentation is true: it runs, it resolves, it leaves nothing out."""

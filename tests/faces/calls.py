@@ -1,0 +1,68 @@
+"""One call of every operation, on a home with the demo's history: arguments as ``Memory.call`` takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mnemos.operations import registry
+from mnemos.operations.index import BY_NAME
+
+LINE = (
+    '{"id": "brought", "source": "mail", "title": "Brought in", "started_at": 1767000000.0, '
+    '"messages": [{"role": "user", "content": "hello there", "timestamp": 1767000001.0}]}'
+)
+
+# {root} is the folder that holds the home.
+CALLS: dict[str, dict[str, Any]] = {
+    "session_search": {"query": "when did we migrate the database", "limit": 2, "window": 1},
+    "sessions_search": {"query": "monday OR december", "limit": 5, "exclude": ["empty", "search-page"]},
+    "sessions_list": {"limit": 3, "offset": 1},
+    "sessions_show": {"session": "slot-bug", "tail": 3},
+    "sessions_lineage": {"session": "slot-bug"},
+    "sessions_create": {"session_id": "new", "title": "A new one", "source": "cli"},
+    "sessions_append": {"session_id": "empty", "role": "user", "content": "Book the morning train"},
+    "sessions_end": {"session": "empty", "reason": "done"},
+    "sessions_reopen": {"session": "slot-bug"},
+    "sessions_title": {"session": "slot-bug", "title": "Another name"},
+    "sessions_archive": {"session": "Product search"},
+    "sessions_unarchive": {"session": "empty"},
+    "sessions_delete": {"session": "slot"},
+    "sessions_prune": {"older_than_days": 0.0, "source": "cron"},
+    "sessions_export": {"path": "{root}/some.jsonl", "session": ["slot-bug", "search-page"]},
+    "sessions_import": {"text": LINE},
+    "stats": {},
+    "optimize": {"seconds": 1.5},
+    "doctor": {"repair": True},
+    "backup": {"path": "{root}/another.db"},
+    "restore": {"path": "{root}/copy.db"},
+    "log": {"limit": 10},
+    "undo": {"entry": 1},
+    "forget": {"ref": "message:3"},
+}
+
+
+def arguments(name: str, root: str) -> dict[str, Any]:
+    """The call's arguments in a certain folder."""
+    return {
+        key: value.replace("{root}", root) if isinstance(value, str) else value
+        for key, value in CALLS[name].items()
+    }
+
+
+def command_line(name: str, given: dict[str, Any]) -> list[str]:
+    """The same call as somebody would type it."""
+    traits = registry.find(name).traits
+    words = BY_NAME[name].command.split()
+    for key, value in given.items():
+        if key in traits.positional:
+            continue
+        option = f"--{key.replace('_', '-')}"
+        if value is True:
+            words.append(option)
+        else:
+            for one in value if isinstance(value, list) else [value]:
+                words += [option, str(one)]
+    if traits.destructive:
+        words.append("--yes")
+    typed = [str(given[key]) for key in traits.positional if key in given]
+    return [*words, "--json", "--", *typed]

@@ -1,0 +1,210 @@
+"""How a command ends: the code from the error tree, the message on standard error."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import apsw
+import pytest
+
+from mnemos import errors
+from mnemos.errors import MnemosError
+from mnemos.faces.cli.app import exit_code
+
+from .conftest import Mnemos
+
+FAILED, USAGE, NOT_FOUND, REFUSED, UNAVAILABLE = 1, 2, 3, 4, 5
+
+BY_ERROR = {
+    "MnemosError": FAILED,
+    "InvalidInput": USAGE,
+    "TooLarge": USAGE,
+    "NotFound": NOT_FOUND,
+    "Refused": REFUSED,
+    "AlreadyExists": REFUSED,
+    "Ambiguous": REFUSED,
+    "Disabled": REFUSED,
+    "ReadOnly": REFUSED,
+    "PermissionDenied": REFUSED,
+    "Unavailable": UNAVAILABLE,
+    "Busy": UNAVAILABLE,
+    "DiskFull": UNAVAILABLE,
+    "ModelUnavailable": UNAVAILABLE,
+    "StorageError": FAILED,
+    "NotADatabase": FAILED,
+    "Corrupt": FAILED,
+    "SchemaTooNew": FAILED,
+    "SchemaChanged": FAILED,
+    "EngineTooOld": FAILED,
+}
+
+WRONG = [
+    (["sessions", "list", "--limit", "0"], USAGE, "invalid_input"),
+    (["sessions", "list", "--limit", "many"], USAGE, "usage"),
+    (["sessions", "list", "--nonsense"], USAGE, "usage"),
+    (["sessions", "show"], USAGE, "usage"),
+    (["sessions", "find", "cake", "--since", "yesterday"], USAGE, "invalid_input"),
+    (["sessions", "find", "cake", "--sort", "best"], USAGE, "usage"),
+    (["nonsense"], USAGE, "usage"),
+    (["sessions", "list", "--space", "a b"], USAGE, "invalid_input"),
+    (["forget", "everything", "--yes"], USAGE, "invalid_input"),
+    (["sessions", "show", "nobody"], NOT_FOUND, "not_found"),
+    (["sessions", "find", "--session-id", "nobody"], NOT_FOUND, "not_found"),
+    (["sessions", "find", "--around-message-id", "999999"], NOT_FOUND, "not_found"),
+    (["sessions", "append", "nobody", "user", "hello"], NOT_FOUND, "not_found"),
+    (["sessions", "import", "no-such-file"], NOT_FOUND, "not_found"),
+    (["restore", "no-such-file", "--yes"], NOT_FOUND, "not_found"),
+    (["undo", "999"], NOT_FOUND, "not_found"),
+    (["forget", "message:999999", "--yes"], NOT_FOUND, "not_found"),
+    (["sessions", "create", "slot-bug"], REFUSED, "already_exists"),
+    (["sessions", "show", "s"], REFUSED, "ambiguous"),
+]
+
+
+def test_every_error_of_the_tree_has_an_exit_code() -> None:
+    kinds = {
+        name: kind
+        for name, kind in vars(errors).items()
+        if isinstance(kind, type) and issubclass(kind, MnemosError)
+    }
+    assert {name: exit_code(kind("why")) for name, kind in kinds.items()} == BY_ERROR
+
+
+@pytest.mark.parametrize(("arguments", "code", "name"), WRONG, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+def test_a_failure_is_told_on_standard_error(
+    shop: Path, mnemos: Mnemos, arguments: list[str], code: int, name: str
+) -> None:
+    plain = mnemos(*arguments)
+    assert (plain.code, plain.out) == (code, "")
+    assert plain.err.strip()
+    assert not plain.err.lstrip().startswith("{")
+    structured = mnemos(*arguments, "--json")
+    assert (structured.code, structured.out) == (code, "")
+    assert structured.error["code"] == name
+    assert structured.error["message"] in plain.err
+    assert mnemos("--json", *arguments).err == structured.err
+
+
+@pytest.mark.parametrize("arguments", [words for words, *_ in WRONG], ids=" ".join)
+def test_a_failure_is_never_a_traceback(shop: Path, mnemos: Mnemos, arguments: list[str]) -> None:
+    assert "Traceback" not in mnemos(*arguments).err
+
+
+def test_a_message_names_the_value_that_was_wrong(shop: Path, mnemos: Mnemos) -> None:
+    for words, value in (
+        (("sessions", "show", "nobody"), "nobody"),
+        (("sessions", "find", "cake", "--since", "yesterday"), "yesterday"),
+        (("sessions", "list", "--limit", "0"), "limit"),
+        (("restore", "no-such-file", "--yes"), "no-such-file"),
+        (("undo", "999"), "999"),
+    ):
+        assert value in mnemos(*words).err
+
+
+def test_advice_on_the_command_line_is_not_about_python(shop: Path, mnemos: Mnemos) -> None:
+    for words in (
+        ("sessions", "create", "slot-bug"),
+        ("sessions", "append", "nobody", "user", "hello"),
+        ("sessions", "list", "--limit", "0"),
+    ):
+        said = mnemos(*words).err
+        assert not [name for name in ("ensure_session", "create_session", "`$.", "`int`") if name in said]
+
+
+def test_a_file_that_is_no_database_is_a_failure(home: Path, mnemos: Mnemos) -> None:
+    home.mkdir()
+    (home / "mnemos.db").write_bytes(b"not a database, but long enough to have a header " * 20)
+    answer = mnemos("sessions", "list", "--json")
+    assert (answer.code, answer.out) == (FAILED, "")
+    assert answer.error["code"] in ("not_a_database", "corrupt")
+
+
+def test_a_home_that_is_a_file_is_a_usage_mistake(tmp_path: Path, mnemos: Mnemos) -> None:
+    (tmp_path / "file").touch()
+    answer = mnemos("--home", str(tmp_path / "file"), "sessions", "list", "--json")
+    assert (answer.code, answer.error["code"]) == (USAGE, "invalid_input")
+
+
+def test_a_database_that_another_program_holds_too_long_is_unavailable(shop: Path, mnemos: Mnemos) -> None:
+    (shop / "config.toml").write_text("busy_seconds = 0.05\n")
+    other = apsw.Connection(str(shop / "mnemos.db"))
+    try:
+        other.execute("BEGIN IMMEDIATE")
+        answer = mnemos("sessions", "create", "new", "--json")
+        assert (answer.code, answer.error["code"]) == (UNAVAILABLE, "busy")
+        assert mnemos("sessions", "list").code == 0
+    finally:
+        other.close()
+    assert mnemos("sessions", "create", "new").code == 0
+
+
+def test_looking_into_a_home_that_is_not_there_makes_none(home: Path, mnemos: Mnemos) -> None:
+    for words in (
+        ("sessions", "list"),
+        ("sessions", "find", "cake"),
+        ("stats",),
+        ("log",),
+        ("doctor",),
+        ("sessions", "prune", "--dry-run"),
+        ("sessions", "delete", "cake", "--yes"),
+        ("undo",),
+    ):
+        answer = mnemos(*words, "--json")
+        assert (answer.code, answer.error["code"]) == (NOT_FOUND, "not_found"), words
+        assert not home.exists(), words
+
+
+@pytest.mark.parametrize("words", [("sessions", "search"), ("sessions", "create"), ("sessions", "show")], ids=" ".join)
+@pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
+def test_a_word_that_is_not_utf8_is_no_traceback(
+    shop: Path, mnemos: Mnemos, words: tuple[str, ...], form: tuple[str, ...]
+) -> None:
+    # What Python makes of the byte ff on a command line.
+    answer = mnemos(*words, "caf\udcff", *form)
+    assert answer.code in (0, NOT_FOUND)
+    (answer.out + answer.err).encode()
+
+
+def test_a_number_too_large_for_the_database_is_a_usage_mistake(shop: Path, mnemos: Mnemos) -> None:
+    for words in (
+        ("log", "--before", str(2**70)),
+        ("undo", str(2**70)),
+        ("sessions", "find", "--around-message-id", str(2**70)),
+        ("sessions", "list", "--offset", str(2**70)),
+        ("sessions", "search", "cake", "--offset", str(2**70)),
+        ("forget", f"message:{2**70}", "--yes"),
+        ("sessions", "prune", "--older-than-days", "1e300", "--dry-run"),
+        ("sessions", "search", "cake", "--since", "1e300"),
+        ("sessions", "search", "cake", "--since", "nan"),
+    ):
+        answer = mnemos(*words)
+        assert answer.code in (0, USAGE, NOT_FOUND), words
+
+
+def test_a_damaged_database_is_unhealthy_until_it_is_repaired(shop: Path, mnemos: Mnemos) -> None:
+    assert mnemos("doctor").code == 0
+    database = apsw.Connection(str(shop / "mnemos.db"))
+    database.execute("UPDATE sessions SET message_count = message_count + 7")
+    database.close()
+    answer = mnemos("doctor", "--json")
+    assert answer.code == FAILED
+    assert answer.json["healthy"] is False
+    assert [c["name"] for c in answer.json["checks"] if not c["ok"]] == ["counters"]
+    assert "mnemos doctor --repair" in mnemos("doctor").out
+    assert mnemos("doctor", "--repair").code == 0
+    assert mnemos("doctor").code == 0
+    assert mnemos("sessions", "list", "--json").json["sessions"][0]["message_count"] < 7
+
+
+def test_a_file_full_of_rubbish_is_unhealthy_and_keeps_what_can_be_read(
+    shop: Path, mnemos: Mnemos, tmp_path: Path
+) -> None:
+    database = shop / "mnemos.db"
+    shutil.copy(database, tmp_path / "before.db")
+    damaged = bytearray(database.read_bytes())
+    damaged[4096 * 3 : 4096 * 6] = b"\xa5" * (4096 * 3)
+    database.write_bytes(damaged)
+    answer = mnemos("doctor", "--json")
+    assert answer.code == FAILED
+    assert answer.out == "" or answer.json["healthy"] is False

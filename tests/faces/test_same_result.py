@@ -1,0 +1,131 @@
+"""The same call through Python and the command line gives the same structured result."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemos.memory import Memory
+from mnemos.operations import registry
+
+from .calls import CALLS, arguments, command_line
+from .conftest import Mnemos
+
+IN_A_PROCESS_OF_ITS_OWN = ("session_search", "sessions_show", "sessions_append", "doctor")
+
+READS = {name for name in CALLS if registry.find(name).traits.read_only}
+
+# The former data's file is named after the moment of the restore.
+_MOMENT = re.compile(r"\d{8}T?-?\d{6}[\d.-]*Z?")
+
+
+@pytest.fixture
+def homes(filled: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """Two copies of one home, each in a folder of its own with the backup beside."""
+    for face in ("python", "command"):
+        shutil.copytree(filled, tmp_path / face)
+    return tmp_path / "python", tmp_path / "command"
+
+
+def comparable(result: dict[str, Any], root: Path) -> dict[str, Any]:
+    plain = json.dumps({key: value for key, value in result.items() if key != "text"})
+    there: dict[str, Any] = json.loads(plain.replace(str(root), "ROOT"))
+    if "former_data" in there:
+        there["former_data"] = _MOMENT.sub("MOMENT", there["former_data"])
+    return there
+
+
+def called(name: str, root: Path) -> dict[str, Any]:
+    with Memory.at(root / "home") as memory:
+        result = memory.call(name, arguments(name, str(root)))
+    assert result["text"].strip()
+    return comparable(result, root)
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_a_command_answers_what_python_answers(
+    name: str, homes: tuple[Path, Path], mnemos: Mnemos
+) -> None:
+    python, command = homes
+    expected = called(name, python)
+    answer = mnemos("--home", str(command / "home"), *command_line(name, arguments(name, str(command))))
+    assert (answer.code, answer.err) == (0, "")
+    assert comparable(answer.json, command) == expected
+
+
+@pytest.mark.parametrize("name", IN_A_PROCESS_OF_ITS_OWN)
+def test_a_command_in_a_process_of_its_own_answers_the_same(name: str, homes: tuple[Path, Path]) -> None:
+    python, command = homes
+    done = subprocess.run(
+        [
+            *(sys.executable, "-c", "from mnemos.faces.cli import main; main()"),
+            *("--home", str(command / "home")),
+            *command_line(name, arguments(name, str(command))),
+        ],
+        capture_output=True,
+        check=True,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.stderr == b""
+    assert comparable(json.loads(done.stdout), command) == called(name, python)
+
+
+@pytest.mark.parametrize("name", sorted(READS))
+def test_what_only_reads_answers_the_same_twice_and_its_text_is_the_commands_text(
+    name: str, homes: tuple[Path, Path], mnemos: Mnemos
+) -> None:
+    root, _ = homes
+    with Memory.at(root / "home") as memory:
+        before = list(memory.sessions.export_all())
+        given = arguments(name, str(root))
+        first = memory.call(name, given)
+        if "path" in given:
+            Path(given["path"]).unlink()
+        again = memory.call(name, given)
+        assert first == again
+        assert list(memory.sessions.export_all()) == before
+        if "path" in given:
+            Path(given["path"]).unlink()
+    words = [word for word in command_line(name, given) if word != "--json"]
+    answer = mnemos("--home", str(root / "home"), *words)
+    assert answer.out == first["text"] + "\n"
+
+
+@pytest.mark.parametrize("name", sorted(set(CALLS) - READS))
+def test_a_disabled_memory_changes_nothing_and_says_so_through_every_face(
+    name: str, homes: tuple[Path, Path], mnemos: Mnemos, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, _ = homes
+
+    def kept() -> tuple[Any, ...]:
+        with Memory.at(root / "home", disabled=False) as memory:
+            log = [(row.id, row.operation, row.undone_by) for row in memory.log()]
+            return list(memory.sessions.export_all()), log, sorted(p.name for p in root.iterdir())
+
+    before = kept()
+    monkeypatch.setenv("MNEMOS_DISABLED", "1")
+    given = arguments(name, str(root))
+    with Memory.at(root / "home") as memory:
+        by_python = memory.call(name, given)
+    by_command = mnemos("--home", str(root / "home"), *command_line(name, given))
+    assert by_python["disabled"] is True
+    assert "MNEMOS_DISABLED" in by_python["text"]
+    assert by_command.code == 0
+    assert by_command.json == by_python
+    assert kept() == before
+
+
+def test_reading_goes_on_in_a_disabled_memory(
+    shop: Path, mnemos: Mnemos, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNEMOS_DISABLED", "1")
+    assert mnemos("sessions", "list", "--json").json["total"] == 6
+    assert mnemos("sessions", "search", "deploy", "--json").json["hits"]
+    assert mnemos("doctor", "--json").json["healthy"] is True
