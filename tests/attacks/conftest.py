@@ -29,8 +29,21 @@ def sessions(memory: mnemos.Memory) -> mnemos.memory.Sessions:
         [
             {"role": "user", "content": "what's in gateway/run.py? C++ or NEAR(a b) said {col:x} ^start"},
             {"role": "assistant", "content": None, "tool_calls": [CALL]},
-            {"role": "tool", "content": "东京都 50% done $5 🎉", "tool_name": "read_file", "tool_call_id": "c1"},
+            {
+                "role": "tool",
+                "content": "东京都 50% done $5 🎉",
+                "tool_name": "read_file",
+                "tool_call_id": "c1",
+            },
             {"role": "assistant", "content": [{"type": "text", "text": "a \0 NUL and a \ud800 surrogate"}]},
         ],
     )
     return memory.sessions
+
+
+def index_all(memory: mnemos.Memory) -> None:
+    """Until nothing is pending; the thread in the background may be at it too."""
+    for _ in range(1_000_000):
+        if memory.storage.catch_up() == 0:
+            return
+    raise AssertionError("the index does not catch up")

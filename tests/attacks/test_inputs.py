@@ -15,7 +15,7 @@ from mnemos.memory import Sessions
 
 NAMES = [
     "'; DROP TABLE messages; --",
-    "\" OR \"\"=\"",
+    '" OR ""="',
     "s%",
     "s_",
     "*",
@@ -45,7 +45,9 @@ NOT_AN_ID: list[Any] = [
 
 
 def is_unchanged(sessions: Sessions) -> bool:
-    return sessions.message_count() == 4 and sessions.session_count() == 1 and sessions.message_count("s") == 4
+    return (
+        sessions.message_count() == 4 and sessions.session_count() == 1 and sessions.message_count("s") == 4
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -57,7 +59,9 @@ def test_a_name_is_only_a_name(sessions: Sessions, memory: mnemos.Memory, name: 
         with pytest.raises(InvalidInput):
             sessions.create_session(name, "cli")
         return
-    sessions.create_session(name, name, name, user_id=name, title=name, system_prompt=name, metadata={name: name})
+    sessions.create_session(
+        name, name, name, user_id=name, title=name, system_prompt=name, metadata={name: name}
+    )
     sessions.append_message(name, "user", name, tool_name=name, tool_call_id=name)
     session = sessions.get_session(name)
     assert session is not None
@@ -135,7 +139,9 @@ def test_counts_and_lists_of_what_is_no_name_are_empty_or_refused(sessions: Sess
     assert is_unchanged(sessions)
 
 
-@pytest.mark.parametrize("id", ["1", "x", None, 1.5, True, [], b"1", -1, 0, 2**31, 2**63, 2**64, 10**30, "\ud800"])
+@pytest.mark.parametrize(
+    "id", ["1", "x", None, 1.5, True, [], b"1", -1, 0, 2**31, 2**63, 2**64, 10**30, "\ud800"]
+)
 def test_an_unknown_message_is_not_found(sessions: Sessions, memory: mnemos.Memory, id: Any) -> None:
     with pytest.raises(MnemosError) as failure:
         sessions.get_messages_around(id)
@@ -148,7 +154,9 @@ def test_an_unknown_message_is_not_found(sessions: Sessions, memory: mnemos.Memo
     assert sessions.get_messages("s")[0]["content"] != "[forgotten]"
 
 
-@pytest.mark.parametrize("counts", [(-1, 0), (0, -1), (1.5, 0), ("1", 1), (True, 0), (2**60, 0), (None, None)])
+@pytest.mark.parametrize(
+    "counts", [(-1, 0), (0, -1), (1.5, 0), ("1", 1), (True, 0), (2**60, 0), (None, None)]
+)
 def test_a_window_of_the_wrong_kind_is_refused(sessions: Sessions, counts: tuple[Any, Any]) -> None:
     with pytest.raises(InvalidInput):
         sessions.get_messages_around(sessions.get_messages("s")[0]["id"], *counts)
@@ -229,7 +237,20 @@ def test_a_message_of_the_wrong_kind_is_refused_and_so_is_its_turn(
 
 
 @pytest.mark.parametrize(
-    "turn", [None, 5, "text", ["text"], [None], [5], [[]], {"role": "user"}, [{}], object(), [{"role": "user"}, None]]
+    "turn",
+    [
+        None,
+        5,
+        "text",
+        ["text"],
+        [None],
+        [5],
+        [[]],
+        {"role": "user"},
+        [{}],
+        object(),
+        [{"role": "user"}, None],
+    ],
 )
 def test_what_is_no_turn_is_refused(sessions: Sessions, turn: Any) -> None:
     with pytest.raises(InvalidInput):
@@ -264,7 +285,11 @@ def test_a_session_of_the_wrong_kind_is_refused(sessions: Sessions, wrong: dict[
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False) | st.text(max_size=30),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=30),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
     max_leaves=20,
 )
@@ -296,7 +321,19 @@ def test_an_import_of_anything_is_refused_or_whole(sessions: Sessions, value: An
 
 
 def test_a_call_in_any_shape_can_be_read_as_a_conversation(sessions: Sessions) -> None:
-    shapes: list[Any] = ["text", 5, {}, [], [5], ["x"], [{}], [{"id": ["x"]}], [{"id": {}}], [{"id": None}], {"id": "x"}]
+    shapes: list[Any] = [
+        "text",
+        5,
+        {},
+        [],
+        [5],
+        ["x"],
+        [{}],
+        [{"id": ["x"]}],
+        [{"id": {}}],
+        [{"id": None}],
+        {"id": "x"},
+    ]
     for shape in shapes:
         sessions.append_messages(
             "s",

@@ -12,6 +12,8 @@ import mnemos
 from mnemos.errors import InvalidInput, MnemosError, TooLarge
 from mnemos.memory import Sessions
 
+from .conftest import index_all
+
 FIFTY_MEGABYTES = 50 * 1024 * 1024
 
 
@@ -49,7 +51,7 @@ def test_the_longest_message_allowed_is_stored_and_found(home: Path) -> None:
         id = memory.sessions.append_message("s", "user", text)
         for pending in (True, False):
             if not pending:
-                memory.storage.catch_up()
+                index_all(memory)
             for word in ("beginning", "ending"):
                 assert [hit["id"] for hit in memory.sessions.search_messages(word)] == [id]
         assert memory.sessions.get_messages("s")[0]["content"] == text
@@ -96,28 +98,26 @@ def test_what_is_deep_is_refused_or_can_be_used_like_anything_else(
             stored.append((sessions.append_message("s", **message), field))
         except MnemosError as exc:
             assert exc.code == "invalid_input"  # noqa: PT017
-    memory.storage.catch_up()
+    index_all(memory)
     by_id = {message["id"]: message for message in sessions.get_messages("s")}
     for id, field in stored:
         assert by_id[id][field] == deep
     sessions.get_messages_as_conversation("s")
     assert sessions.search_messages("gateway")
-    exported = sessions.export_session("s")
-    with pytest.MonkeyPatch.context():
-        assert len(exported["messages"]) == 4 + len(stored)
+    assert len(sessions.export_session("s")["messages"]) == 4 + len(stored)
     if stored:
         memory.forget(f"message:{stored[0][0]}")
     assert sessions.delete_session("s") is True
     memory.undo()
     assert sessions.message_count("s") == 4 + len(stored)
-    assert memory.storage.catch_up() == 0
+    index_all(memory)
 
 
 def test_json_text_that_is_deep_in_arguments_is_only_text(sessions: Sessions, memory: mnemos.Memory) -> None:
     bomb = "[" * 100_000
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": bomb}}
     sessions.append_message("s", "assistant", bomb, tool_calls=[call])
-    assert memory.storage.catch_up() == 0
+    index_all(memory)
     assert sessions.get_messages("s")[-1]["content"] == bomb
     with pytest.raises(InvalidInput):
         sessions.import_jsonl([bomb])
@@ -139,7 +139,7 @@ def test_a_turn_of_very_many_messages_is_one_turn(sessions: Sessions, memory: mn
     assert len(sessions.append_messages("s", turn)) == 20_000
     assert sessions.message_count("s") == 20_004
     assert len(sessions.search_messages("word19999")) == 1
-    assert memory.storage.catch_up() == 0
+    index_all(memory)
     assert len(sessions.search_messages("word19999")) == 1
 
 
@@ -168,7 +168,7 @@ def test_words_of_any_length_are_stored_and_found(sessions: Sessions, memory: mn
         id = sessions.append_message("s", "user", "q" * length + str(length))
         found = sessions.search_messages("q" * length + str(length), limit=100)
         assert id in {hit["id"] for hit in found}
-    assert memory.storage.catch_up() == 0
+    index_all(memory)
     assert json.dumps(sessions.export_session("s"))
 
 

@@ -82,7 +82,9 @@ def _fits(shown: str, printed: str) -> bool:
     return re.fullmatch(pattern, printed.strip(), re.DOTALL) is not None
 
 
-def _parse(command: click.Command, name: str, arguments: list[str], above: click.Context | None = None) -> None:
+def _parse(
+    command: click.Command, name: str, arguments: list[str], above: click.Context | None = None
+) -> None:
     """Read a command line without running it; a wrong one raises click's UsageError."""
     if not isinstance(command, click.Group):
         command.make_context(name, list(arguments), parent=above)

@@ -48,3 +48,11 @@ def assert_kept(memory: mnemos.Memory, acknowledged: Iterable[Acknowledged], ses
         ]
     assert [message["role"] for message in messages] == ["user", "assistant", "tool"] * (len(messages) // 3)
     assert list(stored) == sorted(stored)
+
+
+def index_all(memory: mnemos.Memory) -> None:
+    """Until nothing is pending; the thread in the background may be at it too."""
+    for _ in range(1_000_000):
+        if memory.storage.catch_up() == 0:
+            return
+    raise AssertionError("the index does not catch up")

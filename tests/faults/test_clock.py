@@ -8,6 +8,8 @@ import pytest
 
 import mnemos
 
+from .soundness import index_all
+
 YEAR = 365 * 86400.0
 
 
@@ -26,7 +28,7 @@ def test_messages_stay_in_the_order_they_were_appended(home: Path, step: float) 
         ids += memory.sessions.append_messages(
             "s", [{"role": "user", "content": f"word{number}"} for number in range(25, 50)]
         )
-        memory.storage.catch_up()
+        index_all(memory)
         assert ids == sorted(set(ids))
         messages = memory.sessions.get_messages("s")
         assert [m["content"] for m in messages] == [f"word{number}" for number in range(50)]
@@ -43,7 +45,7 @@ def test_times_of_messages_order_the_results_when_asked_for(home: Path) -> None:
             memory.sessions.append_message("s", "user", "same word", timestamp=time)
         for indexed in (False, True):
             if indexed:
-                memory.storage.catch_up()
+                index_all(memory)
             newest = memory.sessions.search_messages("same", sort="newest")
             assert [hit["timestamp"] for hit in newest] == [1e9, 9e8, 5e8, 3e8, 2e8]
             within = memory.sessions.search_messages("same", since=3e8, until=9e8, sort="oldest")
@@ -57,7 +59,10 @@ def test_a_session_that_ends_before_it_began_can_be_listed_and_pruned(home: Path
         memory.sessions.append_message("s", "user", "words")
         now -= YEAR
         memory.sessions.end_session("s", "done")
-        assert memory.sessions.search_sessions()[0]["ended_at"] < memory.sessions.search_sessions()[0]["started_at"]
+        assert (
+            memory.sessions.search_sessions()[0]["ended_at"]
+            < memory.sessions.search_sessions()[0]["started_at"]
+        )
         assert memory.sessions.prune_sessions(0) == 0
         now += 2 * YEAR
         assert memory.sessions.prune_sessions(90) == 1

@@ -36,7 +36,9 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("template") / "home"
     with mnemos.open(home) as memory:
         for number in range(SESSIONS):
-            memory.sessions.create_session(f"s{number}", "cli", title=f"title{number}", system_prompt="be kind")
+            memory.sessions.create_session(
+                f"s{number}", "cli", title=f"title{number}", system_prompt="be kind"
+            )
         for line in range(0, MESSAGES, 10):
             for number in range(SESSIONS):
                 turn = [

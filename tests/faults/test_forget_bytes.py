@@ -15,6 +15,7 @@ import mnemos
 from mnemos.sessions import undo
 
 from .processes import Spawn
+from .soundness import index_all
 
 LETTERS = "bcdfghjklmnpqrstvwxz"
 
@@ -72,7 +73,7 @@ def append(memory: mnemos.Memory, session: str, messages: list[dict[str, Any]]) 
     ids: list[int] = []
     for start in range(0, len(messages), 150):
         ids += memory.sessions.append_messages(session, messages[start : start + 150])
-        memory.storage.catch_up()
+        index_all(memory)
     return ids
 
 
@@ -132,17 +133,28 @@ def keys_of_the_index(home: Path) -> set[str]:
 
 def test_nothing_of_a_forgotten_message_stays_wherever_it_was_said(home: Path) -> None:
     text, argument, note, part, answer = random_words(7, 5)
-    call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": f'{{"at": "{argument}"}}'}}
+    call = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "look", "arguments": f'{{"at": "{argument}"}}'},
+    }
     with mnemos.open(home) as memory:
         memory.sessions.create_session("s", "cli")
         append(memory, "s", talk(8, 300))
         ids = memory.sessions.append_messages(
             "s",
             [
-                {"role": "user", "content": f"{text.upper()} and Running{text.capitalize()}", "metadata": {"a": note}},
+                {
+                    "role": "user",
+                    "content": f"{text.upper()} and Running{text.capitalize()}",
+                    "metadata": {"a": note},
+                },
                 {"role": "assistant", "tool_calls": [call], "metadata": [note]},
                 {"role": "tool", "content": answer, "tool_name": "look", "tool_call_id": "c1"},
-                {"role": "user", "content": [{"type": "text", "text": part}, {"type": "image", "data": part}]},
+                {
+                    "role": "user",
+                    "content": [{"type": "text", "text": part}, {"type": "image", "data": part}],
+                },
             ],
         )
         append(memory, "s", talk(9, 300))
@@ -174,7 +186,9 @@ def test_a_forgotten_session_leaves_no_trace(home: Path, tidied: bool) -> None:
     said = random_words(14, 150)
     with mnemos.open(home) as memory:
         for number in range(60):
-            memory.sessions.create_session(f"other{number}", "cli", title=f"title {number}", system_prompt="p")
+            memory.sessions.create_session(
+                f"other{number}", "cli", title=f"title {number}", system_prompt="p"
+            )
         memory.sessions.create_session(
             "s",
             "cli",
@@ -225,7 +239,7 @@ def test_rows_that_were_moved_leave_no_copy_behind(home: Path) -> None:
             for session in range(5):
                 memory.sessions.append_messages(f"s{session}", talk(18 + number, 1 + session % 2))
             ids.append(memory.sessions.append_message("s5", "user", f"note {secret}"))
-        memory.storage.catch_up()
+        index_all(memory)
         for session in range(5):
             memory.sessions.delete_session(f"s{session}")
         for id in ids:
@@ -273,7 +287,7 @@ def test_forgetting_is_pending_while_another_process_reads(home: Path, spawn: Sp
         memory.sessions.create_session("s", "cli")
         append(memory, "s", talk(20, 100))
         ids = [memory.sessions.append_message("s", "user", word) for word in (first, second)]
-        memory.storage.catch_up()
+        index_all(memory)
         reader = spawn("hold_a_reader", database=str(home / "mnemos.db"))
         reader.line()
         assert memory.forget(f"message:{ids[0]}")["pending"] is True

@@ -15,7 +15,7 @@ from mnemos.storage.sqlite import schema
 
 from .processes import Spawn
 from .roles_data import IMPORTED
-from .soundness import Acknowledged, assert_kept, assert_sound
+from .soundness import Acknowledged, assert_kept, assert_sound, index_all
 
 LINES = 1_200
 
@@ -156,7 +156,7 @@ def test_indexing_goes_on_after_a_kill_in_the_middle_of_it(
         with mnemos.open(home, read_only=True) as memory:
             assert len(memory.sessions.search_messages("line77")) == 1
         with mnemos.open(home) as memory:
-            assert memory.storage.catch_up() == 0
+            index_all(memory)
             assert len(memory.sessions.search_messages("long", limit=1000)) == 1000
         assert_sound(home)
 

@@ -6,30 +6,30 @@ session id shows its beginning and end, and nothing at all lists what is recent.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from mnemos.errors import NotFound
-from mnemos.sessions import lineage, search, summary
-from mnemos.sessions.model import document_of, text_of
+from mnemos.sessions.budget import Budget, heading, previews, said, several, snippet
+from mnemos.sessions.gathering import Conversation, gather
+from mnemos.sessions.model import text_of
 from mnemos.settings import Model
-from mnemos.storage.base import Filters, MessageRow, Order, Reads, Results, SessionRow, Storage
+from mnemos.storage.base import Filters, MessageRow, Order, Reads, SessionRow, Storage
 from mnemos.text.highlight import Finder
 from mnemos.text.query import parse
-from mnemos.text.tokens import count_tokens, cut_to_tokens
 
 BUDGET = 2_000
 
-# Hits looked at before they are grouped: enough that a talkative conversation leaves room for others.
-_HITS = 60
+# What an answer says besides: that it is partial, how much is left out.
+_FRAME = 40
 _OTHERS = 3
 _ENDS = 2
-_PREVIEW = 160
-# What a machine started on a schedule is seldom what a person asks for.
-_SCHEDULED = ("cron", "schedule", "heartbeat", "job")
-# Of the budget, what the best hit may take with what surrounds it.
-_SHARE_OF_BEST = 0.5
+_PREVIEW = 48
+# Of a conversation's tokens, what the snippet may take; of the rest, the messages around the hit.
+_SHARE_OF_SNIPPET = 1 / 4
+_SHARE_AROUND = 5 / 8
+_PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,26 +43,33 @@ class Discovery:
 
 
 def discover(tx: Reads, asked: Discovery) -> dict[str, Any]:
-    """Conversations that match, best first, scheduled ones last."""
+    """Conversations that match, best first, scheduled ones last; the first gets half of the budget.
+
+    ``more`` is how many further ones are known of; there may be others. An unknown session to look in
+    raises NotFound.
+    """
+    for session_id in asked.filters.session_ids or ():
+        _known(tx, session_id)
     query = parse(asked.query)
     finder = Finder(query)
-    results = tx.sessions.search(query, asked.filters, order=asked.sort, limit=_HITS, offset=0)
-    groups = _grouped(tx, results)
-    if asked.sort is Order.RELEVANCE:
-        groups.sort(key=lambda group: _is_scheduled(group[0][0]))
-    shown = groups[: asked.limit]
-    share = int(asked.budget * _SHARE_OF_BEST)
-    rest = (asked.budget - share) // max(len(shown) - 1, 1)
-    conversations = [
-        _conversation(tx, finder, members, asked.window if first else 1, share if first else rest)
-        for first, members in zip([True] + [False] * len(shown), shown, strict=False)
-    ]
+    gathered = gather(tx, query, asked.filters, asked.sort, asked.limit + 1)
+    wanted = gathered.conversations[: asked.limit]
+    budget = Budget(asked.budget - _FRAME)
+    shown: list[dict[str, Any]] = []
+    for position, conversation in enumerate(wanted):
+        waiting = len(wanted) - position
+        part = budget.part(budget.left // (2 if position == 0 and waiting > 1 else waiting))
+        described = _conversation(tx, finder, conversation, 1 if shown else asked.window, part)
+        if shown and part.left < 0:
+            break
+        shown.append(described)
+        budget.give_back(part)
     return {
         "mode": "discovery",
         "query": asked.query,
-        "partial": results.partial,
-        "conversations": conversations,
-        "more": max(0, len(groups) - len(shown)),
+        "partial": gathered.partial,
+        "conversations": shown,
+        "more": len(gathered.conversations) - len(shown),
     }
 
 
@@ -73,6 +80,9 @@ def with_summaries(
 
     The model is asked outside any transaction.
     """
+    # The client of the model and its threads: only when a summary is wanted.
+    from mnemos.sessions import summary
+
     conversations = answer["conversations"]
     if not model.is_configured:
         reason = "no model is configured: set [llm] base_url and model in config.toml"
@@ -98,141 +108,118 @@ def scroll(tx: Reads, message_id: int, *, window: int, budget: int) -> dict[str,
     rows = tx.sessions.around(message_id, before=window, after=window)
     if not rows:
         raise NotFound(f"there is no message {message_id}")
-    session = tx.sessions.get(rows[0].session_id)
-    return {
-        "mode": "scroll",
-        "session": _heading(session),
-        "messages": _fitted(rows, budget, keep=message_id),
-    }
+    tokens = Budget(budget - _FRAME)
+    session = heading(_known(tx, rows[0].session_id), tokens)
+    return {"mode": "scroll", "session": session, "messages": several(rows, tokens, keep=message_id)}
 
 
 def read(tx: Reads, session_id: str, *, budget: int) -> dict[str, Any]:
-    """The beginning and the end of a session, as much as fits."""
-    session = tx.sessions.get(session_id)
-    if session is None:
-        raise NotFound(f"there is no session {session_id!r}; leave session_id out to list recent ones")
-    several = max(4, budget // 60)
-    head = tx.sessions.messages(session_id, after=0, limit=several)
-    tail: list[MessageRow] = []
-    if len(head) == several:
-        tail = tx.sessions.messages(session_id, after=head[-1].id, limit=several, last=True)
-    shown = _fitted(head, budget // 2 if tail else budget)
-    shown_tail = _fitted(list(reversed(tail)), budget // 2)[::-1]
+    """The beginning and the end of a session, as much as fits: all of it when it does."""
+    session = _known(tx, session_id)
+    tokens = Budget(budget - _FRAME)
+    described = heading(session, tokens)
+    head, tail = _ends(tx, session_id, max(4, budget // 60))
+    beginning = several(head, Budget(tokens.left)) if not tail else []
+    closing: list[dict[str, Any]] = []
+    if len(beginning) < len(head):
+        if not tail:
+            middle = (len(head) + 1) // 2
+            head, tail = head[:middle], head[middle:]
+        beginning = several(head, tokens.part(tokens.left // 2))
+        closing = several(tail[::-1], tokens)[::-1]
     return {
         "mode": "read",
-        "session": _heading(session),
-        "messages": shown,
-        "left_out": session.message_count - len(shown) - len(shown_tail),
-        "closing": shown_tail,
+        "session": described,
+        "messages": beginning,
+        "left_out": session.message_count - len(beginning) - len(closing),
+        "closing": closing,
     }
 
 
-def browse(tx: Reads, *, source: str | None, limit: int) -> dict[str, Any]:
-    """Recent sessions."""
-    rows = tx.sessions.listed(source=source, archived=False, limit=limit, offset=0)
-    sessions = []
-    for row in rows:
+def browse(tx: Reads, filters: Filters, *, limit: int, budget: int) -> dict[str, Any]:
+    """Recent sessions; ``since`` and ``until`` are about when they began."""
+    tokens = Budget(budget)
+    sessions: list[dict[str, Any]] = []
+    for row in _recent(tx, filters):
+        if len(sessions) == limit:
+            break
+        described = heading(row, tokens)
+        if sessions and tokens.left < 0:
+            break
         opening = tx.sessions.messages(row.id, after=0, limit=_ENDS)
-        said = next((text_of(m) for m in opening if m.role == "user"), "")
-        sessions.append((_heading(row) or {}) | {"opening": search.cut(said, _PREVIEW)})
+        asked = next((text_of(message) for message in opening if message.role == "user"), "")
+        sessions.append(described | {"opening": tokens.fit(asked, _PREVIEW)})
     return {"mode": "browse", "sessions": sessions}
 
 
 def transcript(tx: Reads, session_id: str) -> str:
     """A session as text, for a model to summarise."""
     rows = tx.sessions.messages(session_id, after=0, limit=1 << 40)
-    return "\n\n".join(f"{row.role}: {_said(row)}" for row in rows)
+    return "\n\n".join(f"{row.role}: {said(row)}" for row in rows)
 
 
-def _grouped(tx: Reads, results: Results) -> list[list[tuple[SessionRow, MessageRow, str]]]:
-    """Hits by conversation, in the order of their best."""
-    groups: dict[str, list[tuple[SessionRow, MessageRow, str]]] = {}
-    for found in results.hits:
-        row = tx.sessions.message(found.message_id)
-        session = tx.sessions.get(row.session_id) if row else None
-        if row is not None and session is not None:
-            root = lineage.root(tx.sessions, session.id)
-            groups.setdefault(root, []).append((session, row, root))
-    return list(groups.values())
+def _known(tx: Reads, session_id: str) -> SessionRow:
+    session = tx.sessions.get(session_id)
+    if session is None:
+        raise NotFound(f"there is no session {session_id!r}; leave session_id out to list recent ones")
+    return session
+
+
+def _ends(tx: Reads, session_id: str, count: int) -> tuple[list[MessageRow], list[MessageRow]]:
+    """The first messages and, of those that follow, the last."""
+    head = tx.sessions.messages(session_id, after=0, limit=count)
+    if len(head) < count:
+        return head, []
+    return head, tx.sessions.messages(session_id, after=head[-1].id, limit=count, last=True)
+
+
+def _recent(tx: Reads, filters: Filters) -> Iterator[SessionRow]:
+    """Sessions within the filters, newest first."""
+    source = filters.sources[0] if filters.sources and len(filters.sources) == 1 else None
+    offset = 0
+    while page := tx.sessions.listed(source=source, archived=False, limit=_PAGE, offset=offset):
+        for row in page:
+            if filters.since is not None and row.started_at < filters.since:
+                return
+            if (
+                (filters.until is None or row.started_at < filters.until)
+                and (filters.sources is None or row.source in filters.sources)
+                and row.id not in filters.exclude_session_ids
+            ):
+                yield row
+        offset += _PAGE
 
 
 def _conversation(
-    tx: Reads,
-    finder: Finder,
-    members: Sequence[tuple[SessionRow, MessageRow, str]],
-    window: int,
-    budget: int,
+    tx: Reads, finder: Finder, found: Conversation, window: int, budget: Budget
 ) -> dict[str, Any]:
-    session, best, root = members[0]
-    around = tx.sessions.around(best.id, before=window, after=window)
-    opening = tx.sessions.messages(session.id, after=0, limit=_ENDS)
+    session, best = found.hits[0]
+    at_most = int(budget.left * _SHARE_OF_SNIPPET)
+    described = heading(session, budget)
+    shown = snippet(best, finder, budget, at_most, label=f"{len(found.hits)} hits, best: ")
+    part = budget.part(int(max(0, budget.left) * _SHARE_AROUND))
+    rows = tx.sessions.around(best.id, before=window, after=window)
+    around = several(rows, part, keep=best.id)
+    budget.give_back(part)
+    seen = {message["message_id"] for message in around} | {best.id}
+    opening = [r for r in tx.sessions.messages(session.id, after=0, limit=_ENDS) if r.id not in seen]
+    seen |= {row.id for row in opening}
     closing = tx.sessions.messages(session.id, after=0, limit=_ENDS, last=True)
-    shown = {row.id for row in around}
+    closing = [row for row in closing if row.id not in seen]
+    others = [row for _, row in found.hits[1 : 1 + _OTHERS]]
+    at_most = min(_PREVIEW, budget.left // max(1, len(opening) + len(closing) + len(others)) - 8)
     return {
-        **(_heading(session) or {}),
-        "root_session_id": root,
-        "hits": len(members),
+        **described,
+        "root_session_id": found.root,
+        "hits": len(found.hits),
         "best": {
             "message_id": best.id,
             "role": best.role,
             "at": best.timestamp,
-            "snippet": search.snippet_of(best, finder),
-            "around": _fitted(around, budget, keep=best.id),
+            "snippet": shown,
+            "around": around,
         },
-        "opening": [_short(row) for row in opening if row.id not in shown],
-        "closing": [_short(row) for row in closing if row.id not in shown and row not in opening],
-        "others": [
-            {"message_id": row.id, "role": row.role, "snippet": search.snippet_of(row, finder, width=120)}
-            for _, row, _ in members[1 : 1 + _OTHERS]
-        ],
+        "opening": previews(opening, budget, at_most),
+        "closing": previews(closing, budget, at_most),
+        "others": snippets(others, finder, budget, at_most),
     }
-
-
-def _fitted(rows: Sequence[MessageRow], budget: int, keep: int | None = None) -> list[dict[str, Any]]:
-    """Messages cut so that together they fit; the one to keep gets half, the nearest come first."""
-    if not rows:
-        return []
-    middle = next((i for i, row in enumerate(rows) if row.id == keep), 0)
-    order = sorted(range(len(rows)), key=lambda i: abs(i - middle))
-    left = budget
-    fitted: dict[int, dict[str, Any]] = {}
-    for position, i in enumerate(order):
-        allowed = left // 2 if position == 0 and len(rows) > 1 else min(left, max(40, budget // 6))
-        text = cut_to_tokens(_said(rows[i]), allowed)
-        spent = count_tokens(text) + 8
-        if spent > left:
-            break
-        left -= spent
-        fitted[i] = {
-            "message_id": rows[i].id,
-            "role": rows[i].role,
-            "at": rows[i].timestamp,
-            "content": text,
-        }
-    return [fitted[i] for i in sorted(fitted)]
-
-
-def _short(row: MessageRow) -> dict[str, Any]:
-    return {"message_id": row.id, "role": row.role, "content": search.cut(_said(row), _PREVIEW)}
-
-
-def _said(row: MessageRow) -> str:
-    document = document_of(row)
-    return document.said or (f"[calls {document.tool}]" if document.tool else "")
-
-
-def _heading(session: SessionRow | None) -> dict[str, Any] | None:
-    if session is None:
-        return None
-    return {
-        "session_id": session.id,
-        "title": session.title,
-        "source": session.source,
-        "started_at": session.started_at,
-        "messages": session.message_count,
-    }
-
-
-def _is_scheduled(session: SessionRow) -> bool:
-    source = session.source.lower()
-    return any(word in source for word in _SCHEDULED)

@@ -29,6 +29,8 @@ from mnemos.storage.base import NewMessage, SessionRow, Storage, Writes
 # A page of an export is one short read; a batch of an import one short write.
 PAGE = 500
 BATCH = 200
+# After each batch, what it left pending is indexed, so that searches stay quick meanwhile.
+INDEX_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ def store(
         for start in range(there, len(one.messages), BATCH):
             batch = one.messages[start : start + BATCH]
             storage.write(lambda tx: tx.sessions.append(one.session.id, batch))  # noqa: B023
-            storage.catch_up(0.0)
+            storage.catch_up(INDEX_SECONDS)
         done.append(one.session.id)
         if there == 0:
             created[one.session.id] = len(one.messages)

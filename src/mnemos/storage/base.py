@@ -285,7 +285,10 @@ class SessionWrites(SessionReads, Protocol):
         ...
 
     def forget_message(self, message_id: int, *, tool_calls: str | None, at: float) -> None:
-        """Erase text from row and index, keep place, role, time; ``tool_calls`` takes theirs."""
+        """Erase text from row and index, keep place, role, time; ``tool_calls`` takes theirs.
+
+        An unknown message changes nothing.
+        """
         ...
 
 

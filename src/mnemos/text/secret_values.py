@@ -41,7 +41,7 @@ _ALGORITHM: Final = re.compile(
     r"(?:id|[-_]?[a-z]+\d*)*|\d?password|lastpass|bitwarden|keepassx?c?|bcrypt|\d{1,3}[a-z]+"
 )
 _PART: Final = re.compile(r"[A-Za-z]{1,20}\d{0,2}|\d{1,4}|\d{1,2}[A-Za-z]{1,2}")
-_SIGNS: Final = frozenset("!@#$%^&*+=~?")
+_SIGNS: Final = frozenset("@#$%^&*+~")
 
 
 def is_placeholder(value: str) -> bool:
@@ -72,7 +72,7 @@ def is_password(value: str, *, quoted: bool) -> bool:
         return False
     if value.isdigit() or _has_letters_and_digits(value):
         return True
-    signs = _SIGNS.intersection(value.rstrip("!?"))
+    signs = _SIGNS.intersection(value)
     return bool(signs) and len(value) >= 8 and any(c.isalpha() for c in value)
 
 

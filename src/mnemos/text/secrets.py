@@ -55,26 +55,25 @@ def redact(text: str) -> str:
 
 def find_secrets(text: str) -> list[Secret]:
     """The secrets of ``text`` in the order they stand in it; no two overlap."""
-    data = text.encode("utf-8", "surrogatepass")
+    # One byte a character, so that a place in it is a place in the text.
+    data = text.encode("ascii", "replace")
+    # Back to str at once: what is searched for is found in half the time it takes in bytes.
+    folded = data.translate(_FOLDED).decode("ascii")
+    if _DIGIT not in folded:
+        return []
     found: list[Secret] = []
-    if _LONG_RUN in data.translate(_RUNS):
-        found += _tokens(text)
-    if b"://" in data:
-        found += _url_secrets(text)
-    folded = data.translate(_LOWER)
-    if b"private key" in folded:
-        found += _private_keys(text)
-    if b"basic " in folded:
+    runs = data.translate(_RUNS).decode("ascii")
+    if _LONG_RUN in runs:
+        found += _tokens(text, runs)
+    if "@" in text and "://" in text:
+        found += _passwords_in_urls(text)
+    if "basic " in folded:
         found += _basic_credentials(text)
-    if (
-        b"pass" in folded
-        or b"key" in folded
-        or b"token" in folded
-        or b"secret" in folded
-        or b"pwd" in folded
-        or (len(data) != len(text) and any(name in folded for name in _FOREIGN))
-    ):
-        found += _assigned_values(text)
+    names = [name for name in _NAMES if name in folded]
+    if not text.isascii():
+        names += [name.lower() for name in _FOREIGN_NAMES if name in text]
+    if names:
+        found += _assigned_values(text, names)
     return _without_overlaps(found) if found else found
 
 
@@ -91,17 +90,20 @@ def _without_overlaps(found: list[Secret]) -> list[Secret]:
 
 _MARK: Final = "[redacted: "
 
-_TOKEN_CHARACTERS: Final = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
-_LOWER: Final = bytes(range(256)).lower()
-_RUNS: Final = bytes(97 if byte in _TOKEN_CHARACTERS else 32 for byte in range(256))
-_LONG_RUN: Final = b"a" * 20
-_FOREIGN: Final = tuple(
-    name.encode() for name in ("пароль", "Пароль", "密码", "密碼", "パスワード", "비밀번호", "contraseña")
+# No secret is without a digit or one of these signs, and many a message is.
+_DIGIT: Final = "0"
+_FOLDED: Final = bytes(range(256)).lower().translate(bytes.maketrans(b"123456789@#$%^&*+~", b"0" * 18))
+_RUN_OF: Final = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+_RUNS: Final = bytes(ord("a" if byte in _RUN_OF else " ") for byte in range(256))
+_LONG_RUN: Final = "a" * 20
+_NAMES: Final = ("pass", "key", "token", "secret", "pwd")
+_FOREIGN_NAMES: Final = (
+    *("пароль", "Пароль", "密码", "密碼", "パスワード", "비밀번호", "contraseña", "Contraseña"),
+    *("hasło", "Hasło", "şifre", "Şifre", "كلمة المرور"),
 )
 
 # --- tokens that say what they are ---------------------------------------------------------------
 
-_RUN: Final = re.compile(r"[A-Za-z0-9_.-]{20,}")
 # The escape of JSON that may stand right before a token: \n, \t, \u201c.
 _ESCAPE: Final = re.compile(r"[nrtbf]|u[0-9A-Fa-f]{4}")
 
@@ -184,15 +186,18 @@ _TELEGRAM_ID: Final = re.compile(r"(?<![0-9])[0-9]{8,10}:\Z")
 _TELEGRAM: Final = re.compile(r"AA[\w-]{31,34}")
 _BEARER: Final = re.compile(r"(?i)\bbearer[ :=\"']{1,3}\Z")
 _BEARER_VALUE: Final = re.compile(r"[A-Za-z0-9._~+/-]{16,}+=*")
+_SIGNATURE: Final = re.compile(r"[?&](?:amp;)?(?:sig|X-Amz-Signature)=([A-Za-z0-9%+/=_-]{32,}+)")
 _HOOK: Final = re.compile(
     r"(?:hooks\.slack\.com/(?:services|workflows)/|discord(?:app)?\.com/api/webhooks/)"
-    r"([\w/-]{30,}+)"
+    r"([A-Za-z0-9_/-]{30,}+)"
 )
 
 
-def _tokens(text: str) -> Iterator[Secret]:
-    for run in _RUN.finditer(text):
-        start, end = run.span()
+def _tokens(text: str, runs: str) -> Iterator[Secret]:
+    end = 0
+    while (start := runs.find(_LONG_RUN, end)) >= 0:
+        end = runs.find(" ", start)
+        end = end if end >= 0 else len(text)
         if start and text[start - 1] == "\\" and (escape := _ESCAPE.match(text, start)):
             start = escape.end()
         # A sentence may end right after it.
@@ -200,9 +205,18 @@ def _tokens(text: str) -> Iterator[Secret]:
         if value and (secret := _known_token(text, start, value)):
             yield secret
     if ".com/" in text:
-        for hook in _HOOK.finditer(text):
-            if is_random(hook[1]):
-                yield Secret("webhook", *hook.span(1))
+        yield from _found(text, "webhook", _HOOK)
+    if "ig" in text:
+        yield from _found(text, "URL signature", _SIGNATURE)
+    if "PRIVATE KEY" in text:
+        for key in _PRIVATE_KEY.finditer(text):
+            yield Secret("private key", *key.span())
+
+
+def _found(text: str, kind: str, expression: re.Pattern[str]) -> Iterator[Secret]:
+    for match in expression.finditer(text):
+        if is_random(match[1]):
+            yield Secret(kind, *match.span(1))
 
 
 def _known_token(text: str, start: int, value: str) -> Secret | None:
@@ -233,7 +247,6 @@ def _known_token(text: str, start: int, value: str) -> Secret | None:
 # The greedy run takes in an @ of the password itself; it ends at the path.
 _USER_INFO: Final = re.compile(r"://[^\s/:@\"'`\\<>]{0,128}:([^\s/\"'`\\<>]{1,256})@(?=[\w\[.-])")
 _PORT_AND_QUERY: Final = re.compile(r"\d{1,5}[?#]")
-_SIGNATURE: Final = re.compile(r"[?&](?:amp;)?(?:sig|X-Amz-Signature)=([\w%+/=-]{32,}+)")
 _BASIC: Final = re.compile(r"(?i)\bbasic {1,4}([A-Za-z0-9+/]{8,}+={0,2})")
 _SEPARATOR: Final = r"(?:\s|\\++[nrt])"
 _PRIVATE_KEY: Final = re.compile(
@@ -245,20 +258,10 @@ _PRIVATE_KEY: Final = re.compile(
 )
 
 
-def _url_secrets(text: str) -> Iterator[Secret]:
-    if "@" in text:
-        for url in _USER_INFO.finditer(text):
-            if not _PORT_AND_QUERY.match(url[1]) and is_password_in_url(url[1]):
-                yield Secret("password in URL", *url.span(1))
-    if "ig" in text:
-        for signature in _SIGNATURE.finditer(text):
-            if is_random(signature[1]):
-                yield Secret("URL signature", *signature.span(1))
-
-
-def _private_keys(text: str) -> Iterator[Secret]:
-    for key in _PRIVATE_KEY.finditer(text):
-        yield Secret("private key", *key.span())
+def _passwords_in_urls(text: str) -> Iterator[Secret]:
+    for url in _USER_INFO.finditer(text):
+        if not _PORT_AND_QUERY.match(url[1]) and is_password_in_url(url[1]):
+            yield Secret("password in URL", *url.span(1))
 
 
 def _basic_credentials(text: str) -> Iterator[Secret]:
@@ -274,21 +277,22 @@ def _basic_credentials(text: str) -> Iterator[Secret]:
 
 # --- values given to a name ----------------------------------------------------------------------
 
-_FOREIGN_NAMES: Final = "пароль|密码|密碼|パスワード|비밀번호|contraseña|mot de passe"
-# Looked for in lower case: ignoring case costs four times as much.
-_NAME: Final = re.compile(
-    rf"(?P<name>pass(?:word|wd|phrase|code|wort)?|pwd|{_FOREIGN_NAMES}"
-    r"|(?:(?:secret|shared)[ _-]?access|api|access|secret|private|encryption|signing|auth|master"
-    r"|account|client|subscription|consumer|app|server|license)[ _-]?key"
-    r"|secret|token)[0-9]?(?![a-z0-9_])"
+# From the end of the name to the beginning of the value, in lower case.
+_ASSIGNED: Final = re.compile(
+    r"(?:word|wd|phrase|code|wort|e)?[0-9]?(?![a-z0-9_])"
     r"(?P<close>\\*[\"'`])?[\])]?"
     r"(?P<sign>[ \t]{0,8}(?:=>|:=|==?|[:：>])|[ \t]{1,4}(?:is|was|to):?(?=[ \t])|(?=[ \t]))"
     r"[ \t]{0,8}(?:(?:str|string|text|bytes|secretstr)[ \t]{0,2}=[ \t]{0,2})?"
     r"(?:[bruf]{0,2}(?P<open>\\*[\"'`]))?"
 )
+_KIND_OF_KEY: Final = re.compile(
+    r"(?:(?P<aws>secret[ _-]?access)|(?P<azure>account|shared[ _-]?access)|api|access|secret|private"
+    r"|encryption|signing|auth|master|client|subscription|consumer|app|server|license)[ _-]?\Z"
+)
 _FLAG: Final = re.compile(r"(?:^|[\s\"'`=\[,(])--?[a-z0-9-]*\Z")
 # A page of results, a stop word of a model, a compass.
-_NOT_A_NAME: Final = re.compile(r"(?:page|next|continuation|sync|cursor|eos|bos|pad|unk)[_ -]?\Z")
+# The next page of results; a word that means something to a model.
+_NO_SECRET: Final = re.compile(r"(?:page|next|continuation|sync|cursor|eos|bos|pad|unk)[_ -]?\Z")
 _LONGEST_VALUE: Final = 8_192
 _BARE_VALUE: Final = re.compile(r"[^\s\"'`\\<>]{1,512}+")
 _REST_OF_VALUE: Final = re.compile(r"[^\s\"'`\\<>]*+")
@@ -296,29 +300,33 @@ _NEXT_PARAMETER: Final = re.compile(r"[&;](?=[\w. -]{1,40}=)|;")
 _ASCII_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 
-def _assigned_values(text: str) -> Iterator[Secret]:
+def _assigned_values(text: str, names: list[str]) -> Iterator[Secret]:
     lower = text.lower()
     if len(lower) != len(text):
         lower = text.translate(_ASCII_LOWER)
-    done = 0
-    for match in _NAME.finditer(lower):
-        if match.start() >= done and _names_a_secret(lower, match):
-            secret = _value_after(text, match)
-            if secret:
-                done = secret.end
+    for name in names:
+        at = -1
+        while (at := lower.find(name, at + 1)) >= 0:
+            match = _ASSIGNED.match(lower, at + len(name))
+            kind = _kind_of(name, lower[max(0, at - 24) : at], match) if match else None
+            if match and kind and (secret := _value_after(text, kind, match)):
                 yield secret
+                at = secret.end - 1
 
 
-def _names_a_secret(lower: str, match: re.Match[str]) -> bool:
-    before = lower[max(0, match.start() - 24) : match.start()]
-    if match["name"] == "pass" and before[-1:].isalpha():
-        return False
+def _kind_of(name: str, before: str, match: re.Match[str]) -> str | None:
+    """What a value given to ``name`` is, or None when the name does not mean a secret here."""
     if not match["sign"] and not _FLAG.search(before):
-        return False
-    return not (match["name"] == "token" and _NOT_A_NAME.search(before))
+        return None
+    if name == "key":
+        key = _KIND_OF_KEY.search(before)
+        return key and ("AWS secret key" if key["aws"] else "Azure key" if key["azure"] else "API key")
+    if name == "token":
+        return None if _NO_SECRET.search(before) else name
+    return name if name == "secret" else "password"
 
 
-def _value_after(text: str, match: re.Match[str]) -> Secret | None:
+def _value_after(text: str, kind: str, match: re.Match[str]) -> Secret | None:
     start = match.end()
     end = _end_of_quoted(text, start, match["open"]) if match["open"] else None
     quoted = end is not None
@@ -326,7 +334,6 @@ def _value_after(text: str, match: re.Match[str]) -> Secret | None:
         if match["close"] and not match["open"]:
             return None  # "token": 7 is a number of JSON, and must stay one
         end = _end_of_bare(text, start)
-    kind = _kind_of(match["name"])
     judge = is_password if kind == "password" else is_key
     return Secret(kind, start, end) if judge(text[start:end], quoted=quoted) else None
 
@@ -359,13 +366,3 @@ def _end_of_bare(text: str, start: int) -> int:
         rest = _REST_OF_VALUE.match(text, end)
         end = rest.end() if rest else end
     return start + len(text[start:end].rstrip(",.:;)]}"))
-
-
-def _kind_of(name: str) -> str:
-    if name in ("secret", "token"):
-        return name
-    if not name.endswith("key"):
-        return "password"
-    if name.startswith(("account", "shared")):
-        return "Azure key"
-    return "AWS secret key" if name.startswith("secret") and "access" in name else "API key"

@@ -21,6 +21,8 @@ class SqliteAudit:
         self._space = space
 
     def get(self, entry_id: int) -> AuditRow | None:
+        if not 0 < entry_id < 1 << 63:
+            return None
         found = self._rows(SQL.get, (self._space.id, entry_id))
         return AuditRow(*found[0]) if found else None
 

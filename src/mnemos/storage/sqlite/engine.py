@@ -18,22 +18,18 @@ from typing import Any, TypeVar
 
 import apsw
 
-from mnemos.errors import Busy, MnemosError, NotFound, ReadOnly, SchemaChanged, StorageError
+from mnemos.errors import Busy, MnemosError, NotFound, ReadOnly, StorageError
 from mnemos.settings import Durability
 from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
 from mnemos.storage.sqlite import doctor, files, index, schema, scrub
-from mnemos.storage.sqlite.audit import SqliteAudit
-from mnemos.storage.sqlite.connection import DRIVER_ERRORS, MEMORY, connect, rows, translated
-from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
-from mnemos.storage.sqlite.sessions import SqliteSessionReads, SqliteSessionWrites
-from mnemos.storage.sqlite.space import NOWHERE, Space, space_of
+from mnemos.storage.sqlite.connection import DRIVER_ERRORS, MEMORY, connect, translated, value
+from mnemos.storage.sqlite.handle import Handle, WriteHandle, merge_some, reading, writing
 from mnemos.storage.sqlite.upkeep import Upkeep, only_one
 from mnemos.text.words import RULE_VERSION
 
 T = TypeVar("T")
 log = logging.getLogger("mnemos.storage")
 
-_READERS = 4
 # Past this many messages pending, the appender itself helps to index: the tail that searches
 # must read stays short however fast messages come.
 _TOO_MANY_PENDING = 4_000
@@ -43,18 +39,6 @@ _MERGE_PAGES = 64
 
 # Connections inherited through a fork, kept from the garbage collector for ever.
 _inherited: list[Any] = []
-
-
-class _Handle:
-    """A connection and its stores."""
-
-    def __init__(
-        self, connection: apsw.Connection, space: Space, documents: Documents, *, writes: bool
-    ) -> None:
-        self.connection = connection
-        kind = SqliteSessionWrites if writes else SqliteSessionReads
-        self.sessions: Any = kind(connection, space, documents)
-        self.audit = SqliteAudit(connection, space)
 
 
 class SqliteStorage:
@@ -71,13 +55,13 @@ class SqliteStorage:
         """Open or create; ``path`` None is a database in memory."""
         # A linked folder may lead to a home; the file itself must be no link.
         self._path = None if path is None else path.parent.resolve() / path.name
-        self._space_name = space
+        self._space = space
         self._documents = documents
         self._durability = durability
         self._busy_seconds = busy_seconds
         self._read_only = read_only
         self._closed = False
-        self._space = NOWHERE
+        self._writer: WriteHandle | None = None
         self._begin_process()
         try:
             self._open()
@@ -101,18 +85,17 @@ class SqliteStorage:
         if self._path is None:
             return self._read_in_memory(work)
         try:
-            handle = self._take_reader()
+            handle = self._begin_read()
             try:
-                handle.connection.execute("BEGIN")
                 result = work(handle)
                 # The temporary index made by a search is kept.
                 handle.connection.execute("COMMIT")
             except BaseException:
                 handle.connection.close()
                 raise
-            self._readers.append(handle)
         except DRIVER_ERRORS as exc:
             raise translated(exc, self.location) from exc
+        self._readers.append(handle)
         return result
 
     def write(self, work: Callable[[Writes], T]) -> T:
@@ -122,21 +105,14 @@ class SqliteStorage:
         if not self._lock.acquire(timeout=self._busy_seconds):
             raise Busy(f"{self.location} is kept busy by another thread of this process; try again")
         try:
-            writer = self._writer_handle()
-            execute = writer.connection.execute
-            execute("BEGIN IMMEDIATE")
+            writer = self._begin_write()
             try:
-                if execute("PRAGMA user_version").get != schema.VERSION:
-                    raise SchemaChanged(
-                        f"{self.location} was migrated by another version of Mnemos while open; "
-                        "restart this program with the new version"
-                    )
                 result = work(writer)
-                execute("COMMIT")
+                writer.connection.execute("COMMIT")
             except BaseException:
                 if writer.connection.in_transaction:
-                    execute("ROLLBACK")
-                writer.sessions.appended = 0
+                    writer.connection.execute("ROLLBACK")
+                writer.sessions.rolled_back()
                 raise
             appended = writer.sessions.appended
             writer.sessions.appended = 0
@@ -155,28 +131,27 @@ class SqliteStorage:
             pass
 
     def catch_up(self, seconds: float | None = None) -> int:
-        deadline = None if seconds is None else time.monotonic() + seconds
-        with only_one(self._lock_file()) as alone:
-            while alone and not self._read_only:
-                if deadline is not None and time.monotonic() > deadline:
-                    break
-                if not self._index_step():
-                    break
-        return self.read(lambda tx: index.state_of(_connection(tx), self._space).pending)
+        if not self._read_only:
+            deadline = None if seconds is None else time.monotonic() + seconds
+            with only_one(self._lock_file(), wait=seconds is None) as alone:
+                while alone and self._index_step():
+                    if deadline is not None and time.monotonic() > deadline:
+                        break
+        return self.read(lambda tx: index.state_of(_handle(tx).connection, _handle(tx).space).pending)
 
     def optimize(self, seconds: float | None = None) -> None:
         deadline = None if seconds is None else time.monotonic() + seconds
         self.finish_deletes()
         self.catch_up(seconds)
         while deadline is None or time.monotonic() < deadline:
-            if not self.write(_merge_some):
+            if not self.write(lambda tx: merge_some(_writer(tx), _MERGE_PAGES)):
                 break
-        self.write(lambda tx: _connection(tx).execute("PRAGMA optimize"))
+        self.write(lambda tx: _handle(tx).connection.execute("PRAGMA optimize"))
 
     def scrub(self, texts: Sequence[str] | None) -> bool:
         if self._path is None:
             return True
-        self.write(lambda tx: scrub.replace_keys(_connection(tx), scrub.stale_keys(_connection(tx))))
+        self.write(lambda tx: scrub.replace_keys(_handle(tx).connection))
         with self._lock:
             connection = self._writer_handle().connection
             try:
@@ -189,13 +164,10 @@ class SqliteStorage:
         return emptied
 
     def usage(self) -> Usage:
-        return self.read(lambda tx: files.usage(_connection(tx), self._path, self._space))
+        return self.read(lambda tx: files.usage(_handle(tx).connection, self._path, _handle(tx).space))
 
     def backup(self, target: Path, progress: Callable[[float], None] | None = None) -> None:
-        def copy(tx: Reads) -> None:
-            files.back_up(_connection(tx), target, progress)
-
-        self.read(copy)
+        self.read(lambda tx: files.back_up(_handle(tx).connection, target, progress))
 
     def restore(self, backup: Path) -> Path | None:
         if self._read_only:
@@ -205,26 +177,21 @@ class SqliteStorage:
         files.check_backup(backup)
         kept = files.name_beside(self._path, "before-restore")
         self.backup(kept)
-        self._check_process()
         with self._lock:
             try:
                 files.copy_over(backup, self._writer_handle().connection)
-                self._enter_space(self._writer_handle().connection)
             except DRIVER_ERRORS as exc:
                 raise translated(exc, self.location) from exc
-        self._forget_connections()
+        self._refresh_index()
         return kept
 
     def examine(self, *, repair: bool) -> Iterator[Check]:
-        yield from self.read(lambda tx: doctor.look_at(_connection(tx), self._path))
+        yield from self.read(lambda tx: doctor.look_at(_handle(tx).connection, self._path))
         if repair and not self._read_only:
-            yield from self._repair()
-
-    def _repair(self) -> Iterator[Check]:
-        found = self.write(lambda tx: doctor.mend(_connection(tx)))
-        if found.index_cleared:
-            self.catch_up()
-        yield from found.done
+            mended = self.write(lambda tx: doctor.mend(_handle(tx).connection))
+            if mended.index_cleared:
+                self.catch_up()
+            yield from mended.done
 
     def close(self) -> None:
         if self._closed or self._pid != os.getpid():
@@ -235,21 +202,7 @@ class SqliteStorage:
         self._closed = True
         self._forget_connections()
 
-    # --- inside -----------------------------------------------------------------------------
-
-    def _begin_process(self) -> None:
-        self._pid = os.getpid()
-        self._lock = threading.Lock()
-        self._readers: list[_Handle] = []
-        self._writer: _Handle | None = None
-        self._upkeep = Upkeep(self, self._step)
-
-    def _check_process(self) -> None:
-        if self._pid != os.getpid():
-            _inherited.append((self._readers, self._writer))
-            memory = self._writer if self._path is None else None
-            self._begin_process()
-            self._writer = memory
+    # --- opening ----------------------------------------------------------------------------
 
     def _open(self) -> None:
         if self._read_only:
@@ -268,52 +221,60 @@ class SqliteStorage:
         connection = self._connect(read_only=False)
         try:
             schema.migrate(connection)
-            self._enter_space(connection)
-            self._refresh_index(connection)
-            unfinished = connection.execute(SESSIONS_SQL.doomed, (self._space.id,)).get is not None
+            writer = writing(connection, self._space, self._documents)
         except BaseException:
             connection.close()
             raise
-        self._writer = _Handle(connection, self._space, self._documents, writes=True)
-        if unfinished:
+        self._writer = writer
+        self._refresh_index()
+        if index.state_of(connection, writer.space).has_doomed:
             self._upkeep.notice(0)
 
     def _open_for_reading(self) -> None:
         if self._path is not None and not self._path.exists():
             raise NotFound(f"there is no database at {self.location} to read")
-        connection = self._connect(read_only=True)
-        try:
-            schema.check_readable(connection)
-        except BaseException:
-            connection.close()
-            raise
-        found = rows(connection, SESSIONS_SQL.get_space, (self._space_name,))
-        self._space = space_of(found[0][0]) if found else NOWHERE
-        self._readers.append(_Handle(connection, self._space, self._documents, writes=False))
+        self._readers.append(self._new_reader())
 
     def _can_only_be_read(self, exc: Exception) -> bool:
         if isinstance(exc, OSError) and exc.errno not in (errno.EACCES, errno.EROFS, errno.EPERM):
             return False
         return self._path is not None and self._path.is_file() and os.access(self._path, os.R_OK)
 
-    def _enter_space(self, connection: apsw.Connection) -> None:
-        found = rows(connection, SESSIONS_SQL.get_space, (self._space_name,))
-        if not found:
-            with connection:
-                connection.execute(SESSIONS_SQL.add_space, (self._space_name,))
-            found = rows(connection, SESSIONS_SQL.get_space, (self._space_name,))
-        self._space = space_of(found[0][0])
-
-    def _refresh_index(self, connection: apsw.Connection) -> None:
+    def _refresh_index(self) -> None:
         """An index made by another rule of words is of no use: start it again."""
-        if connection.execute(index.SQL.words_rule).get != str(RULE_VERSION):
-            with connection:
-                connection.execute(index.SQL.clear)
-                connection.execute(index.SQL.clear_marks)
-                connection.execute(index.SQL.set_words_rule, (str(RULE_VERSION),))
+
+        def work(tx: Writes) -> bool:
+            connection = _handle(tx).connection
+            if value(connection, index.SQL.words_rule) == str(RULE_VERSION):
+                return False
+            connection.execute(index.SQL.clear)
+            connection.execute(index.SQL.clear_marks)
+            connection.execute(index.SQL.set_words_rule, (str(RULE_VERSION),))
+            return True
+
+        made_by = self.read(lambda tx: value(_handle(tx).connection, index.SQL.words_rule))
+        if made_by != str(RULE_VERSION) and self.write(work):
             self._upkeep.notice(0)
 
+    # --- connections ------------------------------------------------------------------------
+
+    def _begin_process(self) -> None:
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._readers: list[Handle] = []
+        self._writer = None
+        self._upkeep = Upkeep(self, self._step)
+
+    def _check_process(self) -> None:
+        if self._pid != os.getpid():
+            _inherited.append((self._readers, self._writer))
+            memory = self._writer if self._path is None else None
+            self._begin_process()
+            self._writer = memory
+
     def _connect(self, *, read_only: bool) -> apsw.Connection:
+        if self._closed:
+            raise StorageError(f"{self.location} is closed")
         return connect(
             self.location,
             read_only=read_only,
@@ -321,22 +282,49 @@ class SqliteStorage:
             busy_seconds=self._busy_seconds,
         )
 
-    def _writer_handle(self) -> _Handle:
-        if self._writer is None:
-            if self._closed:
-                raise StorageError(f"{self.location} is closed")
-            connection = self._connect(read_only=False)
-            self._writer = _Handle(connection, self._space, self._documents, writes=True)
-        return self._writer
+    def _begin_read(self) -> Handle:
+        """A reader in a transaction on the file as it is now."""
+        while self._readers:
+            try:
+                handle = self._readers.pop()
+            except IndexError:
+                break
+            handle.connection.execute("BEGIN")
+            if handle.is_current:
+                return handle
+            handle.connection.close()
+        handle = self._new_reader()
+        handle.connection.execute("BEGIN")
+        return handle
 
-    def _take_reader(self) -> _Handle:
+    def _begin_write(self) -> WriteHandle:
+        """The writer in a transaction on the file as it is now."""
+        writer = self._writer_handle()
+        writer.connection.execute("BEGIN IMMEDIATE")
+        while not writer.is_current:
+            writer.connection.close()
+            self._writer = None
+            writer = self._writer_handle()
+            writer.connection.execute("BEGIN IMMEDIATE")
+        return writer
+
+    def _new_reader(self) -> Handle:
+        connection = self._connect(read_only=True)
         try:
-            return self._readers.pop()
-        except IndexError:
-            if self._closed:
-                raise StorageError(f"{self.location} is closed") from None
-            connection = self._connect(read_only=True)
-            return _Handle(connection, self._space, self._documents, writes=False)
+            return reading(connection, self._space, self._documents)
+        except BaseException:
+            connection.close()
+            raise
+
+    def _writer_handle(self) -> WriteHandle:
+        if self._writer is None:
+            connection = self._connect(read_only=False)
+            try:
+                self._writer = writing(connection, self._space, self._documents)
+            except BaseException:
+                connection.close()
+                raise
+        return self._writer
 
     def _read_in_memory(self, work: Callable[[Reads], T]) -> T:
         with self._lock:
@@ -351,6 +339,8 @@ class SqliteStorage:
                 handle.connection.close()
         self._readers = []
         self._writer = None
+
+    # --- background work --------------------------------------------------------------------
 
     def _after_append(self, count: int) -> None:
         self._upkeep.notice(count)
@@ -371,28 +361,30 @@ class SqliteStorage:
             return alone and (self.write(_delete_some) or self._index_step())
 
     def _index_step(self) -> bool:
-        prepared = self.read(lambda tx: index.prepare(_connection(tx), self._space, self._documents))
-        if prepared is None:
+        """Index a little; False when nothing is pending. A step that came too late changes nothing."""
+
+        def prepare(tx: Reads) -> index.Step | None:
+            return index.prepare(_handle(tx).connection, _handle(tx).space, self._documents)
+
+        step = self.read(prepare)
+        if step is None:
             return False
-        return self.write(lambda tx: index.write(_connection(tx), self._space, prepared))
+        self.write(lambda tx: index.write(_handle(tx).connection, _handle(tx).space, step))
+        return True
 
     def _lock_file(self) -> Path | None:
         return None if self._path is None else self._path.with_name(self._path.name + "-upkeep")
 
 
-def _merge_some(tx: Writes) -> bool:
-    connection = _connection(tx)
-    before = connection.total_changes()
-    connection.execute(index.SQL.merge, (_MERGE_PAGES,))
-    # FTS5's own word for "nothing left to merge": fewer than two rows changed.
-    return connection.total_changes() - before >= 2
-
-
 def _delete_some(tx: Writes) -> bool:
-    assert isinstance(tx, _Handle)  # noqa: S101
-    return bool(tx.sessions.delete_some(_DELETES_A_STEP))
+    return _writer(tx).sessions.delete_some(_DELETES_A_STEP)
 
 
-def _connection(tx: Reads | Writes) -> apsw.Connection:
-    assert isinstance(tx, _Handle)  # noqa: S101
-    return tx.connection
+def _handle(tx: Reads | Writes) -> Handle:
+    assert isinstance(tx, Handle)  # noqa: S101
+    return tx
+
+
+def _writer(tx: Writes) -> WriteHandle:
+    assert isinstance(tx, WriteHandle)  # noqa: S101
+    return tx

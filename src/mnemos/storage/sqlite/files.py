@@ -65,12 +65,14 @@ def check_backup(path: Path) -> None:
 
 def copy_over(backup: Path, target: apsw.Connection) -> None:
     """Replace the contents of an open database, through SQLite, so that other processes see it whole."""
+    former_mark = schema.mark_of(target)
     source = apsw.Connection(str(backup), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         _copy(source, target, None)
     finally:
         source.close()
     target.execute("PRAGMA journal_mode = WAL")
+    schema.count_restore(target, former_mark)
     schema.migrate(target)
 
 

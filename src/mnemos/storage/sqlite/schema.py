@@ -12,12 +12,32 @@ from mnemos.text.words import RULE_VERSION
 
 _FILES = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
 VERSION = len(_FILES)
+_VERSION_BITS = 0xFF
+
+
+def mark_of(connection: apsw.Connection) -> int:
+    """The number that changes when the file gets another schema or, by a restore, other contents.
+
+    Its low bits are the schema version, the others count restores.
+    """
+    mark: int = connection.pragma("user_version")
+    return mark
+
+
+def version_in(mark: int) -> int:
+    return mark & _VERSION_BITS
+
+
+def count_restore(connection: apsw.Connection, former_mark: int) -> None:
+    """Let every process that has the file open know that its contents are others now."""
+    mark = (former_mark | _VERSION_BITS) + 1 + version_in(mark_of(connection))
+    connection.execute(f"PRAGMA user_version = {mark & 0x7FFFFFFF}")
 
 
 def version_of(connection: apsw.Connection) -> int:
     """The schema version of the file; 0 for an empty one. A file that is not ours raises."""
     application = connection.pragma("application_id")
-    version: int = connection.pragma("user_version")
+    version = version_in(mark_of(connection))
     if application == APPLICATION_ID:
         return version
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()[0][0]
@@ -68,7 +88,7 @@ def migrate(connection: apsw.Connection) -> None:
                 "INSERT INTO properties (name, value) VALUES ('words', ?)", (str(RULE_VERSION),)
             )
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute(f"PRAGMA user_version = {mark_of(connection) - version + VERSION}")
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:

@@ -25,7 +25,7 @@ _MOST_PIECES = 32
 _CHUNK = 4 * 1024 * 1024
 
 
-def stale_keys(connection: apsw.Connection) -> list[tuple[int, bytes, bytes]]:
+def _stale_keys(connection: apsw.Connection) -> list[tuple[int, bytes, bytes]]:
     """Keys of the index that are no beginning of a word it has: segment, key, the word to put instead."""
     connection.execute(SQL.open_words)
     try:
@@ -41,11 +41,12 @@ def stale_keys(connection: apsw.Connection) -> list[tuple[int, bytes, bytes]]:
         connection.execute(SQL.close_words)
 
 
-def replace_keys(connection: apsw.Connection, stale: Sequence[tuple[int, bytes, bytes]]) -> None:
+def replace_keys(connection: apsw.Connection) -> None:
     """Put the next word that exists in the place of each stale key, inside the caller's transaction.
 
     Any key above the last word of the leaf before and not above the first of its own finds the leaf.
     """
+    stale = _stale_keys(connection)
     # The tables behind a full-text index are closed to plain SQL while DEFENSIVE is on.
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
     try:

@@ -7,8 +7,9 @@ newest few thousand matches (of a rare word: all of them), and only those are sc
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,8 +41,6 @@ CANDIDATES = 2_000
 _CANDIDATES_OF_ONE = 1_000
 # How far matches are counted to weigh a word; beyond, its frequency is estimated.
 _COUNTED = 1_000
-# How many matches of one week are put in order of time.
-_IN_A_WEEK = 20_000
 # With more weeks than these, a time filter lets so much through that it needs no help from the index.
 _WEEKS_IN_MATCH = 60
 
@@ -136,12 +135,17 @@ class Search:
         self._scorer.use(plan)
         asked = self._asked(scope) | {
             "cap": CANDIDATES,
-            # The rows of one long message fold into one hit; a few more make up for it.
             "limit": limit + 20,
         }
         best: dict[int, float] = {}
-        for message, score in self._indexed(plan, scope, asked, rare=rare) + self._fresh(plan, scope, asked):
-            best[message] = max(score, best.get(message, 0.0))
+        while True:
+            found = self._indexed(plan, scope, asked, rare=rare) + self._fresh(plan, scope, asked)
+            for message, score in found:
+                best[message] = max(score, best.get(message, 0.0))
+            if len(best) >= limit or len(found) < asked["limit"]:
+                break
+            # The rows of a long message crowded others out.
+            asked["limit"] *= 8
         ranked = sorted(best.items(), key=lambda item: (-item[1], -item[0]))
         return [Found(message, int(score), score % 1) for message, score in ranked[:limit]]
 
@@ -175,21 +179,31 @@ class Search:
 
     def _in_time(self, plan: Plan, scope: _Scope, limit: int, *, newest: bool) -> list[Found]:
         """By the messages' own time, a week at a go, so that the first page needs no full list."""
-        asked = self._asked(scope) | {"cap": _IN_A_WEEK}
-        found: dict[int, float] = {}
+        asked = self._asked(scope)
+        self._scorer.use(plan)
+        found: dict[int, tuple[float, int]] = {}
         weeks = self._weeks(scope)
         for week in reversed(weeks) if newest else weeks:
             asked["match"] = scope.match(plan, (week,))
-            found.update(rows(self._connection, SQL.in_time, asked))
+            found |= self._timed(SQL.in_time, asked, limit, newest=newest)
             if len(found) >= limit:
                 break
         if self._state.pending:
             asked["match"] = scope.match(plan)
-            found.update(rows(self._connection, SQL.in_time_of_tail, asked))
-        ordered = sorted(found.items(), key=lambda item: (item[1], item[0]), reverse=newest)
-        return [Found(message, len(plan.idf), 0.0) for message, _ in ordered[:limit]]
+            found |= self._timed(SQL.in_time_of_tail, asked, limit, newest=newest)
+        return [
+            Found(message, matched, 0.0)
+            for message, (_, matched) in _first(found.items(), limit, newest=newest)
+        ]
 
-    def _asked(self, scope: _Scope) -> dict[str, int | float | str]:
+    def _timed(
+        self, sql: str, asked: dict[str, Any], limit: int, *, newest: bool
+    ) -> dict[int, tuple[float, int]]:
+        cursor = self._connection.execute(sql, asked)
+        timed = ((row[0], (row[1], int(row[2]))) for row in cursor)
+        return dict(_first(timed, limit, newest=newest))
+
+    def _asked(self, scope: _Scope) -> dict[str, Any]:
         return {
             "first": self._space.first,
             "last": self._space.last,
@@ -244,3 +258,15 @@ class Search:
             for session_id in session_ids
         ]
         return [session_tag(key) for key in keys if key is not None]
+
+
+def _first(
+    timed: Iterable[tuple[int, tuple[Any, ...]]], limit: int, *, newest: bool
+) -> list[tuple[int, tuple[Any, ...]]]:
+    """The newest or oldest messages; of equal times, the later or earlier appended."""
+
+    def moment(item: tuple[int, tuple[Any, ...]]) -> tuple[float, int]:
+        return item[1][0], item[0]
+
+    chosen = heapq.nlargest if newest else heapq.nsmallest
+    return chosen(limit, timed, key=moment)

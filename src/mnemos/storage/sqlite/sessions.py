@@ -50,7 +50,7 @@ class SqliteSessionReads:
         return _session(found[0]) if found else None
 
     def named(self, text: str, limit: int) -> list[SessionRow]:
-        asked = {"space": self._space.id, "text": text, "limit": limit}
+        asked = {"space": self._space.id, "text": text, "folded": text.casefold(), "limit": limit}
         return [_session(row) for row in self._rows(SQL.named, asked)]
 
     def listed(
@@ -92,6 +92,8 @@ class SqliteSessionReads:
         return [message_row(row) for row in self._rows(SQL.messages, asked)]
 
     def message(self, message_id: int) -> MessageRow | None:
+        if not self._space.first <= message_id <= self._space.last:
+            return None
         asked = {"id": message_id, "first": self._space.first, "last": self._space.last}
         found = self._rows(SQL.message, asked)
         return message_row(found[0]) if found else None
@@ -150,6 +152,11 @@ class SqliteSessionWrites(SqliteSessionReads):
         self.appended = 0
         self._keys: dict[str, int] = {}
 
+    def rolled_back(self) -> None:
+        """What was done is undone: nothing remembered from it may be used."""
+        self.appended = 0
+        self._tail = index.Tail(self._space, self._documents)
+
     def create(self, session: SessionRow) -> bool:
         key = self._key(
             SQL.create,
@@ -166,12 +173,13 @@ class SqliteSessionWrites(SqliteSessionReads):
                 session.input_tokens,
                 session.output_tokens,
                 session.title,
+                _folded(session.title),
                 session.archived,
             ),
         )
         if key is None:
             return False
-        if session.model_config or session.system_prompt or session.metadata:
+        if _has_details(session):
             details = (key, session.model_config, session.system_prompt, session.metadata)
             self._connection.execute(SQL.create_details, details)
         return True
@@ -188,9 +196,15 @@ class SqliteSessionWrites(SqliteSessionReads):
                     f"session {session.parent_session_id!r} descends from {session.id!r} and cannot "
                     "be its parent"
                 )
-        values = asdict(session) | {"key": key, "parent": parent}
-        self._connection.execute(SQL.fill, _named(values, "user_id", "model", "parent", "title", "key"))
-        if session.model_config or session.system_prompt or session.metadata:
+        values = asdict(session) | {
+            "key": key,
+            "parent": parent,
+            "title_folded": _folded(session.title),
+        }
+        self._connection.execute(
+            SQL.fill, _named(values, "user_id", "model", "parent", "title", "title_folded", "key")
+        )
+        if _has_details(session):
             details = _named(values, "key", "model_config", "system_prompt", "metadata")
             self._connection.execute(SQL.fill_details, details)
 
@@ -211,7 +225,8 @@ class SqliteSessionWrites(SqliteSessionReads):
         return self._key(SQL.add_tokens, asked) is not None
 
     def set_title(self, session_id: str, title: str | None) -> bool:
-        return self._key(SQL.set_title, (title, self._space.id, session_id)) is not None
+        asked = (title, _folded(title), self._space.id, session_id)
+        return self._key(SQL.set_title, asked) is not None
 
     def set_archived(self, session_id: str, *, archived: bool) -> bool:
         return self._key(SQL.set_archived, (archived, self._space.id, session_id)) is not None
@@ -258,6 +273,8 @@ class SqliteSessionWrites(SqliteSessionReads):
         return True
 
     def forget_message(self, message_id: int, *, tool_calls: str | None, at: float) -> None:
+        if self.message(message_id) is None:
+            return
         for row in self._rows(index.SQL.message_of_id, (message_id,)):
             index.remove(self._connection, self._space, indexable(row), self._documents)
         self._connection.execute(SQL.count_removal, (self._space.id,))
@@ -280,7 +297,7 @@ class SqliteSessionWrites(SqliteSessionReads):
     def _count_appended(self, session_id: str, messages: int, calls: int) -> int:
         key = self._keys.get(session_id)
         if key is not None:
-            self._connection.execute(SQL.count_appended, (messages, calls, key))
+            self._connection.execute(SQL.count_appended, (messages, calls, key, self._space.id, session_id))
             if self._connection.changes():
                 return key
         key = self._key(SQL.key_of, (self._space.id, session_id))
@@ -288,7 +305,7 @@ class SqliteSessionWrites(SqliteSessionReads):
             raise NotFound(
                 f"there is no session {session_id!r}; create it first with create_session or ensure_session"
             )
-        self._connection.execute(SQL.count_appended, (messages, calls, key))
+        self._connection.execute(SQL.count_appended, (messages, calls, key, self._space.id, session_id))
         if len(self._keys) >= _KEYS:
             self._keys.clear()
         self._keys[session_id] = key
@@ -321,6 +338,14 @@ class SqliteSessionWrites(SqliteSessionReads):
 def _session(row: tuple[Any, ...]) -> SessionRow:
     columns: list[Any] = [*row[:_ARCHIVED], row[_ARCHIVED] == 1]
     return SessionRow(*columns)
+
+
+def _folded(title: str | None) -> str | None:
+    return None if title is None else title.casefold()
+
+
+def _has_details(session: SessionRow) -> bool:
+    return (session.model_config, session.system_prompt, session.metadata) != (None, None, None)
 
 
 def _json(ids: Sequence[int]) -> str:

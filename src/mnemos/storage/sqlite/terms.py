@@ -12,8 +12,12 @@ from mnemos.text.words import index_words
 # A row of the index is written in one go: a longer message has several, so that none holds up
 # the next writer.
 PART_CHARACTERS = 100_000
-# Parts overlap, so that a phrase at the seam is whole in one of them.
-_OVERLAP = 200
+# Parts overlap, so that a phrase at the seam is whole in one of them, and begin and end between words.
+_OVERLAP = 400
+_LONGEST_WORD_AT_SEAM = 200
+# Up to so many parts, each knows the words of all: words of one message count together wherever they
+# stand. In a longer message only those that stand in the same part do.
+_PARTS_THAT_SHARE = 10
 
 _WEEK = 7 * 24 * 3600.0
 LAST_MOMENT = 1e12
@@ -67,17 +71,57 @@ def index_rows(item: Indexable, documents: Documents, after: int = 0) -> Iterato
             week_tag(week_of(message.timestamp)),
         )
     )
-    for part in range(ids_of(message)):
-        if message.id + part > after:
-            yield _index_row(message.id + part, document, part, tags)
+    parts = ids_of(message)
+    if parts == 1:
+        if message.id > after:
+            yield _row(message.id, document, tags)
+        return
+    rows = [_row(message.id + part, _part(document, part), tags) for part in range(parts)]
+    if parts <= _PARTS_THAT_SHARE:
+        rows = _sharing(rows)
+    yield from (row for row in rows if row[0] > after)
 
 
-def _index_row(rowid: int, document: Document, part: int, tags: str) -> IndexRow:
+def _row(rowid: int, document: Document, tags: str) -> IndexRow:
+    said, beside = index_words(document.said)
+    if not document.tool:
+        return rowid, said, "", beside, tags
+    tool, beside_tool = index_words(document.tool)
+    return rowid, said, tool, f"{beside} {beside_tool}", tags
+
+
+def _sharing(rows: list[IndexRow]) -> list[IndexRow]:
+    """The rows of one message, each with the words of all beside its own."""
+    everything = dict.fromkeys(" ".join(f"{row[1]} {row[2]} {row[3]}" for row in rows).split())
+    return [
+        (
+            rowid,
+            said,
+            tool,
+            " ".join([beside, *(everything.keys() - {*said.split(), *tool.split(), *beside.split()})]),
+            tags,
+        )
+        for rowid, said, tool, beside, tags in rows
+    ]
+
+
+def _part(document: Document, part: int) -> Document:
+    return Document(_stretch(document.said, part), _stretch(document.tool, part))
+
+
+def _stretch(text: str, part: int) -> str:
     start = part * PART_CHARACTERS
     end = start + PART_CHARACTERS + _OVERLAP
-    said, beside = index_words(document.said[start:end])
-    tool, beside_tool = index_words(document.tool[start:end]) if document.tool else ("", "")
-    return rowid, said, tool, f"{beside} {beside_tool}" if beside_tool else beside, tags
+    return text[_seam(text, start, 1) : _seam(text, end, -1)]
+
+
+def _seam(text: str, position: int, step: int) -> int:
+    """The nearest place between two words, forward or backward."""
+    for moved in range(_LONGEST_WORD_AT_SEAM):
+        at = position + moved * step
+        if not 0 < at < len(text) or not (text[at - 1].isalnum() and text[at].isalnum()):
+            return at
+    return position
 
 
 def role_tag(role: str) -> str:
@@ -104,5 +148,5 @@ def week_of(timestamp: float) -> int:
 def _plain(name: str) -> str:
     """A name as one word of the index, different names as different words."""
     if name.isascii() and name.isalnum() and name.islower():
-        return name
+        return "n" + name
     return "x" + name.encode("utf-8", "surrogatepass").hex()

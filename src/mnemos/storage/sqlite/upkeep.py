@@ -86,21 +86,24 @@ class Upkeep:
 
 
 @contextmanager
-def only_one(path: Path | None) -> Iterator[bool]:
-    """Whether no other process holds this lock now; it is held meanwhile, and dies with the process."""
+def only_one(path: Path | None, *, wait: bool = False) -> Iterator[bool]:
+    """Whether no other process holds this lock now; it is held meanwhile, and dies with the process.
+
+    With ``wait``, until none does: steps are short.
+    """
     if path is None or fcntl is None:
         yield True
         return
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
-        yield _is_locked(descriptor)
+        yield _is_locked(descriptor, wait=wait)
     finally:
         os.close(descriptor)
 
 
-def _is_locked(descriptor: int) -> bool:
+def _is_locked(descriptor: int, *, wait: bool) -> bool:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     return True

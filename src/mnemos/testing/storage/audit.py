@@ -56,10 +56,20 @@ class AuditContract(Contract):
         first = _record(storage, ref="session:s", before="secret")
         second = _record(storage, ref="session:s", after="secret")
         other = _record(storage, ref="session:s2", before="kept")
-        storage.write(lambda tx: tx.audit.scrub("session:s"))
+        _record(storage, ref="session:s")
+        assert storage.write(lambda tx: tx.audit.scrub("session:s")) == 2
+        assert storage.write(lambda tx: tx.audit.scrub("session:s")) == 0
+        assert storage.write(lambda tx: tx.audit.scrub("session:nobody")) == 0
         for entry in (first, second):
             row = _get(storage, entry)
             assert (row.before, row.after, row.operation) == (None, None, "sessions.title")
+        assert _get(storage, other).before == "kept"
+
+    def test_one_entry_can_be_cleared(self, storage: Storage) -> None:
+        first = _record(storage, before="secret", after="secret")
+        other = _record(storage, before="kept")
+        storage.write(lambda tx: tx.audit.clear(first))
+        assert (_get(storage, first).before, _get(storage, first).after) == (None, None)
         assert _get(storage, other).before == "kept"
 
     def test_expiring_erases_the_texts_of_old_entries(self, storage: Storage) -> None:

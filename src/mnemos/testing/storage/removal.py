@@ -202,10 +202,14 @@ class RemovalContract(Contract):
         settle(second)
         assert found(second, "parrot") == []
 
-    def test_the_log_can_be_cleared_of_what_was_forgotten(self, storage: Storage) -> None:
-        (gone,) = tell(storage, "s", "secret parrot")
+    def test_files_can_be_scrubbed_of_what_was_forgotten(self, storage: Storage) -> None:
+        gone, kept = tell(storage, "s", "secret parrot", "another parrot")
+        settle(storage)
         storage.write(lambda tx: tx.sessions.forget_message(gone, tool_calls=None, at=NOW))
-        assert storage.scrub_log() is True
+        assert storage.scrub(["secret parrot"]) is True
+        assert storage.scrub(None) is True
+        assert found(storage, "parrot") == [kept]
+        assert contents(storage) == [None, "another parrot"]
 
     @staticmethod
     def _check_gone(storage: Storage, session_id: str, ids: list[int]) -> None:

@@ -119,7 +119,8 @@ class SpaceContract(Contract):
 
     def test_the_log_of_another_space_cannot_be_changed(self, spaces: Neighbours) -> None:
         before = spaces.theirs.read(lambda tx: tx.audit.get(spaces.entry))
-        spaces.ours.write(lambda tx: tx.audit.scrub("session:s"))
+        assert spaces.ours.write(lambda tx: tx.audit.scrub("session:s")) == 0
+        spaces.ours.write(lambda tx: tx.audit.clear(spaces.entry))
         spaces.ours.write(lambda tx: tx.audit.expire(NOW * 2))
         spaces.ours.write(lambda tx: tx.audit.mark_undone(spaces.entry, 1))
         assert before is not None

@@ -35,6 +35,8 @@ CREATE TABLE sessions (
     input_tokens INTEGER NOT NULL DEFAULT 0,
     output_tokens INTEGER NOT NULL DEFAULT 0,
     title TEXT,
+    -- SQLite itself folds the case of ASCII only.
+    title_folded TEXT,
     archived INTEGER NOT NULL DEFAULT 0,
     -- Deleted, its messages still being removed; no reader sees it.
     doomed INTEGER NOT NULL DEFAULT 0,
@@ -43,7 +45,7 @@ CREATE TABLE sessions (
 
 CREATE INDEX sessions_by_start ON sessions (space, started_at);
 CREATE INDEX sessions_by_parent ON sessions (parent) WHERE parent IS NOT NULL;
-CREATE INDEX sessions_by_title ON sessions (space, title COLLATE NOCASE) WHERE title IS NOT NULL;
+CREATE INDEX sessions_by_title ON sessions (space, title_folded) WHERE title_folded IS NOT NULL;
 CREATE INDEX sessions_doomed ON sessions (space) WHERE doomed;
 
 -- Apart from the counters, which every append rewrites: a system prompt can be twenty kilobytes.

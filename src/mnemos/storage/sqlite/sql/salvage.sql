@@ -14,7 +14,7 @@ SET next_message = excluded.next_message
 -- name: read_sessions
 SELECT
     key, key, space, id, source, user_id, model, parent, started_at, ended_at, end_reason,
-    message_count, tool_call_count, input_tokens, output_tokens, title, archived, doomed
+    message_count, tool_call_count, input_tokens, output_tokens, title, title_folded, archived, doomed
 FROM sessions
 WHERE key >= ?
 ORDER BY key
@@ -23,9 +23,9 @@ LIMIT ?
 -- name: write_sessions
 INSERT OR IGNORE INTO sessions (
     key, space, id, source, user_id, model, parent, started_at, ended_at, end_reason,
-    message_count, tool_call_count, input_tokens, output_tokens, title, archived, doomed
+    message_count, tool_call_count, input_tokens, output_tokens, title, title_folded, archived, doomed
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: read_session_details
 SELECT session, session, model_config, system_prompt, metadata

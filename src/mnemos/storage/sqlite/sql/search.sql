@@ -107,23 +107,21 @@ FROM (
 )
 
 -- name: in_time
-SELECT m.id, m.timestamp
+SELECT m.id, m.timestamp, f.s
 FROM (
-    SELECT rowid AS r
+    SELECT rowid AS r, score(messages_fts) AS s
     FROM messages_fts
     WHERE messages_fts MATCH :match
         AND rowid BETWEEN :first AND :last
-    ORDER BY rowid DESC
-    LIMIT :cap
 ) AS f
 JOIN messages AS m ON m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= f.r)
 WHERE m.timestamp >= :since
     AND m.timestamp < :until
 
 -- name: in_time_of_tail
-SELECT m.id, m.timestamp
+SELECT m.id, m.timestamp, f.s
 FROM (
-    SELECT rowid AS r
+    SELECT rowid AS r, score(tail) AS s
     FROM temp.tail
     WHERE tail MATCH :match
 ) AS f

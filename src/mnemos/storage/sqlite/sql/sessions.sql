@@ -7,6 +7,8 @@ WHERE name = ?
 INSERT INTO spaces (id, name, next_message, indexed)
 SELECT s.id, ?, (s.id << 32) + 1, s.id << 32
 FROM (SELECT max(id) + 1 AS id FROM spaces) AS s
+WHERE TRUE
+ON CONFLICT (name) DO NOTHING
 
 -- name: get
 SELECT *
@@ -35,7 +37,7 @@ WHERE s.key IN (
         SELECT key
         FROM sessions
         WHERE space = :space
-            AND title = :text COLLATE NOCASE
+            AND title_folded = :folded
     )
 ORDER BY s.started_at DESC, s.id
 LIMIT :limit
@@ -89,9 +91,9 @@ ORDER BY s.started_at, s.key
 -- name: create
 INSERT INTO sessions (
     space, id, source, user_id, model, parent, started_at, ended_at, end_reason, input_tokens,
-    output_tokens, title, archived
+    output_tokens, title, title_folded, archived
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (space, id) DO NOTHING
 RETURNING key
 
@@ -104,7 +106,8 @@ UPDATE sessions
 SET user_id = coalesce(user_id, :user_id),
     model = coalesce(model, :model),
     parent = coalesce(parent, :parent),
-    title = coalesce(title, :title)
+    title = coalesce(title, :title),
+    title_folded = coalesce(title_folded, :title_folded)
 WHERE key = :key
 
 -- name: fill_details
@@ -165,7 +168,8 @@ RETURNING key
 
 -- name: set_title
 UPDATE sessions
-SET title = ?
+SET title = ?,
+    title_folded = ?
 WHERE space = ?
     AND id = ?
     AND NOT doomed
@@ -184,6 +188,9 @@ UPDATE sessions
 SET message_count = message_count + ?,
     tool_call_count = tool_call_count + ?
 WHERE key = ?
+    -- The key may be one remembered from before another file was restored.
+    AND space = ?
+    AND id = ?
     AND NOT doomed
 
 -- name: next_id
@@ -293,7 +300,8 @@ UPDATE sessions
 SET doomed = 1,
     -- The name is free again at once.
     id = id || char(0) || key,
-    title = NULL
+    title = NULL,
+    title_folded = NULL
 WHERE key = ?
 
 -- name: adopt_children

@@ -1,0 +1,90 @@
+"""A connection with its stores, made for one file as it was at one moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import apsw
+
+from mnemos.errors import SchemaChanged
+from mnemos.storage.base import Documents
+from mnemos.storage.queries import Queries
+from mnemos.storage.sqlite import index, schema
+from mnemos.storage.sqlite.audit import SqliteAudit
+from mnemos.storage.sqlite.connection import rows, value
+from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
+from mnemos.storage.sqlite.sessions import SqliteSessionReads, SqliteSessionWrites
+from mnemos.storage.sqlite.space import NOWHERE, Space, space_of
+
+SQL: Queries = SESSIONS_SQL
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """What a transaction works with.
+
+    ``mark`` is the file's mark when the handle was made: when it moves, the file has another schema or, after
+    a restore, other contents, in which spaces may be numbered differently.
+    """
+
+    connection: apsw.Connection
+    space: Space
+    sessions: SqliteSessionReads
+    audit: SqliteAudit
+    mark: int
+
+    @property
+    def is_current(self) -> bool:
+        # A space that was not there may have come into being.
+        return self.space is not NOWHERE and value(self.connection, "PRAGMA user_version") == self.mark
+
+
+@dataclass(frozen=True, slots=True)
+class WriteHandle(Handle):
+    sessions: SqliteSessionWrites
+
+
+def reading(connection: apsw.Connection, space: str, documents: Documents) -> Handle:
+    """A handle for reading; a space that the file does not have is empty."""
+    schema.check_readable(connection)
+    mark = schema.mark_of(connection)
+    found = rows(connection, SQL.get_space, (space,))
+    where = space_of(found[0][0]) if found else NOWHERE
+    sessions = SqliteSessionReads(connection, where, documents)
+    return Handle(connection, where, sessions, SqliteAudit(connection, where), mark)
+
+
+def writing(connection: apsw.Connection, space: str, documents: Documents) -> WriteHandle:
+    """A handle for writing; the space is made when the file does not have it."""
+    mark = schema.mark_of(connection)
+    if schema.version_in(mark) != schema.VERSION:
+        raise SchemaChanged(
+            f"{connection.filename} was migrated by another version of Mnemos while open; "
+            "restart this program with the new version"
+        )
+    where = space_of(_number_of(connection, space))
+    sessions = SqliteSessionWrites(connection, where, documents)
+    return WriteHandle(connection, where, sessions, SqliteAudit(connection, where), mark)
+
+
+def _number_of(connection: apsw.Connection, space: str) -> int:
+    found = rows(connection, SQL.get_space, (space,))
+    if not found:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            connection.execute(SQL.add_space, (space,))
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        found = rows(connection, SQL.get_space, (space,))
+    number: int = found[0][0]
+    return number
+
+
+def merge_some(handle: WriteHandle, pages: int) -> bool:
+    """Merge a little of the index; False when nothing is left to merge."""
+    before = handle.connection.total_changes()
+    handle.connection.execute(index.SQL.merge, (pages,))
+    # FTS5's own word for that: fewer than two rows changed.
+    return handle.connection.total_changes() - before >= 2

@@ -1,0 +1,50 @@
+"""The pages hang together, and could have been written anywhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from .pages import DOCS, ROOT, anchors, links, name_of, pages, text_of
+
+ALL = pages()
+DECISIONS = sorted((DOCS / "adr").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", ALL, ids=name_of)
+def test_every_link_inside_the_repository_leads_somewhere(page: Path) -> None:
+    for link in links(page):
+        if "://" in link:
+            continue
+        target, _, fragment = link.partition("#")
+        there = (page.parent / target).resolve() if target else page
+        assert there.exists(), f"{name_of(page)} links to {link}"
+        assert there.is_relative_to(ROOT), f"{name_of(page)} links outside: {link}"
+        if fragment:
+            assert fragment in anchors(there), f"{name_of(page)} links to {link}"
+
+
+@pytest.mark.parametrize("page", ALL, ids=name_of)
+def test_no_page_names_a_path_of_the_machine_it_was_written_on(page: Path) -> None:
+    text = text_of(page)
+    assert not re.search(r"(?<![\w.~])/(?:home|root|Users|work|tmp|mnt)\b", text)
+    assert str(ROOT) not in text
+
+
+def test_the_index_links_every_page_of_the_documentation() -> None:
+    linked = {(DOCS / link.partition("#")[0]).resolve() for link in links(DOCS / "README.md")}
+    missing = [name_of(page) for page in DOCS.rglob("*.md") if page.resolve() not in linked]
+    assert missing == ["docs/README.md"]
+
+
+def test_there_are_fifteen_decisions_numbered_without_a_gap() -> None:
+    assert [int(page.name[:4]) for page in DECISIONS] == list(range(1, 16))
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=name_of)
+def test_a_decision_says_its_context_its_consequences_and_what_was_not_done(page: Path) -> None:
+    headings = re.findall(r"^## (.+)$", text_of(page), re.MULTILINE)
+    assert headings == ["Context", "Decision", "Consequences", "Alternatives not taken"]
+    assert text_of(page).startswith(f"# {int(page.name[:4])}. ")

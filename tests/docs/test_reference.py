@@ -1,0 +1,141 @@
+"""The reference leaves nothing out and says nothing that is gone."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mnemos
+from mnemos import errors, settings
+from mnemos.errors import MnemosError
+from mnemos.faces.cli.app import exit_code
+from mnemos.memory import Memory, SessionDB
+from mnemos.operations import reference
+from mnemos.operations.index import ENTRIES
+from mnemos.sessions.model import MESSAGE_FIELDS
+from mnemos.settings import Model, Settings
+from mnemos.storage.base import MessageRow, SessionRow
+from mnemos.storage.sqlite.search import CANDIDATES
+
+from .pages import DOCS, REFERENCE, text_of
+
+PYTHON = text_of(REFERENCE / "python.md")
+
+
+def test_the_page_of_operations_is_up_to_date() -> None:
+    page = text_of(REFERENCE / reference.FILE)
+    assert page == reference.page(), "run: make docs"
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_every_operation_has_a_section_with_an_example(entry: Any) -> None:
+    _, found, rest = text_of(REFERENCE / reference.FILE).partition(f"\n## {entry.command}\n")
+    section = rest.partition("\n## ")[0]
+    assert found
+    assert f"`{entry.name}`" in section
+    assert f"\nmnemos {entry.command}" in section
+
+
+def _methods(kind: type) -> Iterator[str]:
+    return (name for name, value in inspect.getmembers(kind) if not name.startswith("_") and callable(value))
+
+
+@pytest.mark.parametrize("name", sorted({*_methods(Memory), *_methods(SessionDB)}))
+def test_every_method_stands_in_the_reference_as_it_is_called(name: str) -> None:
+    for kind in (Memory, SessionDB):
+        if method := getattr(kind, name, None):
+            assert f"\n### `{name}({_parameters(method)})`\n" in PYTHON
+
+
+def test_what_opens_a_memory_stands_in_the_reference_as_it_is_called() -> None:
+    for name in ("open", "SessionDB"):
+        assert f"\n### `{name}({_parameters(getattr(mnemos, name))})`\n" in PYTHON
+
+
+def test_the_reference_names_no_method_that_is_gone() -> None:
+    known = {"open", "SessionDB", *_methods(Memory), *_methods(SessionDB)}
+    assert set(re.findall(r"^### `(\w+)\(", PYTHON, re.MULTILINE)) == known
+
+
+def test_every_name_of_the_package_is_in_the_reference() -> None:
+    assert [name for name in mnemos.__all__ if f"`{name}" not in PYTHON] == []
+
+
+def _all_errors(kind: type[MnemosError]) -> Iterator[type[MnemosError]]:
+    yield kind
+    for below in kind.__subclasses__():
+        if below.__module__ == errors.__name__:
+            yield from _all_errors(below)
+
+
+@pytest.mark.parametrize("kind", [*_all_errors(MnemosError)], ids=lambda kind: kind.code)
+def test_every_error_is_listed_with_its_class_its_parent_and_its_exit_code(kind: type[MnemosError]) -> None:
+    parent = "" if kind is MnemosError else f"`{kind.__mro__[1].__name__}`"
+    cells = _row(REFERENCE / "errors.md", kind.code)
+    assert cells[1:4] == [f"`{kind.__name__}`", parent, str(exit_code(kind("")))]
+
+
+@pytest.mark.parametrize("field", fields(Settings), ids=lambda field: field.name)
+def test_every_setting_is_listed_with_its_default(field: Any) -> None:
+    default = _row(REFERENCE / "settings.md", field.name)[1]
+    if field.name not in ("home", "actor", "llm"):
+        shown = str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
+        assert default == f"`{shown}`"
+
+
+@pytest.mark.parametrize("field", fields(Model), ids=lambda field: field.name)
+def test_every_setting_of_the_model_is_listed(field: Any) -> None:
+    # The key itself is not a setting: the name of its variable is.
+    name = "api_key_env" if field.name == "api_key" else field.name
+    assert _row(REFERENCE / "settings.md", name)
+
+
+def test_every_variable_that_is_read_is_listed() -> None:
+    read = set(re.findall(r'"((?:MNEMOS|HERMES)_[A-Z_]+)"', inspect.getsource(settings)))
+    listed = set(re.findall(r"`((?:MNEMOS|HERMES)_[A-Z_]+)`", text_of(REFERENCE / "settings.md")))
+    assert listed == read
+
+
+def test_every_field_of_an_export_is_listed() -> None:
+    page = REFERENCE / "export-format.md"
+    sessions = {field.name for field in fields(SessionRow)} | {"messages"}
+    messages = MESSAGE_FIELDS | {field.name for field in fields(MessageRow)} - {"encoded"}
+    assert _first_cells(page, "Session") == sessions
+    assert _first_cells(page, "Message") == messages
+
+
+def test_the_page_on_search_says_how_many_candidates_are_scored() -> None:
+    assert f"{CANDIDATES:,}" in text_of(DOCS / "explanation" / "search.md")
+
+
+def _parameters(function: Callable[..., Any]) -> str:
+    """The parameters as they are written in a call: without types, and without self."""
+    plain = [
+        each.replace(annotation=each.empty, default=_WallClock() if each.name == "clock" else each.default)
+        for each in inspect.signature(function).parameters.values()
+        if each.name != "self"
+    ]
+    return str(inspect.Signature(plain))[1:-1]
+
+
+class _WallClock:
+    def __repr__(self) -> str:
+        return "time.time"
+
+
+def _row(page: Path, first: str) -> list[str]:
+    """The cells of the table row that begins with this name."""
+    found = [line for line in text_of(page).splitlines() if line.startswith(f"| `{first}` |")]
+    assert len(found) == 1, f"{page.name} has {len(found)} rows for {first}"
+    return [cell.strip() for cell in found[0].strip("|").split("|")]
+
+
+def _first_cells(page: Path, heading: str) -> set[str]:
+    section = text_of(page).partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    return set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))

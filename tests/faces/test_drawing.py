@@ -1,0 +1,193 @@
+"""Results on a terminal: every kind is drawn, and stored text stays text."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+from rich.text import Text
+
+from mnemos.faces.cli import drawing
+from mnemos.faces.cli.drawing import draw, marked
+from mnemos.memory import Memory
+from mnemos.operations import registry
+from mnemos.operations.base import Done, Result, no_progress
+from mnemos.operations.changes import Log
+from mnemos.operations.finding import ConversationsFound, MessagesFound
+from mnemos.operations.sessions import SessionList, SessionShown
+from mnemos.operations.upkeep import Examined, Stats
+
+from .calls import CALLS, arguments
+
+MARKUP = [
+    "[bold]x[/bold]",
+    "[/]",
+    "[link=http://example.org]here[/link]",
+    "[red",
+    "<script>alert(1)</script>",
+    ":bug: and :warning:",
+    "a backslash\\",
+    "\\[escaped]",
+    "list[int] and dict[str, Any]",
+    "{'a': 1} 100% $HOME `rm`",
+    "予約 \U0001f980 é",
+]
+CONTROL = ["\x1b[2J", "\x1b]0;title\x07", "\x1b[31mred", "\x9b31m", "a\rb", "a\x08b"]
+
+# What rich itself writes: colours and styles, nothing that moves or clears.
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def drawn(result: Result, width: int = 300) -> str:
+    """What appears on a terminal, styles included."""
+    console = Console(force_terminal=True, file=io.StringIO(), width=width, highlight=False, color_system="truecolor")
+    draw(result, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def plain(result: Result, width: int = 300) -> str:
+    return _STYLE.sub("", drawn(result, width))
+
+
+def everywhere(text: str) -> list[Result]:
+    """Every result that is drawn in its own way, with the text wherever stored text can be."""
+    session = {
+        "id": text, "session_id": text, "title": text, "source": text, "started_at": 0.0, "ended_at": 1.0,
+        "end_reason": text, "message_count": 1, "messages": 1, "opening": text,
+    }  # fmt: skip
+    said = {"id": 1, "message_id": 1, "role": "user", "content": text, "timestamp": 0.0, "tool_calls": None}
+    called = said | {"content": None, "tool_calls": [{"function": {"name": "read_file", "arguments": "{}"}}]}
+    conversation = session | {
+        "hits": 2,
+        "best": {"message_id": 1, "role": "user", "at": 0.0, "snippet": text, "around": [said]},
+        "opening": [said],
+        "closing": [said],
+        "others": [{"message_id": 2, "role": "user", "snippet": text}],
+        "summary": text,
+    }
+    hit = {"id": 1, "session_id": text, "role": text, "snippet": text, "timestamp": 0.0}
+    entry = {"id": 1, "at": 0.0, "actor": text, "operation": "x", "ref": text, "undone_by": 2}
+    return [
+        SessionList(sessions=[session], total=1),
+        SessionShown(session=session, messages=[said, called]),
+        MessagesFound(query=text, partial=True, hits=[hit]),
+        MessagesFound(query=text, partial=False, hits=[]),
+        ConversationsFound(mode="discovery", query=text, partial=True, conversations=[conversation], more=1),
+        ConversationsFound(mode="scroll", session=session, messages=[said], left_out=1, closing=[said]),
+        ConversationsFound(mode="browse", sessions=[session]),
+        Log(entries=[entry]),
+        Stats(
+            location=text, sessions=1, messages=1, by_source=[{"source": text, "sessions": 1, "messages": 1}],
+            file_bytes=10, log_bytes=0, free_bytes=0, tables={"messages": 10}, pending=0,
+        ),
+        Examined(healthy=False, checks=[{"name": "integrity", "ok": False, "detail": text}]),
+        Done(done=text),
+    ]  # fmt: skip
+
+
+def kind(result: Result) -> str:
+    return f"{type(result).__name__} {getattr(result, 'mode', '')}".strip()
+
+
+def test_every_kind_that_has_a_drawing_is_tried_here() -> None:
+    assert {type(result) for result in everywhere("x")} >= set(drawing._DRAWINGS)
+
+
+@pytest.mark.parametrize("text", MARKUP)
+@pytest.mark.parametrize("number", range(len(everywhere(""))), ids=[kind(r) for r in everywhere("")])
+def test_text_that_looks_like_markup_is_shown_as_it_is(number: int, text: str) -> None:
+    result = everywhere(text)[number]
+    shown = plain(result)
+    expected = repr(text) if isinstance(result, MessagesFound) and not result.hits else text
+    assert expected in shown
+    # Nothing was added to it, such as a second backslash.
+    assert expected + "\\" not in shown
+
+
+@pytest.mark.parametrize("text", CONTROL, ids=repr)
+@pytest.mark.parametrize("number", range(len(everywhere(""))), ids=[kind(r) for r in everywhere("")])
+def test_control_characters_of_stored_text_never_reach_the_terminal(number: int, text: str) -> None:
+    shown = plain(everywhere(f"before {text} after")[number])
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown)
+    assert "before" in shown
+    assert "after" in shown
+
+
+@pytest.mark.parametrize("number", range(len(everywhere(""))), ids=[kind(r) for r in everywhere("")])
+def test_a_narrow_terminal_and_long_text_are_drawn(number: int) -> None:
+    for width in (1, 20, 80):
+        assert drawn(everywhere("word " * 400)[number], width)
+
+
+def test_nothing_is_drawn_as_nothing() -> None:
+    empty: list[tuple[Result, str]] = [
+        (SessionList(sessions=[], total=0), "No sessions"),
+        (Log(entries=[]), "No changes"),
+        (ConversationsFound(mode="discovery"), "Nothing found"),
+        (ConversationsFound(mode="browse"), "No conversations"),
+        (MessagesFound(query="x", partial=False, hits=[]), "Nothing found"),
+    ]
+    for result, said in empty:
+        assert said in plain(result)
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_the_result_of_every_operation_is_drawn(filled: Path, shop: Path, name: str) -> None:
+    given_here = arguments(name, str(filled if name == "restore" else shop.parent))
+    with Memory.at(shop) as memory:
+        result = registry.read(name, given_here).run(memory, no_progress)
+    assert plain(result).strip()
+
+
+def test_a_conversations_heading_stands_out_and_a_heading_in_a_message_does_not() -> None:
+    said = {"message_id": 1, "role": "user", "content": "first\n## A heading\nlast"}
+    session = {"session_id": "s", "title": "The title", "source": "cli", "started_at": 0.0, "messages": 1}
+    shown = drawn(ConversationsFound(mode="scroll", session=session, messages=[said]))
+    assert "## A heading" in shown
+    assert _STYLE.search(shown.partition("The title")[0])
+
+
+@pytest.mark.parametrize(
+    ("snippet", "shown", "bold"),
+    [
+        ("we >>>deployed<<< it", "we deployed it", ["deployed"]),
+        (">>>a<<< b >>>c<<<", "a b c", ["a", "c"]),
+        ("no match", "no match", []),
+        ("in the shell >>> import x", "in the shell >>> import x", []),
+        (">>> print(1) shows >>>one<<<", ">>> print(1) shows one", ["one"]),
+        ("a <<< b", "a <<< b", []),
+        ("", "", []),
+    ],
+)
+def test_matches_are_bold_and_signs_that_mark_none_stay(snippet: str, shown: str, bold: list[str]) -> None:
+    text = marked(snippet)
+    assert text.plain == shown
+    assert [text.plain[span.start : span.end] for span in text.spans] == bold
+
+
+@given(st.text(alphabet="ab ><", max_size=30))
+def test_drawing_a_snippet_loses_no_letters(snippet: str) -> None:
+    shown = marked(snippet)
+    assert isinstance(shown, Text)
+    letters = [char for char in snippet if char in "ab"]
+    assert [char for char in shown.plain if char in "ab"] == letters
+
+
+def test_a_session_is_shown_with_its_calls_and_parts() -> None:
+    parts: list[Any] = [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": "x"}}]
+    session = {
+        "id": "s", "title": None, "source": "cli", "started_at": 0.0, "ended_at": None, "end_reason": None,
+    }  # fmt: skip
+    message = {"id": 1, "role": "user", "content": parts, "timestamp": 0.0, "tool_calls": None}
+    call = {"id": "c", "type": "function", "function": {"name": "read_file", "arguments": '{"path": "[a].py"}'}}
+    asking = message | {"role": "assistant", "content": None, "tool_calls": [call]}
+    shown = plain(SessionShown(session=session, messages=[message, asking]))
+    for word in ("look", "read_file", "[a].py"):
+        assert word in shown

@@ -1,0 +1,132 @@
+"""Commands that take something away ask first, and refuse when nobody can be asked."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemos.memory import Memory
+from mnemos.operations import registry
+
+from .calls import CALLS, arguments, command_line
+from .conftest import Mnemos
+from .terminal import at_a_terminal
+
+DESTRUCTIVE = sorted(name for name in CALLS if registry.find(name).traits.destructive)
+AT_STAKE = {
+    "sessions_delete": ("slot-bug", "Pick-up slots off by an hour", "5 messages"),
+    "sessions_prune": ("1 ended session", "for good"),
+    "restore": ("everything", "26 messages"),
+    "forget": ("message:3", "for good"),
+}
+
+
+@pytest.fixture
+def root(filled: Path, tmp_path: Path) -> Path:
+    shutil.copytree(filled, tmp_path / "root")
+    return tmp_path / "root"
+
+
+def held(root: Path) -> list[dict[str, Any]]:
+    """Every session with its messages; the numbers of messages are not part of what they say."""
+    with Memory.at(root / "home") as memory:
+        sessions = list(memory.sessions.export_all())
+    for session in sessions:
+        session["messages"] = [{**message, "id": None} for message in session["messages"]]
+    return sessions
+
+
+def test_every_operation_that_takes_something_away_is_tried_here() -> None:
+    assert set(AT_STAKE) == set(DESTRUCTIVE)
+
+
+@pytest.mark.parametrize("name", DESTRUCTIVE)
+def test_without_a_terminal_it_refuses_and_names_what_is_at_stake(
+    root: Path, mnemos: Mnemos, name: str
+) -> None:
+    before = held(root)
+    words = [word for word in command_line(name, arguments(name, str(root))) if word != "--yes"]
+    answer = mnemos("--home", str(root / "home"), *words, stdin="y\n")
+    assert (answer.code, answer.out) == (4, "")
+    assert answer.error["code"] == "refused"
+    assert "--yes" in answer.error["message"]
+    for words_at_stake in AT_STAKE[name]:
+        assert words_at_stake in answer.error["message"]
+    assert held(root) == before
+
+
+@pytest.mark.parametrize("name", DESTRUCTIVE)
+def test_with_yes_it_acts(root: Path, mnemos: Mnemos, name: str) -> None:
+    with Memory.at(root / "home") as memory:
+        memory.sessions.append_message("slot-bug", "user", "after the backup")
+    before = held(root)
+    answer = mnemos("--home", str(root / "home"), *command_line(name, arguments(name, str(root))))
+    assert (answer.code, answer.err) == (0, "")
+    assert held(root) != before
+
+
+@pytest.mark.parametrize("answer", ["n\n", "\n"], ids=["no", "enter"])
+def test_at_a_terminal_it_asks_and_no_is_the_default(root: Path, answer: str) -> None:
+    before = held(root)
+    seen = at_a_terminal("sessions", "delete", "slot-bug", home=root / "home", typed=answer)
+    assert seen.code != 0
+    assert "Pick-up slots off by an hour" in seen.screen
+    assert held(root) == before
+
+
+def test_at_a_terminal_yes_is_enough(root: Path) -> None:
+    seen = at_a_terminal("sessions", "delete", "slot-bug", home=root / "home", typed="y\n")
+    assert seen.code == 0
+    assert "slot-bug" not in {session["id"] for session in held(root)}
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
+def test_a_dry_run_never_asks_and_changes_nothing(root: Path, mnemos: Mnemos, form: tuple[str, ...]) -> None:
+    before = held(root)
+    words = ("sessions", "prune", "--older-than-days", "0", "--dry-run")
+    answer = mnemos("--home", str(root / "home"), *words, *form)
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.json == {"sessions": 6, "dry_run": True} if form else "6 sessions" in answer.out
+    assert held(root) == before
+
+
+def test_when_nothing_would_go_nobody_is_asked(root: Path, mnemos: Mnemos) -> None:
+    words = ("sessions", "prune", "--older-than-days", "90000", "--json")
+    answer = mnemos("--home", str(root / "home"), *words)
+    assert (answer.code, answer.json["sessions"]) == (0, 0)
+
+
+def test_what_is_not_there_is_not_found_before_anybody_is_asked(root: Path, mnemos: Mnemos) -> None:
+    for words in (("sessions", "delete", "nobody"), ("forget", "message:999999"), ("restore", "no-such-file")):
+        answer = mnemos("--home", str(root / "home"), *words, "--json")
+        assert (answer.code, answer.error["code"]) == (3, "not_found"), words
+
+
+def test_a_deleted_session_comes_back_with_undo(root: Path, mnemos: Mnemos) -> None:
+    before = held(root)
+    home = ("--home", str(root / "home"))
+    assert mnemos(*home, "sessions", "delete", "slot-bug", "--yes").code == 0
+    assert mnemos(*home, "sessions", "show", "slot-bug").code == 3
+    assert mnemos(*home, "undo").code == 0
+    assert held(root) == before
+
+
+def test_forgetting_names_the_copies_that_still_hold_it(root: Path, mnemos: Mnemos) -> None:
+    home = ("--home", str(root / "home"))
+    copy = root / "mine.db"
+    assert mnemos(*home, "backup", str(copy)).code == 0
+    answer = mnemos(*home, "forget", "message:3", "--yes")
+    assert str(copy) in answer.out
+
+
+def test_restoring_says_where_the_former_data_is(root: Path, mnemos: Mnemos) -> None:
+    home = ("--home", str(root / "home"))
+    assert mnemos(*home, "sessions", "create", "later").code == 0
+    answer = mnemos(*home, "restore", str(root / "copy.db"), "--yes", "--json")
+    assert "later" not in {session["id"] for session in held(root)}
+    with Memory.at(root / "look", read_only=False) as memory:
+        memory.restore(answer.json["former_data"])
+        assert memory.sessions.get_session("later")

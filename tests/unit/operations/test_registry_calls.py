@@ -1,0 +1,164 @@
+"""Calling operations by name: what goes in, what comes out, and that only our errors leave."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mnemos.errors import InvalidInput, MnemosError, NotFound
+from mnemos.memory import Memory
+from mnemos.operations import registry
+from mnemos.operations.base import Operation, builtins
+from mnemos.operations.index import BY_NAME, ENTRIES
+from mnemos.operations.sessions import Created, ListSessions
+from mnemos.testing import FixedClock
+
+# Those that touch files of this machine are called in tests/faces, in a folder of their own.
+ON_MEMORY_ONLY = sorted(entry.name for entry in ENTRIES if not registry.load(entry).traits.local)
+
+ODD_VALUES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.sampled_from([0, 1, -1, 2**31, 2**63 - 1, 2**63, 2**70, -(2**63) - 1]),
+    st.floats(),
+    st.text(max_size=20),
+    st.sampled_from(["s", "message:1", "session:s", "null", "\x00", "\ud800", "caf\udcff", "*", '"', "NOT", "x" * 600]),
+    st.lists(st.text(max_size=5), max_size=3),
+    st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
+)
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    with filled() as opened:
+        yield opened
+
+
+def filled() -> Memory:
+    memory = Memory.at(":memory:", clock=FixedClock())
+    memory.sessions.create_session("s", "cli", title="A title")
+    memory.sessions.append_message("s", "user", "hello there")
+    return memory
+
+
+def test_a_result_is_plain_data_with_a_text(memory: Memory) -> None:
+    result = memory.call("sessions_list")
+    assert result["total"] == 1
+    assert "A title" in result["text"]
+    assert json.loads(json.dumps(result)) == result
+
+
+def test_a_call_without_arguments_takes_the_defaults(memory: Memory) -> None:
+    assert memory.call("sessions_list") == memory.call("sessions_list", {})
+    assert registry.read("sessions_list", {}) == ListSessions()
+
+
+def test_an_unknown_operation_is_not_found_and_the_known_are_named(memory: Memory) -> None:
+    with pytest.raises(NotFound) as raised:
+        memory.call("no_such_operation")
+    assert "sessions_list" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "given_arguments"),
+    [
+        ("sessions_list", {"limit": 0}),
+        ("sessions_list", {"limit": "many"}),
+        ("sessions_list", {"limits": 3}),
+        ("sessions_show", {}),
+        ("sessions_show", {"session": None}),
+        ("sessions_show", {"session": ["s"]}),
+        ("session_search", {"sort": "best"}),
+        ("session_search", {"limit": 11}),
+        ("session_search", {"limit": 0}),
+        ("session_search", {"window": -1}),
+        ("session_search", {"query": "x", "since": "yesterday"}),
+        ("sessions_prune", {"older_than_days": -1}),
+        ("sessions_prune", {"older_than_days": float("nan")}),
+    ],
+)
+def test_arguments_that_make_no_sense_are_invalid_input(
+    memory: Memory, name: str, given_arguments: dict[str, Any]
+) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        memory.call(name, given_arguments)
+    assert raised.value.code == "invalid_input"
+
+
+@pytest.mark.parametrize(("written", "meant"), [("3", 3), (3, 3), (3.0, 3)])
+def test_a_number_may_be_written_as_text(written: Any, meant: int) -> None:
+    assert registry.read("sessions_list", {"limit": written}) == ListSessions(limit=meant)
+
+
+@pytest.mark.parametrize("text", ["null", "Null", "true", "12", "1e3", ""])
+def test_a_text_stays_a_text(text: str) -> None:
+    assert registry.read("session_search", {"query": text}).query == text  # type: ignore[attr-defined]
+
+
+def test_an_input_is_not_changed_by_a_call(memory: Memory) -> None:
+    given_arguments = {"query": "hello", "exclude": ["a"]}
+    memory.call("sessions_search", given_arguments)
+    assert given_arguments == {"query": "hello", "exclude": ["a"]}
+
+
+@pytest.mark.parametrize("form", ["", "OpenAI", "json", "gemini"])
+def test_an_unknown_format_of_tools_is_invalid_input(memory: Memory, form: str) -> None:
+    with pytest.raises(InvalidInput, match="anthropic"):
+        memory.tools(format=form)
+
+
+def test_an_unknown_set_of_tools_is_invalid_input_and_the_known_are_named(memory: Memory) -> None:
+    with pytest.raises(InvalidInput, match="default"):
+        memory.tools(tools="no_such_set")
+
+
+def test_the_tools_of_a_memory_can_be_called_by_their_names(memory: Memory) -> None:
+    for tool in memory.tools("anthropic", "sessions"):
+        assert tool["name"] in BY_NAME
+    (found,) = [t for t in memory.tools("openai", "all") if t["function"]["name"] == "sessions_list"]
+    assert memory.call(found["function"]["name"], {})["total"] == 1
+
+
+def test_a_schema_leaves_out_titles_and_the_description_that_the_tool_has_already() -> None:
+    schema = registry.input_schema(registry.find("session_search"))
+    assert "title" not in schema
+    assert "description" not in schema
+    assert schema["properties"]["limit"]["maximum"] == 10
+
+
+def test_schemas_are_made_afresh_so_that_nobody_can_spoil_them() -> None:
+    registry.input_schema(registry.find("session_search"))["properties"].clear()
+    assert registry.input_schema(registry.find("session_search"))["properties"]
+
+
+def test_a_result_says_itself_once() -> None:
+    assert builtins(Created(session_id="s")) == {"session_id": "s", "text": "Session s begun."}
+
+
+def test_an_operation_without_a_body_cannot_be_run() -> None:
+    with pytest.raises(NotImplementedError):
+        Operation().run(None, lambda _: None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ON_MEMORY_ONLY)
+@settings(max_examples=40)
+@given(st.data())
+def test_whatever_is_given_only_our_errors_leave_a_call(name: str, data: st.DataObject) -> None:
+    fields = list(registry.find(name).__struct_fields__)
+    chosen = data.draw(st.sets(st.sampled_from(fields)) if fields else st.just(set()))
+    given_arguments = {field: data.draw(ODD_VALUES, label=field) for field in sorted(chosen)}
+    with filled() as memory:
+        try:
+            result = memory.call(name, given_arguments)
+        except MnemosError as exc:
+            assert exc.code
+            assert str(exc)
+        else:
+            assert msgspec.json.decode(msgspec.json.encode(result))["text"] == result["text"]

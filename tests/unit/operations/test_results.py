@@ -1,0 +1,155 @@
+"""What results say as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mnemos.operations.base import Done, Result
+from mnemos.operations.changes import Forgotten, Log
+from mnemos.operations.finding import ConversationsFound, MessagesFound
+from mnemos.operations.sessions import (
+    Appended,
+    Created,
+    Lineage,
+    Pruned,
+    SessionList,
+    SessionShown,
+)
+from mnemos.operations.transfer import Exported, Imported
+from mnemos.operations.upkeep import BackedUp, Examined, Restored, Stats, size
+
+SESSION: dict[str, Any] = {
+    "id": "s", "session_id": "s", "title": "Lisbon", "source": "cli", "started_at": 0.0, "ended_at": None,
+    "end_reason": None, "message_count": 2, "messages": 2,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (1_500_000, "1.5 MB"), (2e9, "2.0 GB"), (5e12, "5000.0 GB")],
+)
+def test_a_size_is_said_in_the_unit_that_suits_it(count: float, said: str) -> None:
+    assert size(count) == said
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        SessionList(sessions=[SESSION | {"message_count": 1}], total=1),
+        MessagesFound(query="x", partial=False, hits=[]),
+        ConversationsFound(mode="browse", sessions=[SESSION | {"messages": 1, "opening": ""}]),
+        Pruned(sessions=1, dry_run=True),
+        Pruned(sessions=1, dry_run=False),
+        Exported(path="x", sessions=1),
+        Imported(imported=["a"], skipped=["b"], messages=1),
+        ConversationsFound(mode="read", session=SESSION, left_out=1),
+    ],
+    ids=lambda result: type(result).__name__,
+)
+def test_one_thing_is_not_said_as_several(result: Result) -> None:
+    said = result.as_text()
+    for words in ("1 sessions", "1 messages", "1 hits", "1 were", "1 more conversations"):
+        assert words not in said
+
+
+def test_several_things_are_said_as_several() -> None:
+    assert "2 sessions would be" in Pruned(sessions=2, dry_run=True).as_text()
+    assert "0 sessions were" in Pruned(sessions=0, dry_run=False).as_text()
+    assert "2 messages" in SessionList(sessions=[SESSION], total=1).as_text()
+
+
+def test_a_list_says_how_much_of_the_whole_it_is() -> None:
+    assert "1 of 40" in SessionList(sessions=[SESSION], total=40).as_text()
+    assert SessionList(sessions=[], total=0).as_text() == "No sessions."
+
+
+def test_a_session_is_said_with_title_end_and_messages() -> None:
+    ended = SESSION | {"ended_at": 60.0, "end_reason": "finished"}
+    message = {"id": 7, "role": "user", "content": "hello", "tool_calls": None}
+    said = SessionShown(session=ended, messages=[message]).as_text()
+    for words in ("s", "Lisbon", "finished", "[7] user: hello"):
+        assert words in said
+    silent = message | {"content": None, "tool_calls": [{"function": {"name": "read_file"}}]}
+    assert "read_file" in SessionShown(session=SESSION, messages=[silent]).as_text()
+    parts = message | {"content": [{"type": "text", "text": "in parts"}]}
+    assert "in parts" in SessionShown(session=SESSION, messages=[parts]).as_text()
+
+
+def test_small_results_say_what_happened() -> None:
+    for result, words in (
+        (Done(done="It is so."), "It is so."),
+        (Created(session_id="s"), "s"),
+        (Appended(message_id=7), "message:7"),
+        (Lineage(sessions=["a", "b"]), "a -> b"),
+        (Restored(former_data="/x/old.db"), "/x/old.db"),
+        (BackedUp(path="/x/copy.db", bytes=2000), "2.0 kB"),
+        (Imported(imported=["a", "b"], skipped=[], messages=3), "2 sessions"),
+    ):
+        assert words in result.as_text()
+
+
+def test_an_import_says_what_was_there_already_only_when_something_was() -> None:
+    assert "already" in Imported(imported=[], skipped=["a", "b"], messages=0).as_text()
+    assert "already" not in Imported(imported=["a", "b"], skipped=[], messages=3).as_text()
+
+
+def test_forgetting_says_what_is_left_of_it() -> None:
+    clean = Forgotten(ref="message:3", forgotten=True, pending=False, copies=[])
+    assert clean.as_text() == "message:3 is forgotten."
+    left = Forgotten(ref="message:3", forgotten=True, pending=True, copies=["/x/copy.db"]).as_text()
+    assert "/x/copy.db" in left
+    assert "mnemos optimize" in left
+
+
+def test_the_log_says_what_was_taken_back() -> None:
+    entry = {"id": 3, "at": 0.0, "actor": "me", "operation": "sessions.delete", "ref": "session:s", "undone_by": 4}
+    assert "undone by 4" in Log(entries=[entry]).as_text()
+    assert "undone" not in Log(entries=[entry | {"undone_by": None}]).as_text()
+    assert Log(entries=[]).as_text() == "No changes yet."
+
+
+def test_an_examination_says_which_check_failed_and_what_to_do() -> None:
+    checks = [{"name": "a", "ok": True, "detail": "fine"}, {"name": "b", "ok": False, "detail": "torn"}]
+    said = Examined(healthy=False, checks=checks).as_text()
+    assert "BAD  b: torn" in said
+    assert "--repair" in said
+    assert "Healthy" in Examined(healthy=True, checks=checks[:1]).as_text()
+
+
+def test_statistics_name_the_largest_tables_first() -> None:
+    stats = Stats(
+        location="/x", sessions=2, messages=3, by_source=[{"source": "cli", "sessions": 2, "messages": 3}],
+        file_bytes=5000, log_bytes=0, free_bytes=1000, tables={"small": 1, "large": 4000}, pending=1,
+    )  # fmt: skip
+    said = stats.as_text()
+    assert said.index("large") < said.index("small")
+    assert "cli: 2 sessions, 3 messages" in said
+
+
+def test_an_answer_says_when_words_are_missing() -> None:
+    hit = {"id": 1, "role": "user", "session_id": "s", "timestamp": 0.0, "snippet": "a\n  b"}
+    assert "No message has all the words" in MessagesFound(query="x", partial=True, hits=[hit]).as_text()
+    said = MessagesFound(query="x", partial=False, hits=[hit]).as_text()
+    assert "No message" not in said
+    assert "a b" in said
+
+
+def test_a_conversation_says_whether_a_model_or_nobody_summed_it_up() -> None:
+    best = {"message_id": 1, "role": "user", "at": 0.0, "snippet": "x", "around": []}
+    found = SESSION | {"hits": 1, "best": best, "opening": [], "closing": [], "others": []}
+
+    def said(**more: str) -> str:
+        return ConversationsFound(mode="discovery", conversations=[found | more]).as_text()
+
+    assert "by a model" in said(summary="It went well.", summary_by="model")
+    assert "not today" in said(summary_by="extract", summary_failure="not today")
+    assert "model" not in said()
+
+
+def test_an_answer_says_how_much_more_there_is() -> None:
+    best = {"message_id": 1, "role": "user", "at": 0.0, "snippet": "x", "around": []}
+    found = SESSION | {"hits": 1, "best": best, "opening": [], "closing": [], "others": []}
+    assert "5 more" in ConversationsFound(mode="discovery", conversations=[found], more=5).as_text()
+    assert "12 messages left out" in ConversationsFound(mode="read", session=SESSION, left_out=12).as_text()
