@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import time
 import urllib.error
 import urllib.request
 from typing import Any
@@ -12,44 +13,93 @@ from mnemos.errors import InvalidInput, ModelUnavailable
 from mnemos.settings import Model
 
 _MAX_ANSWER_BYTES = 4 * 1024 * 1024
+_PIECE_BYTES = 64 * 1024
+# Longer waits do not fit into the clocks of every system.
+_LONGEST_WAIT = 86_400.0
 
 
 def complete(model: Model, *, system: str, user: str) -> str:
-    """The model's answer. Every failure, the time-out included, raises ModelUnavailable."""
+    """The model's answer. Every failure, the time-out included, raises ModelUnavailable.
+
+    An address that is not of the web raises InvalidInput.
+    """
     if not model.base_url.startswith(("http://", "https://")):
         raise InvalidInput(f"llm.base_url is {model.base_url!r}; use an http:// or https:// address")
-    request = urllib.request.Request(  # noqa: S310 - the scheme was checked above
-        model.base_url.rstrip("/") + "/chat/completions",
-        data=json.dumps(
-            {
-                "model": model.model,
-                "messages": [
-                    {"role": "system", "content": system},
-                    {"role": "user", "content": user},
-                ],
-            }
-        ).encode(),
-        headers={"Content-Type": "application/json", **_authorization(model)},
-    )
     try:
-        with urllib.request.urlopen(request, timeout=model.timeout) as response:  # noqa: S310
-            answer = response.read(_MAX_ANSWER_BYTES)
+        with _opener.open(_request(model, system, user), timeout=patience(model)) as response:
+            answer = _read(response, model)
     except urllib.error.HTTPError as exc:
-        raise ModelUnavailable(f"{model.base_url} answered {exc.code} {exc.reason}") from exc
+        exc.close()
+        raise ModelUnavailable(f"{model.base_url} answered {exc.code} {exc.reason}{_moved(exc)}") from exc
     except (OSError, http.client.HTTPException) as exc:
         raise ModelUnavailable(f"{model.base_url} did not answer: {exc}") from exc
+    except ValueError as exc:
+        raise ModelUnavailable(f"llm.base_url is {model.base_url!r}, no valid address: {exc}") from exc
     return _text(answer, model)
 
 
+def patience(model: Model) -> float:
+    """How many seconds the model may take for one answer."""
+    return min(model.timeout, _LONGEST_WAIT)
+
+
+class _StayHere(urllib.request.HTTPRedirectHandler):
+    """A redirect would hand the key to whoever it points to, and turn the question into a GET."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+_opener = urllib.request.build_opener(_StayHere)
+
+
+def _request(model: Model, system: str, user: str) -> urllib.request.Request:
+    question = {
+        "model": model.model,
+        "messages": [
+            {"role": "system", "content": system},
+            {"role": "user", "content": user},
+        ],
+    }
+    return urllib.request.Request(  # noqa: S310 - the scheme was checked by the caller
+        model.base_url.rstrip("/") + "/chat/completions",
+        data=json.dumps(question).encode(),
+        headers={"Content-Type": "application/json", **_authorization(model)},
+    )
+
+
 def _authorization(model: Model) -> dict[str, str]:
-    return {"Authorization": f"Bearer {model.api_key}"} if model.api_key else {}
+    if not model.api_key:
+        return {}
+    # Checked here, because the client's own complaint would quote the key.
+    if not (model.api_key.isascii() and model.api_key.isprintable()):
+        raise ModelUnavailable("the API key holds a line break or a character that no key has; set it anew")
+    return {"Authorization": f"Bearer {model.api_key}"}
+
+
+def _read(response: http.client.HTTPResponse, model: Model) -> bytes:
+    """The body, as far as it comes in time: a server that sends a byte now and then is not waited for."""
+    deadline = time.monotonic() + patience(model)
+    answer = b""
+    while piece := response.read1(_PIECE_BYTES):
+        answer += piece
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"no whole answer within {model.timeout:g} seconds")
+        if len(answer) > _MAX_ANSWER_BYTES:
+            raise ModelUnavailable(f"{model.base_url} answered more than {_MAX_ANSWER_BYTES:,} bytes")
+    return answer
+
+
+def _moved(exc: urllib.error.HTTPError) -> str:
+    target = exc.headers.get("Location") if 300 <= exc.code < 400 else None
+    return f"; it points to {target}: set llm.base_url to that, if you trust it" if target else ""
 
 
 def _text(answer: bytes, model: Model) -> str:
     try:
         parsed: Any = json.loads(answer)
         text = parsed["choices"][0]["message"]["content"]
-    except (ValueError, KeyError, IndexError, TypeError) as exc:
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError) as exc:
         raise ModelUnavailable(f"{model.base_url} answered something that is no completion") from exc
     if not isinstance(text, str) or not text.strip():
         raise ModelUnavailable(f"{model.base_url} answered with no text")

@@ -23,10 +23,15 @@ HAVING s.message_count <> count(m.id)
 """
 
 
+def complaints(memory: mnemos.Memory, *, repair: bool = False) -> list[str]:
+    """What the doctor does not like."""
+    return [f"{check.name}: {check.detail}" for check in memory.doctor(repair=repair) if not check.ok]
+
+
 def assert_sound(home: Path) -> None:
     """The file is whole, every counter is right, every message is in the index or on its way."""
     with mnemos.open(home) as memory:
-        assert [check for check in memory.doctor() if not check.ok] == []
+        assert complaints(memory) == []
     connection = apsw.Connection(str(home / "mnemos.db"), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -34,6 +34,10 @@ class Traits:
     """Fields that a command takes as arguments, in this order."""
     stdin: str = ""
     """The field that a command fills from standard input when it is ``-`` or left out."""
+    stdout: str = ""
+    """The field that, when it is ``-``, makes a command write the operation's lines to standard output."""
+    begins: bool = False
+    """May begin a memory where there is none; others say that there is none."""
     example: tuple[str, ...] = ()
     """Words typed after the command, for the reference."""
 
@@ -54,9 +58,20 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def run(self, memory: Memory, progress: Progress) -> Result:
         raise NotImplementedError
 
+    def writes(self) -> bool:
+        """Whether this input changes something: not done when memory is disabled."""
+        return not self.traits.read_only
+
     def at_stake(self, memory: Memory) -> str:  # noqa: ARG002
-        """What a destructive operation would take away, asked before it is run."""
+        """What a destructive operation would take away, asked before it is run; empty for nothing.
+
+        What is not there raises NotFound, before anybody is asked.
+        """
         return ""
+
+    def write_lines(self, memory: Memory, stream: IO[str]) -> None:
+        """Write what would go into a file to a stream: of operations that have ``stdout``."""
+        raise NotImplementedError
 
 
 class Done(Result, frozen=True, kw_only=True):

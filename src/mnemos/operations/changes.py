@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from msgspec import Meta
 
 from mnemos.operations.base import Done, Operation, Progress, Result, Traits
+from mnemos.operations.border import MOST
 from mnemos.operations.moments import shown
+from mnemos.operations.wording import cut
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -20,8 +22,8 @@ class ShowLog(Operation, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = Traits(title="Show changes", read_only=True, example=("--limit", "10"))
 
-    limit: Annotated[int, Meta(ge=1, le=1000)] = 20
-    before: Annotated[int | None, Meta(description="Only entries before this number")] = None
+    limit: Annotated[int, Meta(ge=1, le=1000, description="At most so many")] = 20
+    before: Annotated[int, Meta(ge=0, le=MOST, description="Only entries before this number")] | None = None
 
     def run(self, memory: Memory, progress: Progress) -> Log:  # noqa: ARG002
         return Log(
@@ -32,8 +34,8 @@ class ShowLog(Operation, frozen=True, kw_only=True):
                     "actor": row.actor,
                     "operation": row.operation,
                     "ref": row.ref,
-                    "before": _short(row.before),
-                    "after": _short(row.after),
+                    "before": None if row.before is None else cut(row.before, _SHOWN),
+                    "after": None if row.after is None else cut(row.after, _SHOWN),
                     "undone_by": row.undone_by,
                 }
                 for row in memory.log(self.limit, before=self.before)
@@ -58,7 +60,7 @@ class Undo(Operation, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = Traits(title="Undo a change", positional=("entry",), example=())
 
-    entry: Annotated[int | None, Meta(description="The number of an entry of the log")] = None
+    entry: Annotated[int, Meta(ge=0, le=MOST, description="The number of an entry of the log")] | None = None
 
     def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
         return Done(done=memory.undo(self.entry))
@@ -80,7 +82,10 @@ class Forget(Operation, frozen=True, kw_only=True):
     def run(self, memory: Memory, progress: Progress) -> Forgotten:  # noqa: ARG002
         return Forgotten(**memory.forget(self.ref))
 
-    def at_stake(self, memory: Memory) -> str:  # noqa: ARG002
+    def at_stake(self, memory: Memory) -> str:
+        kind, _, name = self.ref.partition(":")
+        if kind == "message" and name.isdecimal() and int(name) <= MOST:
+            memory.sessions.get_messages_around(int(name), 0, 0)
         return f"{self.ref}, for good: undo will not bring it back"
 
 
@@ -99,7 +104,3 @@ class Forgotten(Result, frozen=True, kw_only=True):
         if self.copies:
             lines.append("These copies were made before and may still hold it: " + ", ".join(self.copies))
         return "\n".join(lines)
-
-
-def _short(text: str | None) -> str | None:
-    return None if text is None else text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta, field
 
+from mnemos.errors import NotFound
 from mnemos.operations.base import Operation, Progress, Result, Traits
+from mnemos.operations.border import MOST
 from mnemos.operations.moments import When, seconds, shown
+from mnemos.operations.wording import counted
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
-Sort = Literal["relevance", "newest", "oldest"]
+Sort = Annotated[Literal["relevance", "newest", "oldest"], Meta(description="What comes first")]
 
 
 class SessionSearch(Operation, frozen=True, kw_only=True):
@@ -29,14 +32,16 @@ class SessionSearch(Operation, frozen=True, kw_only=True):
 
     query: Annotated[str | None, Meta(description='Words; "a phrase"; a OR b; -without; pre*')] = None
     session_id: Annotated[str | None, Meta(description="Only this conversation")] = None
-    around_message_id: Annotated[int | None, Meta(description="A message_id from an earlier answer")] = None
+    around_message_id: (
+        Annotated[int, Meta(ge=0, le=MOST, description="A message_id from an earlier answer")] | None
+    ) = None
     window: Annotated[int, Meta(ge=0, le=50, description="Messages shown on either side")] = 5
     limit: Annotated[int, Meta(ge=1, le=10, description="Conversations")] = 3
     role_filter: Annotated[str | None, Meta(description="user, assistant or tool")] = None
     sort: Sort = "relevance"
     since: When = None
     until: When = None
-    exclude_session_ids: list[str] | None = None
+    exclude_session_ids: Annotated[list[str] | None, Meta(description="Not these")] = None
     source: Annotated[str | None, Meta(description="Where it came from, e.g. cli")] = None
     current_session_id: Annotated[str | None, Meta(description="The conversation you are in")] = None
     summarize: Annotated[bool, Meta(description="Let the configured model sum up each")] = False
@@ -44,7 +49,7 @@ class SessionSearch(Operation, frozen=True, kw_only=True):
     def run(self, memory: Memory, progress: Progress) -> ConversationsFound:  # noqa: ARG002
         answer = memory.sessions.session_search(
             self.query,
-            self.session_id,
+            self.session_id and memory.sessions.resolve_session(self.session_id),
             self.around_message_id,
             self.window,
             self.limit,
@@ -80,7 +85,7 @@ class ConversationsFound(Result, frozen=True, kw_only=True):
             return "\n".join(lines) or "No conversations yet."
         lines = [_title(self.session or {}), *map(_line, self.messages)]
         if self.left_out:
-            lines.append(f"… {self.left_out} messages left out …")
+            lines.append(f"… {counted(self.left_out, 'message')} left out …")
         return "\n".join([*lines, *map(_line, self.closing)])
 
     def _discovered(self) -> str:
@@ -90,7 +95,7 @@ class ConversationsFound(Result, frozen=True, kw_only=True):
         for conversation in self.conversations:
             lines += _conversation(conversation)
         if self.more:
-            lines.append(f"({self.more} more conversations match)")
+            lines.append(f"({counted(self.more, 'more conversation')} found)")
         return "\n".join(lines)
 
 
@@ -112,8 +117,8 @@ class SearchMessages(Operation, frozen=True, kw_only=True):
     since: When = None
     until: When = None
     sort: Sort = "relevance"
-    limit: Annotated[int, Meta(ge=1, le=1000)] = 10
-    offset: Annotated[int, Meta(ge=0)] = 0
+    limit: Annotated[int, Meta(ge=1, le=1000, description="At most so many")] = 10
+    offset: Annotated[int, Meta(ge=0, le=MOST, description="Pass over so many")] = 0
 
     def run(self, memory: Memory, progress: Progress) -> MessagesFound:  # noqa: ARG002
         hits = memory.sessions.search_messages(
@@ -122,8 +127,8 @@ class SearchMessages(Operation, frozen=True, kw_only=True):
             self.role,
             self.limit,
             self.offset,
-            session_ids=self.session,
-            exclude_session_ids=self.exclude,
+            session_ids=None if self.session is None else _resolved(memory, self.session),
+            exclude_session_ids=[_meant(memory, text) for text in self.exclude or ()],
             since=seconds("since", self.since),
             until=seconds("until", self.until),
             sort=self.sort,
@@ -146,9 +151,21 @@ class MessagesFound(Result, frozen=True, kw_only=True):
         return "\n".join(lines)
 
 
+def _resolved(memory: Memory, sessions: list[str]) -> list[str]:
+    return [memory.sessions.resolve_session(text) for text in sessions]
+
+
+def _meant(memory: Memory, session: str) -> str:
+    """What is to be left out need not be there: a host names the session it is about to begin."""
+    try:
+        return memory.sessions.resolve_session(session)
+    except NotFound:
+        return session
+
+
 def _conversation(conversation: dict[str, Any]) -> list[str]:
     best = conversation["best"]
-    lines = ["", _title(conversation), f"  {conversation['hits']} hits, best: {best['snippet']}"]
+    lines = ["", _title(conversation), f"  {counted(conversation['hits'], 'hit')}, best: {best['snippet']}"]
     if conversation.get("summary"):
         lines.append(f"  summary (by a model): {conversation['summary']}")
     elif conversation.get("summary_failure"):
@@ -164,7 +181,7 @@ def _title(session: dict[str, Any]) -> str:
     name = f"{session.get('title')} " if session.get("title") else ""
     return (
         f"## {name}[{session.get('session_id')}] {shown(session.get('started_at'))}, "
-        f"{session.get('source')}, {session.get('messages')} messages"
+        f"{session.get('source')}, {counted(session.get('messages', 0), 'message')}"
     )
 
 

@@ -9,6 +9,8 @@ from msgspec import Meta
 
 from mnemos.errors import InvalidInput
 
+_FIRST_SECONDS = 1e8
+
 When = Annotated[
     str | float | None,
     Meta(description="ISO date or time, e.g. 2026-03-01 (UTC unless it says otherwise), or Unix seconds"),
@@ -19,15 +21,33 @@ def seconds(label: str, when: str | float | None) -> float | None:
     """Unix seconds; a text that is neither a date nor a number raises InvalidInput."""
     if when is None or isinstance(when, (int, float)):
         return when
+    text = when.strip()
+    meant = _date(text) if _is_date(text) else _number(text)
+    if meant is None:
+        raise InvalidInput(f"{label} is {when!r}; use a date such as 2026-03-01, or Unix seconds")
+    return meant
+
+
+def _is_date(text: str) -> bool:
+    # Eight digits are a date; longer numbers are seconds, though some could be read as dates.
+    return len(text) == 8 or _number(text) is None
+
+
+def _date(text: str) -> float | None:
     try:
-        return float(when)
-    except ValueError:
-        pass
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _number(text: str) -> float | None:
+    """Seconds written as text. A small number is more likely a year than a day of 1970."""
     try:
-        moment = datetime.fromisoformat(when.strip())
+        number = float(text)
     except ValueError:
-        raise InvalidInput(f"{label} is {when!r}; use a date such as 2026-03-01, or Unix seconds") from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        return None
+    return None if 0 < abs(number) < _FIRST_SECONDS else number
 
 
 def shown(when: float | None) -> str:

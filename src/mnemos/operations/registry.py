@@ -11,6 +11,7 @@ import msgspec
 
 from mnemos.errors import InvalidInput, NotFound
 from mnemos.operations.base import Operation, Progress, builtins, no_progress
+from mnemos.operations.border import explained, sound
 from mnemos.operations.index import BY_NAME, ENTRIES, SETS, Entry
 
 if TYPE_CHECKING:
@@ -37,10 +38,11 @@ def described(operation: type[Operation]) -> str:
 def read(name: str, arguments: Mapping[str, Any]) -> Operation:
     """An operation filled with arguments; numbers written as text are taken as numbers."""
     kind = find(name)
+    given = sound(arguments)
     try:
-        return msgspec.convert(dict(arguments), kind, strict=False)
+        return msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as exc:
-        raise InvalidInput(f"{name}: {exc}") from exc
+        raise InvalidInput(f"{name}: {explained(str(exc), given)}") from exc
 
 
 def call(
@@ -51,9 +53,14 @@ def call(
 ) -> dict[str, Any]:
     """Run an operation; its result as plain data, with a readable ``text``."""
     operation = read(name, arguments or {})
-    if memory.settings.disabled and not operation.traits.read_only:
-        return {"disabled": True, "text": "Memory is disabled (MNEMOS_DISABLED): nothing was done."}
+    if memory.settings.disabled and operation.writes():
+        return disabled()
     return builtins(operation.run(memory, progress))
+
+
+def disabled() -> dict[str, Any]:
+    """The answer of an operation that was not run because memory is switched off."""
+    return {"disabled": True, "text": "Memory is disabled (MNEMOS_DISABLED): nothing was done."}
 
 
 def tools(form: str, chosen: str = "default") -> list[dict[str, Any]]:

@@ -8,7 +8,9 @@ from msgspec import Meta
 
 from mnemos.errors import NotFound
 from mnemos.operations.base import Done, Operation, Progress, Result, Traits
+from mnemos.operations.border import MOST
 from mnemos.operations.moments import shown
+from mnemos.operations.wording import calls, counted, spoken
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -23,8 +25,8 @@ class ListSessions(Operation, frozen=True, kw_only=True):
 
     source: Annotated[str | None, Meta(description="Only from this source")] = None
     archived: Annotated[bool, Meta(description="Archived sessions instead")] = False
-    limit: Annotated[int, Meta(ge=1, le=1000)] = 20
-    offset: Annotated[int, Meta(ge=0)] = 0
+    limit: Annotated[int, Meta(ge=1, le=1000, description="At most so many")] = 20
+    offset: Annotated[int, Meta(ge=0, le=MOST, description="Pass over so many")] = 0
 
     def run(self, memory: Memory, progress: Progress) -> SessionList:  # noqa: ARG002
         rows = memory.sessions.search_sessions(self.source, self.limit, self.offset, archived=self.archived)
@@ -48,7 +50,7 @@ class SessionList(Result, frozen=True, kw_only=True):
         if not self.sessions:
             return "No sessions."
         lines = [
-            f"{shown(s['started_at'])}  {s['id']}  {s['source']}  {s['message_count']} messages"
+            f"{shown(s['started_at'])}  {s['id']}  {s['source']}  {counted(s['message_count'], 'message')}"
             f"  {s['title'] or ''}".rstrip()
             for s in self.sessions
         ]
@@ -63,7 +65,7 @@ class ShowSession(Operation, frozen=True, kw_only=True):
     )
 
     session: Session
-    tail: Annotated[int, Meta(ge=1, description="Only the last so many messages")] | None = None
+    tail: Annotated[int, Meta(ge=1, le=MOST, description="Only the last so many messages")] | None = None
 
     def run(self, memory: Memory, progress: Progress) -> SessionShown:  # noqa: ARG002
         session_id = memory.sessions.resolve_session(self.session)
@@ -82,15 +84,13 @@ class SessionShown(Result, frozen=True, kw_only=True):
         s = self.session
         ended = f", ended {shown(s['ended_at'])} ({s['end_reason']})" if s["ended_at"] else ""
         lines = [f"{s['id']}  {s['title'] or ''}".rstrip(), f"{s['source']}, {shown(s['started_at'])}{ended}"]
-        lines += [f"[{m['id']}] {m['role']}: {_content(m)}" for m in self.messages]
+        lines += [f"[{m['id']}] {m['role']}: {_said(m)}" for m in self.messages]
         return "\n".join(lines)
 
 
-def _content(message: dict[str, Any]) -> str:
-    content = message["content"]
-    said = content if isinstance(content, str) else "" if content is None else str(content)
-    calls = message["tool_calls"]
-    return f"{said} {calls}".strip() if calls else said
+def _said(message: dict[str, Any]) -> str:
+    made = [f"→ {call}" for call in calls(message)]
+    return "\n".join([*filter(None, [spoken(message["content"])]), *made])
 
 
 class ShowLineage(Operation, frozen=True, kw_only=True):
@@ -117,16 +117,19 @@ class CreateSession(Operation, frozen=True, kw_only=True):
     """Begin a session."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Begin a session", positional=("session_id",), example=("trip-to-lisbon", "--title", "Lisbon")
+        title="Begin a session",
+        begins=True,
+        positional=("session_id",),
+        example=("trip-to-lisbon", "--title", "Lisbon"),
     )
 
     session_id: Annotated[str, Meta(description="An id of your choice, not in use")]
     source: Annotated[str | None, Meta(description="Where it comes from; default: the setting")] = None
-    model: str | None = None
-    system_prompt: str | None = None
-    user_id: str | None = None
+    model: Annotated[str | None, Meta(description="The model that takes part")] = None
+    system_prompt: Annotated[str | None, Meta(description="What the model was told first")] = None
+    user_id: Annotated[str | None, Meta(description="Who takes part")] = None
     parent_session_id: Annotated[str | None, Meta(description="The session it continues")] = None
-    title: str | None = None
+    title: Annotated[str | None, Meta(description="A name for people")] = None
 
     def run(self, memory: Memory, progress: Progress) -> Created:  # noqa: ARG002
         session_id = memory.sessions.create_session(
@@ -162,8 +165,8 @@ class AppendMessage(Operation, frozen=True, kw_only=True):
     session_id: Annotated[str, Meta(description="The id of an existing session")]
     role: Annotated[str, Meta(description="user, assistant, system or tool")]
     content: Annotated[str | None, Meta(description="The text; - reads standard input")] = None
-    tool_name: str | None = None
-    tool_call_id: str | None = None
+    tool_name: Annotated[str | None, Meta(description="The tool that answers")] = None
+    tool_call_id: Annotated[str | None, Meta(description="The call it answers")] = None
 
     def run(self, memory: Memory, progress: Progress) -> Appended:  # noqa: ARG002
         message_id = memory.sessions.append_message(
@@ -187,7 +190,7 @@ class EndSession(Operation, frozen=True, kw_only=True):
     )
 
     session: Session
-    reason: str = "ended"
+    reason: Annotated[str, Meta(description="Why it ended")] = "ended"
 
     def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
         session_id = memory.sessions.resolve_session(self.session)
@@ -279,7 +282,8 @@ class DeleteSession(Operation, frozen=True, kw_only=True):
         session_id = memory.sessions.resolve_session(self.session)
         session = memory.sessions.get_session(session_id) or {}
         title = session.get("title") or "no title"
-        return f"session {session_id} ({title}) with {session.get('message_count')} messages"
+        messages = counted(session.get("message_count", 0), "message")
+        return f"session {session_id} ({title}) with {messages}"
 
 
 class PruneSessions(Operation, frozen=True, kw_only=True):
@@ -289,9 +293,12 @@ class PruneSessions(Operation, frozen=True, kw_only=True):
         title="Delete old sessions", destructive=True, example=("--older-than-days", "365", "--dry-run")
     )
 
-    older_than_days: Annotated[float, Meta(ge=0, le=100000)] = 90.0
+    older_than_days: Annotated[float, Meta(ge=0, le=100000, description="Days since the last message")] = 90.0
     source: Annotated[str | None, Meta(description="Only from this source")] = None
     dry_run: Annotated[bool, Meta(description="Only count them")] = False
+
+    def writes(self) -> bool:
+        return not self.dry_run
 
     def run(self, memory: Memory, progress: Progress) -> Pruned:  # noqa: ARG002
         count = memory.sessions.prune_sessions(self.older_than_days, self.source, dry_run=self.dry_run)
@@ -301,7 +308,9 @@ class PruneSessions(Operation, frozen=True, kw_only=True):
         if self.dry_run:
             return ""
         count = memory.sessions.prune_sessions(self.older_than_days, self.source, dry_run=True)
-        return f"{count} ended sessions older than {self.older_than_days:g} days, for good" if count else ""
+        if not count:
+            return ""
+        return f"{counted(count, 'ended session')} older than {self.older_than_days:g} days, for good"
 
 
 class Pruned(Result, frozen=True, kw_only=True):
@@ -309,4 +318,5 @@ class Pruned(Result, frozen=True, kw_only=True):
     dry_run: bool
 
     def as_text(self) -> str:
-        return f"{self.sessions} sessions {'would be' if self.dry_run else 'were'} deleted."
+        were = "would be" if self.dry_run else "was" if self.sessions == 1 else "were"
+        return f"{counted(self.sessions, 'session')} {were} deleted."

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
 from mnemos.errors import AlreadyExists, InvalidInput, NotFound, PermissionDenied
 from mnemos.operations.base import Operation, Progress, Result, Traits
+from mnemos.operations.wording import counted
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -19,14 +21,15 @@ class ExportSessions(Operation, frozen=True, kw_only=True):
     """Write sessions with their messages to a file, one JSON object a line; everything, or some."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Export sessions", read_only=True, local=True, positional=("path",), example=("all.jsonl",)
+        title="Export sessions", local=True, positional=("path",), stdout="path", example=("all.jsonl",)
     )
 
-    path: Annotated[str, Meta(description="The file to write; it must not exist")]
+    path: Annotated[str, Meta(description="The file to write, not there yet; - is standard output")]
     session: Annotated[list[str] | None, Meta(description="Only these sessions")] = None
     source: Annotated[str | None, Meta(description="Only from this source")] = None
 
     def run(self, memory: Memory, progress: Progress) -> Exported:  # noqa: ARG002
+        sessions = self._chosen(memory)
         path = Path(self.path).expanduser().absolute()
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -34,15 +37,23 @@ class ExportSessions(Operation, frozen=True, kw_only=True):
             raise AlreadyExists(f"{path} exists already; choose another name") from None
         except OSError as exc:
             raise PermissionDenied(f"{path} cannot be written: {exc.strerror}") from exc
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
-            count = self._write(memory, stream)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
+                count = memory.sessions.write_jsonl(sessions, stream)
+        except BaseException:
+            # Half an export looks like a whole one.
+            path.unlink()
+            raise
         return Exported(path=str(path), sessions=count)
 
-    def _write(self, memory: Memory, stream: Any) -> int:
+    def write_lines(self, memory: Memory, stream: IO[str]) -> None:
+        memory.sessions.write_jsonl(self._chosen(memory), stream)
+
+    def _chosen(self, memory: Memory) -> Iterable[Mapping[str, Any]]:
         if self.session is None:
-            return memory.sessions.export_jsonl(stream, self.source)
+            return memory.sessions.export_all(self.source)
         ids = [memory.sessions.resolve_session(text) for text in self.session]
-        return memory.sessions.write_jsonl(map(memory.sessions.export_session, ids), stream)
+        return map(memory.sessions.export_session, ids)
 
 
 class Exported(Result, frozen=True, kw_only=True):
@@ -50,7 +61,7 @@ class Exported(Result, frozen=True, kw_only=True):
     sessions: int
 
     def as_text(self) -> str:
-        return f"{self.sessions} sessions written to {self.path}"
+        return f"{counted(self.sessions, 'session')} written to {self.path}"
 
 
 class ImportSessions(Operation, frozen=True, kw_only=True):
@@ -61,6 +72,7 @@ class ImportSessions(Operation, frozen=True, kw_only=True):
         title="Import sessions",
         idempotent=True,
         local=True,
+        begins=True,
         positional=("path",),
         stdin="text",
         example=("all.jsonl",),
@@ -71,7 +83,8 @@ class ImportSessions(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory, progress: Progress) -> Imported:
         if self.text is not None:
-            lines = self.text.splitlines()
+            # Not splitlines: U+2028 and its like may stand inside a JSON text.
+            lines = self.text.split("\n")
             return Imported(**memory.sessions.import_jsonl(lines, progress=progress))
         if self.path is None:
             raise InvalidInput("give a path, or the lines as text")
@@ -93,5 +106,7 @@ class Imported(Result, frozen=True, kw_only=True):
     messages: int
 
     def as_text(self) -> str:
-        there = f", {len(self.skipped)} were there already" if self.skipped else ""
-        return f"{len(self.imported)} sessions with {self.messages} messages imported{there}."
+        were = "was" if len(self.skipped) == 1 else "were"
+        there = f", {len(self.skipped)} {were} there already" if self.skipped else ""
+        brought = f"{counted(len(self.imported), 'session')} with {counted(self.messages, 'message')}"
+        return f"{brought} imported{there}."

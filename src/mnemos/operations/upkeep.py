@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
+from mnemos.errors import NotFound
 from mnemos.operations.base import Done, Operation, Progress, Result, Traits
+from mnemos.operations.wording import counted
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -35,10 +38,12 @@ class Stats(Result, frozen=True, kw_only=True):
     def as_text(self) -> str:
         lines = [
             f"{self.location}: {size(self.file_bytes)}, {size(self.free_bytes)} of it free",
-            f"{self.sessions} sessions, {self.messages} messages, {self.pending} waiting to be indexed",
+            f"{counted(self.sessions, 'session')}, {counted(self.messages, 'message')}, "
+            f"{self.pending} waiting to be indexed",
         ]
         lines += [
-            f"  {s['source']}: {s['sessions']} sessions, {s['messages']} messages" for s in self.by_source
+            f"  {s['source']}: {counted(s['sessions'], 'session')}, {counted(s['messages'], 'message')}"
+            for s in self.by_source
         ]
         largest = sorted(self.tables.items(), key=lambda item: -item[1])[:5]
         return "\n".join(
@@ -64,6 +69,9 @@ class Examine(Operation, frozen=True, kw_only=True):
     traits: ClassVar[Traits] = Traits(title="Check the database", idempotent=True, example=("--repair",))
 
     repair: Annotated[bool, Meta(description="Mend what can be mended; nothing readable is lost")] = False
+
+    def writes(self) -> bool:
+        return self.repair
 
     def run(self, memory: Memory, progress: Progress) -> Examined:  # noqa: ARG002
         checks = [
@@ -111,6 +119,7 @@ class Restore(Operation, frozen=True, kw_only=True):
     traits: ClassVar[Traits] = Traits(
         title="Restore a backup",
         destructive=True,
+        begins=True,
         local=True,
         positional=("path",),
         example=("mnemos-backup.db", "--yes"),
@@ -119,11 +128,19 @@ class Restore(Operation, frozen=True, kw_only=True):
     path: Annotated[str, Meta(description="A file that backup wrote")]
 
     def run(self, memory: Memory, progress: Progress) -> Restored:  # noqa: ARG002
+        self._check_backup()
         return Restored(former_data=str(memory.restore(self.path)))
 
     def at_stake(self, memory: Memory) -> str:
-        count = memory.sessions.message_count()
-        return f"everything in {memory.storage.location} ({count} messages in this space)"
+        self._check_backup()
+        if not memory.database.exists():
+            return ""
+        count = counted(memory.sessions.message_count(), "message")
+        return f"everything in {memory.storage.location} ({count} in this space)"
+
+    def _check_backup(self) -> None:
+        if not Path(self.path).expanduser().exists():
+            raise NotFound(f"there is no file {self.path}; name one that `mnemos backup` wrote")
 
 
 class Restored(Result, frozen=True, kw_only=True):

@@ -16,6 +16,8 @@ _LINE = 4
 # The date, the number of messages and the signs of a heading.
 _HEADING = 24
 _NAME = 40
+# What stands before a short text, and its line.
+_LABEL = 12
 # Less than this says nothing.
 _LEAST = 12
 _SNIPPET_CHARACTERS = 240
@@ -90,15 +92,29 @@ def several(rows: Sequence[MessageRow], budget: Budget, *, keep: int | None = No
     return [fitted[i] for i in sorted(fitted)]
 
 
-def previews(rows: Sequence[MessageRow], budget: Budget, at_most: int) -> list[dict[str, Any]]:
+def previews(rows: Sequence[MessageRow], budget: Budget, each: int) -> list[dict[str, Any]]:
     """The beginnings of messages; none when there is too little room to say something."""
-    if at_most < _LEAST:
+    if each < _LEAST + _LABEL:
         return []
     return [
         {
             "message_id": row.id,
             "role": row.role,
-            "content": budget.fit(said(row), at_most, label="began: "),
+            "content": budget.fit(said(row), each - _LABEL, label="began:"),
+        }
+        for row in rows
+    ]
+
+
+def snippets(rows: Sequence[MessageRow], finder: Finder, budget: Budget, each: int) -> list[dict[str, Any]]:
+    """What matches in further messages; none when there is too little room to say something."""
+    if each < _LEAST + _LABEL:
+        return []
+    return [
+        {
+            "message_id": row.id,
+            "role": row.role,
+            "snippet": snippet(row, finder, budget, each - _LABEL, label=f"also message {row.id}:"),
         }
         for row in rows
     ]

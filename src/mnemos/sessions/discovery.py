@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mnemos.errors import NotFound
-from mnemos.sessions.budget import Budget, heading, previews, said, several, snippet
+from mnemos.sessions.budget import Budget, heading, previews, said, several, snippet, snippets
 from mnemos.sessions.gathering import Conversation, gather
 from mnemos.sessions.model import text_of
 from mnemos.settings import Model
@@ -198,16 +198,8 @@ def _conversation(
     described = heading(session, budget)
     shown = snippet(best, finder, budget, at_most, label=f"{len(found.hits)} hits, best: ")
     part = budget.part(int(max(0, budget.left) * _SHARE_AROUND))
-    rows = tx.sessions.around(best.id, before=window, after=window)
-    around = several(rows, part, keep=best.id)
+    around = several(tx.sessions.around(best.id, before=window, after=window), part, keep=best.id)
     budget.give_back(part)
-    seen = {message["message_id"] for message in around} | {best.id}
-    opening = [r for r in tx.sessions.messages(session.id, after=0, limit=_ENDS) if r.id not in seen]
-    seen |= {row.id for row in opening}
-    closing = tx.sessions.messages(session.id, after=0, limit=_ENDS, last=True)
-    closing = [row for row in closing if row.id not in seen]
-    others = [row for _, row in found.hits[1 : 1 + _OTHERS]]
-    at_most = min(_PREVIEW, budget.left // max(1, len(opening) + len(closing) + len(others)) - 8)
     return {
         **described,
         "root_session_id": found.root,
@@ -219,7 +211,23 @@ def _conversation(
             "snippet": shown,
             "around": around,
         },
-        "opening": previews(opening, budget, at_most),
-        "closing": previews(closing, budget, at_most),
-        "others": snippets(others, finder, budget, at_most),
+        **_besides(tx, finder, found, {best.id, *(m["message_id"] for m in around)}, budget),
+    }
+
+
+def _besides(
+    tx: Reads, finder: Finder, found: Conversation, seen: set[int], budget: Budget
+) -> dict[str, Any]:
+    """How a conversation began and ended, and its other hits, shortly."""
+    session_id = found.session.id
+    first = tx.sessions.messages(session_id, after=0, limit=_ENDS)
+    opening = [row for row in first if row.id not in seen]
+    last = tx.sessions.messages(session_id, after=0, limit=_ENDS, last=True)
+    closing = [row for row in last if row.id not in seen and row not in first]
+    others = [row for _, row in found.hits[1 : 1 + _OTHERS]]
+    each = budget.left // max(1, len(opening) + len(closing) + len(others))
+    return {
+        "opening": previews(opening, budget, min(each, _PREVIEW)),
+        "closing": previews(closing, budget, min(each, _PREVIEW)),
+        "others": snippets(others, finder, budget, min(each, _PREVIEW)),
     }

@@ -76,17 +76,17 @@ class Sessions(Recording):
         ``session_id`` alone: its beginning and end. Nothing: recent sessions. What the current session
         holds is in the model's context already and is left out; what compression took out is not.
         """
+        whole("budget", budget)
         if around_message_id is not None:
             around = whole("around_message_id", around_message_id)
             return self._storage.read(
                 lambda tx: discovery.scroll(tx, around, window=whole("window", window), budget=budget)
             )
-        if query is None or not query.strip():
-            if session_id is not None:
-                return self._storage.read(lambda tx: discovery.read(tx, session_id, budget=budget))
-            return self._storage.read(
-                lambda tx: discovery.browse(tx, source=source, limit=whole("limit", limit))
-            )
+        if not isinstance(query, str | None):
+            raise InvalidInput(f"query is a {type(query).__name__}; use a text")
+        asks = query is not None and bool(query.strip())
+        if session_id is not None and not asks:
+            return self._storage.read(lambda tx: discovery.read(tx, session_id, budget=budget))
         excluded = search.names("exclude_session_ids", exclude_session_ids) or []
         filters = self._filters(
             source,
@@ -96,6 +96,10 @@ class Sessions(Recording):
             since,
             until,
         )
+        if query is None or not asks:
+            return self._storage.read(
+                lambda tx: discovery.browse(tx, filters, limit=whole("limit", limit), budget=budget)
+            )
         asked = discovery.Discovery(
             query, filters, search.order(sort), whole("limit", limit), whole("window", window), budget
         )

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 
-from mnemos.errors import ModelUnavailable
-from mnemos.llm import complete
+from mnemos.errors import MnemosError
+from mnemos.llm import complete, patience
 from mnemos.settings import Model
 from mnemos.text.highlight import spans
 from mnemos.text.query import Query
+from mnemos.text.tokens import cut_to_tokens
 
 MAX_CHARACTERS = 100_000
 AT_A_TIME = 3
+# 200 words, in a language that costs more than English; some models do not stop.
+_MAX_TOKENS = 600
 
 _SYSTEM = (
     "You summarise a past conversation between a person and an assistant for the assistant, who has "
@@ -42,7 +46,8 @@ def summaries(model: Model, question: str, texts: Sequence[str], query: Query) -
             for text in texts
         ]
         rounds = (len(texts) + AT_A_TIME - 1) // AT_A_TIME
-        return [_outcome(future, model.timeout * rounds) for future in asked]
+        deadline = time.monotonic() + patience(model) * rounds
+        return [_outcome(future, deadline) for future in asked]
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
@@ -51,21 +56,33 @@ def around_matches(text: str, query: Query, characters: int = MAX_CHARACTERS) ->
     """The text, or when it is too long, the stretch of it in which the query matches most."""
     if len(text) <= characters:
         return text
-    starts = [start for start, _ in spans(text, query)] or [0]
-    best = max(starts, key=lambda start: sum(1 for s in starts if start <= s < start + characters))
     # A quarter before the first match, to show what led to it.
-    first = max(0, min(best - characters // 4, len(text) - characters))
+    before = characters // 4
+    best = _densest([start for start, _ in spans(text, query)], characters - before)
+    first = max(0, min(best - before, len(text) - characters))
     return text[first : first + characters]
+
+
+def _densest(starts: Sequence[int], reach: int) -> int:
+    """The first match of the stretch that has most of them; the beginning when there is none."""
+    best, most, end = 0, 0, 0
+    for position, start in enumerate(starts):
+        while end < len(starts) and starts[end] < start + reach:
+            end += 1
+        if end - position > most:
+            best, most = start, end - position
+    return best
 
 
 def _prompt(question: str, text: str, query: Query) -> str:
     return f"The question: {question}\n\nThe conversation:\n\n{around_matches(text, query)}"
 
 
-def _outcome(future: Future[str], seconds: float) -> Summary:
+def _outcome(future: Future[str], deadline: float) -> Summary:
     try:
-        return Summary(future.result(timeout=seconds), None)
-    except ModelUnavailable as exc:
+        answer = future.result(timeout=max(0.0, deadline - time.monotonic()))
+    except MnemosError as exc:
         return Summary(None, str(exc))
     except FutureTimeout:
-        return Summary(None, f"no answer within {seconds:g} seconds")
+        return Summary(None, "the model did not answer in time; raise timeout in [llm], or ask for fewer")
+    return Summary(cut_to_tokens(answer, _MAX_TOKENS), None)

@@ -2,7 +2,8 @@
 
 Documentation, code and chat are full of ``password=$PASSWORD`` and ``token: next-page-2``. A value is
 taken for a secret when it looks chosen or generated: letters with digits or signs among them, and
-not a reference, a placeholder, a path, a version, or the name of a thing.
+not a reference, a placeholder, a path, a version, or the name of a thing. What is made of letters
+only is taken for a word.
 """
 
 from __future__ import annotations
@@ -11,10 +12,17 @@ import re
 from itertools import pairwise
 from typing import Final
 
+
+def _in_one_case(words: str) -> str:
+    """An expression for each of ``words`` in lower, upper and title case: random letters mix them."""
+    return "|".join(form for word in words.split() for form in (word, word.upper(), word.capitalize()))
+
+
 _STAND_IN: Final = re.compile(
-    r"(?i)your|example|placeholder|change.?me|x{4}|\*{3}|\.{3}|…|dummy|redacted|insert|replace"
-    r"|fake|sample|todo|foobar|[<>]|\$[{(]|\{\{|\}\}|%\(|^\{\w*\}$|^%\w+%$|^\$\w+$"
+    _in_one_case("your example placeholder dummy redacted insert replace fake sample todo foobar xxxx")
+    + r"|(?i:change.?me)|\*{3}|\.{3}|…|[<>]|\$[{(]|\{\{|\}\}|%\(|^\{\w*\}$|^%\w+%$|^\$\w+$"
 )
+_SECRET_NAME: Final = re.compile(_in_one_case("pass token secret key cred"))
 _KEYBOARD: Final = re.compile(
     r"(?i)0123456789|1234567890|abcdefgh|qwerty|abc|def|ghi|xyz|123|456|789|foo|bar|baz|test|secret"
 )
@@ -23,7 +31,7 @@ _NAMES_OF_SECRETS: Final = re.compile(
     r"(?:pass(?:word|wd|phrase)?|pwd|pw|secret|token|(?:api)?[-_ ]?key|user(?:name)?|hash|value)s?"
 )
 _REFERENCE: Final = re.compile(
-    r"[$]\w+$|[!#&|]\w|--|[-+]?[/~.]|[A-Za-z]:\\|[A-Za-z_][\w.]*[(\[{]|[A-Za-z][\w+.-]*://"
+    r"[$:]\w+$|[!#&|]\w|--|[-+]?[/~.]|[A-Za-z]:\\|[A-Za-z_][\w.]*[(\[{]|[A-Za-z][\w+.-]*://"
     r"|(?:arn|vault|op|env|ssm|file|keyring|aws|gcp|azure|k8s|sops|ENC|ref|secretref)[:\[]"
     r"|(?:os|process|settings|config|conf|cfg|self|this|args|options|opts|params|request|req|env"
     r"|ctx|data|body|event|import|vars?|secrets|credentials|creds|user)\.\w"
@@ -36,11 +44,13 @@ _FILE: Final = re.compile(
 )
 _EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,8}")
 _ALGORITHM: Final = re.compile(
-    r"(?i)(?:hmac|x|id|rsa|ecdsa|ssh)?[-_]?(?:aes|rsa|sha|md|es|hs|rs|ps|base|argon|pbkdf|oauth|ed|utf"
-    r"|saml|tls|ssl|ripemd|blake|chacha|p|curve|http|gpt|llama|ipv|s|id|k|oidc|web)[-_]?\d{1,5}"
-    r"(?:id|[-_]?[a-z]+\d*)*|\d?password|lastpass|bitwarden|keepassx?c?|bcrypt|\d{1,3}[a-z]+"
+    r"(?i:(?:hmac|x|rsa|ecdsa|ssh)?[-_]?(?:aes|rsa|sha|md|es|hs|rs|ps|base|argon|pbkdf|oauth|ed|utf|saml"
+    r"|tls|ssl|ripemd|blake|chacha|curve|http|gpt|llama|ipv|oidc|bcrypt|scrypt)[-_]?\d{0,5}"
+    r"(?:id|[-_][a-z]{1,6})*|\d?password|lastpass|bitwarden|keepassx?c?)|\d{1,3}[a-z]+"
 )
 _PART: Final = re.compile(r"[A-Za-z]{1,20}\d{0,2}|\d{1,4}|\d{1,2}[A-Za-z]{1,2}")
+# Beyond it are scripts without spaces, in which a sentence would be a value.
+_LAST_CYRILLIC: Final = "\u052f"
 _SIGNS: Final = frozenset("@#$%^&*+~")
 
 
@@ -85,7 +95,7 @@ def is_key(value: str, *, quoted: bool) -> bool:
 
 def _is_something_else(value: str, *, quoted: bool) -> bool:
     return (
-        any(c.isspace() for c in value)
+        any(c.isspace() or c > _LAST_CYRILLIC for c in value)
         or is_placeholder(value)
         or _REFERENCE.match(value) is not None
         or _NAMES_OF_SECRETS.fullmatch(value) is not None
@@ -109,9 +119,7 @@ def _is_name(value: str) -> bool:
 
 def _is_variable(value: str) -> bool:
     """password1, userToken2, config.key1: without quotes, the name of a value rather than a value."""
-    return value.replace(".", "").isidentifier() and (
-        "." in value or re.search(r"(?i)pass|token|secret|key|cred", value) is not None
-    )
+    return value.replace(".", "").isidentifier() and ("." in value or _SECRET_NAME.search(value) is not None)
 
 
 def _has_letters_and_digits(value: str) -> bool:
@@ -121,4 +129,4 @@ def _has_letters_and_digits(value: str) -> bool:
 def _is_mixed_case(value: str) -> bool:
     """aTqLmR, unlike CamelCaseWords: in random letters every second one changes case."""
     cases = [c.isupper() for c in value]
-    return 3 * sum(before != after for before, after in pairwise(cases)) >= len(value)
+    return 5 * sum(before != after for before, after in pairwise(cases)) >= 2 * len(value)

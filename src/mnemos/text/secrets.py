@@ -67,6 +67,8 @@ def find_secrets(text: str) -> list[Secret]:
         found += _tokens(text, runs)
     if "@" in text and "://" in text:
         found += _passwords_in_urls(text)
+    if "bearer" in folded:
+        found += _found(text, "bearer token", _BEARER)
     if "basic " in folded:
         found += _basic_credentials(text)
     names = [name for name in _NAMES if name in folded]
@@ -184,8 +186,6 @@ _TWILIO: Final = re.compile(r"SK[0-9a-f]{32}")
 _DISCORD: Final = re.compile(r"[MNO][\w-]{22,27}+\.[\w-]{6}\.[\w-]{27,45}+")
 _TELEGRAM_ID: Final = re.compile(r"(?<![0-9])[0-9]{8,10}:\Z")
 _TELEGRAM: Final = re.compile(r"AA[\w-]{31,34}")
-_BEARER: Final = re.compile(r"(?i)\bbearer[ :=\"']{1,3}\Z")
-_BEARER_VALUE: Final = re.compile(r"[A-Za-z0-9._~+/-]{16,}+=*")
 _SIGNATURE: Final = re.compile(r"[?&](?:amp;)?(?:sig|X-Amz-Signature)=([A-Za-z0-9%+/=_-]{32,}+)")
 _HOOK: Final = re.compile(
     r"(?:hooks\.slack\.com/(?:services|workflows)/|discord(?:app)?\.com/api/webhooks/)"
@@ -237,8 +237,6 @@ def _known_token(text: str, start: int, value: str) -> Secret | None:
     before = text[max(0, start - 16) : start]
     if _TELEGRAM.fullmatch(value) and _TELEGRAM_ID.search(before):
         return Secret("Telegram bot token", start, start + len(value))
-    if _BEARER.search(before) and (bearer := _BEARER_VALUE.match(text, start)) and is_random(value):
-        return Secret("bearer token", start, bearer.end())
     return None
 
 
@@ -247,6 +245,7 @@ def _known_token(text: str, start: int, value: str) -> Secret | None:
 # The greedy run takes in an @ of the password itself; it ends at the path.
 _USER_INFO: Final = re.compile(r"://[^\s/:@\"'`\\<>]{0,128}:([^\s/\"'`\\<>]{1,256})@(?=[\w\[.-])")
 _PORT_AND_QUERY: Final = re.compile(r"\d{1,5}[?#]")
+_BEARER: Final = re.compile(r"(?i)\bbearer[ :=\"']{1,3}([A-Za-z0-9._~+/-]{16,}+=*)")
 _BASIC: Final = re.compile(r"(?i)\bbasic {1,4}([A-Za-z0-9+/]{8,}+={0,2})")
 _SEPARATOR: Final = r"(?:\s|\\++[nrt])"
 _PRIVATE_KEY: Final = re.compile(
@@ -280,7 +279,7 @@ def _basic_credentials(text: str) -> Iterator[Secret]:
 # From the end of the name to the beginning of the value, in lower case.
 _ASSIGNED: Final = re.compile(
     r"(?:word|wd|phrase|code|wort|e)?[0-9]?(?![a-z0-9_])"
-    r"(?P<close>\\*[\"'`])?[\])]?"
+    r"(?:(?P<close>\\*[\"'`])[\])]?)?"
     r"(?P<sign>[ \t]{0,8}(?:=>|:=|==?|[:：>])|[ \t]{1,4}(?:is|was|to):?(?=[ \t])|(?=[ \t]))"
     r"[ \t]{0,8}(?:(?:str|string|text|bytes|secretstr)[ \t]{0,2}=[ \t]{0,2})?"
     r"(?:[bruf]{0,2}(?P<open>\\*[\"'`]))?"
@@ -291,8 +290,12 @@ _KIND_OF_KEY: Final = re.compile(
 )
 _FLAG: Final = re.compile(r"(?:^|[\s\"'`=\[,(])--?[a-z0-9-]*\Z")
 # A page of results, a stop word of a model, a compass.
-# The next page of results; a word that means something to a model.
-_NO_SECRET: Final = re.compile(r"(?:page|next|continuation|sync|cursor|eos|bos|pad|unk)[_ -]?\Z")
+# The next page of results; a word that means something to a model; part of an ARN; a compass.
+_NO_SECRET: Final = {
+    "token": re.compile(r"(?:page|next|output|continuation|sync|cursor|idempotency|eos|bos|pad|unk)[_ -]?\Z"),
+    "secret": re.compile(r"[0-9]:\Z"),
+    "pass": re.compile(r"(?:com|by|tres|over|under|sur|en|out|im|band)\Z"),
+}
 _LONGEST_VALUE: Final = 8_192
 _BARE_VALUE: Final = re.compile(r"[^\s\"'`\\<>]{1,512}+")
 _REST_OF_VALUE: Final = re.compile(r"[^\s\"'`\\<>]*+")
@@ -321,9 +324,9 @@ def _kind_of(name: str, before: str, match: re.Match[str]) -> str | None:
     if name == "key":
         key = _KIND_OF_KEY.search(before)
         return key and ("AWS secret key" if key["aws"] else "Azure key" if key["azure"] else "API key")
-    if name == "token":
-        return None if _NO_SECRET.search(before) else name
-    return name if name == "secret" else "password"
+    if (no_secret := _NO_SECRET.get(name)) and no_secret.search(before):
+        return None
+    return name if name in ("secret", "token") else "password"
 
 
 def _value_after(text: str, kind: str, match: re.Match[str]) -> Secret | None:
@@ -334,6 +337,8 @@ def _value_after(text: str, kind: str, match: re.Match[str]) -> Secret | None:
         if match["close"] and not match["open"]:
             return None  # "token": 7 is a number of JSON, and must stay one
         end = _end_of_bare(text, start)
+    if match["sign"].endswith(">") and match["sign"][-2:] != "=>" and text[end : end + 2] != "</":
+        return None
     judge = is_password if kind == "password" else is_key
     return Secret(kind, start, end) if judge(text[start:end], quoted=quoted) else None
 

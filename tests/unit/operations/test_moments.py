@@ -52,7 +52,9 @@ def test_a_time_without_a_zone_is_utc_wherever_it_is_read() -> None:
     assert seconds("since", "2026-03-01T00:00") == MARCH
 
 
-@pytest.mark.parametrize("written", ["yesterday", "", " ", "2026-13-01", "2026-02-30", "1.3.2026", "12:00", "now"])
+@pytest.mark.parametrize(
+    "written", ["yesterday", "", " ", "2026-13-01", "2026-02-30", "1.3.2026", "12:00", "now"]
+)
 def test_anything_else_is_invalid_input_and_is_named(written: str) -> None:
     with pytest.raises(InvalidInput) as raised:
         seconds("until", written)

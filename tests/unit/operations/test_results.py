@@ -28,7 +28,14 @@ SESSION: dict[str, Any] = {
 
 @pytest.mark.parametrize(
     ("count", "said"),
-    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (1_500_000, "1.5 MB"), (2e9, "2.0 GB"), (5e12, "5000.0 GB")],
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1.0 kB"),
+        (1_500_000, "1.5 MB"),
+        (2e9, "2.0 GB"),
+        (5e12, "5000.0 GB"),
+    ],
 )
 def test_a_size_is_said_in_the_unit_that_suits_it(count: float, said: str) -> None:
     assert size(count) == said
@@ -104,7 +111,14 @@ def test_forgetting_says_what_is_left_of_it() -> None:
 
 
 def test_the_log_says_what_was_taken_back() -> None:
-    entry = {"id": 3, "at": 0.0, "actor": "me", "operation": "sessions.delete", "ref": "session:s", "undone_by": 4}
+    entry = {
+        "id": 3,
+        "at": 0.0,
+        "actor": "me",
+        "operation": "sessions.delete",
+        "ref": "session:s",
+        "undone_by": 4,
+    }
     assert "undone by 4" in Log(entries=[entry]).as_text()
     assert "undone" not in Log(entries=[entry | {"undone_by": None}]).as_text()
     assert Log(entries=[]).as_text() == "No changes yet."

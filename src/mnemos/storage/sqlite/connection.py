@@ -51,6 +51,17 @@ def connect(path: str, *, read_only: bool, durability: Durability, busy_seconds:
     else:
         _create_private(Path(path))
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
+    try:
+        _prepare(connection, read_only=read_only, durability=durability, busy_seconds=busy_seconds)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare(
+    connection: apsw.Connection, *, read_only: bool, durability: Durability, busy_seconds: float
+) -> None:
     connection.set_busy_handler(patience(busy_seconds))
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
@@ -63,7 +74,6 @@ def connect(path: str, *, read_only: bool, durability: Durability, busy_seconds:
             connection.execute("PRAGMA synchronous = FULL")
         else:
             connection.execute("PRAGMA synchronous = NORMAL")
-    return connection
 
 
 def _open_for_reading(path: str) -> apsw.Connection:

@@ -24,6 +24,7 @@ from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
 from mnemos.storage.sqlite import doctor, files, index, schema, scrub
 from mnemos.storage.sqlite.connection import DRIVER_ERRORS, MEMORY, connect, translated, value
 from mnemos.storage.sqlite.handle import Handle, WriteHandle, merge_some, reading, writing
+from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 from mnemos.storage.sqlite.upkeep import Upkeep, only_one
 from mnemos.text.words import RULE_VERSION
 
@@ -227,12 +228,17 @@ class SqliteStorage:
             raise
         self._writer = writer
         self._refresh_index()
-        if index.state_of(connection, writer.space).has_doomed:
+        if value(connection, SESSIONS_SQL.doomed, (writer.space.id,)) is not None:
             self._upkeep.notice(0)
 
     def _open_for_reading(self) -> None:
-        if self._path is not None and not self._path.exists():
+        if self._path is not None and not os.path.lexists(self._path):
             raise NotFound(f"there is no database at {self.location} to read")
+        connection = self._connect(read_only=True)
+        try:
+            schema.check_readable(connection)
+        finally:
+            connection.close()
         self._readers.append(self._new_reader())
 
     def _can_only_be_read(self, exc: Exception) -> bool:

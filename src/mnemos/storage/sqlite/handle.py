@@ -46,8 +46,7 @@ class WriteHandle(Handle):
 
 def reading(connection: apsw.Connection, space: str, documents: Documents) -> Handle:
     """A handle for reading; a space that the file does not have is empty."""
-    schema.check_readable(connection)
-    mark = schema.mark_of(connection)
+    mark = _current_mark(connection)
     found = rows(connection, SQL.get_space, (space,))
     where = space_of(found[0][0]) if found else NOWHERE
     sessions = SqliteSessionReads(connection, where, documents)
@@ -56,15 +55,20 @@ def reading(connection: apsw.Connection, space: str, documents: Documents) -> Ha
 
 def writing(connection: apsw.Connection, space: str, documents: Documents) -> WriteHandle:
     """A handle for writing; the space is made when the file does not have it."""
+    mark = _current_mark(connection)
+    where = space_of(_number_of(connection, space))
+    sessions = SqliteSessionWrites(connection, where, documents)
+    return WriteHandle(connection, where, sessions, SqliteAudit(connection, where), mark)
+
+
+def _current_mark(connection: apsw.Connection) -> int:
     mark = schema.mark_of(connection)
     if schema.version_in(mark) != schema.VERSION:
         raise SchemaChanged(
             f"{connection.filename} was migrated by another version of Mnemos while open; "
             "restart this program with the new version"
         )
-    where = space_of(_number_of(connection, space))
-    sessions = SqliteSessionWrites(connection, where, documents)
-    return WriteHandle(connection, where, sessions, SqliteAudit(connection, where), mark)
+    return mark
 
 
 def _number_of(connection: apsw.Connection, space: str) -> int:

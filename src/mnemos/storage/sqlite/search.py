@@ -11,6 +11,7 @@ import heapq
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +201,11 @@ class Search:
         self, sql: str, asked: dict[str, Any], limit: int, *, newest: bool
     ) -> dict[int, tuple[float, int]]:
         cursor = self._connection.execute(sql, asked)
-        timed = ((row[0], (row[1], int(row[2]))) for row in cursor)
+        # The rows of a long message follow each other.
+        timed = (
+            (message, max((row[1], int(row[2])) for row in several))
+            for message, several in groupby(cursor, key=lambda row: row[0])
+        )
         return dict(_first(timed, limit, newest=newest))
 
     def _asked(self, scope: _Scope) -> dict[str, Any]:

@@ -167,7 +167,7 @@ class ConcurrencyContract(Contract):
 
     def test_a_new_space_can_be_entered_by_several_at_once(self, open_another: Opener) -> None:
         open_another()
-        for n in range(5):
+        for n in range(12):
             opened = _at_once(lambda _: open_another(f"space{n}"))  # noqa: B023
             for thread, storage in enumerate(opened):
                 assert create(storage, f"s{thread}")

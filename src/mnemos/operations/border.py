@@ -1,0 +1,64 @@
+"""Arguments as they come in: made sound, and explained when they do not fit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from mnemos.operations.wording import cut
+
+MOST = 2**53
+"""The largest whole number that JSON carries unchanged everywhere."""
+
+_KINDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "nothing",
+}
+_QUOTED = re.compile(r"`([^`]*)`")
+_AT = re.compile(r" - at `\$\.(\w+)")
+_SHOWN = 80
+
+
+def sound(value: Any) -> Any:
+    """The same value; where a text holds half a character, which has no UTF-8, a sign stands for it."""
+    if isinstance(value, str):
+        if value.isascii() or _has_utf8(value):
+            return value
+        # Two halves that belong together become one character again.
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, Mapping):
+        return {sound(key): sound(below) for key, below in value.items()}
+    if isinstance(value, list | tuple):
+        return [sound(below) for below in value]
+    return value
+
+
+def explained(message: str, arguments: Mapping[str, Any]) -> str:
+    """A complaint of the decoder in words for people and models, with the value it is about."""
+    at = _AT.search(message)
+    complaint = _QUOTED.sub(_in_words, message.partition(" - at ")[0])
+    if at is None:
+        return complaint
+    given = cut(repr(arguments.get(at[1])), _SHOWN)
+    return f"{at[1]} is {given}; {complaint[:1].lower()}{complaint[1:]}"
+
+
+def _in_words(quoted: re.Match[str]) -> str:
+    kinds = quoted[1].split(" | ")
+    if all(kind in _KINDS for kind in kinds):
+        return " or ".join(_KINDS[kind] for kind in kinds)
+    return quoted[1]
+
+
+def _has_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
