@@ -156,9 +156,9 @@ class Memory:
         being emptied, and ``copies``: the backups that still hold the text.
         """
         self._check_enabled()
-        kind, _, name = ref.partition(":")
+        kind, _, name = ref.partition(":") if isinstance(ref, str) else ("", "", "")
         texts: list[str] | None = None
-        if kind == "message" and name.isdecimal() and int(name) < 1 << 53:
+        if kind == "message" and name.isascii() and name.isdecimal():
             texts = self.sessions.forget_message(int(name))
         elif kind == "session" and name:
             self.sessions.forget_session(name)
@@ -171,7 +171,7 @@ class Memory:
 
     def backup(self, target: str | os.PathLike[str], progress: Callable[[float], None] | None = None) -> Path:
         """Write a verified copy of the database while it is in use; where it is."""
-        path = Path(target).expanduser().absolute()
+        path = _path(target)
         self.storage.backup(path, progress)
         if not self.storage.read_only:
             self.storage.write(lambda tx: tx.audit.note_backup(str(path), self.clock()))
@@ -188,7 +188,7 @@ class Memory:
     def restore(self, backup: str | os.PathLike[str]) -> Path | None:
         """Replace all data by a backup; where the former data was put."""
         self._check_enabled()
-        path = Path(backup).expanduser().absolute()
+        path = _path(backup)
         known = self.storage.read(lambda tx: tx.audit.backups())
         former = self.storage.restore(path)
 
@@ -272,6 +272,16 @@ class Memory:
         yield from self.storage.examine(repair=True)
 
 
+def _path(name: str | os.PathLike[str]) -> Path:
+    """An absolute path; a name that no file system takes raises InvalidInput."""
+    try:
+        path = Path(name).expanduser().absolute()
+        path.exists()
+    except (ValueError, TypeError, RuntimeError, OSError) as exc:
+        raise InvalidInput(f"{str(name)[:200]!r} is no name for a file: {exc}") from exc
+    return path
+
+
 class SessionDB(Sessions):
     """Sessions in a database file of their own: what agent hosts open.
 
@@ -289,7 +299,7 @@ class SessionDB(Sessions):
     ) -> None:
         settings = Settings.load(space=space, **flags)
         where = None if db_path is None else os.fspath(db_path)
-        path = None if where is None else Path(where).expanduser().absolute()
+        path = None if where is None else _path(where)
         if path is not None:
             settings = replace(settings, home=path.parent)
         self._memory = Memory(

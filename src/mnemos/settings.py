@@ -69,7 +69,7 @@ class Settings:
     ) -> Settings:
         """Read flags, environment and config.toml; a wrong value raises InvalidInput naming it."""
         env = os.environ if env is None else env
-        folder = Path(home or env.get("MNEMOS_HOME") or "~/.mnemos").expanduser().absolute()
+        folder = _folder(home or env.get("MNEMOS_HOME") or "~/.mnemos")
         found: dict[str, Any] = {"actor": env.get("USER") or _login_name()}
         found |= _from_file(folder / "config.toml")
         found |= _from_environment(env)
@@ -77,6 +77,17 @@ class Settings:
         llm = found.pop("llm", {})
         settings = cls(home=folder, **_checked(found))
         return replace(settings, llm=llm if isinstance(llm, Model) else _model(llm, env))
+
+
+def _folder(name: str | Path) -> Path:
+    try:
+        folder = Path(name).expanduser().absolute()
+        exists = folder.exists()
+    except (ValueError, TypeError, RuntimeError, OSError) as exc:
+        raise InvalidInput(f"{str(name)[:200]!r} is no name for a folder: {exc}") from exc
+    if exists and not folder.is_dir():
+        raise InvalidInput(f"{folder} is a file; the home must be a folder")
+    return folder
 
 
 def check_space(space: str) -> str:

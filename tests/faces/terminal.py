@@ -25,7 +25,12 @@ def at_a_terminal(*arguments: str, home: Path, typed: str = "", kind: str = "xte
     for name in ("NO_COLOR", "FORCE_COLOR"):
         environment.pop(name, None)
     with subprocess.Popen(
-        [*PROGRAM, *arguments], stdin=slave, stdout=slave, stderr=slave, env=environment, start_new_session=True
+        [*PROGRAM, *arguments],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env=environment,
+        start_new_session=True,
     ) as process:
         os.close(slave)
         os.write(master, typed.encode())

@@ -46,7 +46,9 @@ _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 def drawn(result: Result, width: int = 300) -> str:
     """What appears on a terminal, styles included."""
-    console = Console(force_terminal=True, file=io.StringIO(), width=width, highlight=False, color_system="truecolor")
+    console = Console(
+        force_terminal=True, file=io.StringIO(), width=width, highlight=False, color_system="truecolor"
+    )
     draw(result, console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
@@ -186,7 +188,11 @@ def test_a_session_is_shown_with_its_calls_and_parts() -> None:
         "id": "s", "title": None, "source": "cli", "started_at": 0.0, "ended_at": None, "end_reason": None,
     }  # fmt: skip
     message = {"id": 1, "role": "user", "content": parts, "timestamp": 0.0, "tool_calls": None}
-    call = {"id": "c", "type": "function", "function": {"name": "read_file", "arguments": '{"path": "[a].py"}'}}
+    call = {
+        "id": "c",
+        "type": "function",
+        "function": {"name": "read_file", "arguments": '{"path": "[a].py"}'},
+    }
     asking = message | {"role": "assistant", "content": None, "tool_calls": [call]}
     shown = plain(SessionShown(session=session, messages=[message, asking]))
     for word in ("look", "read_file", "[a].py"):

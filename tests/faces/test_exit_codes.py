@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import apsw
@@ -11,8 +12,12 @@ import pytest
 from mnemos import errors
 from mnemos.errors import MnemosError
 from mnemos.faces.cli.app import exit_code
+from mnemos.memory import Memory
+from mnemos.operations.transfer import ImportSessions
 
+from .calls import LINE
 from .conftest import Mnemos
+from .terminal import PROGRAM
 
 FAILED, USAGE, NOT_FOUND, REFUSED, UNAVAILABLE = 1, 2, 3, 4, 5
 
@@ -155,7 +160,9 @@ def test_looking_into_a_home_that_is_not_there_makes_none(home: Path, mnemos: Mn
         assert not home.exists(), words
 
 
-@pytest.mark.parametrize("words", [("sessions", "search"), ("sessions", "create"), ("sessions", "show")], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [("sessions", "search"), ("sessions", "create"), ("sessions", "show")], ids=" ".join
+)
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
 def test_a_word_that_is_not_utf8_is_no_traceback(
     shop: Path, mnemos: Mnemos, words: tuple[str, ...], form: tuple[str, ...]
@@ -215,3 +222,33 @@ def test_a_file_full_of_rubbish_is_unhealthy_and_keeps_what_can_be_read(
     answer = mnemos("doctor", "--json")
     assert answer.code == FAILED
     assert answer.out == "" or answer.json["healthy"] is False
+
+
+def test_an_interrupted_command_does_not_say_that_nothing_happened(
+    shop: Path, mnemos: Mnemos, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(request: ImportSessions, memory: Memory, progress: object) -> None:
+        memory.sessions.create_session("begun", "cli")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ImportSessions, "run", stopped)
+    answer = mnemos("sessions", "import", "-", stdin=LINE)
+    assert (answer.code, answer.out) == (130, "")
+    assert "nothing" not in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_closed_streams_are_no_traceback(shop: Path) -> None:
+    """What some job runners leave a program with."""
+    for words, code in ((["sessions", "list"], 0), (["sessions", "delete", "slot-bug"], REFUSED)):
+        done = subprocess.run(
+            ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *PROGRAM, *words], capture_output=True, check=False
+        )
+        assert done.returncode == code, done.stderr
+        assert b"Traceback" not in done.stderr
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM, "sessions", "list"],
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    assert b"Traceback" not in done.stderr

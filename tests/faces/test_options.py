@@ -34,12 +34,12 @@ def test_home_may_stand_before_between_and_after_the_command(
 
 
 def test_space_may_stand_before_between_and_after_the_command(shop: Path, mnemos: Mnemos) -> None:
-    assert mnemos("--space", "team/a", "sessions", "create", "ours").code == 0
+    assert mnemos("--space", "team/a", "sessions", "create", "theirs").code == 0
     after = mnemos("sessions", "list", "--space", "team/a", "--json")
-    assert [s["id"] for s in after.json["sessions"]] == ["ours"]
+    assert [s["id"] for s in after.json["sessions"]] == ["theirs"]
     assert mnemos("--space", "team/a", "sessions", "list", "--json") == after
     assert mnemos("sessions", "--space", "team/a", "list", "--json") == after
-    assert "ours" not in mnemos("sessions", "list").out
+    assert "theirs" not in mnemos("sessions", "list").out
 
 
 def test_an_option_after_the_command_wins(shop: Path, mnemos: Mnemos) -> None:
@@ -92,7 +92,9 @@ def test_several_values_of_an_option_are_all_taken(shop: Path, mnemos: Mnemos) -
     assert {hit["session_id"] for hit in some} == everywhere - {"slot-bug", "christmas-hours"}
 
 
-@pytest.mark.parametrize("text", ["null", "NULL", "true", "1", "1.5", "-", "--", "[]", "{}", " ", "é", "x" * 5000])
+@pytest.mark.parametrize(
+    "text", ["null", "NULL", "true", "1", "1.5", "-", "--", "[]", "{}", " ", "é", "x" * 5000]
+)
 def test_text_stays_the_text_that_was_typed(shop: Path, mnemos: Mnemos, text: str) -> None:
     assert mnemos("sessions", "append", "empty", "user", "--", text, stdin=text).code == 0
     (message,) = mnemos("sessions", "show", "empty", "--json").json["messages"]

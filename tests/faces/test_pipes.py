@@ -81,7 +81,9 @@ def test_lines_that_are_no_sessions_import_nothing(shop: Path, mnemos: Mnemos) -
         assert mnemos("sessions", "show", "brought").code == 3
 
 
-def test_bytes_that_are_no_text_are_refused_and_not_altered(shop: Path, mnemos: Mnemos, tmp_path: Path) -> None:
+def test_bytes_that_are_no_text_are_refused_and_not_altered(
+    shop: Path, mnemos: Mnemos, tmp_path: Path
+) -> None:
     damaged = LINE.encode().replace(b"hello", b"h\xe4llo")
     (tmp_path / "latin.jsonl").write_bytes(damaged)
     by_name = mnemos("sessions", "import", str(tmp_path / "latin.jsonl"), "--json")
@@ -101,7 +103,9 @@ def test_output_that_nobody_draws_is_plain_text(shop: Path, filled: Path, mnemos
     assert answer.out.endswith("\n")
 
 
-@pytest.mark.parametrize("words", [("sessions", "show", "long"), ("sessions", "show", "long", "--json")], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [("sessions", "show", "long"), ("sessions", "show", "long", "--json")], ids=" ".join
+)
 def test_a_reader_who_leaves_early_is_no_error(shop: Path, words: tuple[str, ...]) -> None:
     with Memory.at(shop) as memory:
         memory.sessions.create_session("long", "cli")

@@ -170,7 +170,9 @@ def test_a_set_of_tools_is_the_operations_of_that_set(form: str, chosen: str) ->
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_tool_has_a_schema_that_stands_alone(form: str, entry: Entry) -> None:
     (tool,) = [
-        t for t in registry.tools(form, "all") if (t["function"] if form == "openai" else t)["name"] == entry.name
+        t
+        for t in registry.tools(form, "all")
+        if (t["function"] if form == "openai" else t)["name"] == entry.name
     ]
     schema = schema_of(form, tool)
     operation = registry.load(entry)

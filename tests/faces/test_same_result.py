@@ -50,9 +50,7 @@ def called(name: str, root: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))
-def test_a_command_answers_what_python_answers(
-    name: str, homes: tuple[Path, Path], mnemos: Mnemos
-) -> None:
+def test_a_command_answers_what_python_answers(name: str, homes: tuple[Path, Path], mnemos: Mnemos) -> None:
     python, command = homes
     expected = called(name, python)
     answer = mnemos("--home", str(command / "home"), *command_line(name, arguments(name, str(command))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import tempfile
 from pathlib import Path
@@ -47,7 +48,7 @@ def test_the_demo_keeps_its_home_when_asked_and_says_where(
     folder = tmp_path / name
     answer = mnemos("demo", "--keep", str(folder))
     assert answer.code == 0
-    assert f"--home {folder} sessions list" in answer.out
+    assert f"--home {shlex.quote(str(folder))} sessions list" in answer.out
     assert mnemos("--home", str(folder), "sessions", "list", "--json").json["total"] == 6
     assert not home.exists()
 

@@ -100,7 +100,11 @@ def test_when_nothing_would_go_nobody_is_asked(root: Path, mnemos: Mnemos) -> No
 
 
 def test_what_is_not_there_is_not_found_before_anybody_is_asked(root: Path, mnemos: Mnemos) -> None:
-    for words in (("sessions", "delete", "nobody"), ("forget", "message:999999"), ("restore", "no-such-file")):
+    for words in (
+        ("sessions", "delete", "nobody"),
+        ("forget", "message:999999"),
+        ("restore", "no-such-file"),
+    ):
         answer = mnemos("--home", str(root / "home"), *words, "--json")
         assert (answer.code, answer.error["code"]) == (3, "not_found"), words
 

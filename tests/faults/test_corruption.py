@@ -234,17 +234,15 @@ def test_a_healthy_file_is_left_as_it_is_by_the_doctor(damaged: Path) -> None:
 
 def test_a_healthy_file_in_use_is_not_taken_for_damaged(home: Path) -> None:
     """What a connection remembers of the index may be older than the index."""
-    with mnemos.open(home) as memory:
+    with mnemos.open(home) as memory, mnemos.open(home) as other:
         memory.sessions.create_session("s", "cli")
-        for line in range(0, 6_000, 200):
-            turn = [{"role": "user", "content": f"said word{line + part}"} for part in range(200)]
-            memory.sessions.append_messages("s", turn)
-            index_all(memory)
-            assert memory.sessions.search_messages("said")
-        memory.sessions.optimize()
+        for start in range(0, 4_000, 200):
+            turn = [{"role": "user", "content": f"said word{start + part} " * 9} for part in range(200)]
+            other.sessions.append_messages("s", turn)
+            index_all(other)
+            if start == 800:
+                assert memory.sessions.search_messages("said")
         assert complaints(memory) == []
-        assert memory.sessions.search_messages("said")
-        memory.forget("session:s")
         assert complaints(memory, repair=True) == []
     assert not list(home.glob("*damaged*"))
 

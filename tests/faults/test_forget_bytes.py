@@ -247,6 +247,43 @@ def test_rows_that_were_moved_leave_no_copy_behind(home: Path) -> None:
     assert traces(home, secrets) == []
 
 
+def test_words_indexed_a_few_at_a_time_leave_no_trace(home: Path) -> None:
+    """As in a slow conversation: many small pieces of index, merged and moved again and again."""
+    secrets = random_words(23, 400)
+    with mnemos.open(home) as memory:
+        memory.sessions.create_session("s", "cli")
+        ids = []
+        for number, secret in enumerate(secrets):
+            memory.sessions.append_messages("s", talk(24 + number, 1))
+            ids.append(memory.sessions.append_message("s", "user", f"{secret[:2]} {secret}"))
+            index_all(memory)
+        chosen = list(range(0, 400, 3))
+        for number in chosen:
+            memory.forget(f"message:{ids[number]}")
+        assert traces(home, [secrets[number] for number in chosen]) == []
+        for number in (1, 100, 200):
+            assert len(memory.sessions.search_messages(secrets[number])) == 1
+    assert traces(home, [secrets[number] for number in chosen]) == []
+
+
+def test_a_short_secret_leaves_no_trace(home: Path) -> None:
+    """A word too short to be told from chance by itself: rare letters make it so."""
+    with mnemos.open(home) as memory:
+        for session in ("keep", "drop"):
+            memory.sessions.create_session(session, "cli")
+        ids = []
+        for number in range(300):
+            memory.sessions.append_messages("drop", talk(25 + number, 3))
+            ids.append(memory.sessions.append_message("keep", "user", f"Ж{number:03d}"))
+        index_all(memory)
+        memory.sessions.delete_session("drop")
+        for id in ids[::2]:
+            memory.forget(f"message:{id}")
+    data = b"".join(path.read_bytes() for path in home.iterdir())
+    words = [f"Ж{number:03d}" for number in range(0, 300, 2)]
+    assert [word for word in words if word.encode() in data or word.lower().encode() in data] == []
+
+
 def test_what_was_deleted_and_brought_back_is_forgotten_in_the_log_too(home: Path) -> None:
     """The audit log keeps a packed copy of a deleted session, which no search for bytes finds."""
     with mnemos.open(home) as memory:

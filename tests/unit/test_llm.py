@@ -59,7 +59,7 @@ def test_a_key_is_sent_only_when_there_is_one(endpoint: ModelEndpoint) -> None:
 
 
 def test_text_in_any_script_arrives_as_it_was(endpoint: ModelEndpoint) -> None:
-    said = "予約 \U0001f980 é \x00 \u2028"
+    said = "予約 \U0001f980 é \x00 \u2028 end"
     endpoint.reply = lambda asked: completion(asked.prompt)
     assert complete(model(endpoint.base_url), system="", user=said) == said
 
@@ -93,7 +93,9 @@ def test_text_in_any_script_arrives_as_it_was(endpoint: ModelEndpoint) -> None:
     ],
     ids=lambda reply: f"{reply.status} {reply.body[:40]!r}",
 )
-def test_an_answer_that_is_no_completion_is_a_model_unavailable(endpoint: ModelEndpoint, reply: Reply) -> None:
+def test_an_answer_that_is_no_completion_is_a_model_unavailable(
+    endpoint: ModelEndpoint, reply: Reply
+) -> None:
     endpoint.reply = lambda _: reply
     with pytest.raises(ModelUnavailable) as raised:
         ask(model(endpoint.base_url))
@@ -133,7 +135,9 @@ def test_an_answer_without_end_is_not_read_to_its_end(endpoint: ModelEndpoint) -
         ask(model(endpoint.base_url))
 
 
-@pytest.mark.parametrize("base_url", ["", "localhost:8080/v1", "file:///etc/passwd", "ftp://127.0.0.1/", "javascript:1"])
+@pytest.mark.parametrize(
+    "base_url", ["", "localhost:8080/v1", "file:///etc/passwd", "ftp://127.0.0.1/", "javascript:1"]
+)
 def test_an_address_that_is_not_http_is_invalid_input_and_is_named(base_url: str) -> None:
     with pytest.raises(InvalidInput) as raised:
         ask(model(base_url))

@@ -49,6 +49,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         """The answer for a person or a model to read."""
         raise NotImplementedError
 
+    def succeeded(self) -> bool:
+        """Whether what was found is as it should be; a command ends with 1 when it is not."""
+        return True
+
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An input that can be run."""

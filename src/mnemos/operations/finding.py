@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from msgspec import Meta, field
 
@@ -16,6 +18,24 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 Sort = Annotated[Literal["relevance", "newest", "oldest"], Meta(description="What comes first")]
+
+
+PARTIAL = "No message has all the words; these have most of them."
+
+
+class Kind(StrEnum):
+    TEXT = "text"
+    TITLE = "title"
+    MATCH = "match"
+    """A snippet, whose matches stand between ``>>>`` and ``<<<``."""
+
+
+class Line(NamedTuple):
+    """A line of an answer: what is said, and what introduces it."""
+
+    text: str
+    lead: str = ""
+    kind: Kind = Kind.TEXT
 
 
 class SessionSearch(Operation, frozen=True, kw_only=True):
@@ -78,25 +98,37 @@ class ConversationsFound(Result, frozen=True, kw_only=True):
     sessions: list[dict[str, Any]] = field(default_factory=list)
 
     def as_text(self) -> str:
+        return "\n".join(line.lead + line.text for line in self.lines())
+
+    def lines(self) -> Iterator[Line]:
+        """The answer line by line, for a face that draws."""
         if self.mode == "discovery":
             return self._discovered()
-        if self.mode == "browse":
-            lines = [f"{_title(s)}\n  {s['opening']}" for s in self.sessions]
-            return "\n".join(lines) or "No conversations yet."
-        lines = [_title(self.session or {}), *map(_line, self.messages)]
-        if self.left_out:
-            lines.append(f"… {counted(self.left_out, 'message')} left out …")
-        return "\n".join([*lines, *map(_line, self.closing)])
+        return self._browsed() if self.mode == "browse" else self._read()
 
-    def _discovered(self) -> str:
+    def _discovered(self) -> Iterator[Line]:
         if not self.conversations:
-            return "Nothing found. Try fewer or other words."
-        lines = ["No message has all the words; these have most of them."] if self.partial else []
+            yield Line("Nothing found. Try fewer or other words.")
+        elif self.partial:
+            yield Line(PARTIAL)
         for conversation in self.conversations:
-            lines += _conversation(conversation)
+            yield from _conversation(conversation)
         if self.more:
-            lines.append(f"({counted(self.more, 'more conversation')} found)")
-        return "\n".join(lines)
+            yield Line(f"({counted(self.more, 'more conversation')} found)")
+
+    def _browsed(self) -> Iterator[Line]:
+        if not self.sessions:
+            yield Line("No conversations.")
+        for session in self.sessions:
+            yield _title(session)
+            yield Line(session["opening"], lead="  ")
+
+    def _read(self) -> Iterator[Line]:
+        yield _title(self.session or {})
+        yield from map(_message, self.messages)
+        if self.left_out:
+            yield Line(f"… {counted(self.left_out, 'message')} left out …")
+        yield from map(_message, self.closing)
 
 
 class SearchMessages(Operation, frozen=True, kw_only=True):
@@ -144,7 +176,7 @@ class MessagesFound(Result, frozen=True, kw_only=True):
     def as_text(self) -> str:
         if not self.hits:
             return f"Nothing found for {self.query!r}."
-        lines = ["No message has all the words; these have most of them."] if self.partial else []
+        lines = [PARTIAL] if self.partial else []
         for hit in self.hits:
             where = f"{shown(hit['timestamp'])}  {hit['role']}  message:{hit['id']}  {hit['session_id']}"
             lines += [where, f"  {' '.join(hit['snippet'].split())}"]
@@ -163,27 +195,33 @@ def _meant(memory: Memory, session: str) -> str:
         return session
 
 
-def _conversation(conversation: dict[str, Any]) -> list[str]:
+def _conversation(conversation: dict[str, Any]) -> Iterator[Line]:
     best = conversation["best"]
-    lines = ["", _title(conversation), f"  {counted(conversation['hits'], 'hit')}, best: {best['snippet']}"]
+    yield Line("")
+    yield _title(conversation)
+    yield Line(best["snippet"], f"  {counted(conversation['hits'], 'hit')}, best: ", Kind.MATCH)
     if conversation.get("summary"):
-        lines.append(f"  summary (by a model): {conversation['summary']}")
+        yield Line(conversation["summary"], "  summary (by a model): ")
     elif conversation.get("summary_failure"):
-        lines.append(f"  (extract only: {conversation['summary_failure']})")
-    lines += ["  began: " + m["content"] for m in conversation["opening"] if m["content"]]
-    lines += [f"  {_line(message)}" for message in best["around"]]
-    lines += ["  ended: " + m["content"] for m in conversation["closing"] if m["content"]]
-    lines += [f"  also message {m['message_id']}: {m['snippet']}" for m in conversation["others"]]
-    return lines
+        yield Line(f"(extract only: {conversation['summary_failure']})", "  ")
+    yield from (Line(m["content"], "  began: ") for m in conversation["opening"] if m["content"])
+    for message in best["around"]:
+        line = _message(message)
+        yield Line(line.text, f"  {line.lead}")
+    yield from (Line(m["content"], "  ended: ") for m in conversation["closing"] if m["content"])
+    for other in conversation["others"]:
+        yield Line(other["snippet"], f"  also message {other['message_id']}: ", Kind.MATCH)
 
 
-def _title(session: dict[str, Any]) -> str:
+def _title(session: dict[str, Any]) -> Line:
     name = f"{session.get('title')} " if session.get("title") else ""
-    return (
-        f"## {name}[{session.get('session_id')}] {shown(session.get('started_at'))}, "
-        f"{session.get('source')}, {counted(session.get('messages', 0), 'message')}"
+    return Line(
+        f"{name}[{session.get('session_id')}] {shown(session.get('started_at'))}, "
+        f"{session.get('source')}, {counted(session.get('messages', 0), 'message')}",
+        "## ",
+        Kind.TITLE,
     )
 
 
-def _line(message: dict[str, Any]) -> str:
-    return f"[{message['message_id']}] {message['role']}: {message['content']}"
+def _message(message: dict[str, Any]) -> Line:
+    return Line(message["content"], f"[{message['message_id']}] {message['role']}: ")

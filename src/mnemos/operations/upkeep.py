@@ -86,6 +86,9 @@ class Examined(Result, frozen=True, kw_only=True):
     healthy: bool
     checks: list[dict[str, Any]]
 
+    def succeeded(self) -> bool:
+        return self.healthy
+
     def as_text(self) -> str:
         lines = [f"{'ok  ' if c['ok'] else 'BAD '} {c['name']}: {c['detail']}" for c in self.checks]
         return "\n".join([*lines, "Healthy." if self.healthy else "Not healthy; try: mnemos doctor --repair"])

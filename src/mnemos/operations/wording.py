@@ -1,10 +1,12 @@
-"""Numbers and messages in words, for the texts of results."""
+"""Words that several operations share: for what they take, and for what they answer."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+
+Session = Annotated[str, msgspec.Meta(description="A session: its id, the beginning of its id, or its title")]
 
 
 def counted(number: int, thing: str) -> str:

@@ -42,4 +42,8 @@ def conversation(rows: Sequence[MessageRow]) -> list[dict[str, Any]]:
 def _answered_calls(calls: Any, answered: set[str]) -> list[dict[str, Any]]:
     if not isinstance(calls, list):
         return []
-    return [call for call in calls if isinstance(call, dict) and call.get("id") in answered]
+    return [
+        call
+        for call in calls
+        if isinstance(call, dict) and isinstance(call.get("id"), str) and call["id"] in answered
+    ]

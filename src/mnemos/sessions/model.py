@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from mnemos.errors import InvalidInput, TooLarge
+from mnemos.errors import InvalidInput, NotFound, TooLarge
 from mnemos.storage.base import Document, Glimpse, MessageRow, NewMessage, SessionRow
 
 FORGOTTEN = "[forgotten]"
+
+MAX_DEPTH = 100
 
 _MAX_NAME = 512
 _LAST_MOMENT = 1e12
@@ -30,14 +31,14 @@ Redact = Callable[[str], str]
 def new_message(fields: Mapping[str, Any], *, now: float, redact: Redact, max_bytes: int) -> NewMessage:
     """Check the arguments of ``append_message`` and make them ready to store."""
     role = fields.get("role")
-    if not isinstance(role, str) or not role or len(role) > 64:
+    if not isinstance(role, str) or not role.strip() or len(role) > 64 or not role.isprintable():
         raise InvalidInput(f"role is {role!r}; use user, assistant, system or tool")
     content, encoded = _stored_content(fields.get("content"), redact)
     tool_calls = _stored_json("tool_calls", fields.get("tool_calls"), redact)
     metadata = _stored_json("metadata", fields.get("metadata"), redact)
     size = len(content or "") + len(tool_calls or "") + len(metadata or "")
     if size > max_bytes // 4:
-        _check_size(max_bytes, content, tool_calls, metadata)
+        _check_size("the message", max_bytes, content, tool_calls, metadata)
     timestamp = fields.get("timestamp")
     token_count = fields.get("token_count")
     return NewMessage(
@@ -52,6 +53,22 @@ def new_message(fields: Mapping[str, Any], *, now: float, redact: Redact, max_by
         metadata,
         _count_calls(fields.get("tool_calls")),
     )
+
+
+def turn(messages: Any) -> Sequence[Mapping[str, Any]]:
+    """Messages for ``append_messages``: a list of dicts with the fields of ``append_message``."""
+    if not isinstance(messages, (list, tuple)):
+        raise InvalidInput(f"messages is a {type(messages).__name__}; use a list of dicts")
+    for number, message in enumerate(messages, start=1):
+        if not isinstance(message, Mapping):
+            raise InvalidInput(f"message {number} is a {type(message).__name__}; use a dict")
+        unknown = set(message) - MESSAGE_FIELDS
+        if unknown:
+            raise InvalidInput(
+                f"message {number} has the unknown field {min(map(str, unknown))!r}; "
+                f"known are {', '.join(sorted(MESSAGE_FIELDS))}"
+            )
+    return messages
 
 
 def message_dict(row: MessageRow) -> dict[str, Any]:
@@ -152,16 +169,26 @@ def name(label: str, value: Any) -> str:
     return value
 
 
+def message_id(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidInput(f"{value!r} is no message id; use a whole number, such as 42")
+    if not 0 < value < 1 << 53:
+        raise NotFound(f"there is no message {value}")
+    return value
+
+
 def optional_name(label: str, value: Any) -> str | None:
     return None if value is None else name(label, value)
 
 
-def optional_text(label: str, value: Any) -> str | None:
+def optional_text(label: str, value: Any, max_bytes: int) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
         raise InvalidInput(f"{label} is a {type(value).__name__}; use a text")
-    return value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+    clean = value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+    _check_size(label, max_bytes, clean)
+    return clean
 
 
 def whole(label: str, value: Any) -> int:
@@ -173,7 +200,7 @@ def whole(label: str, value: Any) -> int:
 def moment(label: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InvalidInput(f"{label} is {value!r}; use Unix seconds, such as 1767225600.0")
-    if not math.isfinite(value) or abs(value) >= _LAST_MOMENT:
+    if not abs(value) < _LAST_MOMENT:
         raise InvalidInput(f"{label} is {value!r}; use Unix seconds (are these milliseconds?)")
     return float(value)
 
@@ -195,8 +222,10 @@ def loaded(text: str | None) -> Any:
     return None if text is None else json.loads(text)
 
 
-def optional_json(label: str, value: Any, redact: Redact) -> str | None:
-    return _stored_json(label, value, redact)
+def optional_json(label: str, value: Any, redact: Redact, max_bytes: int) -> str | None:
+    text = _stored_json(label, value, redact)
+    _check_size(label, max_bytes, text)
+    return text
 
 
 # --- inside ---------------------------------------------------------------------------------
@@ -231,17 +260,34 @@ def _is_storable(text: str) -> bool:
 def _stored_json(label: str, value: Any, redact: Redact) -> str | None:
     if value is None:
         return None
+    if _is_too_deep(value):
+        raise InvalidInput(f"{label} is nested more than {MAX_DEPTH} levels deep")
     try:
         return redact(dumped(value))
-    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as exc:
+    except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as exc:
         raise InvalidInput(f"{label} cannot be written as JSON: {exc}") from exc
 
 
-def _check_size(max_bytes: int, *texts: str | None) -> None:
+def _is_too_deep(value: Any) -> bool:
+    """Whether walking through the value could run out of stack, now or whenever it is read."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, (dict, list, tuple))
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _check_size(label: str, max_bytes: int, *texts: str | None) -> None:
     size = sum(len(text.encode()) for text in texts if text)
     if size > max_bytes:
         raise TooLarge(
-            f"the message has {size:,} bytes, more than the {max_bytes:,} allowed; keep large data in "
+            f"{label} has {size:,} bytes, more than the {max_bytes:,} allowed; keep large data in "
             "a file and store its name, or raise max_message_bytes in config.toml"
         )
 

@@ -20,8 +20,10 @@ from mnemos.sessions.model import (
     optional_name,
     optional_text,
     session_dict,
+    turn,
     whole,
 )
+from mnemos.sessions.model import message_id as as_message_id
 from mnemos.settings import Settings
 from mnemos.storage.base import MessageRow, NewMessage, Reads, SessionRow, Storage, Writes
 from mnemos.text.secrets import redact as redact_secrets
@@ -115,7 +117,9 @@ class Recording:
         self._change(session_id, lambda tx: tx.sessions.reopen(session_id))
 
     def update_system_prompt(self, session_id: str, system_prompt: str | None) -> None:
-        prompt = self._redacted(optional_text("system_prompt", system_prompt))
+        prompt = self._redacted(
+            optional_text("system_prompt", system_prompt, self._settings.max_message_bytes)
+        )
         self._change(session_id, lambda tx: tx.sessions.set_system_prompt(session_id, prompt))
 
     def update_token_counts(self, session_id: str, input_tokens: int = 0, output_tokens: int = 0) -> None:
@@ -144,6 +148,7 @@ class Recording:
         self._set_archived(session_id, archived=False)
 
     def get_session(self, session_id: str) -> dict[str, Any] | None:
+        name("session_id", session_id)
         row = self._storage.read(lambda tx: tx.sessions.get(session_id))
         return session_dict(row) if row else None
 
@@ -198,7 +203,7 @@ class Recording:
 
     def append_messages(self, session_id: str, messages: Sequence[Mapping[str, Any]]) -> list[int]:
         """Store several messages, all or none: a reader never sees half a turn."""
-        new = [self._new_message(message) for message in messages]
+        new = [self._new_message(message) for message in turn(messages)]
         if self._is_off(session_id):
             return [0] * len(new)
         return self._storage.write(lambda tx: tx.sessions.append(session_id, new))
@@ -214,26 +219,29 @@ class Recording:
     def get_messages_around(self, message_id: int, before: int = 5, after: int = 5) -> list[dict[str, Any]]:
         """A message with its neighbours in the same session, in order. Unknown raises NotFound."""
         counts = {"before": whole("before", before), "after": whole("after", after)}
-        rows = self._storage.read(lambda tx: tx.sessions.around(message_id, **counts))
+        wanted = as_message_id(message_id)
+        rows = self._storage.read(lambda tx: tx.sessions.around(wanted, **counts))
         if not rows:
             raise NotFound(f"there is no message {message_id!r}")
         return [message_dict(row) for row in rows]
 
     def message_count(self, session_id: str | None = None) -> int:
         """Messages of a session, or of the space; 0 for an unknown session."""
+        optional_name("session_id", session_id)
         return self._storage.read(lambda tx: tx.sessions.message_count(session_id))
 
     # --- inside -----------------------------------------------------------------------------
 
     def _new_session(self, given: Mapping[str, Any]) -> SessionRow:
         started_at = given["started_at"]
+        most = self._settings.max_message_bytes
         return SessionRow(
             id=name("session_id", given["session_id"]),
             source=name("source", given["source"] or self._settings.source),
             user_id=optional_name("user_id", given["user_id"]),
             model=optional_name("model", given["model"]),
-            model_config=optional_json("model_config", given["model_config"], self._redact),
-            system_prompt=self._redacted(optional_text("system_prompt", given["system_prompt"])),
+            model_config=optional_json("model_config", given["model_config"], self._redact, most),
+            system_prompt=self._redacted(optional_text("system_prompt", given["system_prompt"], most)),
             parent_session_id=optional_name("parent_session_id", given["parent_session_id"]),
             started_at=self._clock() if started_at is None else moment("started_at", started_at),
             ended_at=None,
@@ -243,7 +251,7 @@ class Recording:
             input_tokens=0,
             output_tokens=0,
             title=self._redacted(optional_name("title", given["title"])),
-            metadata=optional_json("metadata", given["metadata"], self._redact),
+            metadata=optional_json("metadata", given["metadata"], self._redact, most),
             archived=False,
         )
 
@@ -256,6 +264,8 @@ class Recording:
         )
 
     def _rows(self, session_id: str) -> list[MessageRow]:
+        name("session_id", session_id)
+
         def work(tx: Reads) -> list[MessageRow]:
             if tx.sessions.get(session_id) is None:
                 raise NotFound(f"there is no session {session_id!r}")
@@ -294,6 +304,7 @@ class Recording:
         return None if text is None else self._redact(text)
 
     def _is_off(self, session_id: str, *, private: bool = False) -> bool:
+        name("session_id", session_id)
         if private:
             self._private.add(session_id)
         return self._settings.disabled or session_id in self._private

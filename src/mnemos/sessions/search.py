@@ -8,7 +8,7 @@ from typing import Any
 
 from mnemos.errors import InvalidInput
 from mnemos.sessions import lineage
-from mnemos.sessions.model import document_of, text_of
+from mnemos.sessions.model import document_of, text_of, whole
 from mnemos.storage.base import Filters, Glimpse, Hit, MessageRow, Order, Reads, Results
 from mnemos.text.highlight import OPEN, Finder
 from mnemos.text.query import Query, parse
@@ -40,9 +40,7 @@ def asked(
         raise InvalidInput(f"query is a {type(query).__name__}; use a text")
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
         raise InvalidInput(f"limit is {limit!r}; use 1 to {MAX_LIMIT}")
-    if isinstance(offset, bool) or not isinstance(offset, int) or offset < 0:
-        raise InvalidInput(f"offset is {offset!r}; use a whole number from 0")
-    return Asked(parse(query), filters, order(sort), limit, offset)
+    return Asked(parse(query), filters, order(sort), limit, whole("offset", offset))
 
 
 def order(sort: str) -> Order:
@@ -56,10 +54,13 @@ def names(label: str, value: str | Sequence[str] | None) -> list[str] | None:
     """A filter given as one name or several."""
     if value is None:
         return None
-    several = [value] if isinstance(value, str) else list(value)
-    if not all(isinstance(item, str) for item in several):
+    several = [value] if isinstance(value, str) else value
+    if not isinstance(several, (list, tuple, set, frozenset)) or not all(
+        isinstance(item, str) for item in several
+    ):
         raise InvalidInput(f"{label} is {value!r}; use a text or a list of texts")
-    return several
+    # What no engine can store can match nothing.
+    return [item.encode("utf-8", "replace").decode() for item in several]
 
 
 def find(tx: Reads, search: Asked) -> Results:

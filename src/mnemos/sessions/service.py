@@ -10,10 +10,13 @@ from mnemos.sessions import discovery, lineage, search, transcripts, undo
 from mnemos.sessions.model import (
     calls_without_arguments,
     dumped,
+    name,
     optional_moment,
+    optional_name,
     session_dict,
     whole,
 )
+from mnemos.sessions.model import message_id as as_message_id
 from mnemos.sessions.recording import Recording
 from mnemos.storage.base import Filters, Writes
 
@@ -117,6 +120,7 @@ class Sessions(Recording):
         archived: bool | None = False,
     ) -> list[dict[str, Any]]:
         """Sessions, newest first. ``archived``: False leaves them out, True only them, None all."""
+        optional_name("source", source)
         rows = self._storage.read(
             lambda tx: tx.sessions.listed(
                 source=source,
@@ -128,12 +132,14 @@ class Sessions(Recording):
         return [session_dict(row) for row in rows]
 
     def session_count(self, source: str | None = None, *, archived: bool | None = False) -> int:
+        optional_name("source", source)
         return self._storage.read(lambda tx: tx.sessions.count(source=source, archived=archived))
 
     # --- lineage ----------------------------------------------------------------------------
 
     def get_lineage(self, session_id: str) -> list[str]:
         """The sessions of this conversation, root to tip. Unknown raises NotFound."""
+        name("session_id", session_id)
         return self._storage.read(lambda tx: lineage.whole(tx.sessions, session_id))
 
     def get_tip(self, session_id: str) -> str:
@@ -144,6 +150,7 @@ class Sessions(Recording):
 
     def export_session(self, session_id: str) -> dict[str, Any]:
         """A session with its messages. Unknown raises NotFound."""
+        name("session_id", session_id)
         session = transcripts.exported(self._storage, session_id)
         if session is None:
             raise NotFound(f"there is no session {session_id!r}")
@@ -151,6 +158,7 @@ class Sessions(Recording):
 
     def export_all(self, source: str | None = None) -> Iterator[dict[str, Any]]:
         """Every session with its messages, one after the other; reads in short pages."""
+        optional_name("source", source)
         return transcripts.all_exported(self._storage, source)
 
     def export_jsonl(self, stream: IO[str], source: str | None = None) -> int:
@@ -203,6 +211,7 @@ class Sessions(Recording):
         Its children belong to its parent from now on. Long sessions take several short transactions;
         no reader sees the session after the first.
         """
+        name("session_id", session_id)
         if self._settings.disabled:
             return False
         kept_since = self._clock() - self._settings.audit_days * 86400.0
@@ -212,6 +221,7 @@ class Sessions(Recording):
         self, older_than_days: float = 90, source: str | None = None, *, dry_run: bool = False
     ) -> int:
         """Remove ended sessions whose last message is older; how many. Cannot be undone."""
+        optional_name("source", source)
         if isinstance(older_than_days, bool) or not isinstance(older_than_days, (int, float)):
             raise InvalidInput(f"older_than_days is {older_than_days!r}; use a number of days")
         if not 0 <= older_than_days < 1e6:
@@ -236,6 +246,7 @@ class Sessions(Recording):
         Copies that the audit log kept of its session go too. Unknown raises NotFound.
         """
         now = self._clock()
+        as_message_id(message_id)
 
         def work(tx: Writes) -> list[str]:
             row = tx.sessions.message(message_id)
@@ -253,6 +264,7 @@ class Sessions(Recording):
 
     def forget_session(self, session_id: str) -> None:
         """Erase a session, its messages and what the audit log kept of it. Unknown raises NotFound."""
+        name("session_id", session_id)
 
         def work(tx: Writes) -> None:
             known = tx.sessions.begin_delete(session_id)

@@ -80,6 +80,8 @@ def checked(
     sessions: Iterable[Mapping[str, Any]], *, now: float, redact: Redact, max_bytes: int
 ) -> list[Incoming]:
     """Every session and message checked, parents before children; the first mistake raises."""
+    if not isinstance(sessions, Iterable) or isinstance(sessions, (str, bytes, Mapping)):
+        raise InvalidInput(f"a {type(sessions).__name__} is no list of sessions; nothing was imported")
     incoming: dict[str, Incoming] = {}
     for number, item in enumerate(sessions, start=1):
         try:
@@ -154,7 +156,7 @@ def read_lines(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
             continue
         try:
             session = msgspec.json.decode(line)
-        except msgspec.DecodeError as exc:
+        except (msgspec.DecodeError, RecursionError) as exc:
             raise InvalidInput(f"line {number} is not JSON: {exc}; nothing was imported") from exc
         if not isinstance(session, dict):
             raise InvalidInput(f"line {number} is not a session; nothing was imported")
@@ -191,8 +193,8 @@ def _incoming(item: Mapping[str, Any], *, now: float, redact: Redact, max_bytes:
         source=name("source", item.get("source", "import")),
         user_id=optional_name("user_id", item.get("user_id")),
         model=optional_name("model", item.get("model")),
-        model_config=optional_json("model_config", item.get("model_config"), redact),
-        system_prompt=_redacted(optional_text("system_prompt", item.get("system_prompt")), redact),
+        model_config=optional_json("model_config", item.get("model_config"), redact, max_bytes),
+        system_prompt=_redacted(optional_text("system_prompt", item.get("system_prompt"), max_bytes), redact),
         parent_session_id=optional_name("parent_session_id", item.get("parent_session_id")),
         started_at=moment("started_at", started),
         ended_at=optional_moment("ended_at", item.get("ended_at")),
@@ -202,7 +204,7 @@ def _incoming(item: Mapping[str, Any], *, now: float, redact: Redact, max_bytes:
         input_tokens=whole("input_tokens", item.get("input_tokens", 0)),
         output_tokens=whole("output_tokens", item.get("output_tokens", 0)),
         title=_redacted(optional_name("title", item.get("title")), redact),
-        metadata=optional_json("metadata", item.get("metadata"), redact),
+        metadata=optional_json("metadata", item.get("metadata"), redact, max_bytes),
         archived=bool(item.get("archived", False)),
     )
     return Incoming(session, checked_messages)

@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from mnemos.text import words
 from mnemos.text.stopwords import STOP_WORDS
 
-# A pasted log is a query too; its first words say what it is about.
+# A pasted log is a query too; its first words say what it is about. Engines take time that grows with
+# the square of these.
 MAX_CLAUSES = 32
+MAX_FORMS = 64
+MAX_CHARACTERS = 10_000
 
 _PART = re.compile(r'-?"[^"]*"\*?|\S+')
 _EXCLUDED = re.compile(r'-(?="|\w\w)')
@@ -76,7 +79,8 @@ def parse(text: str) -> Query:
     """Read a query. Never raises; a text without a word gives a query without clauses."""
     wanted: list[Clause] = []
     excluded: list[Term] = []
-    parts = _PART.findall(text.replace("\0", " "))
+    text = text[:MAX_CHARACTERS].replace("\0", " ")
+    parts = _PART.findall(text)
     either = negate = False
     for position, part in enumerate(parts):
         inner = 0 < position < len(parts) - 1
@@ -94,16 +98,14 @@ def parse(text: str) -> Query:
         if negative:
             excluded += terms
         elif either and terms:
-            wanted[-1] = Clause(wanted[-1].terms + tuple(terms))
+            wanted[-1] = Clause(tuple(dict.fromkeys((*wanted[-1].terms, *terms)))[:MAX_CLAUSES])
         else:
             wanted += [Clause((term,)) for term in terms]
         either = False
-        if len(wanted) >= MAX_CLAUSES * 4:
-            break
     if not wanted:
         # "NOT" or "-foo" alone is a text to find, not an empty answer.
         return Query(tuple(Clause((term,)) for term in _terms(text.replace('"', " "))[:MAX_CLAUSES]))
-    return Query(_without_stop_words(wanted), tuple(excluded))
+    return Query(_without_stop_words(wanted), tuple(dict.fromkeys(excluded))[:MAX_CLAUSES])
 
 
 def _without_stop_words(clauses: list[Clause]) -> tuple[Clause, ...]:
@@ -114,7 +116,7 @@ def _without_stop_words(clauses: list[Clause]) -> tuple[Clause, ...]:
 def _terms(part: str) -> list[Term]:
     if part.startswith('"') and len(part) > 2 and part.rstrip("*").endswith('"'):
         forms = tuple(f for run in words.runs(part) for f in _asked(run))
-        return [Term(forms, prefix=part.endswith("*"), exact=True)] if forms else []
+        return [Term(forms[:MAX_FORMS], prefix=part.endswith("*"), exact=True)] if forms else []
     return [term for piece in _SEPARATOR.split(part) for term in _plain(piece)]
 
 
@@ -142,7 +144,7 @@ def _runs_of(piece: str) -> list[tuple[words.Run, bool]]:
 def _unspaced(run: words.Run) -> Term:
     if len(run.forms) == 1:
         return Term(run.forms, prefix=True)
-    return Term(run.forms[:-1])
+    return Term(run.forms[:-1][:MAX_FORMS])
 
 
 def _joined(pending: list[words.Run], *, prefix: bool) -> list[Term]:
@@ -150,7 +152,7 @@ def _joined(pending: list[words.Run], *, prefix: bool) -> list[Term]:
         return []
     if len(pending) == 1 and len(pending[0].forms) == 1 and not prefix:
         return [_word(pending[0].forms[0])]
-    forms = tuple(form for run in pending for form in run.forms)
+    forms = tuple(form for run in pending for form in run.forms)[:MAX_FORMS]
     whole = pending[0].beside[:1] if len(pending) == 1 and len(pending[0].forms) > 1 else ()
     return [Term(forms, beside=() if prefix else whole, prefix=prefix)]
 

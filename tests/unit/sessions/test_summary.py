@@ -222,6 +222,10 @@ def test_no_texts_are_no_summaries(endpoint: ModelEndpoint) -> None:
 # --- what is cut ----------------------------------------------------------------------------
 
 
+def filler(characters: int) -> str:
+    return ("word" * 20 + " ") * (characters // 81)
+
+
 def matches(text: str) -> int:
     return text.count("needle")
 
@@ -232,7 +236,7 @@ def test_a_text_that_fits_is_not_cut() -> None:
 
 
 def test_a_long_text_is_cut_around_the_match_with_what_led_to_it() -> None:
-    text = "a " * 200_000 + "needle " + "b " * 200_000
+    text = filler(400_000) + "needle " + filler(400_000)
     cut = around_matches(text, parse("needle"))
     assert len(cut) == MAX_CHARACTERS
     assert cut in text
@@ -243,8 +247,7 @@ def test_a_long_text_is_cut_around_the_match_with_what_led_to_it() -> None:
 
 @pytest.mark.parametrize("place", ["beginning", "end"])
 def test_a_match_at_an_end_is_kept(place: str) -> None:
-    filler = "a " * 200_000
-    text = f"needle {filler}" if place == "beginning" else f"{filler} needle"
+    text = "needle " + filler(400_000) if place == "beginning" else filler(400_000) + "needle"
     cut = around_matches(text, parse("needle"))
     assert len(cut) == MAX_CHARACTERS
     assert matches(cut) == 1
@@ -252,12 +255,12 @@ def test_a_match_at_an_end_is_kept(place: str) -> None:
 
 @pytest.mark.parametrize("distance", [10_000, 80_000, 99_000, 150_000])
 def test_many_matches_win_over_one_that_came_before(distance: int) -> None:
-    text = "a " * 60_000 + "needle " + "b " * (distance // 2) + "needle " * 50 + "c " * 100_000
+    text = filler(120_000) + "needle " + filler(distance) + "needle " * 50 + filler(200_000)
     assert matches(around_matches(text, parse("needle"))) >= 50
 
 
 def test_without_a_match_the_beginning_is_kept() -> None:
-    text = "beginning " + "a " * 200_000
+    text = "beginning " + filler(400_000)
     assert around_matches(text, parse("needle")).startswith("beginning")
 
 
@@ -271,7 +274,9 @@ def test_a_text_full_of_matches_is_cut_without_delay() -> None:
     st.lists(st.sampled_from(["needle ", "word ", "予約", "x" * 30 + " "]), max_size=60),
     st.integers(20, 200),
 )
-def test_a_cut_is_a_stretch_of_the_text_with_a_match_if_there_is_one(pieces: list[str], characters: int) -> None:
+def test_a_cut_is_a_stretch_of_the_text_with_a_match_if_there_is_one(
+    pieces: list[str], characters: int
+) -> None:
     text = "".join(pieces)
     cut = around_matches(text, parse("needle"), characters)
     assert cut in text
@@ -287,11 +292,9 @@ def test_what_is_sent_to_the_model_is_cut(endpoint: ModelEndpoint) -> None:
         return completion("Fine.")
 
     endpoint.reply = remember
-    texts: list[str] = ["a " * 200_000 + "needle " + "b " * 200_000, "a short needle"]
+    texts: list[str] = [filler(400_000) + "needle " + filler(400_000), "a short needle"]
     made = summaries(model(endpoint), "needle", texts, parse("needle"))
     assert [summary.text for summary in made] == ["Fine.", "Fine."]
     long = max(prompts, key=len)
     assert MAX_CHARACTERS <= len(long) <= MAX_CHARACTERS + 200
     assert long.count("needle") == 2
-
-

@@ -11,10 +11,14 @@ import click
 
 from mnemos import __version__
 from mnemos.errors import InvalidInput, MnemosError, NotFound, Refused, Unavailable
-from mnemos.faces.cli.commands import common, operation_command
+from mnemos.faces.cli.commands import common_options, operation_command
+from mnemos.faces.cli.output import in_json
+from mnemos.faces.cli.plain import plain
 from mnemos.operations.index import ENTRIES, Entry
 
 _GROUPS = {"sessions": "Conversations: list, show, search, export, tidy."}
+
+_COMPLETION = "_MNEMOS_COMPLETE"
 
 # The first that fits; anything else is a plain failure.
 _EXIT_CODES: tuple[tuple[type[MnemosError], int], ...] = (
@@ -44,7 +48,9 @@ class LazyGroup(click.Group):
             if entry.command == wanted:
                 return operation_command(entry)
         if not self._prefix and cmd_name in _GROUPS:
-            return LazyGroup(prefix=f"{cmd_name} ", name=cmd_name, help=_GROUPS[cmd_name])
+            return LazyGroup(
+                prefix=f"{cmd_name} ", name=cmd_name, help=_GROUPS[cmd_name], params=common_options()
+            )
         return None
 
     def resolve_command(
@@ -65,8 +71,7 @@ class LazyGroup(click.Group):
         return [entry for entry in ENTRIES if entry.command.startswith(self._prefix)]
 
 
-@click.group(cls=LazyGroup, invoke_without_command=True)
-@common
+@click.group(cls=LazyGroup, invoke_without_command=True, params=common_options())
 @click.version_option(__version__, message="mnemos %(version)s")
 @click.pass_context
 def cli(ctx: click.Context, /, **_: object) -> None:
@@ -94,7 +99,7 @@ def completion(shell: str) -> None:
 
     kind = get_completion_class(shell)
     if kind is not None:
-        click.echo(kind(cli, {}, "mnemos", "_MNEMOS_COMPLETE").source())
+        click.echo(kind(cli, {}, "mnemos", _COMPLETION).source())
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -103,7 +108,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         outcome = cli.main(arguments, prog_name="mnemos", standalone_mode=False)
     except click.exceptions.Abort:
-        click.echo("Stopped; nothing was changed.", err=True)
+        click.echo("Stopped; what was done until then stays done.", err=True)
         return 130
     except click.ClickException as exc:
         if wants_json:
@@ -115,11 +120,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if wants_json:
             _tell_json(exc.code, str(exc))
         else:
-            click.echo(f"mnemos: {exc}", err=True)
+            click.echo(f"mnemos: {plain(str(exc))}", err=True)
         return exit_code(exc)
-    except BrokenPipeError:
-        # The reader of our output left, as `head` does. Python would complain once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except SystemExit:
+        if _COMPLETION in os.environ:
+            raise
+        # How click ends when the reader of our output left, as `head` does. That is no failure.
         return 0
     return outcome if isinstance(outcome, int) else 0
 
@@ -129,6 +135,4 @@ def exit_code(exc: MnemosError) -> int:
 
 
 def _tell_json(code: str, message: str) -> None:
-    import json
-
-    click.echo(json.dumps({"error": {"code": code, "message": message}}, ensure_ascii=False), err=True)
+    click.echo(in_json({"error": {"code": code, "message": message}}), err=True)

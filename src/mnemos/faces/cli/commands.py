@@ -5,20 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TextIO
 
 import click
-import msgspec
-from msgspec import inspect
 
-from mnemos.errors import Corrupt, NotFound, StorageError
+from mnemos.errors import InvalidInput, NotFound, Refused, StorageError
 from mnemos.faces.cli.output import show
+from mnemos.faces.cli.parameters import parameters_of
+from mnemos.faces.cli.plain import plain
 from mnemos.memory import Memory
 from mnemos.operations import registry
 from mnemos.operations.base import Operation
 from mnemos.operations.index import Entry
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +31,9 @@ class Chosen:
         return Memory.at(self.home, space=self.space)
 
 
-def common(function: F) -> F:
-    """The common options; they may stand before or after the command."""
-    for option in reversed(_common_options()):
-        function = option(function)
-    return function
+def common_options() -> list[click.Parameter]:
+    """The options that every command takes, at any place: before, between or after its words."""
 
-
-def _common_options() -> list[Callable[[F], F]]:
     def remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         chosen = ctx.obj if isinstance(ctx.obj, Chosen) else Chosen()
         if param.name and value:
@@ -48,35 +41,47 @@ def _common_options() -> list[Callable[[F], F]]:
         ctx.obj = chosen
 
     return [
-        click.option("--home", expose_value=False, callback=remember, metavar="FOLDER",
+        click.Option(["--home"], expose_value=False, callback=remember, metavar="FOLDER",
                      help="The home; default $MNEMOS_HOME or ~/.mnemos."),
-        click.option("--space", expose_value=False, callback=remember, metavar="NAME",
+        click.Option(["--space"], expose_value=False, callback=remember, metavar="NAME",
                      help="Whose memory; default $MNEMOS_SPACE or default."),
-        click.option("--json", is_flag=True, expose_value=False, callback=remember,
+        click.Option(["--json"], is_flag=True, expose_value=False, callback=remember,
                      help="Answer in JSON."),
     ]  # fmt: skip
+
+
+class OperationCommand(click.Command):
+    """A command whose help describes its arguments too."""
+
+    def __init__(self, *args: Any, arguments: list[tuple[str, str]], **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self._arguments = arguments
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self._arguments:
+            with formatter.section("Arguments"):
+                formatter.write_dl(self._arguments)
+        super().format_options(ctx, formatter)
 
 
 def operation_command(entry: Entry) -> click.Command:
     """The command of an operation: positional fields are arguments, the others options."""
     operation = registry.load(entry)
     text = registry.described(operation)
-    command = click.Command(
+    taken = parameters_of(operation)
+    return OperationCommand(
         entry.command.split()[-1],
         callback=_callback(entry, operation),
-        params=list(_parameters(operation)),
+        params=[*taken.parameters, *common_options()],
+        arguments=taken.described,
         help=text,
         short_help=text.split(". ")[0].splitlines()[0].rstrip("."),
     )
-    return common_for(command)
 
 
-def common_for(command: click.Command) -> click.Command:
-    def nothing() -> None:
-        """Carries the options that click collects on a function."""
-
-    command.params += reversed(getattr(common(nothing), "__click_params__", []))
-    return command
+def is_terminal(stream: TextIO | None) -> bool:
+    """False also for a stream that was closed before we began."""
+    return stream is not None and stream.isatty()
 
 
 def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
@@ -84,7 +89,7 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
     def invoke(chosen: Chosen, /, **given: Any) -> int:
         yes = given.pop("yes", False)
         arguments = {
-            name.replace("-", "_"): list(value) if isinstance(value, tuple) else value
+            name: list(value) if isinstance(value, tuple) else value
             for name, value in given.items()
             if value is not None and value != ()
         }
@@ -92,9 +97,9 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
             _read_stdin(operation, arguments)
         request = registry.read(entry.name, arguments)
         with chosen.memory() as memory:
-            if operation.traits.read_only:
+            if not operation.traits.begins:
                 _check_home(memory)
-            if operation.traits.destructive and not yes:
+            if operation.traits.destructive and not yes and not memory.settings.disabled:
                 _ask(request, memory)
             return show(memory, entry.name, request, as_json=chosen.json)
 
@@ -113,80 +118,32 @@ def _check_home(memory: Memory) -> None:
 def _ask(request: Operation, memory: Memory) -> None:
     try:
         at_stake = request.at_stake(memory)
-    except (Corrupt, StorageError):
+    except StorageError:
         at_stake = "the damaged database"
-    if at_stake:
-        if not sys.stdin.isatty():
-            raise click.UsageError(f"this would take away {at_stake}; add --yes to do it")
-        click.confirm(f"This takes away {at_stake}. Go on?", abort=True, err=True)
+    if not at_stake:
+        return
+    if not is_terminal(sys.stdin):
+        raise Refused(f"this would take away {at_stake}; add --yes to do it")
+    if not click.confirm(plain(f"This takes away {at_stake}. Go on?"), err=True):
+        raise Refused("the answer was no; nothing was changed")
 
 
 def _read_stdin(operation: type[Operation], arguments: dict[str, Any]) -> None:
     """Fill the field that may come from standard input, when it is - or left out of a pipe."""
     field = operation.traits.stdin
     last = operation.traits.positional[-1]
-    if arguments.get(last) == "-" or (last not in arguments and not sys.stdin.isatty()):
+    left_out = last not in arguments and field not in arguments and not is_terminal(sys.stdin)
+    if arguments.get(last) == "-" or left_out:
         arguments.pop(last, None)
-        arguments[field] = sys.stdin.buffer.read().decode("utf-8", "replace")
+        arguments[field] = _stdin_text()
 
 
-def _parameters(operation: type[Operation]) -> list[click.Parameter]:
-    info = inspect.type_info(operation)
-    if not isinstance(info, inspect.StructType):
-        raise TypeError(f"{operation} is no struct")
-    fields = {field.name: field for field in info.fields}
-    positional = operation.traits.positional
-    parameters: list[click.Parameter] = [_argument(fields[name]) for name in positional]
-    parameters += [_option(field) for name, field in fields.items() if name not in positional]
-    if operation.traits.destructive:
-        parameters.append(click.Option(["--yes"], is_flag=True, help="Do not ask."))
-    return parameters
-
-
-def _argument(field: inspect.Field) -> click.Argument:
-    shape = _shape(field.type)
-    return click.Argument([field.name], required=field.required, type=shape.type, nargs=1)
-
-
-def _option(field: inspect.Field) -> click.Option:
-    shape = _shape(field.type)
-    name = f"--{field.name.replace('_', '-')}"
-    if shape.is_flag:
-        return click.Option([name], is_flag=True, default=None, help=shape.help)
-    default = None if field.default in (msgspec.NODEFAULT, None) else field.default
-    return click.Option(
-        [name],
-        type=shape.type,
-        multiple=shape.many,
-        required=field.required,
-        help=shape.help + (f" [default: {default}]" if default is not None else ""),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    type: click.ParamType[Any] | None
-    help: str = ""
-    many: bool = False
-    is_flag: bool = False
-
-
-def _shape(kind: inspect.Type) -> _Shape:
-    """How a field is typed on a command line."""
-    if isinstance(kind, inspect.Metadata):
-        described = (kind.extra_json_schema or {}).get("description", "")
-        return replace(_shape(kind.type), help=described)
-    if isinstance(kind, inspect.UnionType):
-        several = [t for t in kind.types if not isinstance(t, inspect.NoneType)]
-        return _shape(several[0]) if len(several) == 1 else _Shape(click.STRING)
-    if isinstance(kind, inspect.BoolType):
-        return _Shape(click.BOOL, is_flag=True)
-    if isinstance(kind, inspect.IntType):
-        return _Shape(click.INT)
-    if isinstance(kind, inspect.FloatType):
-        return _Shape(click.FLOAT)
-    if isinstance(kind, inspect.LiteralType):
-        return _Shape(click.Choice([str(value) for value in kind.values]))
-    if isinstance(kind, inspect.ListType):
-        return replace(_shape(kind.item_type), many=True)
-    return _Shape(click.STRING)
+def _stdin_text() -> str:
+    if sys.stdin is None:
+        return ""
+    try:
+        text = sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError as exc:
+        raise InvalidInput(f"standard input is not UTF-8 text: {exc}") from exc
+    # The line break at the end belongs to echo, not to what was said.
+    return text.removesuffix("\n").removesuffix("\r")

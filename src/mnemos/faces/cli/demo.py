@@ -7,13 +7,14 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from mnemos.errors import AlreadyExists
-from mnemos.faces.cli.drawing import marked
+from mnemos.faces.cli.drawing import marked, written
 from mnemos.memory import Memory
 from mnemos.operations.moments import shown
 
@@ -37,12 +38,13 @@ _QUESTIONS = (
 
 def show(keep: Path | None) -> None:
     """Fill a home, ask a few questions, say what was found and why."""
-    console = Console(highlight=False)
+    # Terminals wrap lines themselves; in a pipe, a wrapped command could not be pasted.
+    console = Console(highlight=False, soft_wrap=True)
     if keep is not None:
         if keep.exists():
             raise AlreadyExists(f"{keep} exists already; choose a new folder")
         _walk(console, keep)
-        console.print(f"\nThe home is kept. Try: mnemos --home {keep} sessions list")
+        console.print(written(f"\nThe home is kept. Try: mnemos --home {quote(str(keep))} sessions list"))
         return
     with tempfile.TemporaryDirectory(prefix="mnemos-demo-") as folder:
         _walk(console, Path(folder) / "home")
@@ -52,7 +54,7 @@ def show(keep: Path | None) -> None:
 
 
 def _walk(console: Console, home: Path) -> None:
-    with Memory.at(home) as memory:
+    with Memory.at(home, disabled=False) as memory:
         stored = memory.sessions.import_sessions(history(time.time()))
         console.print(
             f"[bold]A home was filled[/bold] with {len(stored['imported'])} conversations, "
@@ -82,7 +84,7 @@ def _ask(console: Console, memory: Memory, question: str, lesson: str) -> None:
 def _conversation(console: Console, memory: Memory) -> None:
     console.print("[bold]What a model gets[/bold] from the tool session_search for 'move server':\n")
     answer = memory.call("session_search", {"query": "move server", "limit": 1, "window": 2})
-    console.print(Text(answer["text"].strip()))
+    console.print(written(answer["text"].strip()))
 
 
 def history(now: float) -> Iterator[dict[str, Any]]:

@@ -2,40 +2,69 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from mnemos import __version__
+from mnemos.faces.cli.output import in_json
+from mnemos.faces.cli.plain import plain
 
 if TYPE_CHECKING:
     from mnemos.faces.cli.commands import Chosen
+    from mnemos.memory import Memory
+
+_FIRST_STEPS = {
+    "mnemos demo": "see it at work on a throw-away home",
+    "mnemos sessions import FILE": "bring conversations in (JSON lines)",
+    "mnemos --help": "all commands",
+}
+_NEXT_STEPS = {
+    'mnemos sessions search "WORDS"': "find what was said",
+    "mnemos sessions list": "the newest conversations",
+    "mnemos doctor": "check that all is well",
+}
 
 
-def greet(chosen: Chosen) -> None:
+@dataclass(frozen=True, slots=True)
+class Greeting:
     """Where the home is, what is in it, and the next three useful commands."""
-    with chosen.memory() as memory:
-        click.echo(f"Mnemos {__version__}: the memory of an LLM agent.\n")
-        click.echo(f"home    {memory.settings.home}")
-        click.echo(f"space   {memory.settings.space}")
-        if not memory.database.exists():
-            click.echo("memory  empty: nothing has been recorded yet\n")
-            _suggest(
-                ("mnemos demo", "see it at work on a throw-away home"),
-                ("mnemos sessions import FILE", "bring conversations in (JSON lines)"),
-                ("mnemos --help", "all commands"),
-            )
-            return
-        sessions, messages = memory.sessions.session_count(archived=None), memory.sessions.message_count()
-        click.echo(f"memory  {sessions:,} sessions, {messages:,} messages\n")
-        _suggest(
-            ('mnemos sessions search "WORDS"', "find what was said"),
-            ("mnemos sessions list", "the newest conversations"),
-            ("mnemos doctor", "check that all is well"),
+
+    version: str
+    home: str
+    space: str
+    sessions: int
+    messages: int
+    next: dict[str, str]
+
+    def as_text(self) -> str:
+        holds = f"{self.sessions:,} sessions, {self.messages:,} messages"
+        steps = [f"  {command:34} {what}" for command, what in self.next.items()]
+        return "\n".join(
+            [
+                f"Mnemos {self.version}: the memory of an LLM agent.\n",
+                f"home    {self.home}",
+                f"space   {self.space}",
+                f"memory  {'empty: nothing has been recorded yet' if self.next is _FIRST_STEPS else holds}\n",
+                "Next:",
+                *steps,
+            ]
         )
 
 
-def _suggest(*commands: tuple[str, str]) -> None:
-    click.echo("Next:")
-    for command, what in commands:
-        click.echo(f"  {command:34} {what}")
+def greet(chosen: Chosen) -> None:
+    with chosen.memory() as memory:
+        greeting = _greeting(memory)
+    if chosen.json:
+        click.echo(in_json(asdict(greeting) | {"next": list(greeting.next)}))
+    else:
+        click.echo(plain(greeting.as_text()))
+
+
+def _greeting(memory: Memory) -> Greeting:
+    home, space = str(memory.settings.home), memory.settings.space
+    if not memory.database.exists():
+        return Greeting(__version__, home, space, 0, 0, _FIRST_STEPS)
+    sessions = memory.sessions.session_count(archived=None)
+    return Greeting(__version__, home, space, sessions, memory.sessions.message_count(), _NEXT_STEPS)

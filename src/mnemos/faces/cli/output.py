@@ -9,40 +9,49 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from mnemos.operations import registry
 from mnemos.operations.base import Operation, Progress, Result, builtins
-from mnemos.operations.upkeep import Examined
+from mnemos.operations.border import sound
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
-_DISABLED = "Memory is disabled (MNEMOS_DISABLED): nothing was done."
-
 
 def show(memory: Memory, name: str, request: Operation, *, as_json: bool) -> int:
     """Run a request and show its result; the exit code."""
-    if memory.settings.disabled and not request.traits.read_only:
-        click.echo(
-            msgspec.json.encode({"disabled": True, "text": _DISABLED}).decode() if as_json else _DISABLED
-        )
+    if memory.settings.disabled and request.writes():
+        answer = registry.disabled()
+        click.echo(in_json(answer) if as_json else answer["text"])
         return 0
-    with Bar(name, visible=not as_json and sys.stderr.isatty()) as bar:
+    if request.traits.stdout and getattr(request, request.traits.stdout) == "-":
+        request.write_lines(memory, sys.stdout)
+        return 0
+    with Bar(name, visible=not as_json and sys.stderr is not None and sys.stderr.isatty()) as bar:
         result = request.run(memory, bar.move)
+    _say(result, as_json=as_json)
+    return 0 if result.succeeded() else 1
+
+
+def in_json(value: Any) -> str:
+    try:
+        return msgspec.json.encode(value).decode()
+    except UnicodeEncodeError:
+        # A path may hold bytes that are no UTF-8.
+        return msgspec.json.encode(sound(value)).decode()
+
+
+def _say(result: Result, *, as_json: bool) -> None:
     if as_json:
-        plain = builtins(result)
-        plain.pop("text")
-        click.echo(msgspec.json.encode(plain).decode())
-    elif sys.stdout.isatty():
+        answer = builtins(result)
+        answer.pop("text")
+        click.echo(in_json(answer))
+    elif sys.stdout is not None and sys.stdout.isatty():
         # rich costs 50 ms to import: only for people at a terminal.
         from mnemos.faces.cli.drawing import draw
 
         draw(result)
     else:
-        click.echo(result.as_text())
-    return _exit_code(result)
-
-
-def _exit_code(result: Result) -> int:
-    return 1 if isinstance(result, Examined) and not result.healthy else 0
+        click.echo(sound(result.as_text()))
 
 
 class Bar:

@@ -1,3 +1,9 @@
+-- name: look
+SELECT rowid
+FROM messages_fts
+WHERE messages_fts MATCH 'said:x'
+LIMIT 1
+
 -- name: wrong_counters
 SELECT count(*)
 FROM sessions AS s
