@@ -39,11 +39,3 @@ def sessions(memory: mnemos.Memory) -> mnemos.memory.Sessions:
         ],
     )
     return memory.sessions
-
-
-def index_all(memory: mnemos.Memory) -> None:
-    """Until nothing is pending; the thread in the background may be at it too."""
-    for _ in range(1_000_000):
-        if memory.storage.catch_up() == 0:
-            return
-    raise AssertionError("the index does not catch up")

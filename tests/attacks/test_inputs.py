@@ -13,6 +13,8 @@ import mnemos
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.memory import Sessions
 
+from .checks import code_of
+
 NAMES = [
     "'; DROP TABLE messages; --",
     '" OR ""="',
@@ -39,8 +41,8 @@ NAMES = [
 ]
 
 NOT_AN_ID: list[Any] = [
-    None, 5, 0, -1, 1.5, True, b"s", [], ["s"], {}, {"id": "s"}, (), object(), "", " ", "\n", "a\nb", "a\0b", "\ud800",
-    "x" * 513, "x" * 1_000_000,
+    None, 5, 0, -1, 1.5, True, b"s", [], ["s"], {}, {"id": "s"}, (), object(), "", " ", "\n", "a\nb", "a\0b",
+    "\ud800", "x" * 513, "x" * 1_000_000,
 ]  # fmt: skip
 
 
@@ -52,8 +54,6 @@ def is_unchanged(sessions: Sessions) -> bool:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_is_only_a_name(sessions: Sessions, memory: mnemos.Memory, name: str) -> None:
-    for value in {"title": name, "source": name, "user_id": name, "model": name}.values():
-        assert value == name
     created = name.strip() and name.isprintable()
     if not created:
         with pytest.raises(InvalidInput):
@@ -78,19 +78,19 @@ def calls(sessions: Sessions) -> dict[str, Callable[[Any], Any]]:
     """Every method that takes the id of a session."""
     message = {"role": "user", "content": "x"}
     return {
-        "create_session": lambda id: sessions.create_session(id, "cli"),
-        "ensure_session": lambda id: sessions.ensure_session(id, "cli"),
-        "end_session": lambda id: sessions.end_session(id, "done"),
+        "create_session": lambda name: sessions.create_session(name, "cli"),
+        "ensure_session": lambda name: sessions.ensure_session(name, "cli"),
+        "end_session": lambda name: sessions.end_session(name, "done"),
         "reopen_session": sessions.reopen_session,
-        "update_system_prompt": lambda id: sessions.update_system_prompt(id, "p"),
-        "update_token_counts": lambda id: sessions.update_token_counts(id, 1, 1),
-        "set_title": lambda id: sessions.set_title(id, "t"),
+        "update_system_prompt": lambda name: sessions.update_system_prompt(name, "p"),
+        "update_token_counts": lambda name: sessions.update_token_counts(name, 1, 1),
+        "set_title": lambda name: sessions.set_title(name, "t"),
         "archive": sessions.archive,
         "unarchive": sessions.unarchive,
         "get_session": sessions.get_session,
         "resolve_session": sessions.resolve_session,
-        "append_message": lambda id: sessions.append_message(id, "user", "x"),
-        "append_messages": lambda id: sessions.append_messages(id, [message]),
+        "append_message": lambda name: sessions.append_message(name, "user", "x"),
+        "append_messages": lambda name: sessions.append_messages(name, [message]),
         "get_messages": sessions.get_messages,
         "get_messages_as_conversation": sessions.get_messages_as_conversation,
         "get_lineage": sessions.get_lineage,
@@ -98,26 +98,23 @@ def calls(sessions: Sessions) -> dict[str, Callable[[Any], Any]]:
         "export_session": sessions.export_session,
         "delete_session": sessions.delete_session,
         "forget_session": sessions.forget_session,
-        "parent": lambda id: sessions.create_session("child", "cli", parent_session_id=id),
+        "parent": lambda name: sessions.create_session("child", "cli", parent_session_id=name),
     }
 
 
+REFUSED = {"invalid_input", "too_large", "not_found"}
 # What these methods answer for a session that is not there; the others raise.
-MISSING = {"get_session": None, "delete_session": False, "forget_session": False}
+MISSING = {("get_session", None), ("delete_session", False)}
 
 
 @pytest.mark.parametrize("value", NOT_AN_ID, ids=lambda value: repr(value)[:20])
 def test_what_is_no_id_is_refused_and_changes_nothing(sessions: Sessions, value: Any) -> None:
+    answers: list[Any] = []
     for method, call in calls(sessions).items():
         if method == "parent" and value is None:
             continue
-        try:
-            answer = call(value)
-        except MnemosError as exc:
-            assert exc.code in {"invalid_input", "too_large", "not_found"}, method
-        else:
-            assert method in MISSING, method
-            assert answer == MISSING[method], method
+        code = code_of(lambda: answers.append(call(value)))  # noqa: B023
+        assert code in REFUSED or (method, answers.pop()) in MISSING, method
         assert is_unchanged(sessions), method
 
 
@@ -125,6 +122,7 @@ def test_what_is_no_id_is_refused_and_changes_nothing(sessions: Sessions, value:
 def test_counts_and_lists_of_what_is_no_name_are_empty_or_refused(sessions: Sessions, value: Any) -> None:
     if value is None:
         return
+    counts: list[Any] = []
     for call in (
         sessions.message_count,
         sessions.session_count,
@@ -132,10 +130,8 @@ def test_counts_and_lists_of_what_is_no_name_are_empty_or_refused(sessions: Sess
         lambda source: list(sessions.export_all(source)),
         lambda source: sessions.prune_sessions(0, source),
     ):
-        try:
-            assert call(value) in (0, [])
-        except MnemosError as exc:
-            assert exc.code in {"invalid_input", "too_large"}
+        code = code_of(lambda: counts.append(call(value)))  # noqa: B023
+        assert code in REFUSED or counts.pop() in (0, [])
     assert is_unchanged(sessions)
 
 
@@ -143,13 +139,8 @@ def test_counts_and_lists_of_what_is_no_name_are_empty_or_refused(sessions: Sess
     "id", ["1", "x", None, 1.5, True, [], b"1", -1, 0, 2**31, 2**63, 2**64, 10**30, "\ud800"]
 )
 def test_an_unknown_message_is_not_found(sessions: Sessions, memory: mnemos.Memory, id: Any) -> None:
-    with pytest.raises(MnemosError) as failure:
-        sessions.get_messages_around(id)
-    assert failure.value.code in {"not_found", "invalid_input"}
-    try:
-        assert sessions.forget_message(id) is False
-    except MnemosError as exc:
-        assert exc.code in {"not_found", "invalid_input"}  # noqa: PT017
+    for call in (sessions.get_messages_around, sessions.forget_message):
+        assert code_of(lambda: call(id)) in {"not_found", "invalid_input"}  # noqa: B023
     assert is_unchanged(sessions)
     assert sessions.get_messages("s")[0]["content"] != "[forgotten]"
 
@@ -165,7 +156,8 @@ def test_a_window_of_the_wrong_kind_is_refused(sessions: Sessions, counts: tuple
 @pytest.mark.parametrize(
     "ref",
     ["", ":", "message", "message:", "message:x", "message:-1", "message:1 OR 1=1", "message:²", "message:١",
-     f"message:{10**30}", "session:", "session:nowhere", "session:\ud800", "session:a\0b", "table:messages", None, 5, []],
+     f"message:{10**30}", "session:", "session:nowhere", "session:\ud800", "session:a\0b", "table:messages",
+     None, 5, []],
 )  # fmt: skip
 def test_a_reference_to_nothing_forgets_nothing(sessions: Sessions, memory: mnemos.Memory, ref: Any) -> None:
     with pytest.raises(MnemosError) as failure:
@@ -196,9 +188,9 @@ WRONG_MESSAGES: list[dict[str, Any]] = [
     {"tool_calls": object()},
     {"tool_calls": [object()]},
     {"tool_calls": [{"id": object()}]},
-    {"tool_calls": [{"arguments": 10**30}]},
+    {"tool_calls": [{"arguments": 10**5000}]},
     {"metadata": {"x": object()}},
-    {"metadata": {"x": 10**30}},
+    {"metadata": {"x": 10**5000}},
     {"metadata": {object(): 1}},
     {"metadata": {(1, 2): 1}},
     {"tool_name": 5},
@@ -221,7 +213,7 @@ WRONG_MESSAGES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("wrong", WRONG_MESSAGES, ids=lambda wrong: repr(wrong)[:40])
+@pytest.mark.parametrize("wrong", WRONG_MESSAGES, ids=lambda wrong: "".join(wrong))
 def test_a_message_of_the_wrong_kind_is_refused_and_so_is_its_turn(
     sessions: Sessions, wrong: dict[str, Any]
 ) -> None:
@@ -271,10 +263,10 @@ def test_a_field_that_messages_do_not_have_is_refused(sessions: Sessions) -> Non
         {"source": 5}, {"source": "a\nb"}, {"source": "x" * 600}, {"model": []}, {"model": 5}, {"user_id": 5},
         {"user_id": "\ud800"}, {"title": 5}, {"title": "a\nb"}, {"title": "x" * 600}, {"title": "\ud800"},
         {"system_prompt": 5}, {"system_prompt": b"p"}, {"model_config": object()}, {"metadata": object()},
-        {"metadata": {"x": 10**30}}, {"started_at": "now"}, {"started_at": float("nan")}, {"parent_session_id": "nowhere"},
-        {"parent_session_id": 5}, {"parent_session_id": "new"},
+        {"metadata": {"x": 10**5000}}, {"started_at": "now"}, {"started_at": float("nan")},
+        {"parent_session_id": "nowhere"}, {"parent_session_id": 5}, {"parent_session_id": "new"},
     ],
-    ids=lambda wrong: repr(wrong)[:40],
+    ids=lambda wrong: "".join(wrong),
 )  # fmt: skip
 def test_a_session_of_the_wrong_kind_is_refused(sessions: Sessions, wrong: dict[str, Any]) -> None:
     for create in (sessions.create_session, sessions.ensure_session):
@@ -287,8 +279,8 @@ def test_a_session_of_the_wrong_kind_is_refused(sessions: Sessions, wrong: dict[
 JSON = st.recursive(
     st.none()
     | st.booleans()
-    | st.integers(-(2**63), 2**64 - 1)
-    | st.floats(allow_nan=False)
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=30),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
     max_leaves=20,
@@ -312,28 +304,15 @@ def test_what_is_stored_comes_back_the_same(
 def test_an_import_of_anything_is_refused_or_whole(sessions: Sessions, value: Any) -> None:
     for given_value in (value, [value], [{"id": "x", "messages": value}], [{"id": "x", "messages": [value]}]):
         before = sessions.message_count()
-        try:
-            sessions.import_sessions(given_value)
-        except MnemosError as exc:
-            assert exc.code in {"invalid_input", "too_large"}  # noqa: PT017
-            assert sessions.message_count() == before
+        code = code_of(lambda: sessions.import_sessions(given_value))  # noqa: B023
+        assert code in {None, "invalid_input", "too_large"}
+        assert code is None or sessions.message_count() == before
         sessions.delete_session("x")
 
 
 def test_a_call_in_any_shape_can_be_read_as_a_conversation(sessions: Sessions) -> None:
-    shapes: list[Any] = [
-        "text",
-        5,
-        {},
-        [],
-        [5],
-        ["x"],
-        [{}],
-        [{"id": ["x"]}],
-        [{"id": {}}],
-        [{"id": None}],
-        {"id": "x"},
-    ]
+    shapes: list[Any] = ["text", 5, {}, [], [5], ["x"], [{}], {"id": "x"}]
+    shapes += [[{"id": ["x"]}], [{"id": {}}], [{"id": None}]]
     for shape in shapes:
         sessions.append_messages(
             "s",

@@ -13,15 +13,17 @@ from hypothesis import strategies as st
 import mnemos
 from mnemos.text.query import parse
 
-from .conftest import index_all
+from .checks import index_all
 
 SYNTAX = [
-    'NEAR(a b)', 'NEAR("a" "b", 2)', "said:x", "tags : x", "{said tool}: x", "- said : x", "^start", "^", "*", "a*",
-    '"', '""', '"""', '"a', 'a"', '"a" *', "-", "--", "-a", "- a", "+", "a + b", "(", ")", "()", "(a", "a)", "{", "}",
-    "[", "]", ":", ";", ",", ".", "/", "\\", "'", "''", "' OR 1=1 --", "%", "_", "?", "?1", ":match", "@x", "$x", "#",
-    "AND", "OR", "NOT", "NEAR", "a AND", "OR b", "NOT NOT a", "a OR OR b", "a NOT", "NOT a OR NOT b", "\0", "a\0b",
-    "\ud800", "a\udfffb", "\u202e", "\ufeff", "\u0301", "e\u0301", "ﬁ", "ß", "İ", "ı", "①", "㍍", "🎉", "👩‍👩‍👧",
-    "京", "ไทย", "한국", "़", "C++", "C#", "c+++", "#485", "50%", "user@host", "__init__", "a_b", "aB", "ABc", "x" * 70,
+    "NEAR(a b)", 'NEAR("a" "b", 2)', "said:x", "tags : x", "{said tool}: x", "- said : x",
+    "^start", "^", "*", "a*", '"', '""', '"""', '"a', 'a"', '"a" *', "-", "--", "-a", "- a",
+    "+", "a + b", "(", ")", "()", "(a", "a)", "{", "}", "[", "]", ":", ";", ",", ".", "/", "\\",
+    "'", "''", "' OR 1=1 --", "%", "_", "?", "?1", ":match", "@x", "$x", "#", "AND", "OR",
+    "NOT", "NEAR", "a AND", "OR b", "NOT NOT a", "a OR OR b", "a NOT", "NOT a OR NOT b", "\0",
+    "a\0b", "\ud800", "a\udfffb", "\u202e", "\ufeff", "\u0301", "e\u0301", "ﬁ", "ß", "İ", "ı",
+    "①", "㍍", "🎉", "👩‍👩‍👧", "京", "ไทย", "한국", "़", "C++", "C#", "c+++", "#485", "50%",
+    "user@host", "__init__", "a_b", "aB", "ABc", "x" * 70,
 ]  # fmt: skip
 
 TEXT = st.text(max_size=60)

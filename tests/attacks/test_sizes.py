@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import mnemos
-from mnemos.errors import InvalidInput, MnemosError, TooLarge
+from mnemos.errors import InvalidInput, TooLarge
 from mnemos.memory import Sessions
 
-from .conftest import index_all
+from .checks import code_of, index_all
 
 FIFTY_MEGABYTES = 50 * 1024 * 1024
 
@@ -34,7 +34,8 @@ def test_a_message_of_fifty_megabytes_is_refused_and_nothing_is_written(
     with pytest.raises(TooLarge):
         sessions.append_messages("s", [{"role": "user", "content": "first"}, message])
     assert sessions.message_count() == 4
-    assert bytes_in(home) == size
+    # Less than one piece of it: the index may have grown meanwhile.
+    assert bytes_in(home) < size + 1_000_000
     assert sessions.search_messages("first") == []
     assert sessions.append_message("s", "user", "next") > 0
 
@@ -70,7 +71,8 @@ def test_a_session_of_fifty_megabytes_is_refused(sessions: Sessions, home: Path,
         with pytest.raises(TooLarge):
             sessions.update_system_prompt("s", text)
     assert sessions.session_count() == 1
-    assert bytes_in(home) == size
+    # Less than one piece of it: the index may have grown meanwhile.
+    assert bytes_in(home) < size + 1_000_000
 
 
 def nested(depth: int, kind: str) -> Any:
@@ -91,13 +93,11 @@ def test_what_is_deep_is_refused_or_can_be_used_like_anything_else(
     sessions: Sessions, memory: mnemos.Memory, depth: int, kind: str
 ) -> None:
     deep = nested(depth, kind)
-    stored = []
+    stored: list[tuple[int, str]] = []
     for field in ("content", "tool_calls", "metadata"):
         message = {"role": "user", "content": "deep words"} | {field: deep}
-        try:
-            stored.append((sessions.append_message("s", **message), field))
-        except MnemosError as exc:
-            assert exc.code == "invalid_input"  # noqa: PT017
+        code = code_of(lambda: stored.append((sessions.append_message("s", **message), field)))  # noqa: B023
+        assert code in {None, "invalid_input"}
     index_all(memory)
     by_id = {message["id"]: message for message in sessions.get_messages("s")}
     for id, field in stored:

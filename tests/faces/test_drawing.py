@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
 
-from mnemos.faces.cli import drawing
+from mnemos.faces.cli import drawing, output
 from mnemos.faces.cli.drawing import draw, marked
 from mnemos.memory import Memory
 from mnemos.operations import registry
@@ -22,6 +22,7 @@ from mnemos.operations.changes import Log
 from mnemos.operations.finding import ConversationsFound, MessagesFound
 from mnemos.operations.sessions import SessionList, SessionShown
 from mnemos.operations.upkeep import Examined, Stats
+from mnemos.testing import FixedClock
 
 from .calls import CALLS, arguments
 
@@ -197,3 +198,26 @@ def test_a_session_is_shown_with_its_calls_and_parts() -> None:
     shown = plain(SessionShown(session=session, messages=[message, asking]))
     for word in ("look", "read_file", "[a].py"):
         assert word in shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "visible", "appears"), [(0.5, True, False), (1.5, True, True), (1.5, False, False)]
+)
+def test_a_progress_bar_appears_after_a_second_where_somebody_looks(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: float,
+    visible: bool,
+    appears: bool,
+) -> None:
+    now = FixedClock(0.0)
+    monkeypatch.setattr(output.time, "monotonic", now)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with output.Bar("sessions_import", visible=visible) as bar:
+        bar.move(0.1)
+        now.advance(seconds)
+        bar.move(0.5)
+        bar.move(1.0)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert ("sessions_import" in said.err) == appears

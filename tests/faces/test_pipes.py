@@ -143,3 +143,31 @@ def test_a_terminal_without_colours_gets_none(shop: Path) -> None:
 def test_what_reads_standard_input_says_so_in_its_help(mnemos: Mnemos, name: str) -> None:
     words = command_line(name, {})[:2]
     assert "standard input" in " ".join(mnemos(*words, "--help").out.split())
+
+
+def test_a_file_is_not_overwritten_and_a_folder_not_invented(
+    shop: Path, mnemos: Mnemos, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+    kept.write_text("mine")
+    for words in (("sessions", "export"), ("backup",)):
+        assert mnemos(*words, str(kept), "--json").error["code"] == "already_exists"
+        answer = mnemos(*words, str(tmp_path / "no-such-folder" / "file"))
+        assert answer.code in (3, 4)
+        assert "no-such-folder" in answer.err
+    assert kept.read_text() == "mine"
+
+
+def test_what_is_written_for_others_to_keep_is_private(shop: Path, mnemos: Mnemos, tmp_path: Path) -> None:
+    for words in (("sessions", "export"), ("backup",)):
+        file = tmp_path / words[-1]
+        assert mnemos(*words, str(file)).code == 0
+        assert file.stat().st_mode & 0o077 == 0
+
+
+def test_an_export_that_fails_leaves_no_file_that_looks_like_one(
+    shop: Path, mnemos: Mnemos, tmp_path: Path
+) -> None:
+    file = tmp_path / "some.jsonl"
+    assert mnemos("sessions", "export", str(file), "--session", "nobody").code == 3
+    assert not file.exists()

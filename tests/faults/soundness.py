@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -21,6 +22,15 @@ GROUP BY s.key
 HAVING s.message_count <> count(m.id)
     OR s.tool_call_count <> coalesce(sum(json_array_length(m.tool_calls)), 0)
 """
+
+
+def code_of(call: Callable[[], Any]) -> str | None:
+    """The code of our error that a call raises; None when it raises none. Any other error passes."""
+    try:
+        call()
+    except mnemos.MnemosError as exc:
+        return exc.code
+    return None
 
 
 def complaints(memory: mnemos.Memory, *, repair: bool = False) -> list[str]:

@@ -13,9 +13,7 @@ import mnemos
 from mnemos.errors import MnemosError, SchemaChanged, SchemaTooNew
 from mnemos.storage.sqlite import schema
 
-from .soundness import assert_sound
-
-Migrations = Any
+from .soundness import assert_sound, code_of
 
 
 @pytest.fixture
@@ -172,10 +170,8 @@ def test_a_backup_that_cannot_be_used_changes_nothing(filled: Path, tmp_path: Pa
 
 def test_restoring_the_database_from_itself_changes_nothing(filled: Path) -> None:
     with mnemos.open(filled) as memory:
-        try:
-            memory.restore(filled / "mnemos.db")
-        except MnemosError as exc:
-            assert exc.code in {"refused", "invalid_input"}  # noqa: PT017
+        code = code_of(lambda: memory.restore(filled / "mnemos.db"))
+        assert code in {None, "refused", "invalid_input"}
         assert memory.sessions.message_count() == 50
         assert memory.sessions.append_message("s", "user", "goes on") > 0
     assert_sound(filled)

@@ -7,8 +7,8 @@ import socket
 from collections.abc import Iterator
 
 import pytest
-from faces.model_endpoint import ModelEndpoint, Reply, completion
 
+from faces.model_endpoint import ModelEndpoint, Reply, completion
 from mnemos.errors import InvalidInput, MnemosError, ModelUnavailable
 from mnemos.llm import complete
 from mnemos.settings import Model

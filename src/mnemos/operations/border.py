@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from mnemos.errors import InvalidInput
 from mnemos.operations.wording import cut
 
 MOST = 2**53
@@ -37,6 +39,16 @@ def sound(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [sound(below) for below in value]
     return value
+
+
+def file_named(text: str) -> Path:
+    """The file of that name, ``~`` included; a name that no file can have raises InvalidInput."""
+    if not text.strip() or "\0" in text:
+        raise InvalidInput(f"path is {text!r}; use the name of a file")
+    try:
+        return Path(text).expanduser().absolute()
+    except RuntimeError as exc:
+        raise InvalidInput(f"path is {text!r}: {exc}; write the folder out") from exc
 
 
 def explained(message: str, arguments: Mapping[str, Any]) -> str:

@@ -192,7 +192,9 @@ class DeleteSession(Operation, frozen=True, kw_only=True):
     def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
         session_id = memory.sessions.resolve_session(self.session)
         memory.sessions.delete_session(session_id)
-        return Done(done=f"{session_id} is deleted; `mnemos undo` brings it back.")
+        kept = any(row.ref == f"session:{session_id}" and row.before for row in memory.log(5))
+        way_back = "`mnemos undo` brings it back" if kept else "it was too large to be kept for undo"
+        return Done(done=f"{session_id} is deleted; {way_back}.")
 
     def at_stake(self, memory: Memory) -> str:
         session_id = memory.sessions.resolve_session(self.session)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
 from mnemos.errors import AlreadyExists, InvalidInput, NotFound, PermissionDenied
 from mnemos.operations.base import Operation, Progress, Result, Traits
+from mnemos.operations.border import file_named
 from mnemos.operations.wording import counted
 
 if TYPE_CHECKING:
@@ -30,11 +30,13 @@ class ExportSessions(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory, progress: Progress) -> Exported:  # noqa: ARG002
         sessions = self._chosen(memory)
-        path = Path(self.path).expanduser().absolute()
+        path = file_named(self.path)
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
             raise AlreadyExists(f"{path} exists already; choose another name") from None
+        except FileNotFoundError:
+            raise NotFound(f"there is no folder {path.parent} to put the export in") from None
         except OSError as exc:
             raise PermissionDenied(f"{path} cannot be written: {exc.strerror}") from exc
         try:
@@ -88,7 +90,7 @@ class ImportSessions(Operation, frozen=True, kw_only=True):
             return Imported(**memory.sessions.import_jsonl(lines, progress=progress))
         if self.path is None:
             raise InvalidInput("give a path, or the lines as text")
-        path = Path(self.path).expanduser()
+        path = file_named(self.path)
         try:
             with path.open(encoding="utf-8") as stream:
                 return Imported(**memory.sessions.import_jsonl(stream, progress=progress))

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from mnemos.errors import NotFound
 from mnemos.operations.base import Done, Operation, Progress, Result, Traits
+from mnemos.operations.border import file_named
 from mnemos.operations.wording import counted
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class BackUp(Operation, frozen=True, kw_only=True):
     path: Annotated[str, Meta(description="The file to write; it must not exist")]
 
     def run(self, memory: Memory, progress: Progress) -> BackedUp:
-        path = memory.backup(self.path, progress)
+        path = memory.backup(file_named(self.path), progress)
         return BackedUp(path=str(path), bytes=path.stat().st_size)
 
 
@@ -131,19 +132,24 @@ class Restore(Operation, frozen=True, kw_only=True):
     path: Annotated[str, Meta(description="A file that backup wrote")]
 
     def run(self, memory: Memory, progress: Progress) -> Restored:  # noqa: ARG002
-        self._check_backup()
-        return Restored(former_data=str(memory.restore(self.path)))
+        return Restored(former_data=str(memory.restore(self._backup())))
 
     def at_stake(self, memory: Memory) -> str:
-        self._check_backup()
+        self._backup()
         if not memory.database.exists():
             return ""
         count = counted(memory.sessions.message_count(), "message")
         return f"everything in {memory.storage.location} ({count} in this space)"
 
-    def _check_backup(self) -> None:
-        if not Path(self.path).expanduser().exists():
-            raise NotFound(f"there is no file {self.path}; name one that `mnemos backup` wrote")
+    def _backup(self) -> Path:
+        path = file_named(self.path)
+        try:
+            there = path.exists()
+        except OSError:
+            there = False
+        if not there:
+            raise NotFound(f"there is no file {path}; name one that `mnemos backup` wrote")
+        return path
 
 
 class Restored(Result, frozen=True, kw_only=True):

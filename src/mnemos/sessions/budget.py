@@ -39,12 +39,18 @@ class Budget:
     def give_back(self, part: Budget) -> None:
         self.left += part.left
 
+    def room(self, label: str) -> int:
+        """The tokens left for a text that stands behind a label."""
+        return self.left - count_tokens(label) - _LINE
+
     def fit(self, text: str, at_most: int, *, label: str = "") -> str:
         """The text cut to at most so many tokens, and to what is left; it is paid for with its label."""
-        room = self.left - count_tokens(label) - _LINE
-        fitted = cut_to_tokens(text, min(room, at_most))
-        self.left -= count_tokens(label) + _LINE + count_tokens(fitted)
-        return fitted
+        return self.pay(cut_to_tokens(text, min(self.room(label), at_most)), label=label)
+
+    def pay(self, text: str, *, label: str) -> str:
+        """The text itself, which is paid for although nothing may be left."""
+        self.left = self.room(label) - count_tokens(text)
+        return text
 
 
 def heading(session: SessionRow, budget: Budget) -> dict[str, Any]:
@@ -60,13 +66,16 @@ def heading(session: SessionRow, budget: Budget) -> dict[str, Any]:
 
 
 def snippet(row: MessageRow, finder: Finder, budget: Budget, at_most: int, *, label: str) -> str:
-    """The stretch of a message that shows the match, narrower where its script costs more tokens."""
-    at_most = max(0, min(at_most, budget.left - count_tokens(label) - _LINE))
+    """The stretch of a message that shows the match, narrower where its script costs more tokens.
+
+    There is always some: without it a hit says nothing.
+    """
+    at_most = max(2 * _LEAST, min(at_most, budget.room(label)))
     shown = search.snippet_of(row, finder, width=_SNIPPET_CHARACTERS)
     cost = count_tokens(shown)
     if cost > at_most:
         shown = search.snippet_of(row, finder, width=_SNIPPET_CHARACTERS * at_most // cost)
-    return budget.fit(shown, at_most, label=label)
+    return budget.pay(cut_to_tokens(shown, at_most), label=label)
 
 
 def several(rows: Sequence[MessageRow], budget: Budget, *, keep: int | None = None) -> list[dict[str, Any]]:
@@ -79,7 +88,7 @@ def several(rows: Sequence[MessageRow], budget: Budget, *, keep: int | None = No
     fitted: dict[int, dict[str, Any]] = {}
     for i in sorted(range(len(rows)), key=lambda i: abs(i - middle)):
         label = f"[{rows[i].id}] {rows[i].role}: "
-        room = budget.left - count_tokens(label) - _LINE
+        room = budget.room(label)
         if room < _LEAST:
             break
         half = keep is not None and not fitted and len(rows) > 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from mnemos.errors import NotFound
@@ -30,6 +31,9 @@ _PREVIEW = 48
 _SHARE_OF_SNIPPET = 1 / 4
 _SHARE_AROUND = 5 / 8
 _PAGE = 200
+# Characters of a transcript on either side of the best hit: enough to choose what a model gets from.
+# Looking for matches takes about a second for a million.
+_SIDE = 150_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +55,8 @@ def discover(tx: Reads, asked: Discovery) -> dict[str, Any]:
     for session_id in asked.filters.session_ids or ():
         _known(tx, session_id)
     query = parse(asked.query)
-    finder = Finder(query)
     gathered = gather(tx, query, asked.filters, asked.sort, asked.limit + 1)
+    finder = Finder(query.loosened() if gathered.partial else query)
     wanted = gathered.conversations[: asked.limit]
     budget = Budget(asked.budget - _FRAME)
     shown: list[dict[str, Any]] = []
@@ -60,10 +64,10 @@ def discover(tx: Reads, asked: Discovery) -> dict[str, Any]:
         waiting = len(wanted) - position
         part = budget.part(budget.left // (2 if position == 0 and waiting > 1 else waiting))
         described = _conversation(tx, finder, conversation, 1 if shown else asked.window, part)
-        if shown and part.left < 0:
+        budget.give_back(part)
+        if shown and budget.left < 0:
             break
         shown.append(described)
-        budget.give_back(part)
     return {
         "mode": "discovery",
         "query": asked.query,
@@ -89,7 +93,7 @@ def with_summaries(
         made = [summary.Summary(None, reason) for _ in conversations]
     else:
         texts = [
-            storage.read(lambda tx: transcript(tx, c["session_id"]))  # noqa: B023
+            storage.read(lambda tx: transcript(tx, c["session_id"], c["best"]["message_id"]))  # noqa: B023
             for c in conversations
         ]
         made = summary.summaries(model, asked.query, texts, parse(asked.query))
@@ -152,10 +156,22 @@ def browse(tx: Reads, filters: Filters, *, limit: int, budget: int) -> dict[str,
     return {"mode": "browse", "sessions": sessions}
 
 
-def transcript(tx: Reads, session_id: str) -> str:
-    """A session as text, for a model to summarise."""
+def transcript(tx: Reads, session_id: str, around: int = 0) -> str:
+    """A session as text, for a model to summarise; of a very long one, what is near a message."""
     rows = tx.sessions.messages(session_id, after=0, limit=1 << 40)
-    return "\n\n".join(f"{row.role}: {said(row)}" for row in rows)
+    before = _within(_SIDE, [_spoken(row) for row in reversed(rows) if row.id < around])
+    after = _within(2 * _SIDE - sum(map(len, before)), [_spoken(row) for row in rows if row.id >= around])
+    return "\n\n".join([*reversed(before), *after])
+
+
+def _spoken(row: MessageRow) -> str:
+    return f"{row.role}: {said(row)}"
+
+
+def _within(characters: int, texts: list[str]) -> list[str]:
+    """The first texts that together have about so many characters; at least one."""
+    ends = accumulate(map(len, texts))
+    return [text for text, end in zip(texts, ends, strict=True) if end - len(text) < characters]
 
 
 def _known(tx: Reads, session_id: str) -> SessionRow:

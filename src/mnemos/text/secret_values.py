@@ -49,9 +49,11 @@ _ALGORITHM: Final = re.compile(
     r"(?:id|[-_][a-z]{1,6})*|\d?password|lastpass|bitwarden|keepassx?c?)|\d{1,3}[a-z]+"
 )
 _PART: Final = re.compile(r"[A-Za-z]{1,20}\d{0,2}|\d{1,4}|\d{1,2}[A-Za-z]{1,2}")
-# Beyond it are scripts without spaces, in which a sentence would be a value.
-_LAST_CYRILLIC: Final = "\u052f"
-_SIGNS: Final = frozenset("@#$%^&*+~")
+# White space, or a script that does without: then the value is a sentence.
+_PROSE: Final = re.compile(r"[\s\u0530-\U0010ffff]")
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_DIGIT: Final = re.compile(r"[0-9]")
+_SIGN: Final = re.compile(r"[@#$%^&*+~]")
 
 
 def is_placeholder(value: str) -> bool:
@@ -69,6 +71,13 @@ def is_random(token: str) -> bool:
     )
 
 
+def is_generated(value: str) -> bool:
+    """Whether ``value`` is beyond doubt: its letters and digits take turns as chance makes them."""
+    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in value if c.isalnum()]
+    changes = sum(before != after for before, after in pairwise(kinds))
+    return len(kinds) >= 10 and "d" in kinds and 3 * changes >= len(kinds)
+
+
 def is_password_in_url(value: str) -> bool:
     """Whether ``value``, found where URLs keep the password, is one."""
     return not (
@@ -78,24 +87,26 @@ def is_password_in_url(value: str) -> bool:
 
 def is_password(value: str, *, quoted: bool) -> bool:
     """Whether ``value``, given to something called a password, is one."""
-    if len(value) < 6 or _is_something_else(value, quoted=quoted):
+    if len(value) < 6:
         return False
-    if value.isdigit() or _has_letters_and_digits(value):
-        return True
-    signs = _SIGNS.intersection(value)
-    return bool(signs) and len(value) >= 8 and any(c.isalpha() for c in value)
+    chosen = value.isdigit() or _has_letters_and_digits(value)
+    if not chosen and not (len(value) >= 8 and _SIGN.search(value) and _LETTER.search(value)):
+        return False
+    return not _is_something_else(value, quoted=quoted)
 
 
 def is_key(value: str, *, quoted: bool) -> bool:
     """Whether ``value``, given to something called a key, a token or a secret, is one."""
-    if len(value) < 10 or _is_something_else(value, quoted=quoted):
+    if len(value) < 10:
         return False
-    return _has_letters_and_digits(value) or (len(value) >= 20 and _is_mixed_case(value))
+    if not _has_letters_and_digits(value) and not (len(value) >= 20 and _is_mixed_case(value)):
+        return False
+    return not _is_something_else(value, quoted=quoted)
 
 
 def _is_something_else(value: str, *, quoted: bool) -> bool:
     return (
-        any(c.isspace() or c > _LAST_CYRILLIC for c in value)
+        _PROSE.search(value) is not None
         or is_placeholder(value)
         or _REFERENCE.match(value) is not None
         or _NAMES_OF_SECRETS.fullmatch(value) is not None
@@ -123,7 +134,7 @@ def _is_variable(value: str) -> bool:
 
 
 def _has_letters_and_digits(value: str) -> bool:
-    return any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
+    return _DIGIT.search(value) is not None and _LETTER.search(value) is not None
 
 
 def _is_mixed_case(value: str) -> bool:

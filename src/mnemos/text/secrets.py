@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mnemos.text.secret_values import (
+    is_generated,
     is_key,
     is_password,
     is_password_in_url,
@@ -69,6 +70,8 @@ def find_secrets(text: str) -> list[Secret]:
         found += _passwords_in_urls(text)
     if "bearer" in folded:
         found += _found(text, "bearer token", _BEARER)
+    if " -" in text and (" -u" in text or " -p" in text or " --" in text):
+        found += _passwords_in_commands(text)
     if "basic " in folded:
         found += _basic_credentials(text)
     names = [name for name in _NAMES if name in folded]
@@ -98,7 +101,7 @@ _FOLDED: Final = bytes(range(256)).lower().translate(bytes.maketrans(b"123456789
 _RUN_OF: Final = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 _RUNS: Final = bytes(ord("a" if byte in _RUN_OF else " ") for byte in range(256))
 _LONG_RUN: Final = "a" * 20
-_NAMES: Final = ("pass", "key", "token", "secret", "pwd")
+_NAMES: Final = ("pass", "key", "token", "secret", "pw")
 _FOREIGN_NAMES: Final = (
     *("пароль", "Пароль", "密码", "密碼", "パスワード", "비밀번호", "contraseña", "Contraseña"),
     *("hasło", "Hasło", "şifre", "Şifre", "كلمة المرور"),
@@ -246,12 +249,18 @@ def _known_token(text: str, start: int, value: str) -> Secret | None:
 _USER_INFO: Final = re.compile(r"://[^\s/:@\"'`\\<>]{0,128}:([^\s/\"'`\\<>]{1,256})@(?=[\w\[.-])")
 _PORT_AND_QUERY: Final = re.compile(r"\d{1,5}[?#]")
 _BEARER: Final = re.compile(r"(?i)\bbearer[ :=\"']{1,3}([A-Za-z0-9._~+/-]{16,}+=*)")
+# curl -u name:password, mysql -ppassword, sshpass -p password
+_COMMAND: Final = re.compile(
+    r" (?:-u|--user|--proxy-user)[ =]{0,2}\\*[\"']?[\w.@-]{1,64}+:(?P<user>[^\s\"'`\\]{1,128}+)"
+    r"|\b(?:mysql(?:dump|admin)?|sshpass|mariadb)(?: [^\s\"'`\\|;&]{1,40}+){0,6}? "
+    r"-p ?\\*[\"']?(?P<pass>[^\s\"'`\\]{1,128}+)"
+)
 _BASIC: Final = re.compile(r"(?i)\bbasic {1,4}([A-Za-z0-9+/]{8,}+={0,2})")
 _SEPARATOR: Final = r"(?:\s|\\++[nrt])"
 _PRIVATE_KEY: Final = re.compile(
     r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
     rf"(?:{_SEPARATOR}{{1,8}}+[A-Z][A-Za-z-]{{2,20}}: [^\n\\\"]{{0,200}}+){{0,8}}"
-    rf"{_SEPARATOR}*+[A-Za-z0-9+/=]{{24,}}+(?:{_SEPARATOR}++[A-Za-z0-9+/=]{{16,}}+)*+"
+    rf"{_SEPARATOR}*+[A-Za-z0-9+/=]{{24,}}+(?:{_SEPARATOR}++[A-Za-z0-9+/=]{{32,}}+)*+"
     rf"(?:{_SEPARATOR}*+(?:[A-Za-z0-9+/=]{{1,76}}+{_SEPARATOR}*+){{0,2}}"
     r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----)?+"
 )
@@ -261,6 +270,14 @@ def _passwords_in_urls(text: str) -> Iterator[Secret]:
     for url in _USER_INFO.finditer(text):
         if not _PORT_AND_QUERY.match(url[1]) and is_password_in_url(url[1]):
             yield Secret("password in URL", *url.span(1))
+
+
+def _passwords_in_commands(text: str) -> Iterator[Secret]:
+    for command in _COMMAND.finditer(text):
+        group = "user" if command["user"] else "pass"
+        # docker run -u 1000:1000 gives two numbers, neither of them a password.
+        if not command[group].isdigit() and is_password(command[group], quoted=False):
+            yield Secret("password", *command.span(group))
 
 
 def _basic_credentials(text: str) -> Iterator[Secret]:
@@ -276,11 +293,14 @@ def _basic_credentials(text: str) -> Iterator[Secret]:
 
 # --- values given to a name ----------------------------------------------------------------------
 
-# From the end of the name to the beginning of the value, in lower case.
+# From the end of the name to the beginning of the value, in lower case. A loose sign may well be
+# none ("the password for root: …", "token …", "'password', '…'"): it takes a value beyond doubt.
 _ASSIGNED: Final = re.compile(
-    r"(?:word|wd|phrase|code|wort|e)?[0-9]?(?![a-z0-9_])"
+    r"(?:word|wd|phrase|code|wort|e|d)?[0-9]?(?![a-z0-9_])"
     r"(?:(?P<close>\\*[\"'`])[\])]?)?"
-    r"(?P<sign>[ \t]{0,8}(?:=>|:=|==?|[:：>])|[ \t]{1,4}(?:is|was|to):?(?=[ \t])|(?=[ \t]))"
+    r"(?:(?P<sign>[ \t]{0,8}(?:=>|:=|==?|[:：>])|[ \t]{1,4}(?:is|was|to):?(?=[ \t])"
+    r"|(?:[\s,]|\\++n){1,40}+\\*[\"']?value\\*[\"']?[ \t]{0,2}[:=])"
+    r"|(?P<loose>(?:[ \t]{1,4}[a-z0-9]{1,12}){1,4}?(?::|[ \t]is)(?=[ \t])|,|(?=[ \t])))"
     r"[ \t]{0,8}(?:(?:str|string|text|bytes|secretstr)[ \t]{0,2}=[ \t]{0,2})?"
     r"(?:[bruf]{0,2}(?P<open>\\*[\"'`]))?"
 )
@@ -295,9 +315,11 @@ _NO_SECRET: Final = {
     "token": re.compile(r"(?:page|next|output|continuation|sync|cursor|idempotency|eos|bos|pad|unk)[_ -]?\Z"),
     "secret": re.compile(r"[0-9]:\Z"),
     "pass": re.compile(r"(?:com|by|tres|over|under|sur|en|out|im|band)\Z"),
+    "pw": re.compile(r"[a-z]\Z"),
 }
 _LONGEST_VALUE: Final = 8_192
-_BARE_VALUE: Final = re.compile(r"[^\s\"'`\\<>]{1,512}+")
+_LONGEST_BARE: Final = 512
+_BARE_VALUE: Final = re.compile(rf"[^\s\"'`\\<>]{{1,{_LONGEST_BARE}}}+")
 _REST_OF_VALUE: Final = re.compile(r"[^\s\"'`\\<>]*+")
 _NEXT_PARAMETER: Final = re.compile(r"[&;](?=[\w. -]{1,40}=)|;")
 _ASCII_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
@@ -311,16 +333,18 @@ def _assigned_values(text: str, names: list[str]) -> Iterator[Secret]:
         at = -1
         while (at := lower.find(name, at + 1)) >= 0:
             match = _ASSIGNED.match(lower, at + len(name))
-            kind = _kind_of(name, lower[max(0, at - 24) : at], match) if match else None
-            if match and kind and (secret := _value_after(text, kind, match)):
-                yield secret
-                at = secret.end - 1
+            kind = _kind_of(name, lower[max(0, at - 24) : at]) if match else None
+            if match and kind and (value := _value_after(text, match)):
+                flag = match["loose"] == "" and _FLAG.search(lower[max(0, at - 24) : at])
+                loose = match["loose"] is not None and not flag
+                if secret := _judge(text, kind, value, loose=loose):
+                    yield secret
+                if secret or not (value.quoted or loose):
+                    at = value.end - 1
 
 
-def _kind_of(name: str, before: str, match: re.Match[str]) -> str | None:
+def _kind_of(name: str, before: str) -> str | None:
     """What a value given to ``name`` is, or None when the name does not mean a secret here."""
-    if not match["sign"] and not _FLAG.search(before):
-        return None
     if name == "key":
         key = _KIND_OF_KEY.search(before)
         return key and ("AWS secret key" if key["aws"] else "Azure key" if key["azure"] else "API key")
@@ -329,18 +353,37 @@ def _kind_of(name: str, before: str, match: re.Match[str]) -> str | None:
     return name if name in ("secret", "token") else "password"
 
 
-def _value_after(text: str, kind: str, match: re.Match[str]) -> Secret | None:
-    start = match.end()
-    end = _end_of_quoted(text, start, match["open"]) if match["open"] else None
-    quoted = end is not None
-    if end is None:
-        if match["close"] and not match["open"]:
-            return None  # "token": 7 is a number of JSON, and must stay one
-        end = _end_of_bare(text, start)
-    if match["sign"].endswith(">") and match["sign"][-2:] != "=>" and text[end : end + 2] != "</":
+@dataclass(frozen=True, slots=True)
+class _Value:
+    start: int
+    end: int
+    quoted: bool
+
+
+def _value_after(text: str, match: re.Match[str]) -> _Value | None:
+    start, sign = match.end(), match["sign"] or match["loose"]
+    if match["open"] and (end := _end_of_quoted(text, start, match["open"])) is not None:
+        return _Value(start, end, quoted=True)
+    if sign == "," or (match["close"] and not match["open"]):
+        return None  # "token": 7 is a number of JSON, and must stay one
+    end = _end_of_bare(text, start)
+    tag = sign.endswith(">") and not sign.endswith("=>")
+    if end == start or (tag and not text.startswith("</", end)):
         return None
-    judge = is_password if kind == "password" else is_key
-    return Secret(kind, start, end) if judge(text[start:end], quoted=quoted) else None
+    return _Value(start, end, quoted=False)
+
+
+def _judge(text: str, kind: str, value: _Value, *, loose: bool) -> Secret | None:
+    # What begins like a secret is one to its end, and a hostile text is not judged by the megabyte.
+    beginning = text[value.start : min(value.end, value.start + 256)]
+    is_secret = is_password if kind == "password" else is_key
+    if not is_secret(beginning, quoted=value.quoted) or (loose and not is_generated(beginning)):
+        return None
+    end = value.end
+    if not value.quoted and end - value.start == _LONGEST_BARE:
+        rest = _REST_OF_VALUE.match(text, end)
+        end = rest.end() if rest else end
+    return Secret(kind, value.start, end)
 
 
 def _end_of_quoted(text: str, start: int, opening: str) -> int | None:
@@ -366,8 +409,6 @@ def _end_of_bare(text: str, start: int) -> int:
         return start
     if parameter := _NEXT_PARAMETER.search(text, start, bare.end()):
         return parameter.start()
-    end = bare.end()
-    if end - start == 512:
-        rest = _REST_OF_VALUE.match(text, end)
-        end = rest.end() if rest else end
-    return start + len(text[start:end].rstrip(",.:;)]}"))
+    if bare.end() - start == _LONGEST_BARE:
+        return bare.end()
+    return start + len(bare[0].rstrip(",.:;)]}"))

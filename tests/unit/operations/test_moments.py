@@ -17,7 +17,7 @@ MARCH = 1_772_323_200.0
 
 
 @pytest.fixture
-def lisbon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def kolkata(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("TZ", "Asia/Kolkata")
     time.tzset()
     yield
@@ -47,7 +47,7 @@ def test_a_date_a_time_or_seconds_are_understood(written: str | float | None, me
     assert seconds("since", written) == meant
 
 
-@pytest.mark.usefixtures("lisbon")
+@pytest.mark.usefixtures("kolkata")
 def test_a_time_without_a_zone_is_utc_wherever_it_is_read() -> None:
     assert seconds("since", "2026-03-01T00:00") == MARCH
 
@@ -82,7 +82,7 @@ def test_a_text_is_a_number_of_seconds_or_invalid_input(written: str) -> None:
     assert isinstance(meant, float)
 
 
-@pytest.mark.usefixtures("lisbon")
+@pytest.mark.usefixtures("kolkata")
 def test_a_moment_is_shown_in_the_readers_zone_to_the_minute() -> None:
     assert shown(MARCH + 59.9) == "2026-03-01 05:30"
 

@@ -6,9 +6,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mnemos import SessionDB
 from mnemos.errors import InvalidInput, NotFound, TooLarge
+from mnemos.sessions.model import new_message
 from mnemos.testing import FixedClock
 
 CALLS = [
@@ -77,6 +80,26 @@ def test_any_content_comes_back_exactly(db: SessionDB, content: Any) -> None:
     (message,) = db.get_messages("s")
     assert message["content"] == content
     assert type(message["content"]) is type(content)
+
+
+TEXT = st.text(st.characters(exclude_categories=[]), max_size=20)
+VALUE = st.recursive(
+    TEXT | st.none() | st.integers(-(1 << 80), 1 << 80),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(
+    content=TEXT | st.none() | st.lists(VALUE, max_size=3), calls=st.none() | st.lists(VALUE), metadata=VALUE
+)
+def test_no_nul_and_no_lone_surrogate_reaches_an_engine(content: Any, calls: Any, metadata: Any) -> None:
+    fields = {"role": "user", "content": content, "tool_calls": calls, "metadata": metadata}
+    new = new_message(fields, now=0.0, redact=lambda text: text, max_bytes=1 << 20)
+    for text in (new.role, new.content, new.tool_calls, new.metadata):
+        assert text is None or "\0" not in text
+        assert text is None or text.encode().decode() == text
+    assert new.calls == len(calls or ())
 
 
 def test_counters_count_messages_and_calls(db: SessionDB) -> None:

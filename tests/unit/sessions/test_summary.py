@@ -9,10 +9,10 @@ from threading import Barrier, Event
 from typing import Any
 
 import pytest
-from faces.model_endpoint import Asked, ModelEndpoint, Reply, completion
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faces.model_endpoint import Asked, ModelEndpoint, Reply, completion
 from mnemos.memory import Memory
 from mnemos.sessions.discovery import BUDGET
 from mnemos.sessions.summary import AT_A_TIME, MAX_CHARACTERS, around_matches, summaries
@@ -68,7 +68,7 @@ def test_the_model_gets_the_question_and_the_conversation(endpoint: ModelEndpoin
     assert asked.body["messages"][0]["role"] == "system"
 
 
-def without_the_number(answer: dict[str, Any]) -> list[dict[str, Any]]:
+def extract_of(answer: dict[str, Any]) -> list[dict[str, Any]]:
     kept = ("session_id", "hits", "best", "opening", "closing", "others")
     return [{key: c[key] for key in kept} for c in answer["conversations"]]
 
@@ -100,7 +100,7 @@ def test_a_wrong_answer_leaves_the_extract_and_says_why(endpoint: ModelEndpoint,
     assert conversation["summary_failure"]
     assert "summary" not in conversation
     assert conversation["summary_failure"] in answer["text"]
-    assert without_the_number(answer) == without_the_number(search(Model()))
+    assert extract_of(answer) == extract_of(search(Model()))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,57 @@
+"""The full-text index of SQLite: what a long message costs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mnemos.sessions.model import document_of
+from mnemos.storage.sqlite import terms
+from mnemos.storage.sqlite.engine import SqliteStorage
+from mnemos.testing.storage.opening import found, found_whole, settle, tell
+
+# Every word once: the worst that can be said to an index.
+DISTINCT = " ".join(f"{n * 2654435761 % (1 << 32):08x}" for n in range(150_000))
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Iterator[SqliteStorage]:
+    opened = SqliteStorage(tmp_path / "x.db", space="default", documents=document_of)
+    yield opened
+    opened.close()
+
+
+def test_each_character_of_a_long_message_is_looked_at_a_few_times_only(
+    storage: SqliteStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Indexing goes in steps; a step must not begin the message again."""
+    looked_at: list[int] = []
+    original = terms.index_words
+
+    def count(text: str) -> tuple[str, str]:
+        looked_at.append(len(text))
+        return original(text)
+
+    monkeypatch.setattr(terms, "index_words", count)
+    tell(storage, "s", DISTINCT)
+    settle(storage)
+    assert sum(looked_at) <= 3 * len(DISTINCT)
+
+
+def test_the_index_of_a_long_message_is_not_much_larger_than_its_text(storage: SqliteStorage) -> None:
+    tell(storage, "s", DISTINCT)
+    settle(storage)
+    # Distinct words of eight characters cost an index more than language does.
+    assert storage.usage().parts["messages_fts"] <= 3 * len(DISTINCT)
+
+
+def test_every_part_of_a_very_long_message_is_found(storage: SqliteStorage) -> None:
+    words = DISTINCT.split()
+    (own,) = tell(storage, "s", DISTINCT)
+    settle(storage)
+    for word in words[:: len(words) // 20]:
+        assert found_whole(storage, word) == [own]
+    assert found_whole(storage, f"{words[0]} {words[-1]}") == [own]
+    assert found(storage, f"{words[0]} -{words[-1]}") == []
