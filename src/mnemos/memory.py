@@ -157,14 +157,13 @@ class Memory:
         """
         self._check_enabled()
         kind, _, name = ref.partition(":") if isinstance(ref, str) else ("", "", "")
-        texts: list[str] | None = None
         if kind == "message" and name.isascii() and name.isdecimal():
-            texts = self.sessions.forget_message(int(name))
+            self.sessions.forget_message(int(name))
         elif kind == "session" and name:
             self.sessions.forget_session(name)
         else:
             raise InvalidInput(f"{ref!r} names nothing; use message:ID or session:ID")
-        pending = not self.storage.scrub(texts)
+        pending = not self.storage.scrub()
         return {"ref": ref, "forgotten": True, "pending": pending, "copies": self.backups()}
 
     # --- the database as a whole ------------------------------------------------------------

@@ -178,7 +178,10 @@ def _positive(name: str, value: Any) -> float:
 
 
 def _whole(name: str, value: Any) -> int:
-    return int(_positive(name, value))
+    number = _positive(name, value)
+    if number != int(number):
+        raise InvalidInput(f"{name} is {value!r}; use a whole number above zero")
+    return int(number)
 
 
 def _text(name: str, value: Any) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+from unicodedata import category
 
 import msgspec
 
 from mnemos.errors import InvalidInput, NotFound, TooLarge
+from mnemos.sessions.redaction import Redact, redacted
 from mnemos.storage.base import Document, Glimpse, MessageRow, NewMessage, SessionRow
 
 FORGOTTEN = "[forgotten]"
@@ -16,6 +18,9 @@ FORGOTTEN = "[forgotten]"
 MAX_DEPTH = 100
 
 _MAX_NAME = 512
+# Control characters, lone surrogates, line and paragraph separators. Joiners and wide blanks are letters
+# to those who write Persian, Japanese or emoji.
+_NOT_IN_NAMES = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _LAST_MOMENT = 1e12
 
 MESSAGE_FIELDS = frozenset(
@@ -24,8 +29,6 @@ MESSAGE_FIELDS = frozenset(
         "metadata",
     }
 )  # fmt: skip
-
-Redact = Callable[[str], str]
 
 
 def new_message(fields: Mapping[str, Any], *, now: float, redact: Redact, max_bytes: int) -> NewMessage:
@@ -164,7 +167,7 @@ def name(label: str, value: Any) -> str:
         raise InvalidInput(f"{label} is {value!r}; use a text that is not empty")
     if len(value) > _MAX_NAME:
         raise TooLarge(f"{label} has {len(value)} characters; at most {_MAX_NAME} are allowed")
-    if not value.isprintable():
+    if not value.isprintable() and any(category(c) in _NOT_IN_NAMES for c in value):
         raise InvalidInput(f"{label} is {value!r}; line breaks and control characters are not allowed")
     return value
 
@@ -209,6 +212,12 @@ def optional_moment(label: str, value: Any) -> float | None:
     return None if value is None else moment(label, value)
 
 
+def _exactly(value: Any) -> str:
+    """JSON that loads back the same; what JSON cannot hold raises TypeError or ValueError."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text if _is_storable(text) else json.dumps(value, allow_nan=False, separators=(",", ":"))
+
+
 def dumped(value: Any) -> str:
     """JSON that any engine can store and that loads back the same."""
     try:
@@ -219,7 +228,13 @@ def dumped(value: Any) -> str:
 
 
 def loaded(text: str | None) -> Any:
-    return None if text is None else json.loads(text)
+    """The value of stored JSON; of a text that is none, which only damage can leave, the text itself."""
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def optional_json(label: str, value: Any, redact: Redact, max_bytes: int) -> str | None:
@@ -263,8 +278,10 @@ def _stored_json(label: str, value: Any, redact: Redact) -> str | None:
     if _is_too_deep(value):
         raise InvalidInput(f"{label} is nested more than {MAX_DEPTH} levels deep")
     try:
-        return redact(dumped(value))
-    except (TypeError, ValueError, OverflowError, RecursionError, msgspec.MsgspecError) as exc:
+        text = _exactly(value)
+        # The text of all tells cheaply whether there is any secret; only then each text is looked at.
+        return text if redact(text) is text else _exactly(redacted(value, redact))
+    except (TypeError, ValueError, OverflowError, RecursionError) as exc:
         raise InvalidInput(f"{label} cannot be written as JSON: {exc}") from exc
 
 

@@ -6,11 +6,10 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mnemos.errors import AlreadyExists, Ambiguous, NotFound
+from mnemos.errors import AlreadyExists, Ambiguous, Disabled, NotFound
 from mnemos.sessions import undo
 from mnemos.sessions.conversation import conversation
 from mnemos.sessions.model import (
-    Redact,
     dumped,
     message_dict,
     moment,
@@ -24,6 +23,7 @@ from mnemos.sessions.model import (
     whole,
 )
 from mnemos.sessions.model import message_id as as_message_id
+from mnemos.sessions.redaction import Redact
 from mnemos.settings import Settings
 from mnemos.storage.base import MessageRow, NewMessage, Reads, SessionRow, Storage, Writes
 from mnemos.text.secrets import redact as redact_secrets
@@ -78,7 +78,7 @@ class Recording:
         if self._is_off(session.id, private=private):
             return session.id
         if not self._storage.write(lambda tx: tx.sessions.create(session)):
-            raise AlreadyExists(f"session {session.id!r} exists already; use ensure_session to go on with it")
+            raise AlreadyExists(f"session {session.id!r} exists already; choose another id, or append to it")
         return session.id
 
     def ensure_session(
@@ -158,10 +158,7 @@ class Recording:
         An exact id wins over a title, a title over a beginning. Several raise Ambiguous, none NotFound.
         """
         text = name("session", id_prefix_or_title)
-        found = self._storage.read(lambda tx: tx.sessions.named(text, limit=10))
-        exact = [row for row in found if row.id == text]
-        titled = [row for row in found if (row.title or "").lower() == text.lower()]
-        matches = exact or titled or found
+        matches = self._storage.read(lambda tx: _meant(tx, text))
         if not matches:
             raise NotFound(f"no session has an id beginning with {text!r}, nor that title")
         if len(matches) > 1:
@@ -300,6 +297,10 @@ class Recording:
             after=after,
         )
 
+    def _check_enabled(self) -> None:
+        if self._settings.disabled:
+            raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
+
     def _redacted(self, text: str | None) -> str | None:
         return None if text is None else self._redact(text)
 
@@ -308,6 +309,11 @@ class Recording:
         if private:
             self._private.add(session_id)
         return self._settings.disabled or session_id in self._private
+
+
+def _meant(tx: Reads, text: str) -> list[SessionRow]:
+    exact = tx.sessions.get(text)
+    return [exact] if exact else tx.sessions.titled(text, 10) or tx.sessions.beginning(text, 10)
 
 
 def _unchanged(text: str) -> str:

@@ -75,7 +75,7 @@ def find(tx: Reads, search: Asked) -> Results:
 
 def described(tx: Reads, query: Query, results: Results) -> list[dict[str, Any]]:
     """The hits with what surrounds them and the conversation they belong to."""
-    finder = Finder(query)
+    finder = Finder(query.loosened() if results.partial else query)
     scores = {found.message_id: found.matched + found.score for found in results.hits}
     return [
         _described(tx, finder, hit, scores[hit.message.id], partial=results.partial)

@@ -189,7 +189,7 @@ class Sessions(Recording):
         )
         if self._settings.disabled:
             return {"imported": [], "skipped": [], "messages": 0, "disabled": True}
-        done = transcripts.store(self._storage, incoming, progress)
+        done = transcripts.store(self._storage, incoming, self._clock(), progress)
         if done.created:
             what = dumped(done.created)
             self._storage.write(lambda tx: self._note(tx, undo.IMPORT, "", None, what))
@@ -240,30 +240,30 @@ class Sessions(Recording):
         self._storage.finish_deletes()
         return len(old)
 
-    def forget_message(self, message_id: int) -> list[str]:
-        """Erase what a message says, for ever, and answer with it; its place stays.
+    def forget_message(self, message_id: int) -> None:
+        """Erase what a message says, for ever; its place stays.
 
         Copies that the audit log kept of its session go too. Unknown raises NotFound.
         """
+        self._check_enabled()
+        wanted = as_message_id(message_id)
         now = self._clock()
-        as_message_id(message_id)
 
-        def work(tx: Writes) -> list[str]:
-            row = tx.sessions.message(message_id)
+        def work(tx: Writes) -> None:
+            row = tx.sessions.message(wanted)
             if row is None:
-                raise NotFound(f"there is no message {message_id}")
-            if row.forgotten:
-                return []
-            calls = calls_without_arguments(row)
-            tx.sessions.forget_message(message_id, tool_calls=calls, at=now)
-            tx.audit.scrub(undo.ref(row.session_id))
-            self._note(tx, undo.FORGET, f"message:{message_id}", None, None)
-            return [text for text in (row.content, row.tool_calls, row.metadata) if text]
+                raise NotFound(f"there is no message {wanted}")
+            if not row.forgotten:
+                calls = calls_without_arguments(row)
+                tx.sessions.forget_message(wanted, tool_calls=calls, at=now)
+                tx.audit.scrub(undo.ref(row.session_id))
+                self._note(tx, undo.FORGET, f"message:{wanted}", None, None)
 
-        return self._storage.write(work)
+        self._storage.write(work)
 
     def forget_session(self, session_id: str) -> None:
         """Erase a session, its messages and what the audit log kept of it. Unknown raises NotFound."""
+        self._check_enabled()
         name("session_id", session_id)
 
         def work(tx: Writes) -> None:

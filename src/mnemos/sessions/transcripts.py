@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import IO, Any
 
-import msgspec
-
 from mnemos.errors import InvalidInput
 from mnemos.sessions.model import (
     MESSAGE_FIELDS,
-    Redact,
     dumped,
     message_dict,
     moment,
@@ -24,6 +22,7 @@ from mnemos.sessions.model import (
     session_dict,
     whole,
 )
+from mnemos.sessions.redaction import Redact
 from mnemos.storage.base import NewMessage, SessionRow, Storage, Writes
 
 # A page of an export is one short read; a batch of an import one short write.
@@ -35,10 +34,11 @@ INDEX_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A checked session, ready to be stored."""
+    """A checked session, ready to be stored. ``forgotten``: positions of messages that say nothing."""
 
     session: SessionRow
     messages: Sequence[NewMessage]
+    forgotten: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,7 @@ def checked(
 def store(
     storage: Storage,
     incoming: Sequence[Incoming],
+    now: float,
     progress: Callable[[float], None] | None = None,
 ) -> Imported:
     """Write checked sessions, each in short transactions; existing ones are completed or skipped."""
@@ -112,8 +113,7 @@ def store(
             skipped.append(one.session.id)
             continue
         for start in range(there, len(one.messages), BATCH):
-            batch = one.messages[start : start + BATCH]
-            storage.write(lambda tx: tx.sessions.append(one.session.id, batch))  # noqa: B023
+            storage.write(lambda tx: _append(tx, one, start, now))  # noqa: B023
             storage.catch_up(INDEX_SECONDS)
         done.append(one.session.id)
         if there == 0:
@@ -121,6 +121,14 @@ def store(
         count += len(one.messages) - there
     storage.catch_up()
     return Imported(tuple(done), count, tuple(skipped), created)
+
+
+def _append(tx: Writes, one: Incoming, start: int, now: float) -> None:
+    batch = one.messages[start : start + BATCH]
+    ids = tx.sessions.append(one.session.id, batch)
+    for position, (message_id, message) in enumerate(zip(ids, batch, strict=True), start):
+        if position in one.forgotten:
+            tx.sessions.forget_message(message_id, tool_calls=message.tool_calls, at=now)
 
 
 def _begin(tx: Writes, one: Incoming) -> int | None:
@@ -155,8 +163,9 @@ def read_lines(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
         if not line.strip():
             continue
         try:
-            session = msgspec.json.decode(line)
-        except (msgspec.DecodeError, RecursionError) as exc:
+            # Not msgspec: it refuses the lone surrogates that an export may hold.
+            session = json.loads(line)
+        except (ValueError, RecursionError) as exc:
             raise InvalidInput(f"line {number} is not JSON: {exc}; nothing was imported") from exc
         if not isinstance(session, dict):
             raise InvalidInput(f"line {number} is not a session; nothing was imported")
@@ -207,7 +216,10 @@ def _incoming(item: Mapping[str, Any], *, now: float, redact: Redact, max_bytes:
         metadata=optional_json("metadata", item.get("metadata"), redact, max_bytes),
         archived=bool(item.get("archived", False)),
     )
-    return Incoming(session, checked_messages)
+    forgotten = frozenset(
+        position for position, message in enumerate(messages) if message.get("forgotten") is True
+    )
+    return Incoming(session, checked_messages, forgotten)
 
 
 def _incoming_message(message: Any, number: int, *, now: float, redact: Redact, max_bytes: int) -> NewMessage:
@@ -216,6 +228,8 @@ def _incoming_message(message: Any, number: int, *, now: float, redact: Redact, 
     unknown = set(message) - MESSAGE_FIELDS - {"id", "session_id", "forgotten"}
     if unknown:
         raise InvalidInput(f"message {number} has the unknown field {sorted(unknown)[0]!r}")
+    if message.get("forgotten") is True:
+        message = {**message, "content": None}
     try:
         return new_message(message, now=now, redact=redact, max_bytes=max_bytes)
     except InvalidInput as exc:

@@ -35,7 +35,8 @@ def delete(storage: Storage, session_id: str, note: Note, kept_since: float) -> 
     session = transcripts.exported(storage, session_id)
     if session is None:
         return False
-    packed = pack(session)
+    children = storage.read(lambda tx: [child.id for child in tx.sessions.children(session_id)])
+    packed = pack(session | {"children": children})
 
     def work(tx: Writes) -> bool:
         known = tx.sessions.begin_delete(session_id)
@@ -84,7 +85,7 @@ def take_back(storage: Storage, entry: AuditRow, now: float) -> str:
         return f"the title of {session_id} is {entry.before!r} again"
     archived = json.loads(entry.before or "false")
     storage.write(lambda tx: _rearchive(tx, session_id, archived=archived))
-    return f"{session_id} is {'archived' if archived else 'not archived'} again"
+    return f"{session_id} is {'archived again' if archived else 'no longer archived'}"
 
 
 def _undelete(storage: Storage, packed: str, now: float) -> str:
@@ -92,10 +93,19 @@ def _undelete(storage: Storage, packed: str, now: float) -> str:
     incoming = transcripts.checked(
         [session], now=now, redact=lambda text: text, max_bytes=KEEP_CHARACTERS * 4
     )
-    done = transcripts.store(storage, incoming)
+    done = transcripts.store(storage, incoming, now)
     if not done.sessions:
         raise Refused(f"session {session['id']!r} exists again; delete or rename it first")
+    storage.write(lambda tx: _give_back(tx, session))
     return f"{session['id']} is back, with {done.messages} messages under new ids"
+
+
+def _give_back(tx: Writes, session: dict[str, Any]) -> None:
+    """Children that were adopted when the session went belong to it again."""
+    for child in session.get("children", ()):
+        row = tx.sessions.get(child)
+        if row is not None and row.parent_session_id == session["parent_session_id"]:
+            tx.sessions.set_parent(child, session["id"])
 
 
 def _unimport(storage: Storage, created: dict[str, int]) -> str:

@@ -193,8 +193,12 @@ class Usage:
 class SessionReads(Protocol):
     def get(self, session_id: str) -> SessionRow | None: ...
 
-    def named(self, text: str, limit: int) -> list[SessionRow]:
-        """Sessions whose id begins with the text or whose title equals it, case ignored."""
+    def titled(self, title: str, limit: int) -> list[SessionRow]:
+        """Sessions with this title, case ignored, newest start first."""
+        ...
+
+    def beginning(self, text: str, limit: int) -> list[SessionRow]:
+        """Sessions whose id begins with the text, newest start first."""
         ...
 
     def listed(
@@ -242,7 +246,8 @@ class SessionReads(Protocol):
 
         Every message appended before the call can be found, by every opener. Relevance: best first;
         for a query of common words alone, the best of the newest few thousand. Newest and oldest:
-        by the message's own time, exact.
+        by the message's own time, exact. A message of more than 100,000 characters may be matched in
+        pieces: its words count together when they stand not farther apart.
         """
         ...
 
@@ -269,6 +274,10 @@ class SessionWrites(SessionReads, Protocol):
     def set_title(self, session_id: str, title: str | None) -> bool: ...
 
     def set_archived(self, session_id: str, *, archived: bool) -> bool: ...
+
+    def set_parent(self, session_id: str, parent_session_id: str) -> bool:
+        """False when the session is unknown; an unknown parent raises NotFound."""
+        ...
 
     def append(self, session_id: str, messages: Sequence[NewMessage]) -> list[int]:
         """Ids ascending, never given twice; the session's counters move with them.
@@ -381,10 +390,10 @@ class Storage(Protocol):
         """Tidy the index and the file, in short steps."""
         ...
 
-    def scrub(self, texts: Sequence[str] | None) -> bool:
-        """Make sure that erased texts are not left anywhere in the engine's files. None: whatever they were.
+    def scrub(self) -> bool:
+        """Make sure that nothing of what was erased is left anywhere in the engine's files, in short steps.
 
-        False while a reader still prevents it. May take as long as copying the file.
+        False while a reader still prevents it; a later call, or ``optimize``, makes up for it.
         """
         ...
 

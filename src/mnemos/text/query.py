@@ -104,7 +104,8 @@ def parse(text: str) -> Query:
         either = False
     if not wanted:
         # "NOT" or "-foo" alone is a text to find, not an empty answer.
-        return Query(tuple(Clause((term,)) for term in _terms(text.replace('"', " "))[:MAX_CLAUSES]))
+        plain = [term for piece in text.replace('"', " ").split() for term in _terms(piece)]
+        return Query(tuple(dict.fromkeys(Clause((term,)) for term in plain))[:MAX_CLAUSES])
     return Query(_without_stop_words(wanted), tuple(dict.fromkeys(excluded))[:MAX_CLAUSES])
 
 

@@ -49,8 +49,9 @@ _ALGORITHM: Final = re.compile(
     r"(?:id|[-_][a-z]{1,6})*|\d?password|lastpass|bitwarden|keepassx?c?)|\d{1,3}[a-z]+"
 )
 _PART: Final = re.compile(r"[A-Za-z]{1,20}\d{0,2}|\d{1,4}|\d{1,2}[A-Za-z]{1,2}")
-# White space, or a script that does without: then the value is a sentence.
-_PROSE: Final = re.compile(r"[\s\u0530-\U0010ffff]")
+_SPACE: Final = re.compile(r"\s")
+# Beyond it are scripts without spaces, in which a sentence would be a value.
+_LAST_CYRILLIC: Final = "\u052f"
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _DIGIT: Final = re.compile(r"[0-9]")
 _SIGN: Final = re.compile(r"[@#$%^&*+~]")
@@ -106,7 +107,8 @@ def is_key(value: str, *, quoted: bool) -> bool:
 
 def _is_something_else(value: str, *, quoted: bool) -> bool:
     return (
-        _PROSE.search(value) is not None
+        _SPACE.search(value) is not None
+        or max(value) > _LAST_CYRILLIC
         or is_placeholder(value)
         or _REFERENCE.match(value) is not None
         or _NAMES_OF_SECRETS.fullmatch(value) is not None

@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,7 +35,7 @@ log = logging.getLogger("mnemos.storage")
 # must read stays short however fast messages come.
 _TOO_MANY_PENDING = 4_000
 _CLOSE_SECONDS = 2.0
-_DELETES_A_STEP = 40
+_DELETES_A_STEP = 12
 _MERGE_PAGES = 64
 
 # Connections inherited through a fork, kept from the garbage collector for ever.
@@ -148,21 +148,48 @@ class SqliteStorage:
             if not self.write(lambda tx: merge_some(_writer(tx), _MERGE_PAGES)):
                 break
         self.write(lambda tx: _handle(tx).connection.execute("PRAGMA optimize"))
+        if self._path is not None:
+            self._empty_log()
 
-    def scrub(self, texts: Sequence[str] | None) -> bool:
+    def scrub(self) -> bool:
         if self._path is None:
             return True
-        self.write(lambda tx: scrub.replace_keys(_handle(tx).connection))
+        stale = self.read(lambda tx: scrub.stale_keys(_handle(tx).connection))
+        self.write(lambda tx: scrub.replace_keys(_handle(tx).connection, stale))
+        pages = iter(self.read(lambda tx: scrub.tree_pages(_handle(tx).connection)))
+        while True:
+            emptied = self._empty_gaps(self._path, pages)
+            if emptied is None:
+                return False
+            if emptied < scrub.PAGES_A_STEP:
+                return self._empty_log()
+
+    def _empty_gaps(self, path: Path, pages: Iterator[int]) -> int | None:
+        """One step; None when the log could not be emptied before."""
         with self._lock:
-            connection = self._writer_handle().connection
+            # A connection that remembers no page: it cannot write an old gap back.
+            connection = self._connect(read_only=False)
             try:
-                emptied = files.truncate_log(connection, self._busy_seconds)
-                if emptied and (texts is None or scrub.has_traces(self._path, texts)):
-                    scrub.rewrite(connection)
-                    emptied = files.truncate_log(connection, self._busy_seconds)
+                if not files.truncate_log(connection, self._busy_seconds):
+                    return None
+                connection.execute("BEGIN IMMEDIATE")
+                while not files.is_log_empty(path):
+                    # Somebody wrote between the two.
+                    connection.execute("ROLLBACK")
+                    if not files.truncate_log(connection, self._busy_seconds):
+                        return None
+                    connection.execute("BEGIN IMMEDIATE")
+                done = scrub.empty_gaps(connection, path, pages)
+                connection.execute("COMMIT")
             except DRIVER_ERRORS as exc:
                 raise translated(exc, self.location) from exc
-        return emptied
+            finally:
+                connection.close()
+        return done
+
+    def _empty_log(self) -> bool:
+        with self._lock:
+            return files.truncate_log(self._writer_handle().connection, self._busy_seconds)
 
     def usage(self) -> Usage:
         return self.read(lambda tx: files.usage(_handle(tx).connection, self._path, _handle(tx).space))

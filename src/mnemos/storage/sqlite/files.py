@@ -59,6 +59,8 @@ def check_backup(path: Path) -> None:
             _verify(connection, str(path))
         finally:
             connection.close()
+    except apsw.NotADBError as exc:
+        raise NotADatabase(f"{path} is no database; choose a file that `mnemos backup` wrote") from exc
     except apsw.Error as exc:
         raise translated(exc, str(path)) from exc
 
@@ -97,6 +99,11 @@ def truncate_log(connection: apsw.Connection, busy_seconds: float) -> bool:
     finally:
         connection.set_busy_handler(patience(busy_seconds))
     return True
+
+
+def is_log_empty(path: Path) -> bool:
+    log = path.with_name(path.name + "-wal")
+    return not log.exists() or log.stat().st_size == 0
 
 
 def usage(connection: apsw.Connection, path: Path | None, space: Space) -> Usage:

@@ -1,14 +1,15 @@
 """Erasing what deletion leaves behind in the file.
 
 ``PRAGMA secure_delete`` overwrites deleted rows and FTS5's ``secure-delete`` removes their words, but two
-kinds of copies survive both: a row that SQLite moved to another page while balancing leaves its old bytes in
-the unused middle of the first page, and a word that was the first of a leaf of the index may stay as the key
-by which that leaf is found. Here such copies are looked for, and removed.
+kinds of copies survive both. A row that SQLite moved to another page while balancing leaves its old bytes in
+the gap of the first page, between the pointers to its cells and the cells. And a word that was the first of a
+leaf of the full-text index may stay as the key by which that leaf is found.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import apsw
@@ -18,79 +19,92 @@ from mnemos.storage.sqlite.connection import rows, value
 
 SQL = Queries(Path(__file__).parent / "sql" / "scrub.sql")
 
-# A text is looked for by pieces, because a leftover may be half overwritten.
-_PIECE = 20
-_SHORTEST_PIECE = 8
-_MOST_PIECES = 32
-_CHUNK = 4 * 1024 * 1024
+Key = tuple[int, bytes, bytes]
+"""A stale key: its segment, itself, and the word to put in its place."""
+
+# Pages whose gaps are emptied in one go, so that no writer waits long.
+PAGES_A_STEP = 600
+
+_FILE_HEADER = 100
+_INTERIOR = (2, 5)
+_LEAF = (10, 13)
 
 
-def _stale_keys(connection: apsw.Connection) -> list[tuple[int, bytes, bytes]]:
-    """Keys of the index that are no beginning of a word it has: segment, key, the word to put instead."""
+def stale_keys(connection: apsw.Connection) -> list[Key]:
+    """The keys of the index that are no beginning of a word it has."""
     connection.execute(SQL.open_words)
     try:
-        stale = []
-        for segment, key in rows(connection, SQL.keys):
-            # The first byte tells the main index from prefix indexes, of which there are none.
-            word = bytes(key)[1:].decode("utf-8", "replace")
-            following = value(connection, SQL.next_word, (word,))
-            if following is not None and not following.startswith(word):
-                stale.append((segment, bytes(key), bytes(key)[:1] + following.encode()))
-        return stale
+        return [found for key in rows(connection, SQL.keys) for found in _replacement(connection, *key)]
     finally:
         connection.execute(SQL.close_words)
 
 
-def replace_keys(connection: apsw.Connection) -> None:
-    """Put the next word that exists in the place of each stale key, inside the caller's transaction.
+def replace_keys(connection: apsw.Connection, stale: Sequence[Key]) -> None:
+    """Put the next word that exists in the place of each key that is still stale, in a transaction.
 
     Any key above the last word of the leaf before and not above the first of its own finds the leaf.
     """
-    stale = _stale_keys(connection)
+    if not stale:
+        return
+    connection.execute(SQL.open_words)
+    now = [found for segment, key, _ in stale for found in _replacement(connection, segment, key)]
+    connection.execute(SQL.close_words)
     # The tables behind a full-text index are closed to plain SQL while DEFENSIVE is on.
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
     try:
-        connection.executemany(SQL.replace_key, [(new, segment, old) for segment, old, new in stale])
+        connection.executemany(SQL.replace_key, [(new, segment, old) for segment, old, new in now])
     finally:
         connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
 
 
-def has_traces(path: Path, texts: Sequence[str]) -> bool:
-    """Whether a piece of these texts stands anywhere in the file.
+def tree_pages(connection: apsw.Connection) -> list[int]:
+    """The pages that have cells, and so may have a gap."""
+    return [number for (number,) in rows(connection, SQL.tree_pages)]
 
-    Read through SQLite's own file layer: closing a file that Python opened would drop the locks that
-    SQLite holds on it for this process.
+
+def empty_gaps(connection: apsw.Connection, path: Path, pages: Iterator[int]) -> int:
+    """Overwrite the gaps of some pages with zeros; of how many. The log must be empty.
+
+    Nobody ever reads a gap, so readers are not disturbed and a crash does no harm. The connection holds the
+    write lock meanwhile and changes a row, which makes every other connection drop the pages it remembers:
+    none can bring an old gap back. The file is written through SQLite's own layer, because closing a file
+    that Python opened would drop the locks that SQLite holds on it for this process.
     """
-    wanted = _pieces(texts)
-    return bool(wanted) and any(piece in chunk for chunk in _chunks(path) for piece in wanted)
-
-
-def rewrite(connection: apsw.Connection) -> None:
-    """Write the whole file anew, without anything that is not in use. Takes as long as copying it."""
-    connection.execute("PRAGMA temp_store = FILE")
+    connection.execute(SQL.touch)
+    size = connection.pragma("page_size")
+    flags = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE
+    file = apsw.VFSFile("", str(path), [flags, 0])
+    done = 0
     try:
-        connection.execute("VACUUM")
-    finally:
-        connection.execute("PRAGMA temp_store = MEMORY")
-
-
-def _pieces(texts: Sequence[str]) -> list[bytes]:
-    found: list[bytes] = []
-    for text in texts:
-        data = text.encode("utf-8", "replace")
-        found += [data[at : at + _PIECE] for at in range(0, len(data), _PIECE)]
-    telling = [piece for piece in dict.fromkeys(found) if len(piece) >= _SHORTEST_PIECE]
-    return telling[:: max(1, len(telling) // _MOST_PIECES)]
-
-
-def _chunks(path: Path) -> Iterator[bytes]:
-    file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
-    try:
-        size = file.xFileSize()
-        at = 0
-        while at < size:
-            yield file.xRead(min(_CHUNK, size - at), at)
-            # Overlapping, so that no piece falls between two chunks.
-            at += _CHUNK - _PIECE if size - at > _CHUNK else _CHUNK
+        for number in islice(pages, PAGES_A_STEP):
+            done += 1
+            start = (number - 1) * size
+            gap = _gap(number, file.xRead(size, start))
+            if gap is not None:
+                file.xWrite(bytes(gap[1] - gap[0]), start + gap[0])
+        file.xSync(apsw.SQLITE_SYNC_NORMAL)
     finally:
         file.xClose()
+    return done
+
+
+def _gap(number: int, page: bytes) -> tuple[int, int] | None:
+    """Where the page has neither cells nor pointers to them; None when only zeros are there."""
+    header = _FILE_HEADER if number == 1 else 0
+    kind = page[header]
+    if kind not in (*_INTERIOR, *_LEAF):
+        return None
+    cells = int.from_bytes(page[header + 3 : header + 5], "big")
+    first = header + (12 if kind in _INTERIOR else 8) + 2 * cells
+    content = int.from_bytes(page[header + 5 : header + 7], "big") or 65536
+    if content > len(page) or not any(page[first:content]):
+        return None
+    return first, content
+
+
+def _replacement(connection: apsw.Connection, segment: int, key: bytes) -> Iterator[Key]:
+    # The first byte tells the main index from prefix indexes, of which there are none.
+    word = bytes(key)[1:].decode("utf-8", "replace")
+    following = value(connection, SQL.next_word, (word,))
+    if following is not None and not following.startswith(word):
+        yield segment, bytes(key), bytes(key)[:1] + following.encode()

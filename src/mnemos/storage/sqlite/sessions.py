@@ -49,9 +49,13 @@ class SqliteSessionReads:
         found = self._rows(SQL.get, (self._space.id, session_id))
         return _session(found[0]) if found else None
 
-    def named(self, text: str, limit: int) -> list[SessionRow]:
-        asked = {"space": self._space.id, "text": text, "folded": text.casefold(), "limit": limit}
-        return [_session(row) for row in self._rows(SQL.named, asked)]
+    def titled(self, title: str, limit: int) -> list[SessionRow]:
+        asked = (self._space.id, title.casefold(), limit)
+        return [_session(row) for row in self._rows(SQL.titled, asked)]
+
+    def beginning(self, text: str, limit: int) -> list[SessionRow]:
+        asked = {"space": self._space.id, "text": text, "limit": limit}
+        return [_session(row) for row in self._rows(SQL.beginning, asked)]
 
     def listed(
         self, *, source: str | None, archived: bool | None, limit: int, offset: int
@@ -230,6 +234,10 @@ class SqliteSessionWrites(SqliteSessionReads):
 
     def set_archived(self, session_id: str, *, archived: bool) -> bool:
         return self._key(SQL.set_archived, (archived, self._space.id, session_id)) is not None
+
+    def set_parent(self, session_id: str, parent_session_id: str) -> bool:
+        asked = (self._parent(parent_session_id), self._space.id, session_id)
+        return self._key(SQL.set_parent, asked) is not None
 
     def append(self, session_id: str, messages: Sequence[NewMessage]) -> list[int]:
         key = self._count_appended(session_id, len(messages), sum([m.calls for m in messages]))

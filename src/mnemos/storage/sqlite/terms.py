@@ -15,9 +15,6 @@ PART_CHARACTERS = 100_000
 # Parts overlap, so that a phrase at the seam is whole in one of them, and begin and end between words.
 _OVERLAP = 400
 _LONGEST_WORD_AT_SEAM = 200
-# Up to so many parts, each knows the words of all: words of one message count together wherever they
-# stand. In a longer message only those that stand in the same part do.
-_PARTS_THAT_SHARE = 10
 
 _WEEK = 7 * 24 * 3600.0
 LAST_MOMENT = 1e12
@@ -72,14 +69,8 @@ def index_rows(item: Indexable, documents: Documents, after: int = 0) -> Iterato
         )
     )
     parts = ids_of(message)
-    if parts == 1:
-        if message.id > after:
-            yield _row(message.id, document, tags)
-        return
-    rows = [_row(message.id + part, _part(document, part), tags) for part in range(parts)]
-    if parts <= _PARTS_THAT_SHARE:
-        rows = _sharing(rows)
-    yield from (row for row in rows if row[0] > after)
+    for part in range(max(0, after + 1 - message.id), parts):
+        yield _row(message.id + part, document if parts == 1 else _part(document, part), tags)
 
 
 def _row(rowid: int, document: Document, tags: str) -> IndexRow:
@@ -88,21 +79,6 @@ def _row(rowid: int, document: Document, tags: str) -> IndexRow:
         return rowid, said, "", beside, tags
     tool, beside_tool = index_words(document.tool)
     return rowid, said, tool, f"{beside} {beside_tool}", tags
-
-
-def _sharing(rows: list[IndexRow]) -> list[IndexRow]:
-    """The rows of one message, each with the words of all beside its own."""
-    everything = dict.fromkeys(" ".join(f"{row[1]} {row[2]} {row[3]}" for row in rows).split())
-    return [
-        (
-            rowid,
-            said,
-            tool,
-            " ".join([beside, *(everything.keys() - {*said.split(), *tool.split(), *beside.split()})]),
-            tags,
-        )
-        for rowid, said, tool, beside, tags in rows
-    ]
 
 
 def _part(document: Document, part: int) -> Document:

@@ -71,24 +71,6 @@ class LimitContract(Contract):
         pieces = [word[n:] for n in range(1, len(word))] + [word[:n] for n in range(1, len(word))]
         assert [piece for piece in pieces if found(storage, piece)] == []
 
-    def test_all_words_of_a_long_message_count_together(self, storage: Storage, settled: Settled) -> None:
-        places = {0: "startword", LONG // 2: "middleword", LONG - 10: "endword"}
-        (long,) = tell(storage, "s", _text_with(places))
-        settled(storage)
-        for order in Order:
-            assert found_whole(storage, "startword endword", order=order) == [long]
-            assert found_whole(storage, "endword middleword startword", order=order) == [long]
-
-    def test_an_excluded_word_anywhere_in_a_long_message_excludes_it(
-        self, storage: Storage, settled: Settled
-    ) -> None:
-        places = {0: "startword", LONG - 10: "endword"}
-        tell(storage, "s", _text_with(places))
-        settled(storage)
-        for order in Order:
-            assert found(storage, "startword -endword", order=order) == []
-            assert found(storage, "endword -startword", order=order) == []
-
     def test_a_very_long_message_does_not_crowd_others_out(self, storage: Storage, settled: Settled) -> None:
         thin = FILLER * 50 + "parrot"
         ids = tell(storage, "s", thin, "parrot " * (8 * LONG // 7), thin)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol
@@ -119,8 +120,9 @@ def tell(storage: Storage, session_id: str, *messages: NewMessage | str, **field
 
 def settle(storage: Storage) -> None:
     """Have everything indexed, whoever else is at it."""
+    given_up = time.monotonic() + 120
     while storage.catch_up():
-        pass
+        assert time.monotonic() < given_up, "the index never catches up"
 
 
 def session(storage: Storage, session_id: str = "s") -> SessionRow:

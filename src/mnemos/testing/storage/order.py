@@ -49,6 +49,17 @@ class OrderContract(Contract):
         assert found(storage, "parrot", order=Order.NEWEST, limit=3) == ids[:3]
         assert found(storage, "parrot", order=Order.OLDEST, limit=3) == ids[:-4:-1]
 
+    def test_the_most_words_come_first_among_very_many_matches(self, storage: Storage) -> None:
+        create(storage, "s")
+        first, second = append(storage, "s", "quetzal and pigeon", "quetzal")
+        for _ in range(2):
+            append(storage, "s", *["parrot"] * 3_000)
+            settle(storage)
+        results = search(storage, "parrot quetzal pigeon", limit=2)
+        assert results.partial
+        assert [(hit.message_id, hit.matched) for hit in results.hits] == [(first, 2), (second, 1)]
+        assert found(storage, "parrot pigeon")[0] == first
+
     def test_pages_by_time_go_through_all_hits_once(self, storage: Storage) -> None:
         times = [NOW + n * DAY for n in range(30)]
         _shuffle(times)

@@ -206,8 +206,7 @@ class RemovalContract(Contract):
         gone, kept = tell(storage, "s", "secret parrot", "another parrot")
         settle(storage)
         storage.write(lambda tx: tx.sessions.forget_message(gone, tool_calls=None, at=NOW))
-        assert storage.scrub(["secret parrot"]) is True
-        assert storage.scrub(None) is True
+        assert storage.scrub() is True
         assert found(storage, "parrot") == [kept]
         assert contents(storage) == [None, "another parrot"]
 
@@ -218,6 +217,6 @@ class RemovalContract(Contract):
         assert storage.read(lambda tx: tx.sessions.message_count(session_id)) == 0
         assert storage.read(lambda tx: tx.sessions.hits(ids, 10)) == []
         assert storage.read(lambda tx: tx.sessions.around(ids[0], before=5, after=5)) == []
-        assert storage.read(lambda tx: tx.sessions.named(session_id, 9)) == []
+        assert storage.read(lambda tx: tx.sessions.beginning(session_id, 9)) == []
         left = storage.read(lambda tx: tx.sessions.page(source=None, after="", limit=EVERYTHING))
         assert [row.id for row in left if session_id in row.id] == []

@@ -237,8 +237,9 @@ class SessionContract(Contract):
     def test_as_many_are_named_as_asked(self, storage: Storage) -> None:
         for n in range(5):
             create(storage, f"s{n}")
-        rows = storage.read(lambda tx: tx.sessions.named("s", 3))
-        assert len(rows) == 3
+            storage.write(lambda tx: tx.sessions.set_title(f"s{n}", "same"))  # noqa: B023
+        assert len(storage.read(lambda tx: tx.sessions.beginning("s", 3))) == 3
+        assert len(storage.read(lambda tx: tx.sessions.titled("same", 3))) == 3
 
     def test_sources_are_counted_most_messages_first(self, storage: Storage) -> None:
         tell(storage, "a", "1", source="cli")
@@ -287,7 +288,8 @@ def _count(storage: Storage, *, source: str | None = None, archived: bool | None
 
 
 def _named(storage: Storage, text: str) -> set[str]:
-    return {row.id for row in storage.read(lambda tx: tx.sessions.named(text, 50))}
+    rows = storage.read(lambda tx: tx.sessions.titled(text, 50) + tx.sessions.beginning(text, 50))
+    return {row.id for row in rows}
 
 
 def _page(storage: Storage, after: str) -> list[SessionRow]:

@@ -52,7 +52,7 @@ class SpaceContract(Contract):
         ours = spaces.ours
         seen: list[SessionRow | MessageRow | AuditRow | str | None] = []
         seen += [ours.read(lambda tx: tx.sessions.get("s"))]
-        seen += ours.read(lambda tx: tx.sessions.named("s", 9) + tx.sessions.named("Private", 9))
+        seen += ours.read(lambda tx: tx.sessions.beginning("s", 9) + tx.sessions.titled("Private", 9))
         seen += ours.read(lambda tx: tx.sessions.listed(source=None, archived=None, limit=9, offset=0))
         seen += ours.read(lambda tx: tx.sessions.page(source=None, after="", limit=9))
         seen += ours.read(lambda tx: tx.sessions.children("s"))

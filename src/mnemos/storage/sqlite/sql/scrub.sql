@@ -20,3 +20,14 @@ UPDATE OR IGNORE messages_fts_idx
 SET term = ?
 WHERE segid = ?
     AND term = ?
+
+-- name: tree_pages
+SELECT pageno
+FROM dbstat
+WHERE pagetype IN ('leaf', 'internal')
+
+-- name: touch
+INSERT INTO properties (name, value)
+VALUES ('scrubs', '1')
+ON CONFLICT (name) DO UPDATE
+SET value = value + 1

@@ -23,22 +23,20 @@ WHERE space = ?
     AND id = ?
     AND NOT doomed
 
--- The end of the id range is the prefix with its last possible continuation.
--- name: named
+-- name: titled
 SELECT *
 FROM session_rows AS s
-WHERE s.key IN (
-        SELECT key
-        FROM sessions
-        WHERE space = :space
-            AND id >= :text
-            AND id < :text || char(0x10FFFF)
-        UNION
-        SELECT key
-        FROM sessions
-        WHERE space = :space
-            AND title_folded = :folded
-    )
+WHERE s.key IN (SELECT key FROM sessions WHERE space = ? AND title_folded = ?)
+ORDER BY s.started_at DESC, s.id
+LIMIT ?
+
+-- The end of the id range is the text with its last possible continuation.
+-- name: beginning
+SELECT *
+FROM session_rows AS s
+WHERE s.space = :space
+    AND s.id >= :text
+    AND s.id < :text || char(0x10FFFF)
 ORDER BY s.started_at DESC, s.id
 LIMIT :limit
 
@@ -178,6 +176,14 @@ RETURNING key
 -- name: set_archived
 UPDATE sessions
 SET archived = ?
+WHERE space = ?
+    AND id = ?
+    AND NOT doomed
+RETURNING key
+
+-- name: set_parent
+UPDATE sessions
+SET parent = ?
 WHERE space = ?
     AND id = ?
     AND NOT doomed
