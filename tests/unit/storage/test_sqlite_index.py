@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from mnemos.sessions.model import document_of
+from mnemos.storage.base import Order
 from mnemos.storage.sqlite import terms
 from mnemos.storage.sqlite.engine import SqliteStorage
-from mnemos.testing.storage.opening import found, found_whole, settle, tell
+from mnemos.storage.sqlite.upkeep import Upkeep
+from mnemos.testing.storage.opening import found_whole, settle, tell
 
 # Every word once: the worst that can be said to an index.
 DISTINCT = " ".join(f"{n * 2654435761 % (1 << 32):08x}" for n in range(150_000))
@@ -51,7 +53,29 @@ def test_every_part_of_a_very_long_message_is_found(storage: SqliteStorage) -> N
     words = DISTINCT.split()
     (own,) = tell(storage, "s", DISTINCT)
     settle(storage)
-    for word in words[:: len(words) // 20]:
+    for word in words[: -30 : len(words) // 20]:
         assert found_whole(storage, word) == [own]
-    assert found_whole(storage, f"{words[0]} {words[-1]}") == [own]
-    assert found(storage, f"{words[0]} -{words[-1]}") == []
+        assert found_whole(storage, f"{word} {words[words.index(word) + 30]}") == [own]
+
+
+def test_a_search_finds_the_same_at_every_step_of_the_index(
+    storage: SqliteStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a long message is partly in the index and partly pending, too."""
+    monkeypatch.setattr(Upkeep, "notice", lambda _self, _count: None)
+    thin = "on a day like every other day " * 50 + "parrot"
+    ids = tell(
+        storage, "s", thin, "parrot " * 350_000, thin, "a parrot and a pigeon", "x" * 250_000 + " parrot"
+    )
+    steps = 0
+    while True:
+        for order in Order:
+            assert sorted(found_whole(storage, "parrot", order=order)) == ids, (steps, order)
+            pages = [found_whole(storage, "parrot", order=order, limit=1, offset=n) for n in range(6)]
+            assert sorted(one for page in pages for one in page) == ids, (steps, order)
+            assert found_whole(storage, "parrot pigeon", order=order) == ids[3:4], (steps, order)
+        if not storage._index_step():
+            break
+        steps += 1
+    assert steps > 5
+    assert storage.usage().pending == 0

@@ -62,6 +62,18 @@ class LimitContract(Contract):
         for n in range(len(seams)):
             assert found_whole(storage, f"straddling{n}") == [long]
 
+    def test_words_near_each_other_count_together_anywhere_in_a_long_message(
+        self, storage: Storage, settled: Settled
+    ) -> None:
+        seams = [seam for seam in self.seams if seam < LONG - 1_000]
+        places = {seam - 150: f"left{n}word" for n, seam in enumerate(seams)}
+        places |= {seam + 100: f"right{n}word" for n, seam in enumerate(seams)}
+        (long,) = tell(storage, "s", _text_with(places))
+        settled(storage)
+        for order in Order:
+            for n in range(len(seams)):
+                assert found_whole(storage, f"left{n}word right{n}word", order=order) == [long]
+
     def test_no_piece_of_a_word_is_found_in_a_long_message(self, storage: Storage, settled: Settled) -> None:
         """A word that an engine cut at a seam must not be found by its halves."""
         word = "qjxzvkwy"

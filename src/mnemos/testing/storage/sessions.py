@@ -234,6 +234,24 @@ class SessionContract(Contract):
         assert _named(storage, "über uns") == {"1"}
         assert _named(storage, "план") == {"2"}
 
+    def test_sessions_of_a_name_are_newest_start_first(self, storage: Storage) -> None:
+        for one, start in (("s-old", 1.0), ("s-new", 9.0), ("s-middle", 5.0)):
+            create(storage, one, title="Same", started_at=start)
+        newest_first = ["s-new", "s-middle", "s-old"]
+        assert [row.id for row in storage.read(lambda tx: tx.sessions.beginning("s-", 9))] == newest_first
+        assert [row.id for row in storage.read(lambda tx: tx.sessions.titled("same", 9))] == newest_first
+
+    def test_a_parent_can_be_changed(self, storage: Storage) -> None:
+        for one in ("a", "b"):
+            create(storage, one)
+        create(storage, "s", parent_session_id="a")
+        assert storage.write(lambda tx: tx.sessions.set_parent("s", "b")) is True
+        assert session(storage).parent_session_id == "b"
+        assert storage.write(lambda tx: tx.sessions.set_parent("nobody", "b")) is False
+        with pytest.raises(NotFound):
+            storage.write(lambda tx: tx.sessions.set_parent("s", "nobody"))
+        assert session(storage).parent_session_id == "b"
+
     def test_as_many_are_named_as_asked(self, storage: Storage) -> None:
         for n in range(5):
             create(storage, f"s{n}")

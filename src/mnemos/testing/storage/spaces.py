@@ -98,6 +98,11 @@ class SpaceContract(Contract):
         assert ours.write(lambda tx: tx.sessions.set_archived("s", archived=True)) is False
         assert ours.write(lambda tx: tx.sessions.add_tokens("s", 1, 1)) is False
         assert ours.write(lambda tx: tx.sessions.begin_delete("s")) is False
+        create(ours, "ours")
+        assert ours.write(lambda tx: tx.sessions.set_parent("s", "ours")) is False
+        for unknown in ("s", "child"):
+            with pytest.raises(NotFound):
+                ours.write(lambda tx: tx.sessions.set_parent("ours", unknown))  # noqa: B023
         with pytest.raises(NotFound):
             append(ours, "s", "intruder")
         with pytest.raises(NotFound):
