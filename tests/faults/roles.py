@@ -151,10 +151,10 @@ def fork_writers(home: str, children: int, turns: int) -> None:
 # --- dying at an operation of the disk --------------------------------------------------------
 
 
-def crash(home: str, work: str, at: int, **more: Any) -> None:
+def crash(home: str, work: str, at: int, moves_only: bool, **more: Any) -> None:
     """Do a piece of work and die at the n-th change of a file; 0: count the changes instead."""
     disk = Disk()
-    disk.kill_at(at)
+    disk.kill_at(at, moves_only=moves_only)
     _WORKS[work](Path(home), **more)
     report(disk.operations)
 
@@ -194,6 +194,11 @@ def _restore(home: Path) -> None:
         memory.restore(home.parent / "backup.db")
 
 
+def _repair(home: Path) -> None:
+    with mnemos.Memory.at(home) as memory:
+        list(memory.doctor(repair=True))
+
+
 def _optimize(home: Path) -> None:
     with mnemos.open(home) as memory:
         memory.sessions.optimize()
@@ -218,6 +223,7 @@ _WORKS: dict[str, Callable[..., None]] = {
     "import": _import,
     "back up": _back_up,
     "restore": _restore,
+    "repair": _repair,
     "optimize": _optimize,
     "create": _create,
     "migrate": _migrate,

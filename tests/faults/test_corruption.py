@@ -17,7 +17,8 @@ import pytest
 import mnemos
 from mnemos.errors import Corrupt, MnemosError, NotADatabase, PermissionDenied
 
-from .soundness import assert_sound, code_of, complaints, index_all
+from .processes import Spawn
+from .soundness import assert_kept, assert_sound, code_of, complaints, index_all
 
 SESSIONS = 3
 MESSAGES = 1_500
@@ -294,6 +295,23 @@ def test_a_deleted_log_costs_at_most_what_was_in_it(damaged: Path, original: dic
         shutil.copy(damaged / "mnemos.db", copy)
     assert_sound(copy)
     assert contents(copy) == original
+
+
+def test_a_damaged_log_costs_at_most_what_comes_after_the_damage(home: Path, spawn: Spawn) -> None:
+    writer = spawn("append_turns", home=str(home), session="s", seed=1)
+    acknowledged = [writer.line() for _ in range(20)]
+    writer.kill()
+    log = home / "mnemos.db-wal"
+    size = log.stat().st_size
+    assert size > 0
+    with log.open("r+b") as file:
+        file.seek(size * 2 // 3)
+        file.write(b"\xa5" * 5_000)
+    assert_sound(home)
+    with mnemos.open(home) as memory:
+        messages = memory.sessions.get_messages("s")
+        assert len(messages) % 3 == 0
+        assert_kept(memory, acknowledged[: len(messages) // 3], "s")
 
 
 def test_an_empty_file_is_a_new_home(home: Path) -> None:

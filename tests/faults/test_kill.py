@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,23 +27,16 @@ def test_no_acknowledged_turn_is_lost_when_writers_are_killed(
 ) -> None:
     chance = random.Random(20_260_101)
     acknowledged: list[Acknowledged] = []
-    survivor = spawn("append_turns", home=str(home), session="survivor", seed=0)
-    survivor.line()
-    kills = 1_000 if nightly else 50
-    writer = spawn("append_turns", home=str(home), session="s", seed=1)
-    for seed in range(1, kills + 1):
-        # The next one starts up while this one is still at work.
-        following = spawn("append_turns", home=str(home), session="s", seed=seed + 1)
-        acknowledged += [writer.line() for _ in range(chance.randint(1, 30))]
-        acknowledged += writer.kill()
-        writer.end()
-        writer = following
-        if seed % 25 == 0:
-            with mnemos.open(home, read_only=True) as memory:
-                kept_whole(memory, acknowledged)
-    acknowledged += [writer.line(), *writer.finish()]
-    others = survivor.finish()
-    assert others
+    others: list[Acknowledged] = []
+    seeds = itertools.count(1)
+    for _ in range(20 if nightly else 1):
+        # One process that is not killed goes on writing beside those that are.
+        survivor = spawn("append_turns", home=str(home), session="survivor", seed=next(seeds))
+        others.append(survivor.line())
+        acknowledged += kill_writers(home, spawn, chance, seeds, kills=50)
+        others += survivor.finish()
+        with mnemos.open(home, read_only=True) as memory:
+            kept_whole(memory, acknowledged)
 
     assert_sound(home)
     with mnemos.open(home) as memory:
@@ -50,6 +45,22 @@ def test_no_acknowledged_turn_is_lost_when_writers_are_killed(
         for word, ids in chance.sample(acknowledged, 100):
             hits = memory.sessions.search_messages(word)
             assert {hit["id"] for hit in hits if not hit["partial"]} == set(ids)
+
+
+def kill_writers(
+    home: Path, spawn: Spawn, chance: random.Random, seeds: Iterator[int], *, kills: int
+) -> list[Acknowledged]:
+    """Start writers and kill each after some turns; the turns that were acknowledged."""
+    acknowledged: list[Acknowledged] = []
+    writer = spawn("append_turns", home=str(home), session="s", seed=next(seeds))
+    for _ in range(kills):
+        # The next one starts up while this one is still at work.
+        following = spawn("append_turns", home=str(home), session="s", seed=next(seeds))
+        acknowledged += [writer.line() for _ in range(chance.randint(1, 30))]
+        acknowledged += writer.kill()
+        writer.end()
+        writer = following
+    return [*acknowledged, writer.line(), *writer.finish()]
 
 
 def kept_whole(memory: mnemos.Memory, acknowledged: list[Acknowledged]) -> None:
@@ -92,15 +103,21 @@ class Crashes:
         self._spawn = spawn
         self._points = 200 if nightly else 10
 
-    def homes(self, work: str, *, on: Path | None = None, **more: Any) -> list[Path]:
-        """Homes as the killed processes left them; ``on`` None: there was no home before."""
+    def homes(
+        self, work: str, *, on: Path | None = None, moves_only: bool = False, **more: Any
+    ) -> list[Path]:
+        """Homes as the killed processes left them; ``on`` None: there was no home before.
+
+        ``moves_only``: killed only where a whole file is renamed or removed.
+        """
+        more["moves_only"] = moves_only
         counted = self._copy(on, 0)
         whole = self._spawn("crash", home=str(counted), work=work, at=0, **more)
         (operations,) = whole.finish()
         chance = random.Random(operations)
-        points = sorted(chance.sample(range(1, operations + 1), min(self._points, operations)))
+        points = chance.sample(range(1, operations + 1), min(self._points, operations))
         children = []
-        for at in points:
+        for at in sorted(points):
             home = self._copy(on, at)
             children.append((home, self._spawn("crash", home=str(home), work=work, at=at, **more)))
             if len(children) % 2 == 0:
@@ -210,6 +227,25 @@ def test_a_restore_happened_or_not_after_a_kill(crashes: Crashes, template: Path
         assert_sound(home)
 
 
+@pytest.mark.parametrize("moves_only", [False, True])
+def test_a_repair_killed_in_the_middle_can_be_made_again(
+    crashes: Crashes, template: Path, tmp_path: Path, moves_only: bool
+) -> None:
+    broken = tmp_path / "broken"
+    shutil.copytree(template, broken)
+    sql = "SELECT pageno, ncell FROM dbstat WHERE name = 'messages' AND pagetype = 'leaf' LIMIT 1 OFFSET 5"
+    ((page, lost),) = rows(broken / "home", sql)
+    with (broken / "home" / "mnemos.db").open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(b"\xa5" * 4096)
+    for home in crashes.homes("repair", on=broken, moves_only=moves_only):
+        with mnemos.Memory.at(home) as memory:
+            list(memory.doctor(repair=True))
+            assert memory.sessions.message_count() == LINES + 2 - lost
+            assert memory.sessions.search_messages("after the backup")
+        assert_sound(home)
+
+
 def test_nothing_is_lost_by_a_kill_while_the_index_is_tidied(crashes: Crashes, template: Path) -> None:
     for home in crashes.homes("optimize", on=template):
         with mnemos.open(home) as memory:
@@ -237,8 +273,12 @@ def test_a_migration_happened_or_not_after_a_kill(
 
 
 def raw(home: Path, sql: str, name: str = "mnemos.db") -> Any:
+    return rows(home, sql, name)[0][0]
+
+
+def rows(home: Path, sql: str, name: str = "mnemos.db") -> list[tuple[Any, ...]]:
     connection = apsw.Connection(str(home / name), flags=apsw.SQLITE_OPEN_READONLY)
     try:
-        return connection.execute(sql).get
+        return connection.execute(sql).fetchall()
     finally:
         connection.close()

@@ -180,6 +180,17 @@ def message_id(value: Any) -> int:
     return value
 
 
+def can_be_name(label: str, value: Any) -> bool:
+    """Whether anything can have this name: what nothing can have is unknown, not wrong."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{label} is {value!r}; use a text")
+    try:
+        name(label, value)
+    except InvalidInput:
+        return False
+    return True
+
+
 def optional_name(label: str, value: Any) -> str | None:
     return None if value is None else name(label, value)
 

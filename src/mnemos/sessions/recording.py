@@ -10,6 +10,7 @@ from mnemos.errors import AlreadyExists, Ambiguous, Disabled, NotFound
 from mnemos.sessions import undo
 from mnemos.sessions.conversation import conversation
 from mnemos.sessions.model import (
+    can_be_name,
     dumped,
     message_dict,
     moment,
@@ -148,7 +149,8 @@ class Recording:
         self._set_archived(session_id, archived=False)
 
     def get_session(self, session_id: str) -> dict[str, Any] | None:
-        name("session_id", session_id)
+        if not can_be_name("session_id", session_id):
+            return None
         row = self._storage.read(lambda tx: tx.sessions.get(session_id))
         return session_dict(row) if row else None
 
@@ -224,7 +226,8 @@ class Recording:
 
     def message_count(self, session_id: str | None = None) -> int:
         """Messages of a session, or of the space; 0 for an unknown session."""
-        optional_name("session_id", session_id)
+        if session_id is not None and not can_be_name("session_id", session_id):
+            return 0
         return self._storage.read(lambda tx: tx.sessions.message_count(session_id))
 
     # --- inside -----------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from mnemos.errors import InvalidInput, NotFound
 from mnemos.sessions import discovery, lineage, search, transcripts, undo
 from mnemos.sessions.model import (
     calls_without_arguments,
+    can_be_name,
     dumped,
     name,
     optional_moment,
@@ -211,8 +212,7 @@ class Sessions(Recording):
         Its children belong to its parent from now on. Long sessions take several short transactions;
         no reader sees the session after the first.
         """
-        name("session_id", session_id)
-        if self._settings.disabled:
+        if not can_be_name("session_id", session_id) or self._settings.disabled:
             return False
         kept_since = self._clock() - self._settings.audit_days * 86400.0
         return undo.delete(self._storage, session_id, self._note, kept_since)

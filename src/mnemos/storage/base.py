@@ -247,7 +247,7 @@ class SessionReads(Protocol):
         Every message appended before the call can be found, by every opener. Relevance: best first;
         for a query of common words alone, the best of the newest few thousand. Newest and oldest:
         by the message's own time, exact. A message of more than 100,000 characters may be matched in
-        pieces: its words count together when they stand not farther apart.
+        pieces: of its words, those count together that stand close to each other.
         """
         ...
 

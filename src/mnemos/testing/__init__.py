@@ -19,6 +19,7 @@ runs it by saying how it is opened::
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from mnemos.testing.clock import FixedClock
@@ -35,7 +36,8 @@ def __getattr__(name: str) -> Any:
     # Heavy and optional: pytest and hypothesis, which a program that only wants the clock may lack.
     import pytest
 
-    pytest.register_assert_rewrite("mnemos.testing.storage")
+    if "mnemos.testing.storage" not in sys.modules:
+        pytest.register_assert_rewrite("mnemos.testing.storage")
     from mnemos.testing.storage import StorageContract
 
     return StorageContract

@@ -262,13 +262,21 @@ def test_an_unknown_session_is_none(db: SessionDB) -> None:
     assert db.get_session("nobody") is None
 
 
-def test_an_id_no_session_can_have_is_an_unknown_one(db: SessionDB) -> None:
-    for odd in ("\ud800", "a\0b", "x" * 5000, ""):
-        assert db.get_session(odd) is None
-        assert db.message_count(odd) == 0
-        assert db.delete_session(odd) is False
-        with pytest.raises(MnemosError):
-            db.get_messages(odd)
+@pytest.mark.parametrize("odd", ["\ud800", "a\0b", "x" * 600, ""], ids=["surrogate", "nul", "long", "empty"])
+def test_an_id_no_session_can_have_is_an_unknown_one(db: SessionDB, odd: str) -> None:
+    assert db.get_session(odd) is None
+    assert db.message_count(odd) == 0
+    assert db.delete_session(odd) is False
+    for ask in (db.get_messages, db.get_lineage, db.export_session, db.forget_session):
+        with pytest.raises((NotFound, InvalidInput)):
+            ask(odd)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, b"s"])
+def test_an_id_that_is_no_text_is_invalid_input(db: SessionDB, wrong: Any) -> None:
+    for ask in (db.get_session, db.get_messages, db.get_lineage, db.export_session, db.delete_session):
+        with pytest.raises(InvalidInput):
+            ask(wrong)
 
 
 # --- names ------------------------------------------------------------------------------------

@@ -259,7 +259,7 @@ class SqliteStorage:
             self._upkeep.notice(0)
 
     def _open_for_reading(self) -> None:
-        if self._path is not None and not os.path.lexists(self._path):
+        if self._path is not None and not self._path.exists():
             raise NotFound(f"there is no database at {self.location} to read")
         connection = self._connect(read_only=True)
         try:

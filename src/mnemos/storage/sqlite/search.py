@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -139,16 +140,28 @@ class Search:
             "limit": limit + 20,
         }
         best: dict[int, float] = {}
-        while True:
-            found = self._indexed(plan, scope, asked, rare=rare) + self._fresh(plan, scope, asked)
-            for message, score in found:
+        for source in (partial(self._indexed, rare=rare), self._fresh):
+            for message, score in self._uncrowded(source, plan, scope, asked, limit):
                 best[message] = max(score, best.get(message, 0.0))
-            if len(best) >= limit or len(found) < asked["limit"]:
-                break
-            # The rows of a long message crowded others out.
-            asked["limit"] *= 8
         ranked = sorted(best.items(), key=lambda item: (-item[1], -item[0]))
         return [Found(message, int(score), score % 1) for message, score in ranked[:limit]]
+
+    def _uncrowded(
+        self,
+        source: Callable[[Plan, _Scope, dict[str, Any]], list[tuple[Any, ...]]],
+        plan: Plan,
+        scope: _Scope,
+        asked: dict[str, Any],
+        limit: int,
+    ) -> list[tuple[Any, ...]]:
+        """The best rows of the index or of the tail, so many that enough messages are among them."""
+        several = asked["limit"]
+        while True:
+            found = source(plan, scope, asked | {"limit": several})
+            if len(found) < several or len({message for message, _ in found}) >= limit:
+                return found
+            # The rows of a long message crowded others out.
+            several *= 8
 
     def _indexed(
         self, plan: Plan, scope: _Scope, asked: dict[str, Any], *, rare: bool

@@ -310,9 +310,7 @@ class SqliteSessionWrites(SqliteSessionReads):
                 return key
         key = self._key(SQL.key_of, (self._space.id, session_id))
         if key is None:
-            raise NotFound(
-                f"there is no session {session_id!r}; create it first with create_session or ensure_session"
-            )
+            raise NotFound(f"there is no session {session_id!r}; begin it first")
         self._connection.execute(SQL.count_appended, (messages, calls, key, self._space.id, session_id))
         if len(self._keys) >= _KEYS:
             self._keys.clear()
