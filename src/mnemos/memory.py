@@ -275,7 +275,9 @@ def _path(name: str | os.PathLike[str]) -> Path:
     """An absolute path; a name that no file system takes raises InvalidInput."""
     try:
         path = Path(name).expanduser().absolute()
-        path.exists()
+        path.lstat()
+    except FileNotFoundError:
+        return path
     except (ValueError, TypeError, RuntimeError, OSError) as exc:
         raise InvalidInput(f"{str(name)[:200]!r} is no name for a file: {exc}") from exc
     return path

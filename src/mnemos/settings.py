@@ -82,10 +82,12 @@ class Settings:
 def _folder(name: str | Path) -> Path:
     try:
         folder = Path(name).expanduser().absolute()
-        exists = folder.exists()
+        folder.lstat()
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return folder
     except (ValueError, TypeError, RuntimeError, OSError) as exc:
         raise InvalidInput(f"{str(name)[:200]!r} is no name for a folder: {exc}") from exc
-    if exists and not folder.is_dir():
+    if not folder.is_dir():
         raise InvalidInput(f"{folder} is a file; the home must be a folder")
     return folder
 

@@ -205,7 +205,8 @@ def test_what_a_truncated_file_still_holds_is_saved(
         assert {check.name: check.ok for check in memory.doctor(repair=True)}["salvage"]
     assert_mended(damaged, was)
     saved = contents(damaged)
-    assert len(saved) == sum(page.cells for page in kept)
+    # Of the page that was cut in two, what lies in its first half may be there too.
+    assert len(saved) >= sum(page.cells for page in kept)
     assert saved.items() <= original.items()
 
 

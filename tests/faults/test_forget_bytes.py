@@ -15,7 +15,7 @@ import mnemos
 from mnemos.sessions import undo
 
 from .processes import Spawn
-from .soundness import complaints, index_all
+from .soundness import assert_sound, complaints, index_all
 
 LETTERS = "bcdfghjklmnpqrstvwxz"
 
@@ -339,6 +339,31 @@ def test_what_was_pending_is_gone_when_the_last_process_closes(home: Path, spawn
         assert memory.forget(f"message:{id}")["pending"] is True
         reader.finish()
     assert traces(home, [word]) == []
+
+
+def test_forgetting_while_others_write_harms_nothing(home: Path, spawn: Spawn) -> None:
+    """Erasing goes through pages that other processes remember and change."""
+    secrets = random_words(26, 60)
+    with mnemos.open(home) as memory:
+        for session in ("s", "drop"):
+            memory.sessions.create_session(session, "cli")
+        ids = []
+        for number, secret in enumerate(secrets):
+            append(memory, "drop", talk(27 + number, 5))
+            ids.append(memory.sessions.append_message("s", "user", f"note {secret}"))
+        writers = [spawn("append_many", home=str(home), name=f"writer{n}", turns=400) for n in range(3)]
+        assert [writer.line() for writer in writers] == ["ready"] * 3
+        for writer in writers:
+            writer.go()
+        memory.sessions.delete_session("drop")
+        for id in ids:
+            memory.forget(f"message:{id}")
+        assert [writer.finish() for writer in writers] == [["done"]] * 3
+        assert memory.sessions.message_count() == 60 + 3 * 800
+        assert len(memory.sessions.search_messages("writer2n399")) == 2
+        memory.forget("session:s")
+    assert_sound(home)
+    assert traces(home, secrets) == []
 
 
 def test_the_copies_that_still_have_the_text_are_named(home: Path, tmp_path: Path) -> None:

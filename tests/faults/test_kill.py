@@ -88,17 +88,10 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def copied(template: Path, tmp_path: Path) -> Path:
-    shutil.copytree(template, tmp_path, dirs_exist_ok=True)
-    return tmp_path / "home"
-
-
 class Crashes:
     """The same work again and again on a fresh copy, killed at other operations of the disk each time."""
 
-    def __init__(self, template: Path, folder: Path, spawn: Spawn, nightly: bool) -> None:
-        self._template = template
+    def __init__(self, folder: Path, spawn: Spawn, nightly: bool) -> None:
         self._folder = folder
         self._spawn = spawn
         self._points = 200 if nightly else 10
@@ -138,8 +131,8 @@ class Crashes:
 
 
 @pytest.fixture
-def crashes(template: Path, tmp_path: Path, spawn: Spawn, nightly: bool) -> Crashes:
-    return Crashes(template, tmp_path, spawn, nightly)
+def crashes(tmp_path: Path, spawn: Spawn, nightly: bool) -> Crashes:
+    return Crashes(tmp_path, spawn, nightly)
 
 
 def test_a_turn_is_whole_or_absent_after_a_kill_at_any_write(crashes: Crashes, template: Path) -> None:

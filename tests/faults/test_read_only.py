@@ -16,8 +16,6 @@ from mnemos.errors import NotFound, ReadOnly
 from .processes import Spawn
 from .soundness import complaints
 
-NOBODY = 65534
-
 
 def test_a_reader_finds_what_a_writer_appended_a_moment_ago(home: Path) -> None:
     with mnemos.open(home) as writer:

@@ -21,6 +21,8 @@ _MAX_NAME = 512
 # Control characters, lone surrogates, line and paragraph separators. Joiners and wide blanks are letters
 # to those who write Persian, Japanese or emoji.
 _NOT_IN_NAMES = frozenset({"Cc", "Cs", "Zl", "Zp"})
+# They make a name look like another.
+_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _LAST_MOMENT = 1e12
 
 MESSAGE_FIELDS = frozenset(
@@ -167,7 +169,7 @@ def name(label: str, value: Any) -> str:
         raise InvalidInput(f"{label} is {value!r}; use a text that is not empty")
     if len(value) > _MAX_NAME:
         raise TooLarge(f"{label} has {len(value)} characters; at most {_MAX_NAME} are allowed")
-    if not value.isprintable() and any(category(c) in _NOT_IN_NAMES for c in value):
+    if not value.isprintable() and any(category(c) in _NOT_IN_NAMES or c in _DIRECTIONS for c in value):
         raise InvalidInput(f"{label} is {value!r}; line breaks and control characters are not allowed")
     return value
 

@@ -24,6 +24,7 @@ from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
 from mnemos.storage.sqlite import doctor, files, index, schema, scrub
 from mnemos.storage.sqlite.connection import DRIVER_ERRORS, MEMORY, connect, translated, value
 from mnemos.storage.sqlite.handle import Handle, WriteHandle, merge_some, reading, writing
+from mnemos.storage.sqlite.salvage import finish as finish_salvage
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 from mnemos.storage.sqlite.upkeep import Upkeep, only_one
 from mnemos.text.words import RULE_VERSION
@@ -246,6 +247,8 @@ class SqliteStorage:
             self._open_for_reading()
 
     def _open_for_writing(self) -> None:
+        if self._path is not None:
+            finish_salvage(self._path)
         connection = self._connect(read_only=False)
         try:
             schema.migrate(connection)

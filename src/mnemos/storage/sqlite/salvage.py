@@ -22,6 +22,8 @@ _BATCH = 500
 _FARTHEST = 1 << 54
 # Ids tried one by one before bigger and bigger leaps: a leap may pass over something readable.
 _PATIENCE = 20_000
+# What a finished copy is called until it takes its place.
+_SAVED = ".saved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ def salvage(path: Path) -> Salvaged:
         try:
             schema.migrate(target)
             counts = _copy_all(damaged, target)
+            # One file, without a log beside it.
+            target.execute("PRAGMA journal_mode = DELETE")
         finally:
             target.close()
             damaged.close()
@@ -54,15 +58,24 @@ def salvage(path: Path) -> Salvaged:
         _remove(fresh)
         raise Corrupt(f"nothing in {path} can be read; restore a backup with `mnemos restore FILE`")
     kept = name_beside(path, "damaged")
-    for suffix in ("", "-wal", "-shm"):
-        old = path.with_name(path.name + suffix)
-        if old.exists():
-            old.rename(kept.with_name(kept.name + suffix))
-    for suffix in ("", "-wal", "-shm"):
-        new = fresh.with_name(fresh.name + suffix)
-        if new.exists():
-            new.rename(path.with_name(path.name + suffix))
+    fresh.rename(kept.with_name(kept.name + _SAVED))
+    finish(path)
     return Salvaged(counts, kept)
+
+
+def finish(path: Path) -> None:
+    """Put a salvaged file in the place of the damaged one; also after a kill in the middle of that.
+
+    The name under which the new file waits says where the old one goes, so every step can be repeated.
+    """
+    for saved in path.parent.glob(f"{path.stem}.damaged-*{path.suffix}{_SAVED}"):
+        kept = saved.with_name(saved.name.removesuffix(_SAVED))
+        # The log first: it must never meet the new file.
+        for suffix in ("-wal", "-shm", ""):
+            old = path.with_name(path.name + suffix)
+            if old.exists():
+                old.rename(kept.with_name(kept.name + suffix))
+        saved.rename(path)
 
 
 def _copy_all(damaged: apsw.Connection, target: apsw.Connection) -> dict[str, int]:

@@ -72,6 +72,8 @@ def check_readable(connection: apsw.Connection) -> None:
 def migrate(connection: apsw.Connection) -> None:
     """Bring the file to this version's schema: one exclusive transaction, after a backup."""
     if check_known(connection) == VERSION:
+        if connection.filename and connection.pragma("journal_mode") != "wal":
+            connection.execute("PRAGMA journal_mode = WAL")
         return
     if connection.filename:
         connection.execute("PRAGMA journal_mode = WAL")
