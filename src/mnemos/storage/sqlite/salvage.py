@@ -87,6 +87,8 @@ def _copy_all(damaged: apsw.Connection, target: apsw.Connection) -> dict[str, in
             counts[table] = 0
             read, write = getattr(SQL, f"read_{table}"), getattr(SQL, f"write_{table}")
             for row in _readable(damaged, read):
+                if table == "messages" and _is_half(row):
+                    continue
                 target.execute(write, row[1:])
                 counts[table] += 1
         target.execute(SQL.lost_spaces)
@@ -96,6 +98,11 @@ def _copy_all(damaged: apsw.Connection, target: apsw.Connection) -> dict[str, in
         target.execute(SQL.next_messages)
         target.execute(SQL.counters)
     return counts
+
+
+def _is_half(row: tuple[Any, ...]) -> bool:
+    """No text is stored with a NUL in it: there, the rest was cut off with the file."""
+    return any(isinstance(item, str) and "\0" in item for item in row)
 
 
 def _readable(connection: apsw.Connection, sql: str) -> Iterator[tuple[Any, ...]]:
