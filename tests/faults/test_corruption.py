@@ -189,6 +189,32 @@ def test_losing_the_root_of_the_messages_leaves_the_sessions(damaged: Path) -> N
         assert memory.sessions.get_session("s1")["title"] == "title1"
 
 
+def test_a_record_that_claims_to_be_huge_is_passed_over(damaged: Path, original: dict[int, str]) -> None:
+    """The lengths of a record are easily hit: here its role is said to have a billion letters."""
+    page = pages_of(damaged, "messages")[7]
+    with (damaged / "mnemos.db").open("rb") as file:
+        file.seek((page.number - 1) * PAGE + 8)
+        cell = int.from_bytes(file.read(2), "big")
+    types = varint(0) + varint(1) + varint(2 * 1_500_000_000 + 13) + varint(0) * 9
+    record = varint(4_000_000_000) + varint(77) + varint(len(types) + 1) + types
+    overwrite(damaged, page.number, record, offset=cell)
+    with mnemos.Memory.at(damaged) as memory:
+        assert code_of(lambda: list(memory.sessions.export_all())) == "corrupt"
+        list(memory.doctor(repair=True))
+    assert_sound(damaged)
+    saved = contents(damaged)
+    assert len(original) - page.cells <= len(saved) < len(original)
+    assert saved.items() <= original.items()
+
+
+def varint(number: int) -> bytes:
+    """A number as SQLite writes it: seven bits a byte, the last one below 128."""
+    data = [number & 0x7F]
+    while number := number >> 7:
+        data.insert(0, 0x80 | number & 0x7F)
+    return bytes(data)
+
+
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.95])
 def test_what_a_truncated_file_still_holds_is_saved(
     damaged: Path, original: dict[int, str], share: float
@@ -219,6 +245,20 @@ def test_a_damaged_schema_page_is_reported_and_the_file_left_alone(damaged: Path
     with mnemos.Memory.at(damaged) as memory, pytest.raises(Corrupt):
         list(memory.doctor(repair=True))
     assert (damaged / "mnemos.db").read_bytes() == was
+
+
+def test_a_damaged_letter_of_the_schema_costs_nothing(damaged: Path, original: dict[int, str]) -> None:
+    file = damaged / "mnemos.db"
+    data = file.read_bytes()
+    assert data.count(b"indexed INTEGER") == 1
+    file.write_bytes(data.replace(b"indexed INTEGER", b"imdexed INTEGER"))
+    was = file.read_bytes()
+    assert code_of(lambda: mnemos.open(damaged)) == "corrupt"
+    with mnemos.Memory.at(damaged) as memory:
+        assert {check.name: check.ok for check in memory.doctor(repair=True)}["salvage"]
+    assert_mended(damaged, was)
+    assert contents(damaged) == original
+    assert_found(damaged, original)
 
 
 def test_a_healthy_file_is_left_as_it_is_by_the_doctor(damaged: Path) -> None:

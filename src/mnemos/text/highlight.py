@@ -14,6 +14,8 @@ OPEN, CLOSE = ">>>", "<<<"
 # Looking further than this for a better place costs more than it shows.
 _FAR = 2_000
 
+_RUN_HERE = re.compile("[A-Za-z0-9]+")
+
 _Words = list[tuple[Run, int, int]]
 
 
@@ -37,6 +39,9 @@ class Finder:
     def __init__(self, query: Query) -> None:
         self._terms = query.terms()
         self._anchors = _anchors(self._terms)
+        self._longest = max((len(term.forms) for term in self._terms), default=0)
+        # Whether a run matches, for the runs met so far.
+        self._fitting: dict[str, bool] = {}
 
     def snippet(self, text: str, width: int = 240) -> str:
         found: list[tuple[int, int]] = []
@@ -44,13 +49,14 @@ class Finder:
             if found and span[0] > found[0][0] + _FAR:
                 break
             found.append(span)
+        if len(text) <= width:
+            return _marked(text, 0, len(text), found)
         start, end = _best_window(text, found, width)
         shown = _marked(text, start, end, [s for s in found if s[0] >= start and s[1] <= end])
         return f"{'…' if start else ''}{shown}{'…' if end < len(text) else ''}"
 
     def every(self, text: str) -> Iterator[tuple[int, int]]:
         """Word by word, missing nothing."""
-        longest = max((len(term.forms) for term in self._terms), default=0)
         words = [
             (Run((form,), place.run.beside), place.start, place.end)
             for place in placed(text)
@@ -60,32 +66,46 @@ class Finder:
         for position in range(len(words)):
             if words[position][1] < upto:
                 continue
-            end = self._match_end(words[position : position + longest])
+            end = self._match_end(words[position : position + self._longest])
             if end is not None:
                 upto = end
                 yield words[position][1], end
 
-    def _quickly(self, text: str) -> Iterator[tuple[int, int]]:
+    def _quickly(self, text: str) -> list[tuple[int, int]]:
         """Only where a word may begin a match; where that finds nothing, word by word."""
         if self._anchors is None or not text.isascii():
-            yield from self.every(text)
-            return
+            return list(self.every(text))
+        found: list[tuple[int, int]] = []
         upto = 0
-        found = False
         for anchor in self._anchors.finditer(text):
-            if anchor.start() < upto:
+            at = anchor.start()
+            if at < upto:
                 continue
-            start = _run_start(text, anchor.start())
-            end = self._match_end(_words_from(text, start, self._longest()))
+            while at > 0 and text[at - 1].isalnum():
+                at -= 1
+            end = self._single_end(text, at) if self._longest == 1 else self._several_end(text, at)
             if end is not None:
-                found = True
                 upto = end
-                yield start, end
-        if not found:
-            yield from self.every(text)
+                found.append((at, end))
+                if at > found[0][0] + _FAR:
+                    break
+        return found or list(self.every(text))
 
-    def _longest(self) -> int:
-        return max(len(term.forms) for term in self._terms)
+    def _single_end(self, text: str, start: int) -> int | None:
+        """Where the run at this place ends, if it is one of the words."""
+        run = _RUN_HERE.match(text, start)
+        if run is None:
+            return None
+        piece = run.group()
+        fits = self._fitting.get(piece)
+        if fits is None:
+            fits = self._match_end([(runs(piece)[0], start, run.end())]) is not None
+            self._fitting[piece] = fits
+        return run.end() if fits else None
+
+    def _several_end(self, text: str, start: int) -> int | None:
+        words = [(p.run, p.start, p.end) for p in islice(placed(text, start), self._longest)]
+        return self._match_end(words) if words else None
 
     def _match_end(self, words: _Words) -> int | None:
         """Where a term that begins with the first of these words ends."""
@@ -129,22 +149,6 @@ def _anchors(terms: list[Term]) -> re.Pattern[str] | None:
     if not beginnings:
         return None
     return re.compile("|".join(map(re.escape, sorted(beginnings))), re.IGNORECASE)
-
-
-def _run_start(text: str, position: int) -> int:
-    while position > 0 and text[position - 1].isalnum():
-        position -= 1
-    return position
-
-
-def _words_from(text: str, start: int, count: int) -> _Words:
-    if count == 1:
-        end = start
-        while end < len(text) and text[end].isalnum():
-            end += 1
-        found = runs(text[start:end])
-        return [(found[0], start, end)] if found else [(Run((), ()), start, end)]
-    return [(place.run, place.start, place.end) for place in islice(placed(text, start), count)]
 
 
 def _best_window(text: str, found: list[tuple[int, int]], width: int) -> tuple[int, int]:

@@ -38,6 +38,8 @@ _TOO_MANY_PENDING = 4_000
 _CLOSE_SECONDS = 2.0
 _DELETES_A_STEP = 12
 _MERGE_PAGES = 64
+# Having indexed so many messages, a process tidies the index before it goes.
+_MANY_INDEXED = 2_000
 
 # Connections inherited through a fork, kept from the garbage collector for ever.
 _inherited: list[Any] = []
@@ -63,6 +65,7 @@ class SqliteStorage:
         self._busy_seconds = busy_seconds
         self._read_only = read_only
         self._closed = False
+        self._indexed = 0
         self._writer: WriteHandle | None = None
         self._begin_process()
         try:
@@ -145,9 +148,7 @@ class SqliteStorage:
         deadline = None if seconds is None else time.monotonic() + seconds
         self.finish_deletes()
         self.catch_up(seconds)
-        while deadline is None or time.monotonic() < deadline:
-            if not self.write(lambda tx: merge_some(_writer(tx), _MERGE_PAGES)):
-                break
+        self._merge(deadline)
         self.write(lambda tx: _handle(tx).connection.execute("PRAGMA optimize"))
         if self._path is not None:
             self._empty_log()
@@ -227,7 +228,7 @@ class SqliteStorage:
             return
         self._upkeep.stop()
         if not self._read_only:
-            self._tried(lambda: self.catch_up(_CLOSE_SECONDS))
+            self._tried(self._settle)
         self._closed = True
         self._forget_connections()
 
@@ -394,7 +395,7 @@ class SqliteStorage:
     def _step(self) -> bool:
         """One bounded piece of background work; False when there is nothing left to do."""
         with only_one(self._lock_file()) as alone:
-            return alone and (self.write(_delete_some) or self._index_step())
+            return alone and (self.write(_delete_some) or self._index_step() or self._merge_step())
 
     def _index_step(self) -> bool:
         """Index a little; False when nothing is pending. A step that came too late changes nothing."""
@@ -406,7 +407,23 @@ class SqliteStorage:
         if step is None:
             return False
         self.write(lambda tx: index.write(_handle(tx).connection, _handle(tx).space, step))
+        self._indexed += len(step.rows)
         return True
+
+    def _settle(self) -> None:
+        """Leave the index whole; after many messages also in few pieces, for whoever searches next."""
+        deadline = time.monotonic() + _CLOSE_SECONDS
+        self.catch_up(_CLOSE_SECONDS)
+        if self._indexed > _MANY_INDEXED:
+            self._merge(deadline)
+
+    def _merge(self, deadline: float | None) -> None:
+        self.write(lambda tx: merge_some(_writer(tx), -_MERGE_PAGES))
+        while (deadline is None or time.monotonic() < deadline) and self._merge_step():
+            pass
+
+    def _merge_step(self) -> bool:
+        return self.write(lambda tx: merge_some(_writer(tx), _MERGE_PAGES))
 
     def _lock_file(self) -> Path | None:
         return None if self._path is None else self._path.with_name(self._path.name + "-upkeep")

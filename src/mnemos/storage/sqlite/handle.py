@@ -87,7 +87,10 @@ def _number_of(connection: apsw.Connection, space: str) -> int:
 
 
 def merge_some(handle: WriteHandle, pages: int) -> bool:
-    """Merge a little of the index; False when nothing is left to merge."""
+    """Merge a little of the index; False when nothing is left to merge.
+
+    A negative number begins a merge of everything, which positive ones then go on with.
+    """
     before = handle.connection.total_changes()
     handle.connection.execute(index.SQL.merge, (pages,))
     # FTS5's own word for that: fewer than two rows changed.

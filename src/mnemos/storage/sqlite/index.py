@@ -44,8 +44,6 @@ class State:
     next_message: int
     indexed: int
     removals: int
-    is_alone: bool = False
-    """The file holds no other space."""
     has_doomed: bool = False
     """Some deleted session still has rows."""
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from mnemos.text.query import Clause, Query, Term
 
-_EVERYWHERE = "{said tool beside}"
-_AS_WRITTEN = "{said tool}"
+_AS_WRITTEN = "{said tool} : "
 
 # A form as it was typed says a little more than another form of the word.
 _AS_TYPED = 0.25
@@ -48,7 +47,7 @@ def quoted(words: Iterable[str]) -> str:
 
 
 def any_tag(tags: Iterable[str]) -> str:
-    return "tags:(" + " OR ".join(quoted([tag]) for tag in tags) + ")"
+    return "(" + " OR ".join(quoted([tag]) for tag in tags) + ")"
 
 
 def clause_match(clause: Clause) -> str:
@@ -107,9 +106,8 @@ def _clause(clause: Clause, number: int) -> tuple[str, list[Phrase]]:
 def _term(term: Term, number: int) -> tuple[str, list[Phrase]]:
     star = " *" if term.prefix else ""
     single = len(term.forms) == 1 and not term.exact
-    where = _EVERYWHERE if single else _AS_WRITTEN
-    texts = [f"{where}:{quoted(term.forms)}{star}"]
-    texts += [f"{_EVERYWHERE}:{quoted([word])}" for word in term.beside]
+    texts = [f"{'' if single else _AS_WRITTEN}{quoted(term.forms)}{star}"]
+    texts += [quoted([word]) for word in term.beside]
     # The stem stands for every form of a word, this one too; the form itself then only adds.
     own = _AS_TYPED if single and term.beside else 1.0
     phrases = [Phrase(number, own)] + [Phrase(number, 1.0)] * len(term.beside)

@@ -12,7 +12,7 @@ _K1 = 1.2
 _B = 0.75
 _SAID, _TOOL, _BESIDE = 0, 1, 2
 # Brings the sum of the clauses below one; any constant of the size of a usual sum will do.
-HALF = 10.0
+_HALF = 10.0
 
 
 class Scorer:
@@ -51,7 +51,7 @@ class Scorer:
             if frequency:
                 matched += 1
                 total += idf * frequency * (_K1 + 1) / (frequency + norm)
-        return matched + total / (total + HALF)
+        return matched + total / (total + _HALF)
 
     def _score_one(self, row: apsw.FTS5ExtensionApi, *_: Any) -> float:
         """For a single clause, whose own weight changes no order: what matters is how often, how long."""

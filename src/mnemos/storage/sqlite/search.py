@@ -11,7 +11,6 @@ import heapq
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite.connection import rows, value
 from mnemos.storage.sqlite.index import Tail
 from mnemos.storage.sqlite.match import Plan, Weight, all_of, any_of, any_tag, clause_match
-from mnemos.storage.sqlite.scoring import HALF, Scorer
+from mnemos.storage.sqlite.scoring import Scorer
 from mnemos.storage.sqlite.space import Space
 from mnemos.storage.sqlite.terms import (
     LAST_MOMENT,
@@ -37,12 +36,15 @@ from mnemos.text.query import Clause, Query
 
 SQL = Queries(Path(__file__).parent / "sql" / "search.sql")
 
-# How many matches are scored: the newest, where there are more. One word tells little about a
-# message that a thousand others do not have too.
+# How many matches are scored: the newest, where there are more. A single word tells little about a message
+# that hundreds of others do not have too.
 CANDIDATES = 2_000
-_CANDIDATES_OF_ONE = 1_000
+_CANDIDATES_OF_ONE = 300
+_CANDIDATES_A_HIT = 10
 # How far matches are counted to weigh a word; beyond, its frequency is estimated.
-_COUNTED = 1_000
+_COUNTED = 200
+# Rows asked for beyond the limit: those of one long message fold into one hit.
+_SPARE = 10
 # With more weeks than these, a time filter lets so much through that it needs no help from the index.
 _WEEKS_IN_MATCH = 60
 
@@ -92,10 +94,10 @@ class Search:
         if not query.clauses or limit <= 0 or scope is None:
             return Results((), partial=False)
         wanted = offset + limit
-        weights = [self._weight(clause) for clause in query.clauses]
+        weights = self._weights(query.clauses)
         known = [weight for weight in weights if weight]
         if len(known) == len(weights):
-            hits = self._all_of(query, known, scope, order, wanted)
+            hits = self._find(all_of(query, known), scope, order, wanted)
             if hits:
                 return Results(tuple(hits[offset:]), partial=False)
         hits = self._most_of(query.loosened(), scope, order, wanted)
@@ -109,38 +111,26 @@ class Search:
         while known:
             rarest_first = Query(tuple(clause for clause, _ in known), query.excluded)
             weights = [weight for _, weight in known]
-            hits = self._all_of(rarest_first, weights, scope, order, limit)
-            hits = hits or self._any_of(rarest_first, weights, scope, order, limit)
+            hits = self._find(all_of(rarest_first, weights), scope, order, limit)
+            hits = hits or self._find(any_of(rarest_first, weights, CANDIDATES), scope, order, limit)
             if hits:
                 return hits
             known = known[1:]
         return []
 
-    def _all_of(
-        self, query: Query, weights: Sequence[Weight], scope: _Scope, order: Order, limit: int
-    ) -> list[Found]:
-        plan = all_of(query, weights)
-        if order is not Order.RELEVANCE:
-            return self._in_time(plan, scope, limit, newest=order is Order.NEWEST)
-        rare = self._state.is_alone and scope.is_everything and all(w.count < _COUNTED for w in weights)
-        return self._best(plan, scope, limit, rare=rare)
+    def _find(self, plan: Plan, scope: _Scope, order: Order, limit: int) -> list[Found]:
+        if order is Order.RELEVANCE:
+            return self._best(plan, scope, limit)
+        return self._in_time(plan, scope, limit, newest=order is Order.NEWEST)
 
-    def _any_of(
-        self, query: Query, weights: Sequence[Weight], scope: _Scope, order: Order, limit: int
-    ) -> list[Found]:
-        plan = any_of(query, weights, CANDIDATES)
-        if order is not Order.RELEVANCE:
-            return self._in_time(plan, scope, limit, newest=order is Order.NEWEST)
-        return self._best(plan, scope, limit, rare=False)
-
-    def _best(self, plan: Plan, scope: _Scope, limit: int, *, rare: bool) -> list[Found]:
+    def _best(self, plan: Plan, scope: _Scope, limit: int) -> list[Found]:
         self._scorer.use(plan)
         asked = self._asked(scope) | {
             "cap": CANDIDATES,
-            "limit": limit + 20,
+            "limit": limit + _SPARE,
         }
         best: dict[int, float] = {}
-        for source in (partial(self._indexed, rare=rare), self._fresh):
+        for source in (self._indexed, self._fresh):
             for message, score in self._uncrowded(source, plan, scope, asked, limit):
                 best[message] = max(score, best.get(message, 0.0))
         ranked = sorted(best.items(), key=lambda item: (-item[1], -item[0]))
@@ -163,19 +153,11 @@ class Search:
             # The rows of a long message crowded others out.
             several *= 8
 
-    def _indexed(
-        self, plan: Plan, scope: _Scope, asked: dict[str, Any], *, rare: bool
-    ) -> list[tuple[Any, ...]]:
-        if rare:
-            # FTS5 ranks faster than we do, once it has read every posting of every word.
-            asked["match"] = plan.match
-            clauses = len(plan.idf)
-            found = rows(self._connection, SQL.best_of_rare, asked)
-            return [(message, clauses + s / (s + HALF)) for message, s in found]
+    def _indexed(self, plan: Plan, scope: _Scope, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
         if scope.is_timeless:
             asked["match"] = scope.match(plan)
             if len(plan.idf) == 1 and scope.is_everything:
-                asked["cap"] = _CANDIDATES_OF_ONE
+                asked["cap"] = max(_CANDIDATES_OF_ONE, asked["limit"] * _CANDIDATES_A_HIT)
                 return rows(self._connection, SQL.best_of_one, asked)
             return rows(self._connection, SQL.best, asked)
         weeks = self._weeks(scope)
@@ -228,6 +210,10 @@ class Search:
             "since": scope.since,
             "until": scope.until,
         }
+
+    def _weights(self, clauses: Sequence[Clause]) -> list[Weight | None]:
+        # What a single clause is worth changes no order.
+        return [Weight(1, 1.0)] if len(clauses) == 1 else [self._weight(clause) for clause in clauses]
 
     def _weight(self, clause: Clause) -> Weight | None:
         """What a clause is worth, the rarer the more. None: no message of the space has it."""

@@ -106,6 +106,8 @@ CREATE VIRTUAL TABLE messages_fts USING fts5 (
     tokenize = "ascii tokenchars '+#'"
 );
 INSERT INTO messages_fts (messages_fts, rank) VALUES ('secure-delete', 1);
+-- Every piece of the index costs a search time: two of a size are merged, in the background.
+INSERT INTO messages_fts (messages_fts, rank) VALUES ('usermerge', 2);
 
 -- The weeks that have indexed messages, counted from the epoch: lets a search go through time in order.
 CREATE TABLE calendar (

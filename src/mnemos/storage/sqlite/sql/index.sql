@@ -6,7 +6,6 @@ SELECT
     ),
     indexed,
     removals,
-    (SELECT count(*) FROM spaces) = 1,
     EXISTS (SELECT 1 FROM sessions WHERE space = ?1 AND doomed)
 FROM spaces
 WHERE id = ?1

@@ -49,17 +49,6 @@ FROM (
     LIMIT :limit
 )
 
--- The same for words so rare that counting them all costs little; tags weigh nothing.
--- name: best_of_rare
-SELECT (SELECT max(m.id) FROM messages AS m WHERE m.id <= r), s
-FROM (
-    SELECT rowid AS r, -bm25(messages_fts, 1.0, 1.0, 1.0, 0.0) AS s
-    FROM messages_fts
-    WHERE messages_fts MATCH :match
-    ORDER BY s DESC, r DESC
-    LIMIT :limit
-)
-
 -- name: best_of_tail
 SELECT (SELECT max(m.id) FROM messages AS m WHERE m.id <= r), s
 FROM (
