@@ -47,9 +47,7 @@ def _commit() -> str:
 
 def _git(*arguments: str) -> str:
     try:
-        answer = subprocess.run(
-            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-        )
+        answer = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         return ""
     return answer.stdout.strip() if answer.returncode == 0 else ""

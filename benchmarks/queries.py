@@ -155,9 +155,7 @@ class _Draw:
                 return word
 
     def _words(self, least: float, most: float) -> list[str]:
-        return sorted(
-            word for word in self._lexicon.frequency if self._is_between(word, least, most)
-        )
+        return sorted(word for word in self._lexicon.frequency if self._is_between(word, least, most))
 
     def _is_between(self, word: str, least: float, most: float) -> bool:
         telling = len(word) > 2 and word.isascii() and word.isalpha() and word not in _UNTELLING

@@ -134,9 +134,7 @@ class Raw:
 
     def counts(self, session_id: str) -> tuple[int, int]:
         counted = "SELECT message_count FROM sessions WHERE id = ?"
-        there = (
-            "SELECT count(*) FROM messages WHERE session = (SELECT key FROM sessions WHERE id = ?)"
-        )
+        there = "SELECT count(*) FROM messages WHERE session = (SELECT key FROM sessions WHERE id = ?)"
         key = (session_id,)
         # get is the single value of the first row, or None when there is no such session.
         return self._db.execute(counted, key).get or 0, self._db.execute(there, key).get

@@ -96,9 +96,7 @@ def run(options: Options) -> Result:
     )
 
 
-def _measure(
-    size: int, contenders: list[Contender], options: Options, missing: dict[str, str]
-) -> Stores:
+def _measure(size: int, contenders: list[Contender], options: Options, missing: dict[str, str]) -> Stores:
     corpus = Corpus(size, SEED)
     _say(f"{size:,} messages: reading the corpus")
     drawn = queries.draw(queries.read(corpus), 20 if options.quick else 100, SEED)
@@ -215,9 +213,7 @@ def _growth(sizes: dict[int, Stores]) -> dict[str, dict[str, float]]:
             continue
         before, after = sizes[small][name]["queries"], sizes[large][name]["queries"]
         exponents[name] = {
-            kind: growth_exponent(
-                (small, before[kind]["wall_p50"]), (large, after[kind]["wall_p50"])
-            )
+            kind: growth_exponent((small, before[kind]["wall_p50"]), (large, after[kind]["wall_p50"]))
             for kind in before
         }
     return exponents

@@ -128,9 +128,7 @@ def _usable(
     return usable
 
 
-def _measure(
-    commands: Sequence[Command], environment: dict[str, str], runs: int
-) -> dict[str, list[Spent]]:
+def _measure(commands: Sequence[Command], environment: dict[str, str], runs: int) -> dict[str, list[Spent]]:
     times: dict[str, list[Spent]] = {command.label: [] for command in commands}
     for _ in range(runs):
         for command in commands:
