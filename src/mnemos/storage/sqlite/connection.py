@@ -169,10 +169,6 @@ def _cannot_open(_: Exception, location: str) -> errors.MnemosError:
     )
 
 
-def _too_big(exc: Exception, location: str) -> errors.MnemosError:
-    return errors.TooLarge(f"a value is too large for {location}: {exc}")
-
-
 def _input_output(exc: Exception, location: str) -> errors.MnemosError:
     return errors.Unavailable(f"the disk under {location} failed: {exc}")
 
@@ -188,9 +184,10 @@ _TRANSLATIONS: tuple[
     (apsw.FullError, _full),
     (apsw.ReadOnlyError, _read_only),
     (apsw.NotADBError, _not_ours),
-    ((apsw.CorruptError, UnicodeDecodeError), _corrupt),
+    # Our SQL is tested and our values are bounded: a column that is not there or a value too big to be read
+    # is damage.
+    ((apsw.CorruptError, apsw.SQLError, apsw.TooBigError, UnicodeDecodeError), _corrupt),
     ((apsw.CantOpenError, apsw.AuthError, apsw.PermissionsError, PermissionError), _cannot_open),
-    (apsw.TooBigError, _too_big),
     (apsw.IOError, _input_output),
     (OSError, _cannot_open),
 )

@@ -18,6 +18,15 @@ from mnemos.storage.sqlite.files import name_beside
 
 SQL = Queries(Path(__file__).parent / "sql" / "salvage.sql")
 
+# How many columns of each table are brought over, in the order of the schema.
+_TABLES = {
+    "spaces": 3,
+    "sessions": 18,
+    "session_details": 4,
+    "messages": 12,
+    "audit": 9,
+    "backups": 2,
+}
 _BATCH = 500
 _FARTHEST = 1 << 54
 # Ids tried one by one before bigger and bigger leaps: a leap may pass over something readable.
@@ -83,13 +92,13 @@ def _copy_all(damaged: apsw.Connection, target: apsw.Connection) -> dict[str, in
     # Order of insertion does not follow the references: a lost parent must not lose its child.
     target.execute("PRAGMA foreign_keys = OFF")
     with target:
-        for table in ("spaces", "sessions", "session_details", "messages", "audit", "backups"):
+        for table, columns in _TABLES.items():
             counts[table] = 0
             read, write = getattr(SQL, f"read_{table}"), getattr(SQL, f"write_{table}")
             for row in _readable(damaged, read):
                 if table == "messages" and _is_half(row):
                     continue
-                target.execute(write, row[1:])
+                target.execute(write, row[1 : 1 + columns])
                 counts[table] += 1
         target.execute(SQL.lost_spaces)
         target.execute(SQL.lost_sessions)
@@ -111,7 +120,7 @@ def _readable(connection: apsw.Connection, sql: str) -> Iterator[tuple[Any, ...]
     while position < _FARTHEST:
         try:
             page = rows(connection, sql, (position, size))
-        except (apsw.CorruptError, apsw.SQLError, UnicodeDecodeError):
+        except (apsw.CorruptError, apsw.TooBigError, apsw.NoMemError, UnicodeDecodeError):
             if size == 1:
                 failures += 1
                 position += 1 << max(0, failures - _PATIENCE)

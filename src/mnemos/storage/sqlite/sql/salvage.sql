@@ -1,8 +1,11 @@
+-- Read by position: a damaged letter in the name of a column costs nothing. The columns written are the
+-- first of those read, in the order of the schema.
+
 -- name: read_spaces
-SELECT id, id, name, next_message
+SELECT rowid, *
 FROM spaces
-WHERE id >= ?
-ORDER BY id
+WHERE rowid >= ?
+ORDER BY rowid
 LIMIT ?
 
 -- name: write_spaces
@@ -12,12 +15,10 @@ ON CONFLICT (id) DO UPDATE
 SET next_message = excluded.next_message
 
 -- name: read_sessions
-SELECT
-    key, key, space, id, source, user_id, model, parent, started_at, ended_at, end_reason,
-    message_count, tool_call_count, input_tokens, output_tokens, title, title_folded, archived, doomed
+SELECT rowid, *
 FROM sessions
-WHERE key >= ?
-ORDER BY key
+WHERE rowid >= ?
+ORDER BY rowid
 LIMIT ?
 
 -- name: write_sessions
@@ -28,10 +29,10 @@ INSERT OR IGNORE INTO sessions (
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: read_session_details
-SELECT session, session, model_config, system_prompt, metadata
+SELECT rowid, *
 FROM session_details
-WHERE session >= ?
-ORDER BY session
+WHERE rowid >= ?
+ORDER BY rowid
 LIMIT ?
 
 -- name: write_session_details
@@ -39,12 +40,10 @@ INSERT OR IGNORE INTO session_details (session, model_config, system_prompt, met
 VALUES (?, ?, ?, ?)
 
 -- name: read_messages
-SELECT
-    id, id, session, role, timestamp, tool_name, tool_call_id, token_count, encoded, forgotten_at,
-    metadata, tool_calls, content
+SELECT rowid, *
 FROM messages NOT INDEXED
-WHERE id >= ?
-ORDER BY id
+WHERE rowid >= ?
+ORDER BY rowid
 LIMIT ?
 
 -- name: write_messages
@@ -55,10 +54,10 @@ INSERT OR IGNORE INTO messages (
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: read_audit
-SELECT id, id, space, at, actor, operation, ref, before, after, undone_by
+SELECT rowid, *
 FROM audit
-WHERE id >= ?
-ORDER BY id
+WHERE rowid >= ?
+ORDER BY rowid
 LIMIT ?
 
 -- name: write_audit
@@ -66,7 +65,7 @@ INSERT OR IGNORE INTO audit (id, space, at, actor, operation, ref, before, after
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: read_backups
-SELECT rowid, path, made_at
+SELECT rowid, *
 FROM backups
 WHERE rowid >= ?
 ORDER BY rowid
