@@ -221,8 +221,9 @@ def test_what_a_truncated_file_still_holds_is_saved(
 ) -> None:
     file = damaged / "mnemos.db"
     size = int(file.stat().st_size * share)
-    last = size // PAGE
-    kept = [page for page in pages_of(damaged, "messages") if page.number <= last]
+    pages = pages_of(damaged, "messages")
+    whole = sum(page.cells for page in pages if page.number <= size // PAGE)
+    cut = sum(page.cells for page in pages if page.number == size // PAGE + 1)
     os.truncate(file, size)
     with pytest.raises(Corrupt), mnemos.open(damaged) as memory:
         list(memory.sessions.export_all())

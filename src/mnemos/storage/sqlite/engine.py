@@ -34,7 +34,7 @@ log = logging.getLogger("mnemos.storage")
 
 # Past this many messages pending, the appender itself helps to index: the tail that searches
 # must read stays short however fast messages come.
-_TOO_MANY_PENDING = 4_000
+_TOO_MANY_PENDING = 8_000
 _CLOSE_SECONDS = 2.0
 _DELETES_A_STEP = 12
 _MERGE_PAGES = 64
@@ -300,7 +300,7 @@ class SqliteStorage:
         self._lock = threading.Lock()
         self._readers: list[Handle] = []
         self._writer = None
-        self._upkeep = Upkeep(self, self._step)
+        self._upkeep = Upkeep(self, self._step, self._merge_step)
 
     def _check_process(self) -> None:
         if self._pid != os.getpid():
@@ -395,7 +395,7 @@ class SqliteStorage:
     def _step(self) -> bool:
         """One bounded piece of background work; False when there is nothing left to do."""
         with only_one(self._lock_file()) as alone:
-            return alone and (self.write(_delete_some) or self._index_step() or self._merge_step())
+            return alone and (self.write(_delete_some) or self._index_step())
 
     def _index_step(self) -> bool:
         """Index a little; False when nothing is pending. A step that came too late changes nothing."""

@@ -24,18 +24,19 @@ if TYPE_CHECKING:
 log = logging.getLogger("mnemos.storage")
 
 # Messages pending before the thread starts at once, and how long it waits for them otherwise.
-ENOUGH = 500
+ENOUGH = 2_000
 IDLE_SECONDS = 0.5
 
 
 class Upkeep:
-    """Runs ``work`` in the background until it says that nothing is left.
+    """Runs ``work`` in the background until it says that nothing is left, and ``tidy`` when all is quiet.
 
     Holds its owner weakly: a storage that nobody closed can still be collected, and the thread ends.
     """
 
-    def __init__(self, owner: object, work: Callable[[], bool]) -> None:
+    def __init__(self, owner: object, work: Callable[[], bool], tidy: Callable[[], bool]) -> None:
         self._work = weakref.WeakMethod(work)
+        self._tidy = weakref.WeakMethod(tidy)
         self.waiting = 0
         self._wake = threading.Event()
         self._enough = threading.Event()
@@ -68,16 +69,22 @@ class Upkeep:
     def _run(self) -> None:
         while not self._stopped:
             self._wake.wait()
-            self._enough.wait(IDLE_SECONDS)
+            busy = self._enough.wait(IDLE_SECONDS)
             self.waiting = 0
             if not self._stopped:
                 self._wake.clear()
                 self._enough.clear()
-                self._work_off()
+                self._work_off(self._work)
+                if not busy:
+                    self._work_off(self._tidy)
 
-    def _work_off(self) -> None:
+    def _work_off(self, method: weakref.WeakMethod[Callable[[], bool]]) -> None:
         try:
-            while not self._stopped and (work := self._work()) and work():
+            # Tidying gives way to the next message.
+            while not self._stopped and not (method is self._tidy and self._wake.is_set()):
+                work = method()
+                if work is None or not work():
+                    return
                 del work
         except (MnemosError, OSError) as exc:
             # Appends are safe in their table and the next step will be tried again; a search
