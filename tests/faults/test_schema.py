@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,28 @@ def test_a_process_whose_file_is_migrated_under_it_writes_nothing_more(filled: P
                 change()
     assert raw(file, "SELECT count(*) FROM messages") == 51
     assert raw(file, "SELECT count(*) FROM sessions WHERE NOT doomed") == 1
+
+
+@pytest.mark.parametrize("moment", range(8))
+def test_a_home_made_by_another_process_while_we_look_is_ours(home: Path, moment: int) -> None:
+    """The file is empty when we begin to look; between two of our looks it becomes a home."""
+    home.mkdir()
+    file = home / "mnemos.db"
+    file.touch(mode=0o600)
+    looks = itertools.count()
+
+    def another(*_: Any) -> bool:
+        if next(looks) == moment:
+            # It may have to wait for us, and give up: then it was not made.
+            code_of(lambda: mnemos.open(home, busy_seconds=0.01).close())
+        return True
+
+    connection = apsw.Connection(str(file))
+    connection.exec_trace = another
+    try:
+        assert schema.version_of(connection) in (0, schema.VERSION)
+    finally:
+        connection.close()
 
 
 def test_an_older_file_is_migrated_after_a_backup(filled: Path, next_version: Any) -> None:

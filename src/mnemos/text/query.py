@@ -138,6 +138,8 @@ def _plain(piece: str) -> list[Term]:
 
 
 def _runs_of(piece: str) -> list[tuple[words.Run, bool]]:
+    if piece.isascii():
+        return [(run, False) for run in words.runs(piece)]
     cut = re.split(f"([{words.UNSPACED}]+)", piece)
     return [(run, position % 2 == 1) for position, text in enumerate(cut) for run in words.runs(text)]
 

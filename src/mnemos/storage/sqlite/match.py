@@ -35,11 +35,15 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """An expression, its phrases in FTS5's numbering, and what each clause is worth."""
+    """An expression, its phrases in FTS5's numbering, and what each clause is worth.
+
+    ``every``: whoever matches fulfils every clause.
+    """
 
     match: str
     phrases: tuple[Phrase, ...]
     idf: tuple[float, ...]
+    every: bool
 
 
 def quoted(words: Iterable[str]) -> str:
@@ -54,12 +58,12 @@ def clause_match(clause: Clause) -> str:
     return _clause(clause, 0)[0]
 
 
-def all_of(query: Query, weights: Sequence[Weight]) -> Plan:
-    """Every clause, nothing that is excluded."""
+def all_of(query: Query) -> Plan:
+    """Every clause, nothing that is excluded. What a clause is worth makes no difference then."""
     parts = [_clause(clause, number) for number, clause in enumerate(query.clauses)]
     match = " AND ".join(text for text, _ in parts)
     phrases = tuple(phrase for _, found in parts for phrase in found)
-    return Plan(_without(match, query.excluded), phrases, tuple(w.idf for w in weights))
+    return Plan(_without(match, query.excluded), phrases, (1.0,) * len(parts), every=True)
 
 
 def any_of(query: Query, weights: Sequence[Weight], cap: int) -> Plan:
@@ -78,7 +82,8 @@ def any_of(query: Query, weights: Sequence[Weight], cap: int) -> Plan:
         # The second mention of a rare clause must not count twice.
         phrases += [Phrase(phrase.clause, 0.0) for phrase in phrases]
         phrases += [phrase for _, found in parts[driving:] for phrase in found]
-    return Plan(_without(match, query.excluded), tuple(phrases), tuple(w.idf for w in weights))
+    worth = tuple(weight.idf for weight in weights)
+    return Plan(_without(match, query.excluded), tuple(phrases), worth, every=False)
 
 
 def _driving(weights: Sequence[Weight], cap: int) -> int:

@@ -16,17 +16,17 @@ _HALF = 10.0
 
 
 class Scorer:
-    """The SQL functions ``score`` and ``score_one`` of one connection, for one plan at a time.
+    """The SQL functions ``score`` and ``score_all`` of one connection, for one plan at a time.
 
     A score's whole part is the number of clauses the row fulfils; its fraction is BM25, squeezed below one.
     """
 
     def __init__(self, connection: apsw.Connection) -> None:
-        self._plan = Plan("", (), ())
+        self._plan = Plan("", (), (), every=True)
         self._phrases: list[tuple[int, int, float]] = []
         self._average = 0.0
         connection.register_fts5_function("score", self._score)
-        connection.register_fts5_function("score_one", self._score_one)
+        connection.register_fts5_function("score_all", self._score_all)
 
     def use(self, plan: Plan) -> None:
         self._plan = plan
@@ -53,10 +53,10 @@ class Scorer:
                 total += idf * frequency * (_K1 + 1) / (frequency + norm)
         return matched + total / (total + _HALF)
 
-    def _score_one(self, row: apsw.FTS5ExtensionApi, *_: Any) -> float:
-        """For a single clause, whose own weight changes no order: what matters is how often, how long."""
+    def _score_all(self, row: apsw.FTS5ExtensionApi, *_: Any) -> float:
+        """For rows that fulfil every clause: how often they do, in how long a text."""
         count = row.inst_count
-        return 1.0 + 0.5 * count / (count + self._norm(row))
+        return len(self._plan.idf) + 0.5 * count / (count + self._norm(row))
 
     def _norm(self, row: apsw.FTS5ExtensionApi) -> float:
         average = self._average

@@ -62,10 +62,6 @@ class _Scope:
     def is_timeless(self) -> bool:
         return self.since <= -LAST_MOMENT and self.until >= LAST_MOMENT
 
-    @property
-    def is_everything(self) -> bool:
-        return self.is_timeless and not self.tags and not self.without
-
     def match(self, plan: Plan, weeks: Sequence[int] = ()) -> str:
         parts = [plan.match, *self.tags]
         if weeks:
@@ -94,12 +90,9 @@ class Search:
         if not query.clauses or limit <= 0 or scope is None:
             return Results((), partial=False)
         wanted = offset + limit
-        weights = self._weights(query.clauses)
-        known = [weight for weight in weights if weight]
-        if len(known) == len(weights):
-            hits = self._find(all_of(query, known), scope, order, wanted)
-            if hits:
-                return Results(tuple(hits[offset:]), partial=False)
+        hits = self._find(all_of(query), scope, order, wanted)
+        if hits:
+            return Results(tuple(hits[offset:]), partial=False)
         hits = self._most_of(query.loosened(), scope, order, wanted)
         return Results(tuple(hits[offset:]), partial=bool(hits))
 
@@ -111,7 +104,7 @@ class Search:
         while known:
             rarest_first = Query(tuple(clause for clause, _ in known), query.excluded)
             weights = [weight for _, weight in known]
-            hits = self._find(all_of(rarest_first, weights), scope, order, limit)
+            hits = self._find(all_of(rarest_first), scope, order, limit)
             hits = hits or self._find(any_of(rarest_first, weights, CANDIDATES), scope, order, limit)
             if hits:
                 return hits
@@ -156,10 +149,9 @@ class Search:
     def _indexed(self, plan: Plan, scope: _Scope, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
         if scope.is_timeless:
             asked["match"] = scope.match(plan)
-            if len(plan.idf) == 1 and scope.is_everything:
+            if len(plan.idf) == 1:
                 asked["cap"] = max(_CANDIDATES_OF_ONE, asked["limit"] * _CANDIDATES_A_HIT)
-                return rows(self._connection, SQL.best_of_one, asked)
-            return rows(self._connection, SQL.best, asked)
+            return rows(self._connection, SQL.best_of_all if plan.every else SQL.best, asked)
         weeks = self._weeks(scope)
         if not weeks:
             return []
@@ -170,7 +162,9 @@ class Search:
         if not self._state.pending:
             return []
         asked["match"] = scope.match(plan)
-        sql = SQL.best_of_tail if scope.is_timeless else SQL.best_of_tail_between
+        if not scope.is_timeless:
+            return rows(self._connection, SQL.best_of_tail_between, asked)
+        sql = SQL.best_of_all_in_tail if plan.every else SQL.best_of_tail
         return rows(self._connection, sql, asked)
 
     def _in_time(self, plan: Plan, scope: _Scope, limit: int, *, newest: bool) -> list[Found]:
@@ -210,10 +204,6 @@ class Search:
             "since": scope.since,
             "until": scope.until,
         }
-
-    def _weights(self, clauses: Sequence[Clause]) -> list[Weight | None]:
-        # What a single clause is worth changes no order.
-        return [Weight(1, 1.0)] if len(clauses) == 1 else [self._weight(clause) for clause in clauses]
 
     def _weight(self, clause: Clause) -> Weight | None:
         """What a clause is worth, the rarer the more. None: no message of the space has it."""

@@ -33,18 +33,28 @@ FROM (
     LIMIT :limit
 )
 
--- name: best_of_one
+-- name: best_of_all
 SELECT (SELECT max(m.id) FROM messages AS m WHERE m.id <= r), s
 FROM (
     SELECT r, s
     FROM (
-        SELECT rowid AS r, score_one(messages_fts) AS s
+        SELECT rowid AS r, score_all(messages_fts) AS s
         FROM messages_fts
         WHERE messages_fts MATCH :match
             AND rowid BETWEEN :first AND :last
         ORDER BY rowid DESC
         LIMIT :cap
     )
+    ORDER BY s DESC, r DESC
+    LIMIT :limit
+)
+
+-- name: best_of_all_in_tail
+SELECT (SELECT max(m.id) FROM messages AS m WHERE m.id <= r), s
+FROM (
+    SELECT rowid AS r, score_all(tail) AS s
+    FROM temp.tail
+    WHERE tail MATCH :match
     ORDER BY s DESC, r DESC
     LIMIT :limit
 )
