@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,22 @@ def test_a_home_made_by_another_process_while_we_look_is_ours(home: Path, moment
         assert schema.version_of(connection) in (0, schema.VERSION)
     finally:
         connection.close()
+
+
+@pytest.mark.parametrize("begin", ["BEGIN", "BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
+def test_a_new_home_waits_for_another_process_that_makes_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch, begin: str
+) -> None:
+    """Whoever is at a new file keeps us from making it a home for a moment, not for good."""
+    home.mkdir()
+    (home / "mnemos.db").touch(mode=0o600)
+    other = apsw.Connection(str(home / "mnemos.db"))
+    other.execute(f"{begin}; SELECT count(*) FROM sqlite_schema").fetchall()
+    # It is done by the time that we have waited.
+    monkeypatch.setattr(time, "sleep", lambda _: other.close())
+    with mnemos.open(home, busy_seconds=5) as memory:
+        memory.sessions.create_session("s", "cli")
+    assert_sound(home)
 
 
 def test_an_older_file_is_migrated_after_a_backup(filled: Path, next_version: Any) -> None:

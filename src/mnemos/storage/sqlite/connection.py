@@ -21,6 +21,7 @@ APPLICATION_ID = 0x4D6E656D  # "Mnem"
 OLDEST_SQLITE = 3_051_003
 
 _CACHE_KIB = 32 * 1024
+_LOG_SECONDS = 30.0
 
 
 def rows(connection: apsw.Connection, sql: str, bindings: Any = ()) -> list[tuple[Any, ...]]:
@@ -105,6 +106,26 @@ def _create_private(path: Path) -> None:
     except FileExistsError:
         if path.is_symlink() or not path.is_file():
             raise
+
+
+def use_log(connection: apsw.Connection) -> None:
+    """Switch a file to the write-ahead log, if it does not have one.
+
+    SQLite does not wait by itself when another process looks at the file at this moment.
+    """
+    if not connection.filename or connection.pragma("journal_mode") == "wal":
+        return
+    wait = patience(_LOG_SECONDS)
+    tries = 0
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except apsw.BusyError:
+            if not wait(tries):
+                raise
+            tries += 1
+        else:
+            return
 
 
 def patience(seconds: float) -> Callable[[int], bool]:

@@ -12,7 +12,7 @@ from mnemos.errors import AlreadyExists, Corrupt, NotADatabase, NotFound
 from mnemos.storage.base import Usage
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import schema
-from mnemos.storage.sqlite.connection import patience, rows, translated
+from mnemos.storage.sqlite.connection import patience, rows, translated, use_log
 from mnemos.storage.sqlite.index import state_of
 from mnemos.storage.sqlite.space import Space
 
@@ -73,7 +73,7 @@ def copy_over(backup: Path, target: apsw.Connection) -> None:
         _copy(source, target, None)
     finally:
         source.close()
-    target.execute("PRAGMA journal_mode = WAL")
+    use_log(target)
     schema.count_restore(target, former_mark)
     schema.migrate(target)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 
 from mnemos import errors
-from mnemos.storage.sqlite.connection import APPLICATION_ID, MEMORY
+from mnemos.storage.sqlite.connection import APPLICATION_ID, MEMORY, use_log
 from mnemos.text.words import RULE_VERSION
 
 _FILES = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
@@ -36,6 +36,17 @@ def count_restore(connection: apsw.Connection, former_mark: int) -> None:
 
 def version_of(connection: apsw.Connection) -> int:
     """The schema version of the file; 0 for an empty one. A file that is not ours raises."""
+    if connection.in_transaction:
+        return _version_of(connection)
+    # One view: another process may be making the file at this moment.
+    connection.execute("BEGIN")
+    try:
+        return _version_of(connection)
+    finally:
+        connection.execute("COMMIT")
+
+
+def _version_of(connection: apsw.Connection) -> int:
     application = connection.pragma("application_id")
     version = version_in(mark_of(connection))
     if application == APPLICATION_ID:
@@ -63,6 +74,8 @@ def check_known(connection: apsw.Connection) -> int:
 def check_readable(connection: apsw.Connection) -> None:
     """Refuse a file that this version cannot read as it is."""
     version = check_known(connection)
+    if version == 0:
+        raise errors.NotFound(f"{connection.filename} is empty: nothing has been recorded yet")
     if version < VERSION:
         raise errors.SchemaChanged(
             f"{connection.filename} has the older schema {version}; open it once for writing to migrate it"
@@ -72,11 +85,9 @@ def check_readable(connection: apsw.Connection) -> None:
 def migrate(connection: apsw.Connection) -> None:
     """Bring the file to this version's schema: one exclusive transaction, after a backup."""
     if check_known(connection) == VERSION:
-        if connection.filename and connection.pragma("journal_mode") != "wal":
-            connection.execute("PRAGMA journal_mode = WAL")
+        use_log(connection)
         return
-    if connection.filename:
-        connection.execute("PRAGMA journal_mode = WAL")
+    use_log(connection)
     connection.execute("BEGIN EXCLUSIVE")
     try:
         # Another process may have been faster.
