@@ -150,7 +150,10 @@ class SqliteStorage:
         self.catch_up(seconds)
         self._merge(deadline)
         self.write(lambda tx: _handle(tx).connection.execute("PRAGMA optimize"))
-        if self._path is not None:
+        # Without haste: also what a forgetting could not reach while somebody was reading.
+        if seconds is None:
+            self.scrub()
+        elif self._path is not None:
             self._empty_log()
 
     def scrub(self) -> bool:
