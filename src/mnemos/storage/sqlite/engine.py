@@ -385,15 +385,19 @@ class SqliteStorage:
     def _after_append(self, count: int) -> None:
         self._upkeep.notice(count)
         if self._upkeep.waiting > _TOO_MANY_PENDING:
-            self._upkeep.waiting -= index.STEP_ROWS
             # What was appended is committed: a failure here must not be taken for theirs.
-            self._tried(self._step)
+            self._tried(self._help)
 
     def _tried(self, step: Callable[[], object]) -> None:
         try:
             step()
         except (MnemosError, OSError) as exc:
             log.warning("indexing was put off: %s", exc)
+
+    def _help(self) -> None:
+        """Index a little in the appender's own time, after whoever is at it now."""
+        with only_one(self._lock_file(), wait=True):
+            self._index_step()
 
     def _step(self) -> bool:
         """One bounded piece of background work; False when there is nothing left to do."""
@@ -408,9 +412,11 @@ class SqliteStorage:
 
         step = self.read(prepare)
         if step is None:
+            self._upkeep.waiting = 0
             return False
         self.write(lambda tx: index.write(_handle(tx).connection, _handle(tx).space, step))
         self._indexed += len(step.rows)
+        self._upkeep.waiting = max(0, self._upkeep.waiting - len(step.rows))
         return True
 
     def _settle(self) -> None:

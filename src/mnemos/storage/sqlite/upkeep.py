@@ -70,7 +70,6 @@ class Upkeep:
         while not self._stopped:
             self._wake.wait()
             busy = self._enough.wait(IDLE_SECONDS)
-            self.waiting = 0
             if not self._stopped:
                 self._wake.clear()
                 self._enough.clear()
