@@ -26,6 +26,7 @@ log = logging.getLogger("mnemos.storage")
 # Messages pending before the thread starts at once, and how long it waits for them otherwise.
 ENOUGH = 2_000
 IDLE_SECONDS = 0.5
+_PAUSE_SECONDS = 0.05
 
 
 class Upkeep:
@@ -40,6 +41,7 @@ class Upkeep:
         self.waiting = 0
         self._wake = threading.Event()
         self._enough = threading.Event()
+        self._end = threading.Event()
         self._stopped = False
         self._thread: threading.Thread | None = None
         weakref.finalize(owner, self._stop)
@@ -63,6 +65,7 @@ class Upkeep:
 
     def _stop(self) -> None:
         self._stopped = True
+        self._end.set()
         self._enough.set()
         self._wake.set()
 
@@ -74,7 +77,10 @@ class Upkeep:
                 self._wake.clear()
                 self._enough.clear()
                 self._work_off(self._work)
-                if not busy:
+                if busy:
+                    # While messages pour in, a pass now and then does more than one after each.
+                    self._end.wait(_PAUSE_SECONDS)
+                else:
                     self._work_off(self._tidy)
 
     def _work_off(self, method: weakref.WeakMethod[Callable[[], bool]]) -> None:
