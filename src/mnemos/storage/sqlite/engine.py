@@ -400,9 +400,14 @@ class SqliteStorage:
             self._index_step()
 
     def _step(self) -> bool:
-        """One bounded piece of background work; False when there is nothing left to do."""
+        """One bounded piece of background work; False when what is left is not worth another now.
+
+        Chasing somebody who goes on appending, message by message, would cost more than it does.
+        """
         with only_one(self._lock_file()) as alone:
-            return alone and (self.write(_delete_some) or self._index_step())
+            if alone and self.write(_delete_some):
+                return True
+            return alone and self._index_step() and self._upkeep.waiting >= index.STEP_ROWS
 
     def _index_step(self) -> bool:
         """Index a little; False when nothing is pending. A step that came too late changes nothing."""
