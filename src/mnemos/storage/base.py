@@ -17,6 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from mnemos.storage.passages import PassageReads, PassageWrites, VectorReads, VectorWrites
 from mnemos.text.query import Query
 
 T = TypeVar("T")
@@ -345,12 +346,24 @@ class Reads(Protocol):
     def sessions(self) -> SessionReads: ...
 
     @property
+    def passages(self) -> PassageReads: ...
+
+    @property
+    def vectors(self) -> VectorReads: ...
+
+    @property
     def audit(self) -> AuditReads: ...
 
 
 class Writes(Protocol):
     @property
     def sessions(self) -> SessionWrites: ...
+
+    @property
+    def passages(self) -> PassageWrites: ...
+
+    @property
+    def vectors(self) -> VectorWrites: ...
 
     @property
     def audit(self) -> AuditWrites: ...
@@ -388,6 +401,13 @@ class Storage(Protocol):
 
     def optimize(self, seconds: float | None = None) -> None:
         """Tidy the index and the file, in short steps."""
+        ...
+
+    def when_idle(self, work: Callable[[], bool]) -> None:
+        """Let the background thread do this too, when messages have come and it is quiet again.
+
+        Called outside any transaction until it answers that nothing is left.
+        """
         ...
 
     def scrub(self) -> bool:

@@ -75,6 +75,14 @@ class Query:
         return [term for clause in self.clauses for term in clause.terms]
 
 
+def is_plain(text: str) -> bool:
+    """Whether a query is words only, without any sign of the language."""
+    return not any(
+        '"' in part or part in ("OR", "NOT", "AND") or part.endswith("*") or _EXCLUDED.match(part)
+        for part in text[:MAX_CHARACTERS].split()
+    )
+
+
 def parse(text: str) -> Query:
     """Read a query. Never raises; a text without a word gives a query without clauses."""
     wanted: list[Clause] = []

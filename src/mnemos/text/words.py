@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import Stemmer
 
-RULE_VERSION = 1
+RULE_VERSION = 2
 
 # Longer runs are hashes and base64: their beginning tells them apart well enough.
 MAX_WORD = 64

@@ -10,7 +10,8 @@ import apsw
 
 from mnemos.storage.base import Check, failed, passed
 from mnemos.storage.queries import Queries
-from mnemos.storage.sqlite import index, schema
+from mnemos.storage.sqlite import schema
+from mnemos.storage.sqlite.passages import begin_index_again
 from mnemos.storage.sqlite.terms import PART_CHARACTERS
 
 SQL = Queries(Path(__file__).parent / "sql" / "doctor.sql")
@@ -48,8 +49,7 @@ def mend(connection: apsw.Connection) -> Mended:
         done.append(passed("counters", "counted again"))
     broken = any(not check.ok for check in _index(connection))
     if broken:
-        connection.execute(index.SQL.clear)
-        connection.execute(index.SQL.clear_marks)
+        begin_index_again(connection)
         done.append(passed("index", "built again from the messages"))
     return Mended(tuple(done), broken)
 
@@ -68,11 +68,11 @@ def _counted(connection: apsw.Connection, name: str, sql: str, what: str) -> Che
 
 
 def _index(connection: apsw.Connection) -> list[Check]:
-    missing = connection.execute(SQL.unindexed).get
+    missing = connection.execute(SQL.unindexed).get + connection.execute(SQL.unindexed_passages).get
     stale = connection.execute(SQL.stale, {"part": PART_CHARACTERS}).get
     pending = connection.execute(SQL.pending).get
     if missing or stale:
-        detail = f"{missing} messages are not in the index, {stale} entries have no message"
+        detail = f"{missing} passages are not in the index, {stale} entries have no text"
         return [failed("index", detail)]
     return [passed("index", f"complete, {pending} messages pending")]
 

@@ -24,9 +24,11 @@ from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
 from mnemos.storage.sqlite import doctor, files, index, schema, scrub
 from mnemos.storage.sqlite.connection import DRIVER_ERRORS, MEMORY, connect, translated, value
 from mnemos.storage.sqlite.handle import Handle, WriteHandle, merge_some, reading, writing
+from mnemos.storage.sqlite.passages import begin_index_again
 from mnemos.storage.sqlite.salvage import finish as finish_salvage
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 from mnemos.storage.sqlite.upkeep import Upkeep, only_one
+from mnemos.storage.sqlite.vectors import Remembered
 from mnemos.text.words import RULE_VERSION
 
 T = TypeVar("T")
@@ -61,6 +63,8 @@ class SqliteStorage:
         self._path = None if path is None else path.parent.resolve() / path.name
         self._space = space
         self._documents = documents
+        self._remembered = Remembered()
+        self._further: Callable[[], bool] | None = None
         self._durability = durability
         self._busy_seconds = busy_seconds
         self._read_only = read_only
@@ -155,6 +159,9 @@ class SqliteStorage:
             self.scrub()
         elif self._path is not None:
             self._empty_log()
+
+    def when_idle(self, work: Callable[[], bool]) -> None:
+        self._further = work
 
     def scrub(self) -> bool:
         if self._path is None:
@@ -256,7 +263,7 @@ class SqliteStorage:
         connection = self._connect(read_only=False)
         try:
             schema.migrate(connection)
-            writer = writing(connection, self._space, self._documents)
+            writer = writing(connection, self._space, self._documents, self._remembered)
         except BaseException:
             connection.close()
             raise
@@ -287,8 +294,7 @@ class SqliteStorage:
             connection = _handle(tx).connection
             if value(connection, index.SQL.words_rule) == str(RULE_VERSION):
                 return False
-            connection.execute(index.SQL.clear)
-            connection.execute(index.SQL.clear_marks)
+            begin_index_again(connection)
             connection.execute(index.SQL.set_words_rule, (str(RULE_VERSION),))
             return True
 
@@ -303,7 +309,7 @@ class SqliteStorage:
         self._lock = threading.Lock()
         self._readers: list[Handle] = []
         self._writer = None
-        self._upkeep = Upkeep(self, self._step, self._merge_step)
+        self._upkeep = Upkeep(self, self._step, self._idle_step)
 
     def _check_process(self) -> None:
         if self._pid != os.getpid():
@@ -351,7 +357,7 @@ class SqliteStorage:
     def _new_reader(self) -> Handle:
         connection = self._connect(read_only=True)
         try:
-            return reading(connection, self._space, self._documents)
+            return reading(connection, self._space, self._documents, self._remembered)
         except BaseException:
             connection.close()
             raise
@@ -360,7 +366,7 @@ class SqliteStorage:
         if self._writer is None:
             connection = self._connect(read_only=False)
             try:
-                self._writer = writing(connection, self._space, self._documents)
+                self._writer = writing(connection, self._space, self._documents, self._remembered)
             except BaseException:
                 connection.close()
                 raise
@@ -435,6 +441,9 @@ class SqliteStorage:
         self.write(lambda tx: merge_some(_writer(tx), -_MERGE_PAGES))
         while (deadline is None or time.monotonic() < deadline) and self._merge_step():
             pass
+
+    def _idle_step(self) -> bool:
+        return (self._further is not None and self._further()) or self._merge_step()
 
     def _merge_step(self) -> bool:
         return self.write(lambda tx: merge_some(_writer(tx), _MERGE_PAGES))

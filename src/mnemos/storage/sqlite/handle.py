@@ -12,9 +12,11 @@ from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import index, schema
 from mnemos.storage.sqlite.audit import SqliteAudit
 from mnemos.storage.sqlite.connection import rows, value
+from mnemos.storage.sqlite.passages import SqlitePassageReads, SqlitePassageWrites
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 from mnemos.storage.sqlite.sessions import SqliteSessionReads, SqliteSessionWrites
 from mnemos.storage.sqlite.space import NOWHERE, Space, space_of
+from mnemos.storage.sqlite.vectors import Remembered, SqliteVectorReads, SqliteVectorWrites
 
 SQL: Queries = SESSIONS_SQL
 
@@ -30,6 +32,8 @@ class Handle:
     connection: apsw.Connection
     space: Space
     sessions: SqliteSessionReads
+    passages: SqlitePassageReads
+    vectors: SqliteVectorReads
     audit: SqliteAudit
     mark: int
 
@@ -42,23 +46,43 @@ class Handle:
 @dataclass(frozen=True, slots=True)
 class WriteHandle(Handle):
     sessions: SqliteSessionWrites
+    passages: SqlitePassageWrites
+    vectors: SqliteVectorWrites
 
 
-def reading(connection: apsw.Connection, space: str, documents: Documents) -> Handle:
+def reading(connection: apsw.Connection, space: str, documents: Documents, remembered: Remembered) -> Handle:
     """A handle for reading; a space that the file does not have is empty."""
     mark = _current_mark(connection)
     found = rows(connection, SQL.get_space, (space,))
     where = space_of(found[0][0]) if found else NOWHERE
     sessions = SqliteSessionReads(connection, where, documents)
-    return Handle(connection, where, sessions, SqliteAudit(connection, where), mark)
+    return Handle(
+        connection,
+        where,
+        sessions,
+        SqlitePassageReads(connection, where, sessions),
+        SqliteVectorReads(connection, where, sessions, remembered, mark),
+        SqliteAudit(connection, where),
+        mark,
+    )
 
 
-def writing(connection: apsw.Connection, space: str, documents: Documents) -> WriteHandle:
+def writing(
+    connection: apsw.Connection, space: str, documents: Documents, remembered: Remembered
+) -> WriteHandle:
     """A handle for writing; the space is made when the file does not have it."""
     mark = _current_mark(connection)
     where = space_of(_number_of(connection, space))
     sessions = SqliteSessionWrites(connection, where, documents)
-    return WriteHandle(connection, where, sessions, SqliteAudit(connection, where), mark)
+    return WriteHandle(
+        connection,
+        where,
+        sessions,
+        SqlitePassageWrites(connection, where, sessions),
+        SqliteVectorWrites(connection, where, sessions, remembered, mark),
+        SqliteAudit(connection, where),
+        mark,
+    )
 
 
 def _current_mark(connection: apsw.Connection) -> int:

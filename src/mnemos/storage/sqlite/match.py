@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from mnemos.text.query import Clause, Query, Term
 
@@ -44,6 +45,10 @@ class Plan:
     phrases: tuple[Phrase, ...]
     idf: tuple[float, ...]
     every: bool
+
+
+# No words: only what filters say. An expression of its own it is not.
+ANYTHING = Plan("", (), (), every=False)
 
 
 def quoted(words: Iterable[str]) -> str:
@@ -84,6 +89,23 @@ def any_of(query: Query, weights: Sequence[Weight], cap: int) -> Plan:
         phrases += [phrase for _, found in parts[driving:] for phrase in found]
     worth = tuple(weight.idf for weight in weights)
     return Plan(_without(match, query.excluded), tuple(phrases), worth, every=False)
+
+
+def pairs_of(query: Query, weights: Sequence[Weight]) -> Plan:
+    """At least two of the three rarest clauses; ``query`` has its rarest clauses first."""
+    parts = [_clause(clause, number) for number, clause in enumerate(query.clauses)]
+    texts: list[str] = []
+    phrases: list[Phrase] = []
+    seen: set[int] = set()
+    for first, second in combinations(range(min(3, len(parts))), 2):
+        texts.append(f"({parts[first][0]} AND {parts[second][0]})")
+        for number in (first, second):
+            # A further mention of a clause must not count again.
+            mentioned = parts[number][1]
+            phrases += [Phrase(p.clause, 0.0) for p in mentioned] if number in seen else mentioned
+            seen.add(number)
+    worth = tuple(weight.idf for weight in weights)
+    return Plan(f"({' OR '.join(texts)})", tuple(phrases), worth, every=False)
 
 
 def _driving(weights: Sequence[Weight], cap: int) -> int:

@@ -15,6 +15,7 @@ from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import schema
 from mnemos.storage.sqlite.connection import connect, rows, translated
 from mnemos.storage.sqlite.files import name_beside
+from mnemos.storage.sqlite.passages import begin_index_again
 
 SQL = Queries(Path(__file__).parent / "sql" / "salvage.sql")
 
@@ -24,6 +25,7 @@ _TABLES = {
     "sessions": 18,
     "session_details": 4,
     "messages": 12,
+    "passages": 8,
     "audit": 9,
     "backups": 2,
 }
@@ -105,7 +107,9 @@ def _copy_all(damaged: apsw.Connection, target: apsw.Connection) -> dict[str, in
         target.execute(SQL.lost_parents)
         target.execute(SQL.lost_details)
         target.execute(SQL.next_messages)
+        target.execute(SQL.next_passages)
         target.execute(SQL.counters)
+        begin_index_again(target)
     return counts
 
 

@@ -8,8 +8,9 @@ newest few thousand matches (of a rare word: all of them), and only those are sc
 from __future__ import annotations
 
 import heapq
+import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -46,11 +47,11 @@ _COUNTED = 200
 # Rows asked for beyond the limit: those of one long message fold into one hit.
 _SPARE = 10
 # With more weeks than these, a time filter lets so much through that it needs no help from the index.
-_WEEKS_IN_MATCH = 60
+WEEKS_IN_MATCH = 60
 
 
 @dataclass(frozen=True, slots=True)
-class _Scope:
+class Scope:
     """The filters of a search as bounds of time and parts of an expression."""
 
     since: float
@@ -63,7 +64,7 @@ class _Scope:
         return self.since <= -LAST_MOMENT and self.until >= LAST_MOMENT
 
     def match(self, plan: Plan, weeks: Sequence[int] = ()) -> str:
-        parts = [plan.match, *self.tags]
+        parts = [*filter(None, [plan.match]), *self.tags]
         if weeks:
             parts.append(any_tag(week_tag(week) for week in weeks))
         match = " AND ".join(parts)
@@ -82,11 +83,11 @@ class Search:
     ) -> None:
         self._connection = connection
         self._space = space
-        self._scorer = scorer
-        self._state = tail.refresh(connection)
+        self.scorer = scorer
+        self.state = tail.refresh(connection)
 
     def run(self, query: Query, filters: Filters, *, order: Order, limit: int, offset: int) -> Results:
-        scope = self._scope(filters)
+        scope = self.scope(filters)
         if not query.clauses or limit <= 0 or scope is None:
             return Results((), partial=False)
         wanted = offset + limit
@@ -96,9 +97,9 @@ class Search:
         hits = self._most_of(query.loosened(), scope, order, wanted)
         return Results(tuple(hits[offset:]), partial=bool(hits))
 
-    def _most_of(self, query: Query, scope: _Scope, order: Order, limit: int) -> list[Found]:
+    def _most_of(self, query: Query, scope: Scope, order: Order, limit: int) -> list[Found]:
         """When no message has all words: those that have most of the words that occur at all."""
-        weighed = [(clause, self._weight(clause)) for clause in query.clauses]
+        weighed = [(clause, self.weigh(clause)) for clause in query.clauses]
         known = [(clause, weight) for clause, weight in weighed if weight]
         known.sort(key=lambda pair: pair[1].count)
         while known:
@@ -111,13 +112,13 @@ class Search:
             known = known[1:]
         return []
 
-    def _find(self, plan: Plan, scope: _Scope, order: Order, limit: int) -> list[Found]:
+    def _find(self, plan: Plan, scope: Scope, order: Order, limit: int) -> list[Found]:
         if order is Order.RELEVANCE:
             return self._best(plan, scope, limit)
         return self._in_time(plan, scope, limit, newest=order is Order.NEWEST)
 
-    def _best(self, plan: Plan, scope: _Scope, limit: int) -> list[Found]:
-        self._scorer.use(plan)
+    def _best(self, plan: Plan, scope: Scope, limit: int) -> list[Found]:
+        self.scorer.use(plan)
         asked = self._asked(scope) | {
             "cap": CANDIDATES,
             "limit": limit + _SPARE,
@@ -131,9 +132,9 @@ class Search:
 
     def _uncrowded(
         self,
-        source: Callable[[Plan, _Scope, dict[str, Any]], list[tuple[Any, ...]]],
+        source: Callable[[Plan, Scope, dict[str, Any]], list[tuple[Any, ...]]],
         plan: Plan,
-        scope: _Scope,
+        scope: Scope,
         asked: dict[str, Any],
         limit: int,
     ) -> list[tuple[Any, ...]]:
@@ -146,20 +147,20 @@ class Search:
             # The rows of a long message crowded others out.
             several *= 8
 
-    def _indexed(self, plan: Plan, scope: _Scope, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
+    def _indexed(self, plan: Plan, scope: Scope, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
         if scope.is_timeless:
             asked["match"] = scope.match(plan)
             if len(plan.idf) == 1:
                 asked["cap"] = max(_CANDIDATES_OF_ONE, asked["limit"] * _CANDIDATES_A_HIT)
             return rows(self._connection, SQL.best_of_all if plan.every else SQL.best, asked)
-        weeks = self._weeks(scope)
+        weeks = self.weeks(scope)
         if not weeks:
             return []
-        asked["match"] = scope.match(plan, weeks if len(weeks) <= _WEEKS_IN_MATCH else ())
+        asked["match"] = scope.match(plan, weeks if len(weeks) <= WEEKS_IN_MATCH else ())
         return rows(self._connection, SQL.best_between, asked)
 
-    def _fresh(self, plan: Plan, scope: _Scope, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
-        if not self._state.pending:
+    def _fresh(self, plan: Plan, scope: Scope, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
+        if not self.state.pending:
             return []
         asked["match"] = scope.match(plan)
         if not scope.is_timeless:
@@ -167,18 +168,18 @@ class Search:
         sql = SQL.best_of_all_in_tail if plan.every else SQL.best_of_tail
         return rows(self._connection, sql, asked)
 
-    def _in_time(self, plan: Plan, scope: _Scope, limit: int, *, newest: bool) -> list[Found]:
+    def _in_time(self, plan: Plan, scope: Scope, limit: int, *, newest: bool) -> list[Found]:
         """By the messages' own time, a week at a go, so that the first page needs no full list."""
         asked = self._asked(scope)
-        self._scorer.use(plan)
+        self.scorer.use(plan)
         found: dict[int, tuple[float, int]] = {}
-        weeks = self._weeks(scope)
+        weeks = self.weeks(scope)
         for week in reversed(weeks) if newest else weeks:
             asked["match"] = scope.match(plan, (week,))
             found |= self._timed(SQL.in_time, asked, limit, newest=newest)
             if len(found) >= limit:
                 break
-        if self._state.pending:
+        if self.state.pending:
             asked["match"] = scope.match(plan)
             found |= self._timed(SQL.in_time_of_tail, asked, limit, newest=newest)
         return [
@@ -197,7 +198,7 @@ class Search:
         )
         return dict(_first(timed, limit, newest=newest))
 
-    def _asked(self, scope: _Scope) -> dict[str, Any]:
+    def _asked(self, scope: Scope) -> dict[str, Any]:
         return {
             "first": self._space.first,
             "last": self._space.last,
@@ -205,22 +206,27 @@ class Search:
             "until": scope.until,
         }
 
-    def _weight(self, clause: Clause) -> Weight | None:
+    def weigh(self, clause: Clause) -> Weight | None:
         """What a clause is worth, the rarer the more. None: no message of the space has it."""
         match = clause_match(clause)
         asked = {"match": match, "first": self._space.first, "last": self._space.last}
         count, oldest = rows(self._connection, SQL.count_matches, asked | {"cap": _COUNTED})[0]
-        total = self._state.next_message - self._space.first
         if count == _COUNTED:
             # As common among all messages as it is among the newest.
-            count = max(_COUNTED, total * _COUNTED // (self._state.indexed - oldest + 1))
-        if self._state.pending:
+            count = max(_COUNTED, self._total * _COUNTED // (self.state.indexed - oldest + 1))
+        if self.state.pending:
             count += value(self._connection, SQL.count_tail_matches, (match,))
-        if not count:
-            return None
-        return Weight(count, math.log(1 + (max(total - count, 0) + 0.5) / (count + 0.5)))
+        return self.worth(count) if count else None
 
-    def _scope(self, filters: Filters) -> _Scope | None:
+    def worth(self, count: int) -> Weight:
+        """What a clause is worth that so many messages have."""
+        return Weight(count, math.log(1 + (max(self._total - count, 0) + 0.5) / (count + 0.5)))
+
+    @property
+    def _total(self) -> int:
+        return self.state.next_message - self._space.first
+
+    def scope(self, filters: Filters) -> Scope | None:
         """None when the filters leave nothing."""
         since = filters.since if filters.since is not None else -LAST_MOMENT
         until = filters.until if filters.until is not None else LAST_MOMENT
@@ -237,21 +243,42 @@ class Search:
             tags.append(any_tag(chosen))
         without = [source_tag(name) for name in filters.exclude_sources]
         without += self._session_tags(filters.exclude_session_ids)
-        if self._state.has_doomed:
+        if self.state.has_doomed:
             without += [session_tag(key) for (key,) in rows(self._connection, SQL.doomed, (self._space.id,))]
-        return _Scope(since, until, tuple(tags), tuple(without))
+        return Scope(since, until, tuple(tags), tuple(without))
 
-    def _weeks(self, scope: _Scope) -> list[int]:
+    def session_keys(self, filters: Filters) -> Iterator[tuple[list[int], bool]]:
+        """The sessions that the filters name: keys, and whether those are unwanted."""
+        if filters.sources is not None:
+            yield self._keys_from(filters.sources), False
+        if filters.exclude_sources:
+            yield self._keys_from(filters.exclude_sources), True
+        if filters.session_ids is not None:
+            yield self._keys(filters.session_ids), False
+        unwanted = self._keys(filters.exclude_session_ids)
+        if self.state.has_doomed:
+            unwanted += [key for (key,) in rows(self._connection, SQL.doomed, (self._space.id,))]
+        if unwanted:
+            yield unwanted, True
+
+    def _keys_from(self, sources: Sequence[str]) -> list[int]:
+        asked = (self._space.id, json.dumps(list(sources)))
+        return [key for (key,) in rows(self._connection, SQL.sessions_from, asked)]
+
+    def weeks(self, scope: Scope) -> list[int]:
         """The weeks of the scope that have indexed messages."""
         between = (self._space.id, week_of(scope.since), week_of(scope.until))
         return [week for (week,) in rows(self._connection, SQL.weeks, between)]
 
     def _session_tags(self, session_ids: Sequence[str]) -> list[str]:
+        return [session_tag(key) for key in self._keys(session_ids)]
+
+    def _keys(self, session_ids: Sequence[str]) -> list[int]:
         keys = [
             value(self._connection, SQL.session_key, (self._space.id, session_id))
             for session_id in session_ids
         ]
-        return [session_tag(key) for key in keys if key is not None]
+        return [key for key in keys if key is not None]
 
 
 def _first(

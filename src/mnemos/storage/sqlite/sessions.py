@@ -22,12 +22,12 @@ from mnemos.storage.base import (
     SessionRow,
 )
 from mnemos.storage.queries import Queries
-from mnemos.storage.sqlite import index
+from mnemos.storage.sqlite import index, vectors
 from mnemos.storage.sqlite.connection import rows, value
 from mnemos.storage.sqlite.scoring import Scorer
 from mnemos.storage.sqlite.search import Search
 from mnemos.storage.sqlite.space import Space
-from mnemos.storage.sqlite.terms import ids_needed, indexable, message_row
+from mnemos.storage.sqlite.terms import Indexable, ids_needed, ids_of, indexable, message_row
 from mnemos.text.query import Query
 
 SQL = Queries(Path(__file__).parent / "sql" / "sessions.sql")
@@ -41,7 +41,7 @@ class SqliteSessionReads:
     def __init__(self, connection: apsw.Connection, space: Space, documents: Documents) -> None:
         self._connection = connection
         self._space = space
-        self._documents = documents
+        self.documents = documents
         self._scorer = Scorer(connection)
         self._tail = index.Tail(space, documents)
 
@@ -139,8 +139,11 @@ class SqliteSessionReads:
         return self._rows(SQL.by_source, (self._space.id,))
 
     def search(self, query: Query, filters: Filters, *, order: Order, limit: int, offset: int) -> Results:
-        search = Search(self._connection, self._space, self._scorer, self._tail)
-        return search.run(query, filters, order=order, limit=limit, offset=offset)
+        return self.searching().run(query, filters, order=order, limit=limit, offset=offset)
+
+    def searching(self) -> Search:
+        """The index as the current transaction sees it, what is pending included."""
+        return Search(self._connection, self._space, self._scorer, self._tail)
 
     def _rows(self, sql: str, bindings: Any) -> list[tuple[Any, ...]]:
         return rows(self._connection, sql, bindings)
@@ -159,7 +162,7 @@ class SqliteSessionWrites(SqliteSessionReads):
     def rolled_back(self) -> None:
         """What was done is undone: nothing remembered from it may be used."""
         self.appended = 0
-        self._tail = index.Tail(self._space, self._documents)
+        self._tail = index.Tail(self._space, self.documents)
 
     def create(self, session: SessionRow) -> bool:
         key = self._key(
@@ -284,7 +287,7 @@ class SqliteSessionWrites(SqliteSessionReads):
         if self.message(message_id) is None:
             return
         for row in self._rows(index.SQL.message_of_id, (message_id,)):
-            index.remove(self._connection, self._space, indexable(row), self._documents)
+            self._unindex(indexable(row))
         self._connection.execute(SQL.count_removal, (self._space.id,))
         self._connection.execute(SQL.forget_message, (tool_calls, at, message_id))
 
@@ -296,11 +299,16 @@ class SqliteSessionWrites(SqliteSessionReads):
         self._keep_ids()
         some = self._rows(index.SQL.messages_of_key, (key, count))
         for row in some:
-            index.remove(self._connection, self._space, indexable(row), self._documents)
+            self._unindex(indexable(row))
             self._connection.execute(SQL.delete_message, (row[0],))
         if len(some) < count:
             self._connection.execute(SQL.delete_session, (key,))
         return True
+
+    def _unindex(self, item: Indexable) -> None:
+        """Take a message out of index and vectors, before its text goes."""
+        index.remove(self._connection, self._space, item, self.documents)
+        vectors.erase(self._connection, self._space, item.message.id, ids_of(item.message), vectors.MESSAGES)
 
     def _count_appended(self, session_id: str, messages: int, calls: int) -> int:
         key = self._keys.get(session_id)

@@ -73,6 +73,20 @@ def index_rows(item: Indexable, documents: Documents, after: int = 0) -> Iterato
         yield _row(message.id + part, document if parts == 1 else _part(document, part), tags)
 
 
+def parts_of(document: Document, parts: int) -> Iterator[tuple[int, str]]:
+    """What was said in each part of a message, as the index has it; parts that say nothing not."""
+    for part in range(parts):
+        said = document.said if parts == 1 else _stretch(document.said, part)
+        if said.strip():
+            yield part, said
+
+
+def passage_row(rowid: int, kind: str, at: float, text: str) -> IndexRow:
+    """The index row of a passage that is no message."""
+    said, beside = index_words(text)
+    return rowid, said, "", beside, f"{kind_tag(kind)} {week_tag(week_of(at))}"
+
+
 def _row(rowid: int, document: Document, tags: str) -> IndexRow:
     said, beside = index_words(document.said)
     if not document.tool:
@@ -114,6 +128,10 @@ def source_tag(source: str) -> str:
 
 def session_tag(key: int) -> str:
     return f"#s{key:x}"
+
+
+def kind_tag(kind: str) -> str:
+    return "#k" + _plain(kind)
 
 
 def week_tag(week: int) -> str:

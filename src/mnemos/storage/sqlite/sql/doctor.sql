@@ -29,19 +29,25 @@ WHERE m.id <= p.indexed
     AND m.forgotten_at IS NULL
     AND m.id NOT IN (SELECT id FROM messages_fts_docsize)
 
+-- name: unindexed_passages
+SELECT count(*)
+FROM passages
+WHERE id NOT IN (SELECT id FROM messages_fts_docsize)
+
 -- name: stale
 SELECT count(*)
 FROM messages_fts_docsize AS d
-WHERE NOT EXISTS (
-    SELECT 1
-    FROM messages AS m
-    WHERE m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= d.id)
-        AND m.forgotten_at IS NULL
-        AND d.id <= m.id + max(
-            length(coalesce(m.content, '')),
-            length(coalesce(m.tool_calls, '')) + length(coalesce(m.tool_name, ''))
-        ) / :part
-)
+WHERE d.id NOT IN (SELECT p.id FROM passages AS p)
+    AND NOT EXISTS (
+        SELECT 1
+        FROM messages AS m
+        WHERE m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= d.id)
+            AND m.forgotten_at IS NULL
+            AND d.id <= m.id + max(
+                length(coalesce(m.content, '')),
+                length(coalesce(m.tool_calls, '')) + length(coalesce(m.tool_name, ''))
+            ) / :part
+    )
 
 -- name: check_index
 INSERT INTO messages_fts (messages_fts)

@@ -53,6 +53,17 @@ INSERT OR IGNORE INTO messages (
 )
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
+-- name: read_passages
+SELECT rowid, *
+FROM passages NOT INDEXED
+WHERE rowid >= ?
+ORDER BY rowid
+LIMIT ?
+
+-- name: write_passages
+INSERT OR IGNORE INTO passages (id, kind, ref, session_id, speaker, at, live, text)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+
 -- name: read_audit
 SELECT rowid, *
 FROM audit
@@ -103,6 +114,10 @@ SET next_message = max(
     next_message,
     coalesce((SELECT max(m.id) + 1000000 FROM messages AS m WHERE m.id >> 32 = spaces.id), 0)
 )
+
+-- name: next_passages
+UPDATE spaces
+SET next_passage = coalesce((SELECT max(p.id) + 1000000 FROM passages AS p WHERE p.id >> 32 = spaces.id), 0)
 
 -- name: counters
 UPDATE sessions

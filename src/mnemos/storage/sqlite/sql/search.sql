@@ -147,3 +147,9 @@ SELECT key
 FROM sessions
 WHERE space = ?
     AND doomed
+
+-- name: sessions_from
+SELECT key
+FROM sessions
+WHERE space = ?
+    AND source IN (SELECT value FROM json_each(?))

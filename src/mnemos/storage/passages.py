@@ -1,0 +1,199 @@
+"""What recall asks of an engine: passages, the words they have, and their vectors.
+
+A passage is a piece of text that recall can return. Every message is one, found through the same index as
+by a search; other parts feed theirs with ``put``, in the transaction of the change they describe. Ids of
+passages and of messages never collide.
+
+A long passage has several vectors, one for each of its pieces. Vectors are made outside transactions:
+``pending`` says what lacks them, the caller embeds, ``add`` stores them if nothing was erased meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from mnemos.text.query import Clause
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from mnemos.storage.base import Filters, MessageRow
+
+# Keys of vectors: the passage's id and the number of the piece.
+PIECE_BITS = 7
+MAX_PIECES = 1 << PIECE_BITS
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage that is no message."""
+
+    id: int
+    kind: str
+    ref: str
+    session_id: str | None
+    speaker: str | None
+    at: float
+    live: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """A passage that a stage proposes; scores of different stages do not compare."""
+
+    id: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A passage whose piece lies near the question."""
+
+    id: int
+    piece: int
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """Neighbouring messages of one session, in order; long ones cut short."""
+
+    session_id: str
+    title: str | None
+    source: str
+    message_count: int
+    messages: tuple[MessageRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unembedded:
+    """What lacks vectors: ids and texts in order; with ``state``, what the engine checks on ``add``."""
+
+    state: tuple[int, ...]
+    passages: tuple[tuple[int, str], ...]
+    """Id and text. A long text has several ids after each other, as in the index."""
+    through: int
+    """With these done, every passage up to this id is."""
+    series: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewVectors:
+    """Vectors ready to be stored: of each, its key, ``dim`` signed bytes and ``dim`` sign bits."""
+
+    keys: Sequence[int]
+    codes: bytes
+    bits: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How far a model came: passages with vectors of all there are, by their ids."""
+
+    model: str
+    dim: int
+    done: int
+    total: int
+
+    @property
+    def share(self) -> float:
+        return self.done / self.total if self.total else 1.0
+
+
+class PassageReads(Protocol):
+    def count(self) -> int:
+        """About how many passages there are."""
+        ...
+
+    def weigh(self, clauses: Sequence[Clause]) -> list[int]:
+        """How many passages have each clause; common ones estimated."""
+        ...
+
+    def best(
+        self,
+        clauses: Sequence[Clause],
+        counts: Sequence[int],
+        filters: Filters,
+        *,
+        kinds: Sequence[str] | None,
+        limit: int,
+    ) -> list[Seed]:
+        """Passages that have rare ones of these clauses, by BM25, best first.
+
+        Every passage stored before the call can be found. For clauses that are all common, the best of
+        the newest few thousand. Without clauses: the newest messages of a limited time.
+        """
+        ...
+
+    def strips(self, message_ids: Sequence[int], *, reach: int, characters: int) -> list[Strip]:
+        """These messages with ``reach`` neighbours on either side.
+
+        Overlapping neighbourhoods are one strip; texts of neighbours are cut at ``characters``.
+        """
+        ...
+
+    def get(self, ids: Sequence[int]) -> list[Passage]:
+        """Passages that are no messages, in any order; unknown ones not."""
+        ...
+
+    def find(self, kind: str, ref: str) -> Passage | None: ...
+
+
+class PassageWrites(PassageReads, Protocol):
+    def put(
+        self,
+        kind: str,
+        ref: str,
+        *,
+        text: str,
+        at: float,
+        session_id: str | None = None,
+        speaker: str | None = None,
+        live: bool = True,
+    ) -> int:
+        """Make or replace the passage of this kind and ref."""
+        ...
+
+    def remove(self, kind: str, ref: str) -> bool:
+        """Take the passage out of rows, index and vectors; False when there is none."""
+        ...
+
+
+class VectorReads(Protocol):
+    def coverage(self) -> list[Coverage]:
+        """Of every model that has vectors here; the one begun last first."""
+        ...
+
+    def pending(self, model: str, *, characters: int) -> Unembedded | None:
+        """The next passages without vectors of this model, about so much text; None when all have."""
+        ...
+
+    def nearest(
+        self,
+        model: str,
+        vector: NDArray[np.float32],
+        filters: Filters,
+        *,
+        kinds: Sequence[str] | None,
+        limit: int,
+    ) -> list[Near]:
+        """The pieces with the highest cosine, best first; each passage at most once."""
+        ...
+
+    def cosines(self, model: str, vector: NDArray[np.float32], ids: Sequence[int]) -> dict[int, Near]:
+        """Of each passage that has vectors, the best piece."""
+        ...
+
+
+class VectorWrites(VectorReads, Protocol):
+    def add(self, model: str, dim: int, done: Unembedded, vectors: NewVectors) -> bool:
+        """Store vectors; False and no change when something moved since ``pending``."""
+        ...
+
+    def drop_some(self, model: str, count: int) -> bool:
+        """Remove some vectors of a model, in the end all that is known of it; False when nothing is left."""
+        ...

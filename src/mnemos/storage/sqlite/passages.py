@@ -1,0 +1,265 @@
+"""Passages in SQLite: what recall proposes by words, and what stands around it."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from mnemos.storage.base import Filters, MessageRow
+from mnemos.storage.passages import Passage, Seed, Strip
+from mnemos.storage.queries import Queries
+from mnemos.storage.sqlite import index, vectors
+from mnemos.storage.sqlite.connection import rows, value
+from mnemos.storage.sqlite.match import ANYTHING, Plan, Weight, any_of, any_tag, pairs_of
+from mnemos.storage.sqlite.search import WEEKS_IN_MATCH, Scope, Search
+from mnemos.storage.sqlite.sessions import SqliteSessionReads
+from mnemos.storage.sqlite.space import Space
+from mnemos.storage.sqlite.terms import IndexRow, kind_tag, passage_row, week_of
+from mnemos.text.query import Clause, Query
+
+SQL = Queries(Path(__file__).parent / "sql" / "passages.sql")
+
+MESSAGE = "message"
+
+# How many rows that have a rare word are scored: the newest, where there are more.
+_SCORED = 3_000
+# How much of a long message is looked at when it is a seed itself.
+_LONGEST = 100_000
+# Rows of one long message fold into one seed.
+_SPARE = 10
+
+
+class SqlitePassageReads:
+    def __init__(self, connection: apsw.Connection, space: Space, sessions: SqliteSessionReads) -> None:
+        self._connection = connection
+        self._space = space
+        self._sessions = sessions
+
+    def count(self) -> int:
+        state = index.state_of(self._connection, self._space)
+        return state.next_message - self._space.first + self._other_count()
+
+    def weigh(self, clauses: Sequence[Clause]) -> list[int]:
+        search = self._sessions.searching()
+        weights = (search.weigh(clause) for clause in clauses)
+        return [weight.count if weight else 0 for weight in weights]
+
+    def best(
+        self,
+        clauses: Sequence[Clause],
+        counts: Sequence[int],
+        filters: Filters,
+        *,
+        kinds: Sequence[str] | None,
+        limit: int,
+    ) -> list[Seed]:
+        search = self._sessions.searching()
+        scope = search.scope(filters)
+        if scope is None or (not clauses and scope.is_timeless):
+            return []
+        found: dict[int, float] = {}
+        if kinds is None or MESSAGE in kinds:
+            found |= self._messages(search, _plans(search, clauses, counts), scope, limit)
+        others = None if kinds is None else [kind for kind in kinds if kind != MESSAGE]
+        if clauses and others != [] and self._other_count():
+            found |= self._others(search, _plan(search, clauses, counts), scope, others, limit)
+        best = sorted(found.items(), key=lambda item: (-item[1], -item[0]))
+        return [Seed(passage, score) for passage, score in best[:limit]]
+
+    def strips(self, message_ids: Sequence[int], *, reach: int, characters: int) -> list[Strip]:
+        asked = {
+            "ids": _json(message_ids),
+            "reach": reach,
+            "first": self._space.first,
+            "last": self._space.last,
+        }
+        stretches = _merged(rows(self._connection, SQL.reaches, asked))
+        known = {
+            key: about
+            for key, *about in rows(self._connection, SQL.sessions_of, (_json({s[0] for s in stretches}),))
+        }
+        stretches = [stretch for stretch in stretches if stretch[0] in known]
+        asked = {"stretches": json.dumps(stretches), "characters": characters}
+        found: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
+        for number, *row in rows(self._connection, SQL.stretches, asked):
+            found[number].append(tuple(row))
+        asked = {"ids": _json(message_ids), "shorter": characters, "characters": _LONGEST}
+        whole = dict(rows(self._connection, SQL.longer, asked))
+        strips: list[Strip] = []
+        for (key, _, _), (_, lines) in zip(stretches, sorted(found.items()), strict=True):
+            session_id, title, source, count = known[key]
+            messages = tuple(_message(session_id, row, whole.get(row[0])) for row in lines)
+            strips.append(Strip(session_id, title, source, count, messages))
+        return strips
+
+    def get(self, ids: Sequence[int]) -> list[Passage]:
+        asked = {
+            "ids": _json(ids),
+            "first": self._space.first_passage,
+            "last": self._space.last_passage,
+        }
+        return [_passage(row) for row in rows(self._connection, SQL.of_ids, asked)]
+
+    def find(self, kind: str, ref: str) -> Passage | None:
+        found = rows(self._connection, SQL.of_ref, (self._space.id, kind, ref))
+        return _passage(found[0]) if found else None
+
+    def _messages(self, search: Search, plans: Sequence[Plan], scope: Scope, limit: int) -> dict[int, float]:
+        """Of the plans, the first that finds enough; a message by its best row."""
+        asked = {
+            "first": self._space.first,
+            "last": self._space.last,
+            "since": scope.since,
+            "until": scope.until,
+            "cap": _SCORED,
+            "limit": limit + _SPARE,
+        }
+        best: dict[int, float] = {}
+        for plan in plans:
+            search.scorer.use(plan)
+            found = self._indexed(search, plan, scope, asked) + self._fresh(search, plan, scope, asked)
+            owners = rows(self._connection, SQL.owners, (_json([row for row, _ in found]),))
+            for (message,), (_, score) in zip(owners, found, strict=True):
+                if message is not None:
+                    best[message] = max(score, best.get(message, 0.0))
+            if len(best) >= limit:
+                break
+        return best
+
+    def _indexed(
+        self, search: Search, plan: Plan, scope: Scope, asked: dict[str, Any]
+    ) -> list[tuple[int, float]]:
+        if scope.is_timeless:
+            return rows(self._connection, SQL.seeds, asked | {"match": scope.match(plan)})
+        weeks = search.weeks(scope)
+        if not weeks:
+            return []
+        if plan is ANYTHING:
+            weeks = weeks[-WEEKS_IN_MATCH:]
+        match = scope.match(plan, weeks if len(weeks) <= WEEKS_IN_MATCH else ())
+        return rows(self._connection, SQL.seeds_between, asked | {"match": match})
+
+    def _fresh(
+        self, search: Search, plan: Plan, scope: Scope, asked: dict[str, Any]
+    ) -> list[tuple[int, float]]:
+        if not search.state.pending:
+            return []
+        weeks: Sequence[int] = ()
+        if plan is ANYTHING:
+            weeks = range(week_of(scope.since), week_of(scope.until) + 1)[-WEEKS_IN_MATCH:]
+        sql = SQL.seeds_of_tail if scope.is_timeless else SQL.seeds_of_tail_between
+        return rows(self._connection, sql, asked | {"match": scope.match(plan, weeks)})
+
+    def _others(
+        self, search: Search, plan: Plan, scope: Scope, kinds: Sequence[str] | None, limit: int
+    ) -> dict[int, float]:
+        search.scorer.use(plan)
+        match = scope.match(plan)
+        if kinds is not None:
+            match = f"({match}) AND {any_tag(kind_tag(kind) for kind in kinds)}"
+        asked = {
+            "match": match,
+            "first": self._space.first_passage,
+            "last": self._space.last_passage,
+            "since": scope.since,
+            "until": scope.until,
+            "cap": _SCORED,
+            "limit": limit,
+        }
+        return dict(rows(self._connection, SQL.seeds_of_passages, asked))
+
+    def _other_count(self) -> int:
+        last = value(self._connection, SQL.last_passage, (self._space.id,)) or 0
+        return max(0, last - self._space.last)
+
+
+class SqlitePassageWrites(SqlitePassageReads):
+    def put(
+        self,
+        kind: str,
+        ref: str,
+        *,
+        text: str,
+        at: float,
+        session_id: str | None = None,
+        speaker: str | None = None,
+        live: bool = True,
+    ) -> int:
+        self.remove(kind, ref)
+        passage: int = value(self._connection, SQL.take_id, (self._space.first_passage, self._space.id))
+        row = (passage, kind, ref, session_id, speaker, at, live, text)
+        self._connection.execute(SQL.put, row)
+        self._connection.execute(index.SQL.add, passage_row(passage, kind, at, text))
+        return passage
+
+    def remove(self, kind: str, ref: str) -> bool:
+        found = self.find(kind, ref)
+        if found is None:
+            return False
+        self._connection.execute(index.SQL.remove, _row(found))
+        vectors.erase(self._connection, self._space, found.id, 1, vectors.PASSAGES)
+        self._connection.execute(SQL.delete, (found.id,))
+        return True
+
+
+def begin_index_again(connection: apsw.Connection) -> None:
+    """Clear the index of all spaces: messages are pending again, other passages are put back at once."""
+    connection.execute(index.SQL.clear)
+    connection.execute(index.SQL.clear_marks)
+    connection.executemany(index.SQL.add, (_row(_passage(row)) for row in rows(connection, SQL.every)))
+
+
+def _row(passage: Passage) -> IndexRow:
+    return passage_row(passage.id, passage.kind, passage.at, passage.text)
+
+
+def _plans(search: Search, clauses: Sequence[Clause], counts: Sequence[int]) -> list[Plan]:
+    """How to look: by the rare words; where even the rarest is common, first by pairs of words."""
+    if not clauses:
+        return [ANYTHING]
+    plan = _plan(search, clauses, counts)
+    known = sorted(zip(counts, clauses, strict=True), key=lambda pair: pair[0])
+    known = [(count, clause) for count, clause in known if count]
+    if len(known) < 2 or known[0][0] <= _SCORED:
+        return [plan]
+    query = Query(tuple(clause for _, clause in known))
+    return [pairs_of(query, [search.worth(count) for count, _ in known]), plan]
+
+
+def _plan(search: Search, clauses: Sequence[Clause], counts: Sequence[int]) -> Plan:
+    pairs = sorted(zip(counts, clauses, strict=True), key=lambda pair: pair[0])
+    # A word that no message has may yet stand in another passage.
+    weights = [Weight(count, search.worth(count).idf) for count, _ in pairs]
+    return any_of(Query(tuple(clause for _, clause in pairs)), weights, _SCORED)
+
+
+def _merged(reaches: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Stretches of sessions in which overlapping ones are one."""
+    merged: list[tuple[int, int, int]] = []
+    for session, low, high in reaches:
+        if merged and merged[-1][0] == session and low <= merged[-1][2]:
+            merged[-1] = (session, merged[-1][1], max(high, merged[-1][2]))
+        else:
+            merged.append((session, low, high))
+    return merged
+
+
+def _message(session_id: str, row: tuple[Any, ...], whole: str | None) -> MessageRow:
+    message, role, encoded, tool_name, timestamp, metadata, forgotten, content, tool_calls = row
+    return MessageRow(
+        message, session_id, role, whole or content, encoded == 1, tool_name, tool_calls, None, None,
+        timestamp, metadata, forgotten is not None,
+    )  # fmt: skip
+
+
+def _passage(row: tuple[Any, ...]) -> Passage:
+    return Passage(row[0], row[1], row[2], row[3], row[4], row[5], row[6] == 1, row[7])
+
+
+def _json(ids: Any) -> str:
+    return f"[{','.join(map(str, ids))}]"

@@ -1,0 +1,161 @@
+-- Rows of the index that have the words, the best of the newest; a row of a long message stands for it.
+-- name: seeds
+SELECT r, s
+FROM (
+    SELECT rowid AS r, seed(messages_fts) AS s
+    FROM messages_fts
+    WHERE messages_fts MATCH :match
+        AND rowid BETWEEN :first AND :last
+    ORDER BY rowid DESC
+    LIMIT :cap
+)
+ORDER BY s DESC, r DESC
+LIMIT :limit
+
+-- name: seeds_of_tail
+SELECT rowid AS r, seed(tail) AS s
+FROM temp.tail
+WHERE tail MATCH :match
+ORDER BY s DESC, r DESC
+LIMIT :limit
+
+-- name: seeds_between
+SELECT r, s
+FROM (
+    SELECT f.rowid AS r, seed(messages_fts) AS s
+    FROM messages_fts AS f
+    WHERE f.messages_fts MATCH :match
+        AND f.rowid BETWEEN :first AND :last
+        AND (
+            SELECT m.timestamp >= :since AND m.timestamp < :until
+            FROM messages AS m
+            WHERE m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= f.rowid)
+        )
+    ORDER BY f.rowid DESC
+    LIMIT :cap
+)
+ORDER BY s DESC, r DESC
+LIMIT :limit
+
+-- name: seeds_of_tail_between
+SELECT f.rowid AS r, seed(tail) AS s
+FROM temp.tail AS f
+WHERE f.tail MATCH :match
+    AND (
+        SELECT m.timestamp >= :since AND m.timestamp < :until
+        FROM messages AS m
+        WHERE m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= f.rowid)
+    )
+ORDER BY s DESC, r DESC
+LIMIT :limit
+
+-- name: seeds_of_passages
+SELECT r, s
+FROM (
+    SELECT f.rowid AS r, seed(messages_fts) AS s
+    FROM messages_fts AS f
+    WHERE f.messages_fts MATCH :match
+        AND f.rowid BETWEEN :first AND :last
+        AND (SELECT p.at >= :since AND p.at < :until FROM passages AS p WHERE p.id = f.rowid)
+    ORDER BY f.rowid DESC
+    LIMIT :cap
+)
+ORDER BY s DESC, r DESC
+LIMIT :limit
+
+-- name: owners
+SELECT (SELECT max(m.id) FROM messages AS m WHERE m.id <= s.value)
+FROM json_each(?) AS s
+
+-- How far the neighbourhood of each message goes in its session. Where fewer come before than asked for,
+-- the session begins.
+-- name: reaches
+SELECT
+    c.session,
+    coalesce(
+        (
+            SELECT b.id
+            FROM messages AS b
+            WHERE b.session = c.session
+                AND b.id < c.id
+            ORDER BY b.id DESC
+            LIMIT 1 OFFSET :reach - 1
+        ),
+        0
+    ) AS low,
+    coalesce(
+        (
+            SELECT a.id
+            FROM messages AS a
+            WHERE a.session = c.session
+                AND a.id > c.id
+            ORDER BY a.id
+            LIMIT 1 OFFSET :reach - 1
+        ),
+        9223372036854775807
+    )
+FROM json_each(:ids) AS s
+CROSS JOIN messages AS c ON c.id = s.value
+WHERE c.id BETWEEN :first AND :last
+ORDER BY c.session, low
+
+-- name: sessions_of
+SELECT key, id, title, source, message_count
+FROM sessions
+WHERE key IN (SELECT value FROM json_each(?))
+    AND NOT doomed
+
+-- Stretches of sessions. Of plain texts the beginning; JSON is not cut.
+-- name: stretches
+SELECT
+    s.id, m.id, m.role, m.encoded, m.tool_name, m.timestamp, m.metadata, m.forgotten_at,
+    iif(m.encoded, m.content, substr(m.content, 1, :characters)),
+    iif(m.content IS NULL OR m.content = '', substr(m.tool_calls, 1, :characters), NULL)
+FROM json_each(:stretches) AS s
+CROSS JOIN messages AS m ON m.session = s.value ->> 0
+    AND m.id BETWEEN s.value ->> 1 AND s.value ->> 2
+ORDER BY s.id, m.id
+
+-- name: longer
+SELECT m.id, substr(m.content, 1, :characters)
+FROM json_each(:ids) AS s
+CROSS JOIN messages AS m ON m.id = s.value
+WHERE NOT m.encoded
+    AND length(m.content) > :shorter
+
+-- name: of_ids
+SELECT id, kind, ref, session_id, speaker, at, live, text
+FROM passages
+WHERE id IN (SELECT value FROM json_each(:ids))
+    AND id BETWEEN :first AND :last
+
+-- name: of_ref
+SELECT id, kind, ref, session_id, speaker, at, live, text
+FROM passages
+WHERE space = ?
+    AND kind = ?
+    AND ref = ?
+
+-- name: take_id
+UPDATE spaces
+SET next_passage = max(next_passage, ?1) + 1
+WHERE id = ?2
+RETURNING next_passage - 1
+
+-- name: put
+INSERT INTO passages (id, kind, ref, session_id, speaker, at, live, text)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: delete
+DELETE FROM passages
+WHERE id = ?
+
+-- name: every
+SELECT id, kind, ref, session_id, speaker, at, live, text
+FROM passages
+ORDER BY id
+
+-- name: last_passage
+SELECT next_passage - 1
+FROM spaces
+WHERE id = ?

@@ -1,0 +1,261 @@
+"""Vectors in SQLite: chunks of rows, filled in the order of their keys, erased in place.
+
+A vector is a label (key, session, seconds, role: what filters ask for), its sign bits and its signed bytes.
+The bits and labels of a whole space fit into memory and are scanned there (``nearest``); the bytes are read
+only for what the scan found.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from mnemos.storage.passages import PIECE_BITS, Coverage, Near, NewVectors, Unembedded
+from mnemos.storage.queries import Queries
+from mnemos.storage.sqlite import index
+from mnemos.storage.sqlite.connection import rows, value
+from mnemos.storage.sqlite.space import Space
+from mnemos.storage.sqlite.terms import ids_of, parts_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from mnemos.storage.base import Filters
+    from mnemos.storage.sqlite.nearest import Look, Shelves
+    from mnemos.storage.sqlite.sessions import SqliteSessionReads
+
+SQL = Queries(Path(__file__).parent / "sql" / "vectors.sql")
+
+MESSAGES, PASSAGES = 0, 1
+LABEL = struct.Struct("<qIIB")
+
+# Vectors in a chunk: the last one is written anew as vectors come.
+CHUNK = 256
+_LAST_SECOND = 0xFFFFFFFF
+_PAGE = 200
+
+ROLES = ("user", "assistant", "tool", "system")
+KINDS = ("fact", "note", "entry", "template", "table")
+OTHER = 254
+ERASED = 255
+
+
+def code_of(name: str, names: Sequence[str]) -> int:
+    """The number under which a role or kind is labelled; those we do not know share one."""
+    return names.index(name) if name in names else OTHER
+
+
+def seconds_of(moment: float) -> int:
+    return int(min(max(moment, 0.0), _LAST_SECOND))
+
+
+def bits_width(dim: int) -> int:
+    """The bytes that the sign bits of a vector take."""
+    return -(-dim // 8)
+
+
+class Remembered:
+    """What a process keeps in memory of vectors. Made when first used, because it takes numpy to hold it."""
+
+    @cached_property
+    def shelves(self) -> Shelves:
+        from mnemos.storage.sqlite.nearest import Shelves
+
+        return Shelves()
+
+
+class SqliteVectorReads:
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        space: Space,
+        sessions: SqliteSessionReads,
+        remembered: Remembered,
+        mark: int,
+    ) -> None:
+        self._connection = connection
+        self._space = space
+        self._sessions = sessions
+        self._remembered = remembered
+        self._mark = mark
+
+    def coverage(self) -> list[Coverage]:
+        messages, passages = self._ends()
+        total = messages - self._space.first + 1 + passages - self._space.first_passage + 1
+        return [
+            Coverage(model, dim, total - (messages - done) - (passages - other), total)
+            for _, model, dim, done, other in rows(self._connection, SQL.embeddings, (self._space.id,))
+        ]
+
+    def pending(self, model: str, *, characters: int) -> Unembedded | None:
+        messages, passages = self._ends()
+        state = self._state(model)
+        if state[1] < messages:
+            return self._pending_messages(state, messages, characters)
+        if state[2] < passages:
+            return self._pending_passages(state, passages, characters)
+        return None
+
+    def nearest(
+        self,
+        model: str,
+        vector: NDArray[np.float32],
+        filters: Filters,
+        *,
+        kinds: Sequence[str] | None,
+        limit: int,
+    ) -> list[Near]:
+        from mnemos.storage.sqlite.nearest import Look
+
+        return self._look(Look, model).nearest(vector, filters, kinds, limit)
+
+    def cosines(self, model: str, vector: NDArray[np.float32], ids: Sequence[int]) -> dict[int, Near]:
+        from mnemos.storage.sqlite.nearest import Look
+
+        return self._look(Look, model).cosines(vector, ids)
+
+    def _look(self, look: type[Look], model: str) -> Look:
+        return look(
+            self._remembered.shelves, self._connection, self._space, self._sessions, self._mark, model
+        )
+
+    def _ends(self) -> tuple[int, int]:
+        """The last ids that are given to a message and to another passage."""
+        state = index.state_of(self._connection, self._space)
+        last = value(self._connection, SQL.last_passage, (self._space.id,))
+        return state.next_message - 1, max(last or 0, self._space.last)
+
+    def _state(self, model: str) -> tuple[int, ...]:
+        """The embedding's id, how far it came, and what is counted with each removal."""
+        removals = index.state_of(self._connection, self._space).removals
+        found = rows(self._connection, SQL.embedding, (self._space.id, model))
+        if not found:
+            return 0, self._space.first - 1, self._space.last, 0, removals
+        return *found[0][:4], removals
+
+    def _pending_messages(self, state: tuple[int, ...], last: int, characters: int) -> Unembedded:
+        position = index.State(last + 1, state[1], 0)
+        found: list[tuple[int, str]] = []
+        through = last
+        size = 0
+        for item in index.pending(self._connection, self._space, position):
+            message = item.message
+            if not message.forgotten:
+                for part, text in parts_of(self._sessions.documents(message), ids_of(message)):
+                    found.append((message.id + part, text))
+                    size += len(text)
+            if size >= characters:
+                through = message.id + ids_of(message) - 1
+                break
+        return Unembedded(state, tuple(found), through, MESSAGES)
+
+    def _pending_passages(self, state: tuple[int, ...], last: int, characters: int) -> Unembedded:
+        between = (state[2] + 1, last, max(1, characters // _PAGE))
+        found = rows(self._connection, SQL.pending_passages, between)
+        through = found[-1][0] if len(found) == between[2] else last
+        return Unembedded(state, tuple(found), through, PASSAGES)
+
+
+class SqliteVectorWrites(SqliteVectorReads):
+    def add(self, model: str, dim: int, done: Unembedded, new: NewVectors) -> bool:
+        if self._state(model) != done.state:
+            return False
+        embedding = done.state[0]
+        if not embedding:
+            begin = (self._space.id, model, dim, done.state[1], done.state[2])
+            embedding = value(self._connection, SQL.begin, begin)
+        labels = self._labels(new.keys, done.series)
+        self._append(embedding, done.series, list(labels), new, dim)
+        mark = SQL.mark_messages if done.series == MESSAGES else SQL.mark_passages
+        self._connection.execute(mark, (done.through, embedding))
+        return True
+
+    def drop_some(self, model: str, count: int) -> bool:
+        """Remove some vectors of a model, then what is known of it; False when nothing is left."""
+        embedding = self._state(model)[0]
+        if not embedding:
+            return False
+        before = self._connection.total_changes()
+        self._connection.execute(SQL.drop_some, (embedding, count))
+        if self._connection.total_changes() == before:
+            self._connection.execute(SQL.drop_embedding, (embedding,))
+        return True
+
+    def _labels(self, keys: Sequence[int], series: int) -> Iterator[bytes]:
+        ids = f"[{','.join({str(key >> PIECE_BITS) for key in keys})}]"
+        if series == PASSAGES:
+            found = {
+                passage: (0, seconds_of(at), code_of(kind, KINDS))
+                for passage, at, kind in rows(self._connection, SQL.passage_details, (ids,))
+            }
+        else:
+            found = {
+                message: (session, seconds_of(at), code_of(role, ROLES))
+                for message, session, at, role in rows(self._connection, SQL.details, (ids,))
+            }
+        for key in keys:
+            passage = key >> PIECE_BITS
+            # The later parts of a long message have ids that no row has.
+            label = found.get(passage) or found[max(i for i in found if i < passage)]
+            yield LABEL.pack(key, *label)
+
+    def _append(self, embedding: int, series: int, labels: list[bytes], new: NewVectors, dim: int) -> None:
+        width = bits_width(dim)
+        bits, codes = new.bits, new.codes
+        found = rows(self._connection, SQL.tail, (embedding, series))
+        start = 0
+        if found and len(found[0][1]) < CHUNK * LABEL.size:
+            chunk, old_labels, old_bits, old_codes = found[0]
+            start = CHUNK - len(old_labels) // LABEL.size
+            some = b"".join(labels[:start])
+            if some:
+                grown = (
+                    _key(some, -1), old_labels + some, old_bits + bits[: start * width],
+                    old_codes + codes[: start * dim], chunk,
+                )  # fmt: skip
+                self._connection.execute(SQL.replace, grown)
+        for first in range(start, len(labels), CHUNK):
+            some = b"".join(labels[first : first + CHUNK])
+            end = first + CHUNK
+            chunk = (
+                embedding, series, _key(some, 0), _key(some, -1), some,
+                bits[first * width : end * width], codes[first * dim : end * dim],
+            )  # fmt: skip
+            self._connection.execute(SQL.add, chunk)
+
+
+def erase(connection: apsw.Connection, space: Space, passage: int, ids: int, series: int) -> None:
+    """Overwrite the vectors of a passage, whatever models made them."""
+    low, high = passage << PIECE_BITS, passage + ids << PIECE_BITS
+    for embedding, _, dim, *_ in rows(connection, SQL.embeddings, (space.id,)):
+        erased = False
+        for chunk, first, _, labels in connection.execute(SQL.holding, (embedding, series, low)):
+            if first >= high:
+                break
+            slots = [slot for slot in range(len(labels) // LABEL.size) if low <= _key(labels, slot) < high]
+            for slot in slots:
+                _overwrite(connection, "labels", chunk, (slot + 1) * LABEL.size - 1, bytes((ERASED,)))
+                width = bits_width(dim)
+                _overwrite(connection, "bits", chunk, slot * width, bytes(width))
+                _overwrite(connection, "codes", chunk, slot * dim, bytes(dim))
+            erased = erased or bool(slots)
+        if erased:
+            connection.execute(SQL.count_erasure, (embedding,))
+
+
+def _overwrite(connection: apsw.Connection, column: str, chunk: int, start: int, data: bytes) -> None:
+    with connection.blob_open("main", "vectors", column, chunk, writeable=True) as blob:
+        blob.seek(start)
+        blob.write(data)
+
+
+def _key(labels: bytes, slot: int) -> int:
+    position = slot * LABEL.size if slot >= 0 else len(labels) + slot * LABEL.size
+    key: Any = LABEL.unpack_from(labels, position)[0]
+    return int(key)
