@@ -1,4 +1,4 @@
-"""One question to a chat model behind an OpenAI-compatible endpoint. Optional everywhere it is used."""
+"""One question to a model behind an OpenAI-compatible endpoint. Optional everywhere it is used."""
 
 from __future__ import annotations
 
@@ -23,19 +23,38 @@ def complete(model: Model, *, system: str, user: str) -> str:
 
     An address that is not of the web raises InvalidInput.
     """
+    question = {
+        "model": model.model,
+        "messages": [
+            {"role": "system", "content": system},
+            {"role": "user", "content": user},
+        ],
+    }
+    return _text(post(model, "/chat/completions", question), model)
+
+
+def post(
+    model: Model, path: str, question: Any, *, section: str = "llm", most_bytes: int = _MAX_ANSWER_BYTES
+) -> bytes:
+    """The body of the endpoint's answer to a question sent as JSON; failures are those of ``complete``.
+
+    ``section`` is the part of the settings that the address is from. When the endpoint answered with a
+    status that is no success, the cause of the error is urllib's HTTPError.
+    """
     if not model.base_url.startswith(("http://", "https://")):
-        raise InvalidInput(f"llm.base_url is {model.base_url!r}; use an http:// or https:// address")
+        raise InvalidInput(f"{section}.base_url is {model.base_url!r}; use an http:// or https:// address")
     try:
-        with _opener.open(_request(model, system, user), timeout=patience(model)) as response:
-            answer = _read(response, model)
+        with _opener.open(_request(model, path, question), timeout=patience(model)) as response:
+            return _read(response, model, most_bytes)
     except urllib.error.HTTPError as exc:
         exc.close()
-        raise ModelUnavailable(f"{model.base_url} answered {exc.code} {exc.reason}{_moved(exc)}") from exc
+        raise ModelUnavailable(
+            f"{model.base_url} answered {exc.code} {exc.reason}{_moved(exc, section)}"
+        ) from exc
     except (OSError, http.client.HTTPException) as exc:
         raise ModelUnavailable(f"{model.base_url} did not answer: {exc}") from exc
     except ValueError as exc:
-        raise ModelUnavailable(f"llm.base_url is {model.base_url!r}, no valid address: {exc}") from exc
-    return _text(answer, model)
+        raise ModelUnavailable(f"{section}.base_url is {model.base_url!r}, no valid address: {exc}") from exc
 
 
 def patience(model: Model) -> float:
@@ -53,16 +72,9 @@ class _StayHere(urllib.request.HTTPRedirectHandler):
 _opener = urllib.request.build_opener(_StayHere)
 
 
-def _request(model: Model, system: str, user: str) -> urllib.request.Request:
-    question = {
-        "model": model.model,
-        "messages": [
-            {"role": "system", "content": system},
-            {"role": "user", "content": user},
-        ],
-    }
+def _request(model: Model, path: str, question: Any) -> urllib.request.Request:
     return urllib.request.Request(  # noqa: S310 - the scheme was checked by the caller
-        model.base_url.rstrip("/") + "/chat/completions",
+        model.base_url.rstrip("/") + path,
         data=json.dumps(question).encode(),
         headers={"Content-Type": "application/json", **_authorization(model)},
     )
@@ -77,7 +89,7 @@ def _authorization(model: Model) -> dict[str, str]:
     return {"Authorization": f"Bearer {model.api_key}"}
 
 
-def _read(response: http.client.HTTPResponse, model: Model) -> bytes:
+def _read(response: http.client.HTTPResponse, model: Model, most_bytes: int) -> bytes:
     """The body, as far as it comes in time: a server that sends a byte now and then is not waited for."""
     deadline = time.monotonic() + patience(model)
     answer = b""
@@ -85,14 +97,14 @@ def _read(response: http.client.HTTPResponse, model: Model) -> bytes:
         answer += piece
         if time.monotonic() > deadline:
             raise TimeoutError(f"no whole answer within {model.timeout:g} seconds")
-        if len(answer) > _MAX_ANSWER_BYTES:
-            raise ModelUnavailable(f"{model.base_url} answered more than {_MAX_ANSWER_BYTES:,} bytes")
+        if len(answer) > most_bytes:
+            raise ModelUnavailable(f"{model.base_url} answered more than {most_bytes:,} bytes")
     return answer
 
 
-def _moved(exc: urllib.error.HTTPError) -> str:
+def _moved(exc: urllib.error.HTTPError, section: str) -> str:
     target = exc.headers.get("Location") if 300 <= exc.code < 400 else None
-    return f"; it points to {target}: set llm.base_url to that, if you trust it" if target else ""
+    return f"; it points to {target}: set {section}.base_url to that, if you trust it" if target else ""
 
 
 def _text(answer: bytes, model: Model) -> str:

@@ -10,7 +10,7 @@ import getpass
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from pathlib import Path
@@ -21,6 +21,20 @@ from mnemos.errors import InvalidInput, PermissionDenied
 _SPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*(/[A-Za-z0-9][A-Za-z0-9._@-]*)*")
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
+
+
+# Which variables name an endpoint and its key.
+_ENDPOINTS = {
+    "llm": {
+        "base_url": "MNEMOS_LLM_BASE_URL",
+        "model": "MNEMOS_LLM_MODEL",
+        "api_key": "MNEMOS_LLM_API_KEY",
+    },
+    "embedding": {
+        "base_url": "MNEMOS_EMBEDDING_BASE_URL",
+        "api_key": "MNEMOS_EMBEDDING_API_KEY",
+    },
+}
 
 
 class Durability(StrEnum):
@@ -62,6 +76,10 @@ class Settings:
     audit_days: int = 30
     """How long a deleted session can be brought back with undo."""
     llm: Model = Model()
+    embedder: str = "static"
+    """What makes vectors: ``static``, ``none``, ``onnx:MODEL``, ``endpoint:MODEL`` or a plug-in."""
+    embedding: Model = Model()
+    """The endpoint of the embedder, where it is one."""
 
     @classmethod
     def load(
@@ -74,9 +92,13 @@ class Settings:
         found |= _from_file(folder / "config.toml")
         found |= _from_environment(env)
         found |= {name: value for name, value in flags.items() if value is not None}
-        llm = found.pop("llm", {})
+        llm, embedding = found.pop("llm", {}), found.pop("embedding", {})
         settings = cls(home=folder, **_checked(found))
-        return replace(settings, llm=llm if isinstance(llm, Model) else _model(llm, env))
+        if not isinstance(llm, Model):
+            llm = _endpoint("llm", ("base_url", "model"), llm, env)
+        if not isinstance(embedding, Model):
+            embedding = _endpoint("embedding", ("base_url",), embedding, env)
+        return replace(settings, llm=llm, embedding=embedding)
 
 
 def _folder(name: str | Path) -> Path:
@@ -124,6 +146,7 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
         "durability": ("MNEMOS_DURABILITY",),
         "redact": ("MNEMOS_REDACT",),
         "disabled": ("MNEMOS_DISABLED",),
+        "embedder": ("MNEMOS_EMBEDDER",),
     }
     found: dict[str, Any] = {}
     for setting, variables in names.items():
@@ -144,21 +167,23 @@ def _checked(found: dict[str, Any]) -> dict[str, Any]:
     return checked
 
 
-def _model(found: Mapping[str, Any], env: Mapping[str, str]) -> Model:
+def _endpoint(name: str, known: Sequence[str], found: Mapping[str, Any], env: Mapping[str, str]) -> Model:
+    """A table of config.toml that names an endpoint; the environment wins, and only it has the key."""
     if not isinstance(found, Mapping):
-        raise InvalidInput("[llm] in config.toml must be a table with base_url and model")
-    unknown = set(found) - {"base_url", "model", "api_key_env", "timeout"}
+        raise InvalidInput(f"[{name}] in config.toml must be a table with {' and '.join(known)}")
+    known = (*known, "api_key_env", "timeout")
+    unknown = set(found) - set(known)
     if unknown:
         raise InvalidInput(
-            f"[llm] has no setting {sorted(unknown)[0]!r}; known are base_url, model, api_key_env "
-            "and timeout (the key itself belongs into the environment)"
+            f"[{name}] has no setting {sorted(unknown)[0]!r}; known are {', '.join(known)} "
+            "(the key itself belongs into the environment)"
         )
-    key_variable = str(found.get("api_key_env", "MNEMOS_LLM_API_KEY"))
+    variables = _ENDPOINTS[name]
     return Model(
-        base_url=env.get("MNEMOS_LLM_BASE_URL") or str(found.get("base_url", "")),
-        model=env.get("MNEMOS_LLM_MODEL") or str(found.get("model", "")),
-        api_key=env.get(key_variable, ""),
-        timeout=_positive("llm.timeout", found.get("timeout", 60.0)),
+        base_url=env.get(variables["base_url"]) or str(found.get("base_url", "")),
+        model=env.get(variables.get("model", "")) or str(found.get("model", "")),
+        api_key=env.get(str(found.get("api_key_env", variables["api_key"])), ""),
+        timeout=_positive(f"{name}.timeout", found.get("timeout", 60.0)),
     )
 
 
@@ -216,4 +241,5 @@ _READ = {
     "busy_seconds": _positive,
     "max_message_bytes": _whole,
     "audit_days": _whole,
+    "embedder": _text,
 }

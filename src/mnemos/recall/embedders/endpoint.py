@@ -1,0 +1,141 @@
+"""Vectors from a server that speaks OpenAI's ``/embeddings``: OpenAI's own, Ollama, vLLM, llama.cpp …"""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.error
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemos.errors import InvalidInput, ModelUnavailable
+from mnemos.llm import post
+from mnemos.recall.embedders.rows import to_length_one
+from mnemos.settings import Model
+
+_BATCH = 32
+# Models read 512 to 8,192 tokens, and some servers refuse a longer text instead of cutting it.
+_MAX_CHARACTERS = 8_000
+# 32 vectors of 4,096 numbers, each written with 20 characters, six times over.
+_MAX_ANSWER_BYTES = 16 * 1024 * 1024
+_PAUSES = (0.5, 1.0, 2.0)
+_LONGEST_PAUSE = 20.0
+# A unit vector has none above 1; beyond this one, squares no longer fit into float32.
+_LARGEST_NUMBER = 1e15
+
+_ADVICE = {
+    400: "; does it serve this model?",
+    401: "; the API key is missing or wrong: see embedding.api_key_env",
+    403: "; the API key may not do this: see embedding.api_key_env",
+    404: "; is embedding.base_url right (it often ends in /v1), and does it serve this model?",
+}
+
+
+class EndpointEmbedder:
+    """Asks the server for 32 texts at a time; texts of nothing but blanks are not sent.
+
+    When it is told to come again (429) or that the server failed (5xx), it asks up to three times more. A
+    server that wants to be left alone for longer than 20 seconds is.
+    """
+
+    kind = "model"
+
+    def __init__(self, model: Model, *, pause: Callable[[float], None] = time.sleep) -> None:
+        self.name = f"endpoint:{model.model}"
+        self._model = model
+        self._pause = pause
+        self._dim = 0
+
+    @property
+    def dim(self) -> int:
+        """Known from the first answer; before that, the server is asked for one."""
+        if not self._dim:
+            self._rows(["dimension"])
+        return self._dim
+
+    def embed(self, texts: list[str]) -> NDArray[np.float32]:
+        said = [place for place, text in enumerate(texts) if text.strip()]
+        found = [
+            self._rows([_sendable(texts[place]) for place in said[start : start + _BATCH]])
+            for start in range(0, len(said), _BATCH)
+        ]
+        rows = np.zeros((len(texts), self.dim), np.float32)
+        if said:
+            rows[said] = np.concatenate(found)
+        return to_length_one(rows)
+
+    def _rows(self, texts: list[str]) -> NDArray[np.float32]:
+        rows = self._parsed(self._answer(texts), len(texts))
+        if self._dim not in (0, rows.shape[1]):
+            raise self._no_use(f"vectors of {rows.shape[1]} numbers, where it was {self._dim} before")
+        self._dim = rows.shape[1]
+        return rows
+
+    def _answer(self, texts: list[str]) -> bytes:
+        question = {"model": self._model.model, "input": texts}
+        for pause in (*_PAUSES, None):
+            try:
+                return post(
+                    self._model, "/embeddings", question, section="embedding", most_bytes=_MAX_ANSWER_BYTES
+                )
+            except ModelUnavailable as exc:
+                wait = _wait(exc.__cause__, pause)
+                if wait is None:
+                    raise ModelUnavailable(f"{exc}{_advice(exc.__cause__)}") from exc
+                self._pause(wait)
+        raise AssertionError("the last try returns or raises")
+
+    def _parsed(self, answer: bytes, count: int) -> NDArray[np.float32]:
+        try:
+            items: list[Any] = json.loads(answer)["data"]
+            if len(items) != count:
+                raise self._no_use(f"{len(items)} vectors for {count} texts")
+            vectors = {item.get("index", place): item["embedding"] for place, item in enumerate(items)}
+            rows = np.array([vectors[place] for place in range(count)], np.float64)
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as exc:
+            raise self._no_use("something that is no embedding") from exc
+        # A comparison with NaN is false too.
+        if rows.ndim != 2 or not rows.size or not (np.abs(rows) < _LARGEST_NUMBER).all():
+            raise self._no_use("vectors of something else than numbers")
+        return rows.astype(np.float32)
+
+    def _no_use(self, what: str) -> ModelUnavailable:
+        return ModelUnavailable(
+            f"{self._model.base_url} answered {what}; is it an OpenAI-compatible API, and is "
+            f"{self._model.model!r} an embedding model?"
+        )
+
+
+def make(model: Model) -> EndpointEmbedder:
+    """An embedder that has not asked anything yet. A missing name or address raises InvalidInput."""
+    if not model.model:
+        raise InvalidInput("which model? Say it behind a colon, such as endpoint:nomic-embed-text")
+    if not model.base_url:
+        raise InvalidInput(
+            f"endpoint:{model.model} needs an address: set embedding.base_url, such as http://localhost:11434/v1"
+        )
+    return EndpointEmbedder(model)
+
+
+def _sendable(text: str) -> str:
+    # Half a surrogate pair has no UTF-8, and servers refuse it.
+    return text[:_MAX_CHARACTERS].encode("utf-8", "replace").decode()
+
+
+def _wait(cause: BaseException | None, pause: float | None) -> float | None:
+    """How many seconds to wait before the next try; None when there should be none."""
+    if pause is None or not isinstance(cause, urllib.error.HTTPError):
+        return None
+    if cause.code != 429 and cause.code < 500:
+        return None
+    asked = (cause.headers.get("Retry-After") or "").strip()
+    # The other form of the header, a date, is rare: then the pause is our own.
+    seconds = float(asked) if asked.isdecimal() else pause
+    return seconds if seconds <= _LONGEST_PAUSE else None
+
+
+def _advice(cause: BaseException | None) -> str:
+    return _ADVICE.get(cause.code, "") if isinstance(cause, urllib.error.HTTPError) else ""

@@ -1,0 +1,180 @@
+"""A transformer on this machine, through the extra ``mnemos[onnx]``: onnxruntime and tokenizers.
+
+These two and not fastembed, which wraps them: it keeps a list of models where a folder or a name on the
+Hugging Face Hub will do, forbids current versions of ``huggingface_hub``, and brings a library for images
+and six more packages.
+
+The model is a folder with ``model.onnx`` (or ``onnx/model.onnx``) and ``tokenizer.json``, as sentence
+embedding models are published. One on the Hub is fetched once, by name; with a folder nothing is fetched.
+Models that want a word before each text, such as ``query:``, do not get it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemos.errors import InvalidInput, ModelUnavailable
+from mnemos.recall.embedders.rows import to_length_one
+from mnemos.settings import Model
+
+_BATCH = 32
+_MAX_TOKENS = 512
+_MAX_CHARACTERS = 20 * _MAX_TOKENS
+_ON_THE_HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+_FILES = ["model.onnx", "onnx/model.onnx", "tokenizer.json", "config.json", "1_Pooling/config.json"]
+
+
+class OnnxEmbedder:
+    """Runs the model in a folder. Missing packages and files raise ModelUnavailable.
+
+    Threads may share it. A forked process may not: the runtime's own threads do not come along.
+    """
+
+    kind = "model"
+
+    def __init__(self, folder: Path, *, title: str = "") -> None:
+        graph = _first_of(folder, "model.onnx", "onnx/model.onnx")
+        # The size tells a quantised model from the full one of the same name.
+        self.name = f"onnx:{title or folder.name}:{graph.stat().st_size}"
+        self._tokenizer = _tokenizer(_first_of(folder, "tokenizer.json"), _longest(folder))
+        self._session = _session(graph)
+        self._wanted = {put.name for put in self._session.get_inputs()}
+        self._takes_first = _takes_first(folder)
+        self.dim = self._run(["dimension"]).shape[1]
+
+    def embed(self, texts: list[str]) -> NDArray[np.float32]:
+        rows = np.zeros((len(texts), self.dim), np.float32)
+        said = [place for place, text in enumerate(texts) if text.strip()]
+        # Texts of one length together: a batch costs as much as its longest.
+        said.sort(key=lambda place: len(texts[place]))
+        for start in range(0, len(said), _BATCH):
+            batch = said[start : start + _BATCH]
+            rows[batch] = self._run([texts[place] for place in batch])
+        return to_length_one(rows)
+
+    def _run(self, texts: list[str]) -> NDArray[np.float32]:
+        encoded = self._tokenizer.encode_batch([_readable(text) for text in texts])
+        inputs = {
+            "input_ids": np.array([one.ids for one in encoded], np.int64),
+            "attention_mask": np.array([one.attention_mask for one in encoded], np.int64),
+            "token_type_ids": np.array([one.type_ids for one in encoded], np.int64),
+        }
+        try:
+            first, *_ = self._session.run(
+                None, {name: value for name, value in inputs.items() if name in self._wanted}
+            )
+        except _failures() as exc:
+            raise ModelUnavailable(f"{self.name} cannot be run: {exc}") from exc
+        return self._pooled(np.asarray(first, np.float32), inputs["attention_mask"])
+
+    def _pooled(self, found: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+        """One row for each text: models answer with one already, or with one for each token."""
+        if found.ndim == 2:
+            return found
+        if found.ndim != 3:
+            raise ModelUnavailable(f"{self.name} answers with {found.ndim} dimensions: no embedding model")
+        if self._takes_first:
+            return found[:, 0]
+        counted = mask[:, :, None].astype(np.float32)
+        mean: NDArray[np.float32] = (found * counted).sum(axis=1) / np.maximum(counted.sum(axis=1), 1)
+        return mean
+
+
+def make(model: Model) -> OnnxEmbedder:
+    """The embedder of a folder or of a model on the Hub, fetched if it is not here yet."""
+    if not model.model:
+        raise InvalidInput("which model? Say it behind a colon, such as onnx:BAAI/bge-small-en-v1.5")
+    _library("onnxruntime")
+    folder = Path(model.model).expanduser()
+    if folder.is_dir():
+        return OnnxEmbedder(folder.absolute())
+    return OnnxEmbedder(_fetched(model.model), title=model.model)
+
+
+def _fetched(name: str) -> Path:
+    if not _ON_THE_HUB.fullmatch(name):
+        raise InvalidInput(f"{name!r} is neither a folder nor a name such as BAAI/bge-small-en-v1.5")
+    hub = _library("huggingface_hub")
+    try:
+        snapshot = Path(hub.snapshot_download(name, allow_patterns=_FILES))
+    except (OSError, ValueError) as exc:
+        raise ModelUnavailable(
+            f"the model {name!r} could not be fetched: {exc}; onnx:FOLDER uses one that is here"
+        ) from exc
+    return snapshot
+
+
+def _library(name: str) -> Any:
+    """A package of the extra: optional, and slow to import."""
+    try:
+        return import_module(name)
+    except ImportError as exc:
+        raise ModelUnavailable(
+            f"transformer embedders need {name}: run pip install 'mnemos[onnx]', or set embedder to static"
+        ) from exc
+
+
+def _first_of(folder: Path, *names: str) -> Path:
+    for name in names:
+        if (folder / name).is_file():
+            return folder / name
+    raise ModelUnavailable(f"{folder} holds no {' and no '.join(names)}; name a folder with an ONNX model")
+
+
+def _session(graph: Path) -> Any:
+    runtime = _library("onnxruntime")
+    try:
+        return runtime.InferenceSession(str(graph), providers=["CPUExecutionProvider"])
+    except _failures() as exc:
+        raise ModelUnavailable(f"{graph} cannot be loaded: {exc}") from exc
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """What onnxruntime raises: exceptions without a common parent."""
+    state = _library("onnxruntime.capi.onnxruntime_pybind11_state")
+    own = [kind for kind in vars(state).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    return (*own, RuntimeError, ValueError)
+
+
+def _tokenizer(path: Path, longest: int) -> Any:
+    library = _library("tokenizers")
+    try:
+        tokenizer = library.Tokenizer.from_file(str(path))
+    except Exception as exc:
+        raise ModelUnavailable(f"{path} cannot be read as a tokenizer: {exc}") from exc
+    tokenizer.enable_truncation(longest)
+    if tokenizer.padding is None:
+        tokenizer.enable_padding()
+    return tokenizer
+
+
+def _longest(folder: Path) -> int:
+    positions = _settings(folder / "config.json").get("max_position_embeddings")
+    return min(_MAX_TOKENS, positions) if isinstance(positions, int) else _MAX_TOKENS
+
+
+def _takes_first(folder: Path) -> bool:
+    """Whether the vector of a text is that of its first token, and not the mean."""
+    return bool(_settings(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token"))
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    try:
+        settings = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as exc:
+        raise ModelUnavailable(f"{path} cannot be read: {exc}") from exc
+    return settings if isinstance(settings, dict) else {}
+
+
+def _readable(text: str) -> str:
+    # Half a surrogate pair has no UTF-8, and the tokenizer refuses it.
+    return text[:_MAX_CHARACTERS].encode("utf-8", "replace").decode()
