@@ -13,7 +13,7 @@ from typing import Any
 
 from mnemos.errors import NotFound
 from mnemos.sessions.budget import Budget, heading, previews, said, several, snippet, snippets
-from mnemos.sessions.gathering import Conversation, gather
+from mnemos.sessions.gathering import Conversation, Search, by_words, gather
 from mnemos.sessions.model import text_of
 from mnemos.settings import Model
 from mnemos.storage.base import Filters, MessageRow, Order, Reads, SessionRow, Storage
@@ -44,6 +44,8 @@ class Discovery:
     limit: int
     window: int
     budget: int
+    ranking: Search | None = None
+    """Finds messages by more than their words; None: by words."""
 
 
 def discover(tx: Reads, asked: Discovery) -> dict[str, Any]:
@@ -55,7 +57,8 @@ def discover(tx: Reads, asked: Discovery) -> dict[str, Any]:
     for session_id in asked.filters.session_ids or ():
         _known(tx, session_id)
     query = parse(asked.query)
-    gathered = gather(tx, query, asked.filters, asked.sort, asked.limit + 1)
+    search = asked.ranking or by_words(tx, query, asked.sort)
+    gathered = gather(tx, search, asked.filters, asked.sort, asked.limit + 1)
     finder = Finder(query.loosened() if gathered.partial else query)
     wanted = gathered.conversations[: asked.limit]
     budget = Budget(asked.budget - _FRAME)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from mnemos.sessions import lineage
@@ -12,6 +12,8 @@ from mnemos.text.query import Query
 # Hits of one search. A conversation that fills it is left out of the next one, so that talkative ones do
 # not hide the others; after so many searches it is enough.
 _HITS = 60
+# With fewer hits than these, there are no others.
+MANY = 30
 _SEARCHES = 6
 # What a machine started on a schedule is seldom what a person asks for.
 _SCHEDULED = ("cron", "schedule", "heartbeat", "job")
@@ -42,7 +44,16 @@ class Gathered:
     partial: bool
 
 
-def gather(tx: Reads, query: Query, filters: Filters, order: Order, wanted: int) -> Gathered:
+Search = Callable[[Filters], Results]
+"""Messages that match, best first: as many as there are, or many."""
+
+
+def by_words(tx: Reads, query: Query, order: Order) -> Search:
+    """Messages that have the words of a query."""
+    return lambda filters: tx.sessions.search(query, filters, order=order, limit=_HITS, offset=0)
+
+
+def gather(tx: Reads, search: Search, filters: Filters, order: Order, wanted: int) -> Gathered:
     """Conversations that match, in the order of their best hit.
 
     By relevance, people's come before scheduled ones, however many of those there are; who names a source
@@ -50,16 +61,16 @@ def gather(tx: Reads, query: Query, filters: Filters, order: Order, wanted: int)
     """
     people_first = order is Order.RELEVANCE and filters.sources is None
     gathering = _Gathering(tx, people_first=people_first)
-    first = results = tx.sessions.search(query, filters, order=order, limit=_HITS, offset=0)
+    first = results = search(filters)
     gathering.add(results)
     for _ in range(_SEARCHES - 1):
-        is_last = len(results.hits) < _HITS or results.partial != first.partial
+        is_last = len(results.hits) < MANY or results.partial != first.partial
         if is_last and not gathering.turn_to_scheduled():
             break
         if gathering.count >= wanted:
             break
         further = gathering.without_found(filters)
-        results = tx.sessions.search(query, further, order=order, limit=_HITS, offset=0)
+        results = search(further)
         # Without what was found, messages with fewer of the words would be next; they are not wanted.
         if results.partial == first.partial:
             gathering.add(results)

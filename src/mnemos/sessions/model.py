@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 from unicodedata import category
 
@@ -24,6 +26,10 @@ _NOT_IN_NAMES = frozenset({"Cc", "Cs", "Zl", "Zp"})
 # They make a name look like another.
 _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _LAST_MOMENT = 1e12
+
+ROLES = frozenset({"user", "assistant", "system", "tool", "developer", "function"})
+_LONGEST_SPEAKER = 48
+_NAME_BEFORE_COLON = re.compile(r"([A-Z][\w'.-]+(?: [A-Z][\w'.-]*){0,2}): ")
 
 MESSAGE_FIELDS = frozenset(
     {
@@ -131,10 +137,37 @@ def text_of(row: MessageRow | Glimpse) -> str:
 def document_of(row: MessageRow) -> Document:
     """What can be found in a message: its text, and the names and arguments of its tools."""
     said = text_of(row) if row.encoded else row.content or ""
+    speaker = _speaker(row, said)
     if row.tool_calls is None:
-        return Document(said, row.tool_name or "")
+        return Document(said, row.tool_name or "", speaker)
     calls = " ".join(_call_words(loaded(row.tool_calls)))
-    return Document(said, f"{row.tool_name} {calls}" if row.tool_name else calls)
+    return Document(said, f"{row.tool_name} {calls}" if row.tool_name else calls, speaker)
+
+
+def _speaker(row: MessageRow, said: str) -> str:
+    """The name of who speaks, where the message tells it: in its metadata, as its role, or before a colon."""
+    if row.metadata is not None and ('"speaker"' in row.metadata or '"name"' in row.metadata):
+        named_there = _named_in(row.metadata)
+        if named_there:
+            return named_there
+    if row.role not in ROLES:
+        return row.role
+    if ": " in said[:_LONGEST_SPEAKER]:
+        named = _NAME_BEFORE_COLON.match(said)
+        if named is not None:
+            return named.group(1)
+    return ""
+
+
+@lru_cache(maxsize=4_096)
+def _named_in(metadata: str) -> str:
+    """The speaker that metadata names; many messages of one speaker have the same."""
+    known = loaded(metadata)
+    if isinstance(known, dict):
+        for key in ("speaker", "name"):
+            if isinstance(known.get(key), str):
+                return str(known[key])[:_MAX_NAME]
+    return ""
 
 
 def calls_without_arguments(row: MessageRow) -> str | None:

@@ -26,13 +26,24 @@ from mnemos.sessions.model import (
 from mnemos.sessions.model import message_id as as_message_id
 from mnemos.sessions.redaction import Redact
 from mnemos.settings import Settings
-from mnemos.storage.base import MessageRow, NewMessage, Reads, SessionRow, Storage, Writes
+from mnemos.storage.base import (
+    Filters,
+    MessageRow,
+    NewMessage,
+    Reads,
+    Results,
+    SessionRow,
+    Storage,
+    Writes,
+)
 from mnemos.text.secrets import redact as redact_secrets
 
 log = logging.getLogger("mnemos.sessions")
 
 _EVERYTHING = 1 << 62
 
+Ranking = Callable[[str, Filters], Results]
+"""Messages that answer a question, best first."""
 Clock = Callable[[], float]
 
 
@@ -44,8 +55,12 @@ class Recording:
     answers 0, which is no message's id.
     """
 
-    def __init__(self, storage: Storage, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self, storage: Storage, settings: Settings, clock: Clock, ranking: Ranking | None = None
+    ) -> None:
+        """``ranking``: what answers a question in plain words better than its words alone do."""
         self._storage = storage
+        self._ranking = ranking
         self._settings = settings
         self._clock = clock
         self._redact: Redact = redact_secrets if settings.redact else _unchanged

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import IO, Any
 
 from mnemos.errors import InvalidInput, NotFound
@@ -19,7 +20,8 @@ from mnemos.sessions.model import (
 )
 from mnemos.sessions.model import message_id as as_message_id
 from mnemos.sessions.recording import Recording
-from mnemos.storage.base import Filters, Writes
+from mnemos.storage.base import Filters, Order, Results, Writes
+from mnemos.text.query import is_plain
 
 
 class Sessions(Recording):
@@ -104,13 +106,26 @@ class Sessions(Recording):
             return self._storage.read(
                 lambda tx: discovery.browse(tx, filters, limit=whole("limit", limit), budget=budget)
             )
+        order = search.order(sort)
         asked = discovery.Discovery(
-            query, filters, search.order(sort), whole("limit", limit), whole("window", window), budget
+            query,
+            filters,
+            order,
+            whole("limit", limit),
+            whole("window", window),
+            budget,
+            self._ranking_of(query) if order is Order.RELEVANCE else None,
         )
         answer = self._storage.read(lambda tx: discovery.discover(tx, asked))
         if not summarize:
             return answer
         return discovery.with_summaries(self._storage, self._settings.llm, asked, answer)
+
+    def _ranking_of(self, query: str) -> Callable[[Filters], Results] | None:
+        """For a question in plain words; none for one that uses the signs of the query language."""
+        if self._ranking is None or not is_plain(query):
+            return None
+        return partial(self._ranking, query)
 
     def search_sessions(
         self,

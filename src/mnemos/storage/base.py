@@ -115,10 +115,11 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What can be found in a message: what was said, and the tools that were called."""
+    """What can be found in a message: what was said, the tools that were called, and who spoke, by name."""
 
     said: str
     tool: str
+    speaker: str = ""
 
 
 @dataclass(frozen=True, slots=True)

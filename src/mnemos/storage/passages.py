@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from mnemos.storage.base import Filters, MessageRow
 
+# What a message is called among the kinds of passages.
+MESSAGE = "message"
+
 # Keys of vectors: the passage's id and the number of the piece.
 PIECE_BITS = 7
 MAX_PIECES = 1 << PIECE_BITS
@@ -106,11 +109,15 @@ class Coverage:
 
 class PassageReads(Protocol):
     def count(self) -> int:
-        """About how many passages there are."""
+        """About how many passages there are, messages included."""
         ...
 
     def weigh(self, clauses: Sequence[Clause]) -> list[int]:
         """How many passages have each clause; common ones estimated."""
+        ...
+
+    def speakers(self, words: Sequence[str]) -> set[str]:
+        """Which of these folded words are names, or parts of them, under which somebody speaks here."""
         ...
 
     def best(
@@ -130,7 +137,7 @@ class PassageReads(Protocol):
         ...
 
     def strips(self, message_ids: Sequence[int], *, reach: int, characters: int) -> list[Strip]:
-        """These messages with ``reach`` neighbours on either side.
+        """These messages with ``reach`` neighbours, at least one, on either side.
 
         Overlapping neighbourhoods are one strip; texts of neighbours are cut at ``characters``.
         """
@@ -194,6 +201,6 @@ class VectorWrites(VectorReads, Protocol):
         """Store vectors; False and no change when something moved since ``pending``."""
         ...
 
-    def drop_some(self, model: str, count: int) -> bool:
-        """Remove some vectors of a model, in the end all that is known of it; False when nothing is left."""
+    def drop_others(self, model: str, count: int) -> bool:
+        """Take every other model from readers and remove some of its vectors; False when none is left."""
         ...

@@ -306,7 +306,8 @@ class SqliteStorage:
 
     def _begin_process(self) -> None:
         self._pid = os.getpid()
-        self._lock = threading.Lock()
+        # The same thread may read while it reads: in memory there is one connection for all.
+        self._lock = threading.RLock()
         self._readers: list[Handle] = []
         self._writer = None
         self._upkeep = Upkeep(self, self._step, self._idle_step)

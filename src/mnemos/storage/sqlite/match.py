@@ -47,8 +47,8 @@ class Plan:
     every: bool
 
 
-# No words: only what filters say. An expression of its own it is not.
-ANYTHING = Plan("", (), (), every=False)
+# No words, only what filters say: every message of the index has a role.
+ANYTHING = Plan('("#r" *)', (), (), every=False)
 
 
 def quoted(words: Iterable[str]) -> str:

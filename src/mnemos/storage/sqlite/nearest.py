@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import apsw
@@ -11,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemos.storage.base import Filters
-from mnemos.storage.passages import PIECE_BITS, Near
-from mnemos.storage.sqlite.connection import rows
+from mnemos.storage.passages import MESSAGE, PIECE_BITS, Near
+from mnemos.storage.sqlite.connection import rows, value
 from mnemos.storage.sqlite.search import Scope, Search
 from mnemos.storage.sqlite.sessions import SqliteSessionReads
 from mnemos.storage.sqlite.space import Space
 from mnemos.storage.sqlite.vectors import (
+    CHUNK,
     ERASED,
     KINDS,
     LABEL,
@@ -34,54 +38,102 @@ assert _LABEL.itemsize == LABEL.size  # noqa: S101
 
 # Of the vectors whose bits are nearest, so many for each one wanted are compared exactly.
 _COMPARED = 4
+_LEAST_COMPARED = 200
+# So many, of those that differ in the fewest signs, are weighed by their signs before.
+_WEIGHED = 2_000
 _GROWTH = 1.5
+# A message with fewer pieces has one part.
+_PIECES_OF_A_PART = 64
+# Bytes of vectors that are kept in memory beside the bits: all of a home with 250,000 short messages.
+_KEPT_BYTES = 64 * 1024 * 1024
 _FAR = np.iinfo(np.uint16).max
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one transaction sees of a shelf."""
+
+    labels: NDArray[Any]
+    bits: NDArray[np.uint64]
+    starts: NDArray[np.int64]
+    """Where each chunk's vectors begin."""
+    chunks: tuple[int, ...]
+    """The rowid of each chunk."""
 
 
 class Shelf:
     """The labels and bits of one series of an embedding, as far as they were read."""
 
     def __init__(self, dim: int, made_for: tuple[int, int]) -> None:
+        self.made_for = made_for
+        self._dim = dim
         self._words = -(-dim // 64)
         self._width = bits_width(dim)
-        self.made_for = made_for
-        self.size = 0
+        self._size = 0
         self._from_key = -1
         self._labels = np.empty(0, _LABEL)
         self._bits = np.empty((self._words, 0), np.uint64)
-        # Where each chunk's vectors begin, and its rowid.
-        self.starts: list[int] = []
-        self.chunks: list[int] = []
+        self._starts: list[int] = []
+        self._chunks: list[int] = []
+        self._codes: dict[int, NDArray[np.int8]] = {}
+        self._view = self._viewed()
 
-    def refresh(self, connection: apsw.Connection, embedding: int, series: int) -> None:
-        """Read the chunks that came or grew since."""
-        position = self._from_key
-        for chunk, last, labels, bits in connection.execute(SQL.chunks_from, (embedding, series, position)):
-            if self.chunks and chunk == self.chunks[-1]:
-                self.size = self.starts.pop()
-                self.chunks.pop()
-            self._put(np.frombuffer(labels, _LABEL), bits)
-            self.starts.append(self.size)
-            self.chunks.append(chunk)
-            self.size += len(labels) // LABEL.size
-            self._from_key = last
+    def refresh(self, connection: apsw.Connection, embedding: int, series: int) -> View:
+        """Read the chunks that came or grew since; what the connection's transaction sees of it all."""
+        seen = value(connection, SQL.last_key, (embedding, series))
+        if seen is not None and seen > self._from_key:
+            asked = (embedding, series, self._from_key)
+            for chunk, last, labels, bits in connection.execute(SQL.chunks_from, asked):
+                self._take(chunk, labels, bits)
+                self._from_key = last
+            self._view = self._viewed()
+        view = self._view
+        if seen == self._from_key:
+            return view
+        # Another transaction read on: what came since is not there for this one.
+        size = 0 if seen is None else int(np.searchsorted(view.labels["key"], seen, side="right"))
+        return View(view.labels[:size], view.bits[:, :size], view.starts, view.chunks)
 
-    def view(self) -> tuple[NDArray[Any], NDArray[np.uint64]]:
-        return self._labels[: self.size], self._bits[:, : self.size]
+    def codes(self, connection: apsw.Connection, chunk: int, size: int) -> NDArray[np.int8]:
+        """The bytes of a chunk's vectors, at least so many of them; those read last are kept."""
+        kept = self._codes.get(chunk)
+        if kept is None or len(kept) < size:
+            kept = np.frombuffer(value(connection, SQL.codes, (chunk,)), np.int8).reshape(-1, self._dim)
+            if len(self._codes) >= _KEPT_BYTES // (CHUNK * self._dim):
+                self._codes.clear()
+            self._codes[chunk] = kept
+        return kept
+
+    def _take(self, chunk: int, labels: bytes, bits: bytes) -> None:
+        if self._chunks and chunk == self._chunks[-1]:
+            self._size = self._starts.pop()
+            self._chunks.pop()
+        self._put(np.frombuffer(labels, _LABEL), bits)
+        self._starts.append(self._size)
+        self._chunks.append(chunk)
+        self._size += len(labels) // LABEL.size
 
     def _put(self, labels: NDArray[Any], bits: bytes) -> None:
-        needed = self.size + len(labels)
+        needed = self._size + len(labels)
         if needed > len(self._labels):
             capacity = max(needed, int(len(self._labels) * _GROWTH), 1024)
             grown = np.empty(capacity, _LABEL)
-            grown[: self.size] = self._labels[: self.size]
+            grown[: self._size] = self._labels[: self._size]
             wider = np.zeros((self._words, capacity), np.uint64)
-            wider[:, : self.size] = self._bits[:, : self.size]
+            wider[:, : self._size] = self._bits[:, : self._size]
             self._labels, self._bits = grown, wider
-        self._labels[self.size : needed] = labels
+        self._labels[self._size : needed] = labels
         padded = np.zeros((len(labels), self._words * 8), np.uint8)
         padded[:, : self._width] = np.frombuffer(bits, np.uint8).reshape(len(labels), self._width)
-        self._bits[:, self.size : needed] = padded.view(np.uint64).T
+        self._bits[:, self._size : needed] = padded.view(np.uint64).T
+
+    def _viewed(self) -> View:
+        return View(
+            self._labels[: self._size],
+            self._bits[:, : self._size],
+            np.array(self._starts, np.int64),
+            tuple(self._chunks),
+        )
 
 
 class Shelves:
@@ -89,19 +141,24 @@ class Shelves:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._process = os.getpid()
         self._shelves: dict[tuple[int, int], Shelf] = {}
 
     def current(
         self, connection: apsw.Connection, mark: int, series: int, embedding: int, erasures: int, dim: int
-    ) -> tuple[Shelf, NDArray[Any], NDArray[np.uint64]]:
+    ) -> tuple[Shelf, View]:
         """The shelf with everything the transaction sees; ``mark`` tells files apart."""
+        if self._process != os.getpid():
+            # Another thread of the parent may have held the lock at the fork; it will not release this one.
+            self._lock = threading.Lock()
+            self._process = os.getpid()
+            self._shelves = {}
         with self._lock:
             shelf = self._shelves.get((embedding, series))
             if shelf is None or shelf.made_for != (mark, erasures):
                 shelf = Shelf(dim, (mark, erasures))
                 self._shelves[embedding, series] = shelf
-            shelf.refresh(connection, embedding, series)
-            return shelf, *shelf.view()
+            return shelf, shelf.refresh(connection, embedding, series)
 
 
 class Look:
@@ -133,63 +190,109 @@ class Look:
             return []
         found: list[Near] = []
         for series in (MESSAGES, PASSAGES):
-            if not _is_wanted(series, filters, kinds):
-                continue
-            shelf, labels, bits = self._shelf(series)
-            if len(labels):
-                allowed = _allowed(labels, series, search, filters, scope, kinds)
-                slots = _closest(bits, _signs(vector), allowed, limit * _COMPARED)
-                cosines = _exact(self._connection, shelf, slots, vector)
-                found += self._owned(_pieces(labels["key"][slots], cosines))
-        best: dict[int, Near] = {}
-        for near in sorted(found, key=lambda near: -near.cosine):
-            best.setdefault(near.id, near)
-            if len(best) >= limit:
-                break
-        return list(best.values())
+            if _is_wanted(series, filters, kinds):
+                shelf, view = self._shelf(series)
+                if len(view.labels):
+                    allowed = _allowed(view.labels, series, search, filters, scope, kinds)
+                    exactly = partial(self._exactly, series, filters, scope, kinds)
+                    found += self._uncrowded(shelf, view, vector, allowed, limit, exactly)
+        return sorted(found, key=lambda near: (-near.cosine, near.id))[:limit]
 
     def cosines(self, vector: NDArray[np.float32], ids: Sequence[int]) -> dict[int, Near]:
         if self._embedding is None or not ids:
             return {}
-        wanted = np.array(sorted(ids), np.int64)
+        known = set(ids)
+        wanted = np.array(sorted(known), np.int64)
         last = self._space.last
         best: dict[int, Near] = {}
         for series, some in ((MESSAGES, wanted[wanted <= last]), (PASSAGES, wanted[wanted > last])):
-            if not len(some):
-                continue
-            shelf, labels, _ = self._shelf(series)
-            keys = labels["key"]
-            low = np.searchsorted(keys, some << PIECE_BITS)
-            high = np.searchsorted(keys, some + 1 << PIECE_BITS)
-            slots = np.concatenate([np.arange(a, b) for a, b in zip(low, high, strict=True)])
-            slots = slots[labels["role"][slots] != ERASED]
-            for near in _pieces(keys[slots], _exact(self._connection, shelf, slots, vector)):
-                if near.id not in best or near.cosine > best[near.id].cosine:
-                    best[near.id] = near
+            if len(some):
+                shelf, view = self._shelf(series)
+                slots = self._slots(view, some, series)
+                for near in self._compared(shelf, view, vector, slots):
+                    if near.id not in known:
+                        # The later parts of a long message are pieces of it.
+                        owner = int(some[np.searchsorted(some, near.id, side="right") - 1])
+                        near = Near(owner, (near.id - owner << PIECE_BITS) + near.piece, near.cosine)
+                    if near.id not in best or near.cosine > best[near.id].cosine:
+                        best[near.id] = near
         return best
 
-    def _shelf(self, series: int) -> tuple[Shelf, NDArray[Any], NDArray[np.uint64]]:
+    def _shelf(self, series: int) -> tuple[Shelf, View]:
         assert self._embedding is not None  # noqa: S101
         return self._shelves.current(self._connection, self._mark, series, *self._embedding)
 
-    def _owned(self, found: list[Near]) -> list[Near]:
-        """The later parts of a long message have ids that no row has: they are pieces of the message."""
+    def _slots(self, view: View, ids: NDArray[np.int64], series: int) -> NDArray[np.int64]:
+        """Where the pieces of these passages are."""
+        keys = view.labels["key"]
+        low = np.searchsorted(keys, ids << PIECE_BITS)
+        high = np.searchsorted(keys, ids + 1 << PIECE_BITS)
+        if series == MESSAGES:
+            for position in np.flatnonzero(high - low >= _PIECES_OF_A_PART).tolist():
+                following = value(self._connection, SQL.next_message, (int(ids[position]),))
+                end = following if following is not None else self._space.last + 1
+                high[position] = np.searchsorted(keys, end << PIECE_BITS)
+        pieces = high - low
+        # The slots of all pieces, one range after the other.
+        ends = np.cumsum(pieces)
+        slots = np.repeat(low - (ends - pieces), pieces) + np.arange(ends[-1])
+        kept: NDArray[np.int64] = slots[view.labels["role"][slots] != ERASED]
+        return kept
+
+    def _uncrowded(
+        self,
+        shelf: Shelf,
+        view: View,
+        vector: NDArray[np.float32],
+        allowed: NDArray[np.bool_],
+        limit: int,
+        exactly: Callable[[list[Near]], list[Near]],
+    ) -> list[Near]:
+        """The best passages: so many vectors are compared that enough passages are among them."""
+        count = max(_LEAST_COMPARED, limit * _COMPARED)
+        while True:
+            slots = _closest(view.bits, vector, allowed, count)
+            best: dict[int, Near] = {}
+            for near in exactly(self._compared(shelf, view, vector, slots)):
+                if near.id not in best or near.cosine > best[near.id].cosine:
+                    best[near.id] = near
+            if len(best) >= limit or len(slots) < count:
+                return list(best.values())
+            # The pieces of a long message crowded others out.
+            count *= 8
+
+    def _compared(
+        self, shelf: Shelf, view: View, vector: NDArray[np.float32], slots: NDArray[np.int64]
+    ) -> list[Near]:
+        cosines = _exact(self._connection, shelf, view, slots, vector)
+        return _pieces(view.labels["key"][slots], cosines)
+
+    def _exactly(
+        self,
+        series: int,
+        filters: Filters,
+        scope: Scope,
+        kinds: Sequence[str] | None,
+        found: list[Near],
+    ) -> list[Near]:
+        """What the rows say of what the labels let through: labels know whole seconds and usual roles."""
         ids = f"[{','.join(str(near.id) for near in found)}]"
-        owners = rows(self._connection, SQL.owners, (ids,))
-        return [
-            near
-            if near.id == owner or near.id > self._space.last
-            else Near(owner, (near.id - owner << PIECE_BITS) + near.piece, near.cosine)
-            for near, (owner,) in zip(found, owners, strict=True)
-        ]
+        names = filters.roles if series == MESSAGES else kinds
+        sql = SQL.owners if series == MESSAGES else SQL.kept_passages
+        kept: list[Near] = []
+        for near, (owner, at, name) in zip(found, rows(self._connection, sql, (ids,)), strict=True):
+            if scope.since <= at < scope.until and (names is None or name in names):
+                # The later parts of a long message have ids that no row has: they are pieces of it.
+                kept.append(Near(owner, (near.id - owner << PIECE_BITS) + near.piece, near.cosine))
+        return kept
 
 
 def _is_wanted(series: int, filters: Filters, kinds: Sequence[str] | None) -> bool:
     if series == MESSAGES:
-        return kinds is None or "message" in kinds
+        return kinds is None or MESSAGE in kinds
     # Only messages have a source, a role and a session to choose by.
     bound = (filters.sources, filters.roles, filters.session_ids)
-    return bound == (None, None, None) and (kinds is None or any(kind != "message" for kind in kinds))
+    return bound == (None, None, None) and (kinds is None or any(kind != MESSAGE for kind in kinds))
 
 
 def _allowed(
@@ -206,7 +309,8 @@ def _allowed(
         allowed &= labels["at"] <= seconds_of(scope.until)
     if series == PASSAGES:
         if kinds is not None:
-            allowed &= np.isin(labels["role"], [code_of(kind, KINDS) for kind in kinds])
+            codes = [code_of(kind, KINDS) for kind in kinds if kind != MESSAGE]
+            allowed &= np.isin(labels["role"], codes)
         return allowed
     if filters.roles is not None:
         allowed &= np.isin(labels["role"], [code_of(role, ROLES) for role in filters.roles])
@@ -223,40 +327,61 @@ def _signs(vector: NDArray[np.float32]) -> NDArray[np.uint64]:
 
 
 def _closest(
+    bits: NDArray[np.uint64], vector: NDArray[np.float32], allowed: NDArray[np.bool_], count: int
+) -> NDArray[np.int64]:
+    """The slots that seem nearest by their bits, ascending.
+
+    Counting differing signs chooses a few thousand; weighing those signs with the question's own numbers
+    tells them apart better than more counting would.
+    """
+    some = _least_different(bits, _signs(vector), allowed, max(_WEIGHED, count * 10))
+    if len(some) <= count:
+        return some
+    rows = np.ascontiguousarray(bits[:, some].T).view(np.uint8)
+    signs = np.unpackbits(rows, axis=1, count=len(vector))
+    likeness = signs.astype(np.float32) @ vector
+    best: NDArray[np.int64] = np.sort(some[np.argpartition(-likeness, count)[:count]])
+    return best
+
+
+def _least_different(
     bits: NDArray[np.uint64], signs: NDArray[np.uint64], allowed: NDArray[np.bool_], count: int
 ) -> NDArray[np.int64]:
     """The slots whose signs differ least."""
+    if int(np.count_nonzero(allowed)) <= count:
+        return np.flatnonzero(allowed)
     distance = np.zeros(bits.shape[1], np.uint16)
     for word, sign in zip(bits, signs, strict=True):
         distance += np.bitwise_count(word ^ sign)
     distance[~allowed] = _FAR
-    candidates = int(np.count_nonzero(allowed))
-    if candidates <= count:
-        return np.flatnonzero(allowed)
-    counted = np.bincount(distance, minlength=1)
-    threshold = int(np.searchsorted(np.cumsum(counted), count))
-    return np.flatnonzero(distance <= threshold)[: count * 2]
+    threshold = int(np.searchsorted(np.cumsum(np.bincount(distance)), count))
+    near = np.flatnonzero(distance < threshold)
+    # Of those that differ equally, the newest.
+    ties = np.flatnonzero(distance == threshold)[len(near) - count :]
+    return np.sort(np.concatenate([near, ties]))
 
 
 def _exact(
-    connection: apsw.Connection, shelf: Shelf, slots: NDArray[np.int64], vector: NDArray[np.float32]
+    connection: apsw.Connection,
+    shelf: Shelf,
+    view: View,
+    slots: NDArray[np.int64],
+    vector: NDArray[np.float32],
 ) -> NDArray[np.float32]:
-    """The cosine of each slot's vector."""
-    dim = len(vector)
-    codes = np.empty((len(slots), dim), np.int8)
-    numbers = np.searchsorted(shelf.starts, slots, side="right") - 1
-    blob: apsw.Blob | None = None
-    current = -1
-    for position, (slot, number) in enumerate(zip(slots.tolist(), numbers.tolist(), strict=True)):
-        if blob is None:
-            blob = connection.blob_open("main", "vectors", "codes", shelf.chunks[number], writeable=False)
-        elif number != current:
-            blob.reopen(shelf.chunks[number])
-        current = number
-        blob.seek((slot - shelf.starts[number]) * dim)
-        blob.read_into(codes[position])
-    if blob is not None:
-        blob.close()
+    """The cosine of each slot's vector; slots ascend."""
+    numbers = np.searchsorted(view.starts, slots, side="right") - 1
+    codes = np.empty((len(slots), len(vector)), np.int8)
+    # Where the slots of one chunk end and those of the next begin.
+    seams = np.flatnonzero(np.diff(numbers)) + 1
+    begin = 0
+    for end in [*seams.tolist(), len(slots)]:
+        if end > begin:
+            number = int(numbers[begin])
+            start = int(view.starts[number])
+            size = int(slots[end - 1]) - start + 1
+            read = shelf.codes(connection, view.chunks[number], size)
+            codes[begin:end] = read[slots[begin:end] - start]
+            begin = end
     wide = codes.astype(np.float32)
     lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))
     found: NDArray[np.float32] = (wide @ vector) / np.maximum(lengths, 1e-9)

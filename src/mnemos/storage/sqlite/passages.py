@@ -11,25 +11,35 @@ from typing import Any
 import apsw
 
 from mnemos.storage.base import Filters, MessageRow
-from mnemos.storage.passages import Passage, Seed, Strip
+from mnemos.storage.passages import MESSAGE, Passage, Seed, Strip
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import index, vectors
 from mnemos.storage.sqlite.connection import rows, value
-from mnemos.storage.sqlite.match import ANYTHING, Plan, Weight, any_of, any_tag, pairs_of
+from mnemos.storage.sqlite.match import (
+    ANYTHING,
+    Plan,
+    Weight,
+    any_of,
+    any_tag,
+    clause_match,
+    pairs_of,
+)
 from mnemos.storage.sqlite.search import WEEKS_IN_MATCH, Scope, Search
+from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 from mnemos.storage.sqlite.sessions import SqliteSessionReads
-from mnemos.storage.sqlite.space import Space
-from mnemos.storage.sqlite.terms import IndexRow, kind_tag, passage_row, week_of
-from mnemos.text.query import Clause, Query
+from mnemos.storage.sqlite.space import NOWHERE, Space
+from mnemos.storage.sqlite.terms import IndexRow, kind_tag, passage_row, speaker_tags
+from mnemos.text.query import Clause, Query, Term
 
 SQL = Queries(Path(__file__).parent / "sql" / "passages.sql")
-
-MESSAGE = "message"
 
 # How many rows that have a rare word are scored: the newest, where there are more.
 _SCORED = 3_000
 # How much of a long message is looked at when it is a seed itself.
-_LONGEST = 100_000
+_LONGEST = 1_000_000
+# From when on a name is believed to be one: messages under it, also against those that only mention it.
+_MESSAGES_OF_A_SPEAKER = 2
+_SHARE_OF_A_SPEAKER = 0.5
 # Rows of one long message fold into one seed.
 _SPARE = 10
 
@@ -41,13 +51,33 @@ class SqlitePassageReads:
         self._sessions = sessions
 
     def count(self) -> int:
+        if self._space is NOWHERE:
+            return 0
         state = index.state_of(self._connection, self._space)
         return state.next_message - self._space.first + self._other_count()
 
     def weigh(self, clauses: Sequence[Clause]) -> list[int]:
         search = self._sessions.searching()
         weights = (search.weigh(clause) for clause in clauses)
-        return [weight.count if weight else 0 for weight in weights]
+        counts = [weight.count if weight else 0 for weight in weights]
+        if self._other_count():
+            others = {"first": self._space.first_passage, "last": self._space.last_passage, "cap": _SCORED}
+            for number, clause in enumerate(clauses):
+                asked = others | {"match": clause_match(clause)}
+                counts[number] += value(self._connection, SQL.count_others, asked)
+        return counts
+
+    def speakers(self, words: Sequence[str]) -> set[str]:
+        search = self._sessions.searching()
+        found: set[str] = set()
+        for word in words:
+            spoken = search.weigh(Clause((Term(tuple(speaker_tags(word))),)))
+            if spoken is not None and spoken.count >= _MESSAGES_OF_A_SPEAKER:
+                said = search.weigh(Clause((Term((word,)),)))
+                # "Note: …" makes no speaker of a word that is mostly used otherwise.
+                if said is None or spoken.count >= _SHARE_OF_A_SPEAKER * said.count:
+                    found.add(word)
+        return found
 
     def best(
         self,
@@ -117,16 +147,22 @@ class SqlitePassageReads:
             "since": scope.since,
             "until": scope.until,
             "cap": _SCORED,
-            "limit": limit + _SPARE,
         }
         best: dict[int, float] = {}
         for plan in plans:
             search.scorer.use(plan)
-            found = self._indexed(search, plan, scope, asked) + self._fresh(search, plan, scope, asked)
-            owners = rows(self._connection, SQL.owners, (_json([row for row, _ in found]),))
-            for (message,), (_, score) in zip(owners, found, strict=True):
-                if message is not None:
-                    best[message] = max(score, best.get(message, 0.0))
+            several = limit + _SPARE
+            while True:
+                now = asked | {"limit": several}
+                found = self._indexed(search, plan, scope, now) + self._fresh(search, plan, scope, now)
+                owners = rows(self._connection, SQL.owners, (_json([row for row, _ in found]),))
+                for (message,), (_, score) in zip(owners, found, strict=True):
+                    if message is not None:
+                        best[message] = max(score, best.get(message, 0.0))
+                if len(best) >= limit or len(found) < several:
+                    break
+                # The rows of a long message crowded others out.
+                several *= 8
             if len(best) >= limit:
                 break
         return best
@@ -149,11 +185,8 @@ class SqlitePassageReads:
     ) -> list[tuple[int, float]]:
         if not search.state.pending:
             return []
-        weeks: Sequence[int] = ()
-        if plan is ANYTHING:
-            weeks = range(week_of(scope.since), week_of(scope.until) + 1)[-WEEKS_IN_MATCH:]
         sql = SQL.seeds_of_tail if scope.is_timeless else SQL.seeds_of_tail_between
-        return rows(self._connection, sql, asked | {"match": scope.match(plan, weeks)})
+        return rows(self._connection, sql, asked | {"match": scope.match(plan)})
 
     def _others(
         self, search: Search, plan: Plan, scope: Scope, kinds: Sequence[str] | None, limit: int
@@ -202,6 +235,8 @@ class SqlitePassageWrites(SqlitePassageReads):
         if found is None:
             return False
         self._connection.execute(index.SQL.remove, _row(found))
+        # Vectors that somebody is making of it now must not be stored.
+        self._connection.execute(SESSIONS_SQL.count_removal, (self._space.id,))
         vectors.erase(self._connection, self._space, found.id, 1, vectors.PASSAGES)
         self._connection.execute(SQL.delete, (found.id,))
         return True

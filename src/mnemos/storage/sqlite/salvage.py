@@ -29,6 +29,7 @@ _TABLES = {
     "audit": 9,
     "backups": 2,
 }
+_SINCE_SECOND_SCHEMA = frozenset({"passages"})
 _BATCH = 500
 _FARTHEST = 1 << 54
 # Ids tried one by one before bigger and bigger leaps: a leap may pass over something readable.
@@ -96,6 +97,8 @@ def _copy_all(damaged: apsw.Connection, target: apsw.Connection) -> dict[str, in
     with target:
         for table, columns in _TABLES.items():
             counts[table] = 0
+            if table in _SINCE_SECOND_SCHEMA and not _has(damaged, table):
+                continue
             read, write = getattr(SQL, f"read_{table}"), getattr(SQL, f"write_{table}")
             for row in _readable(damaged, read):
                 if table == "messages" and _is_half(row):
@@ -111,6 +114,10 @@ def _copy_all(damaged: apsw.Connection, target: apsw.Connection) -> dict[str, in
         target.execute(SQL.counters)
         begin_index_again(target)
     return counts
+
+
+def _has(connection: apsw.Connection, table: str) -> bool:
+    return bool(rows(connection, SQL.has_table, (table,)))
 
 
 def _is_half(row: tuple[Any, ...]) -> bool:

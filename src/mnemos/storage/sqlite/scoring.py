@@ -60,14 +60,14 @@ class Scorer:
         return len(self._plan.idf) + 0.5 * count / (count + self._norm(row))
 
     def _seed(self, row: apsw.FTS5ExtensionApi, *_: Any) -> float:
-        """BM25 of a row in which every word counts once: cheap enough for thousands of rows."""
+        """What the words of a row are worth, each counted once: cheap enough for thousands of rows."""
         columns = row.phrase_columns
         idf = self._plan.idf
         total = 0.0
         for number, clause, _weight in self._phrases:
             if columns(number):
                 total += idf[clause]
-        return total * (_K1 + 1) / (1 + self._norm(row))
+        return total
 
     def _norm(self, row: apsw.FTS5ExtensionApi) -> float:
         average = self._average

@@ -64,7 +64,7 @@ class Scope:
         return self.since <= -LAST_MOMENT and self.until >= LAST_MOMENT
 
     def match(self, plan: Plan, weeks: Sequence[int] = ()) -> str:
-        parts = [*filter(None, [plan.match]), *self.tags]
+        parts = [plan.match, *self.tags]
         if weeks:
             parts.append(any_tag(week_tag(week) for week in weeks))
         match = " AND ".join(parts)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mnemos.storage.base import Document, Documents, MessageRow
-from mnemos.text.words import index_words
+from mnemos.text.words import index_words, runs
 
 # A row of the index is written in one go: a longer message has several, so that none holds up
 # the next writer.
@@ -66,6 +66,7 @@ def index_rows(item: Indexable, documents: Documents, after: int = 0) -> Iterato
             source_tag(item.source),
             session_tag(item.session_key),
             week_tag(week_of(message.timestamp)),
+            *speaker_tags(document.speaker),
         )
     )
     parts = ids_of(message)
@@ -96,7 +97,7 @@ def _row(rowid: int, document: Document, tags: str) -> IndexRow:
 
 
 def _part(document: Document, part: int) -> Document:
-    return Document(_stretch(document.said, part), _stretch(document.tool, part))
+    return Document(_stretch(document.said, part), _stretch(document.tool, part), document.speaker)
 
 
 def _stretch(text: str, part: int) -> str:
@@ -128,6 +129,13 @@ def source_tag(source: str) -> str:
 
 def session_tag(key: int) -> str:
     return f"#s{key:x}"
+
+
+def speaker_tags(speaker: str) -> list[str]:
+    """A speaker is known by each word of the name."""
+    if not speaker:
+        return []
+    return ["#p" + _plain(form) for run in runs(speaker) for form in run.forms]
 
 
 def kind_tag(kind: str) -> str:

@@ -19,7 +19,7 @@ from mnemos.storage.passages import PIECE_BITS, Coverage, Near, NewVectors, Unem
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import index
 from mnemos.storage.sqlite.connection import rows, value
-from mnemos.storage.sqlite.space import Space
+from mnemos.storage.sqlite.space import NOWHERE, Space
 from mnemos.storage.sqlite.terms import ids_of, parts_of
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ LABEL = struct.Struct("<qIIB")
 # Vectors in a chunk: the last one is written anew as vectors come.
 CHUNK = 256
 _LAST_SECOND = 0xFFFFFFFF
-_PAGE = 200
 
 ROLES = ("user", "assistant", "tool", "system")
 KINDS = ("fact", "note", "entry", "template", "table")
@@ -127,6 +126,8 @@ class SqliteVectorReads:
 
     def _ends(self) -> tuple[int, int]:
         """The last ids that are given to a message and to another passage."""
+        if self._space is NOWHERE:
+            return self._space.first - 1, self._space.last
         state = index.state_of(self._connection, self._space)
         last = value(self._connection, SQL.last_passage, (self._space.id,))
         return state.next_message - 1, max(last or 0, self._space.last)
@@ -156,9 +157,15 @@ class SqliteVectorReads:
         return Unembedded(state, tuple(found), through, MESSAGES)
 
     def _pending_passages(self, state: tuple[int, ...], last: int, characters: int) -> Unembedded:
-        between = (state[2] + 1, last, max(1, characters // _PAGE))
-        found = rows(self._connection, SQL.pending_passages, between)
-        through = found[-1][0] if len(found) == between[2] else last
+        found: list[tuple[int, str]] = []
+        through = last
+        size = 0
+        for passage, text in self._connection.execute(SQL.pending_passages, (state[2] + 1, last)):
+            found.append((passage, text))
+            size += len(text)
+            if size >= characters:
+                through = passage
+                break
         return Unembedded(state, tuple(found), through, PASSAGES)
 
 
@@ -176,10 +183,10 @@ class SqliteVectorWrites(SqliteVectorReads):
         self._connection.execute(mark, (done.through, embedding))
         return True
 
-    def drop_some(self, model: str, count: int) -> bool:
-        """Remove some vectors of a model, then what is known of it; False when nothing is left."""
-        embedding = self._state(model)[0]
-        if not embedding:
+    def drop_others(self, model: str, count: int) -> bool:
+        self._connection.execute(SQL.doom_others, (self._space.id, model))
+        embedding = value(self._connection, SQL.doomed, (self._space.id,))
+        if embedding is None:
             return False
         before = self._connection.total_changes()
         self._connection.execute(SQL.drop_some, (embedding, count))
@@ -200,10 +207,7 @@ class SqliteVectorWrites(SqliteVectorReads):
                 for message, session, at, role in rows(self._connection, SQL.details, (ids,))
             }
         for key in keys:
-            passage = key >> PIECE_BITS
-            # The later parts of a long message have ids that no row has.
-            label = found.get(passage) or found[max(i for i in found if i < passage)]
-            yield LABEL.pack(key, *label)
+            yield LABEL.pack(key, *found[key >> PIECE_BITS])
 
     def _append(self, embedding: int, series: int, labels: list[bytes], new: NewVectors, dim: int) -> None:
         width = bits_width(dim)
@@ -233,7 +237,7 @@ class SqliteVectorWrites(SqliteVectorReads):
 def erase(connection: apsw.Connection, space: Space, passage: int, ids: int, series: int) -> None:
     """Overwrite the vectors of a passage, whatever models made them."""
     low, high = passage << PIECE_BITS, passage + ids << PIECE_BITS
-    for embedding, _, dim, *_ in rows(connection, SQL.embeddings, (space.id,)):
+    for embedding, dim in rows(connection, SQL.every_embedding, (space.id,)):
         erased = False
         for chunk, first, _, labels in connection.execute(SQL.holding, (embedding, series, low)):
             if first >= high:

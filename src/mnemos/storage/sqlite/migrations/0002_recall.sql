@@ -31,8 +31,11 @@ CREATE TABLE embeddings (
     passages INTEGER NOT NULL,
     -- Counts erasures: whoever keeps vectors in memory reads them again.
     erasures INTEGER NOT NULL DEFAULT 0,
-    UNIQUE (space, model)
+    -- Its vectors are being removed; no reader sees it.
+    doomed INTEGER NOT NULL DEFAULT 0
 ) STRICT;
+
+CREATE UNIQUE INDEX embeddings_by_model ON embeddings (space, model) WHERE NOT doomed;
 
 -- Vectors in chunks, in the order of their keys, which are a passage's id and the piece of it: 128 to an id.
 CREATE TABLE vectors (

@@ -63,6 +63,16 @@ FROM (
 ORDER BY s DESC, r DESC
 LIMIT :limit
 
+-- name: count_others
+SELECT count(*)
+FROM (
+    SELECT 1
+    FROM messages_fts
+    WHERE messages_fts MATCH :match
+        AND rowid BETWEEN :first AND :last
+    LIMIT :cap
+)
+
 -- name: owners
 SELECT (SELECT max(m.id) FROM messages AS m WHERE m.id <= s.value)
 FROM json_each(?) AS s

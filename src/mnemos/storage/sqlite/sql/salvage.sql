@@ -122,3 +122,8 @@ SET next_passage = coalesce((SELECT max(p.id) + 1000000 FROM passages AS p WHERE
 -- name: counters
 UPDATE sessions
 SET message_count = (SELECT count(*) FROM messages AS m WHERE m.session = sessions.key)
+
+-- name: has_table
+SELECT 1
+FROM sqlite_schema
+WHERE name = ?

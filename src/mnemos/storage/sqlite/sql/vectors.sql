@@ -3,12 +3,33 @@ SELECT id, messages, passages, erasures, dim
 FROM embeddings
 WHERE space = ?
     AND model = ?
+    AND NOT doomed
 
 -- name: embeddings
 SELECT id, model, dim, messages, passages
 FROM embeddings
 WHERE space = ?
+    AND NOT doomed
 ORDER BY id DESC
+
+-- Also those that are being removed.
+-- name: every_embedding
+SELECT id, dim
+FROM embeddings
+WHERE space = ?
+
+-- name: doom_others
+UPDATE embeddings
+SET doomed = 1
+WHERE space = ?
+    AND model <> ?
+
+-- name: doomed
+SELECT id
+FROM embeddings
+WHERE space = ?
+    AND doomed
+LIMIT 1
 
 -- name: begin
 INSERT INTO embeddings (space, model, dim, messages, passages)
@@ -78,10 +99,11 @@ UPDATE embeddings
 SET erasures = erasures + 1
 WHERE id = ?
 
+-- The message that an id belongs to: a long one has several.
 -- name: details
-SELECT m.id, m.session, m.timestamp, m.role
-FROM messages AS m
-WHERE m.id IN (SELECT value FROM json_each(?))
+SELECT s.value, m.session, m.timestamp, m.role
+FROM json_each(?) AS s
+JOIN messages AS m ON m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= s.value)
 
 -- name: passage_details
 SELECT id, at, kind
@@ -93,7 +115,6 @@ SELECT id, text
 FROM passages
 WHERE id BETWEEN ? AND ?
 ORDER BY id
-LIMIT ?
 
 -- name: last_passage
 SELECT next_passage - 1
@@ -101,5 +122,29 @@ FROM spaces
 WHERE id = ?
 
 -- name: owners
-SELECT (SELECT max(m.id) FROM messages AS m WHERE m.id <= s.value)
+SELECT m.id, m.timestamp, m.role
 FROM json_each(?) AS s
+CROSS JOIN messages AS m ON m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= s.value)
+ORDER BY s.key
+
+-- name: kept_passages
+SELECT p.id, p.at, p.kind
+FROM json_each(?) AS s
+CROSS JOIN passages AS p ON p.id = s.value
+ORDER BY s.key
+
+-- name: last_key
+SELECT max(last)
+FROM vectors
+WHERE embedding = ?
+    AND series = ?
+
+-- name: next_message
+SELECT min(id)
+FROM messages
+WHERE id > ?
+
+-- name: codes
+SELECT codes
+FROM vectors
+WHERE id = ?
