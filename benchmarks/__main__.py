@@ -1,9 +1,13 @@
-"""``python -m benchmarks append search startup``: measure, print tables, keep the figures."""
+"""``python -m benchmarks append search startup``: measure, print tables, keep the figures.
+
+``python -m benchmarks recall --help`` tells how to measure what is found again.
+"""
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import sys
 from pathlib import Path
 
 from benchmarks import report
@@ -15,6 +19,10 @@ QUICK_SIZES = (2_000,)
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["recall"]:
+        # It is given data, and fits and ablates besides: a command line of its own.
+        importlib.import_module("benchmarks.recall.command").main(sys.argv[2:])
+        return
     arguments = _parser().parse_args()
     options = Options(
         sizes=tuple(sorted(arguments.size or (QUICK_SIZES if arguments.quick else DEFAULT_SIZES))),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -21,12 +21,18 @@ from mnemos.errors import (
     Unavailable,
 )
 from mnemos.operations import registry
+from mnemos.recall.embedders.base import Embedder, embedder
+from mnemos.recall.embedding import Embedding
+from mnemos.recall.model import Recall
+from mnemos.recall.service import MAX_LIMIT as MOST_HITS
+from mnemos.recall.service import Recaller
 from mnemos.sessions import undo
-from mnemos.sessions.model import document_of
+from mnemos.sessions.model import document_of, optional_moment, whole
 from mnemos.sessions.recording import Clock
+from mnemos.sessions.search import names
 from mnemos.sessions.service import Sessions
 from mnemos.settings import Settings
-from mnemos.storage.base import AuditRow, Check, Storage, Writes, failed, passed
+from mnemos.storage.base import AuditRow, Check, Filters, Results, Storage, Writes, failed, passed
 from mnemos.storage.sqlite.engine import SqliteStorage
 from mnemos.storage.sqlite.salvage import salvage
 
@@ -97,7 +103,7 @@ class Memory:
     def storage(self) -> Storage:
         if not self._in_memory and not self._read_only:
             self._make_home()
-        return SqliteStorage(
+        storage = SqliteStorage(
             None if self._in_memory else self.database,
             space=self.settings.space,
             documents=document_of,
@@ -105,10 +111,63 @@ class Memory:
             durability=self.settings.durability,
             busy_seconds=self.settings.busy_seconds,
         )
+        if self.settings.embedder != "none":
+            storage.when_idle(lambda: self.embedding.in_background())
+        return storage
 
     @cached_property
     def sessions(self) -> Sessions:
-        return Sessions(self.storage, self.settings, self.clock)
+        return Sessions(self.storage, self.settings, self.clock, self._ranked)
+
+    @cached_property
+    def embedding(self) -> Embedding:
+        """The vectors of this home: made in the background, or by ``embedding.catch_up()``."""
+        return Embedding(self.storage, self.settings.embedder, self._embedder)
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        budget: int | None = None,
+        kinds: Sequence[str] | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        source: str | Sequence[str] | None = None,
+        session_ids: Sequence[str] | None = None,
+        exclude_session_ids: Sequence[str] | None = None,
+        now: float | None = None,
+        words_only: bool = False,
+    ) -> Recall:
+        """One question over everything: the passages that answer it best, and the same packed as text.
+
+        ``budget``: the tokens of the text; None: as many as the hits take. ``now``: what "last week" in
+        the question is seen from. ``words_only``: without vectors, and without loading what they need.
+        """
+        if not isinstance(query, str):
+            raise InvalidInput(f"query is a {type(query).__name__}; use a text")
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_HITS:
+            raise InvalidInput(f"limit is {limit!r}; use 1 to {MOST_HITS}")
+        filters = Filters(
+            sources=names("source", source),
+            session_ids=names("session_ids", session_ids),
+            exclude_session_ids=names("exclude_session_ids", exclude_session_ids) or (),
+            since=optional_moment("since", since),
+            until=optional_moment("until", until),
+        )
+        return self.recaller.recall(
+            query,
+            filters,
+            limit=limit,
+            budget=None if budget is None else whole("budget", budget),
+            kinds=names("kinds", kinds),
+            now=optional_moment("now", now),
+            lexical=words_only,
+        )
+
+    @cached_property
+    def recaller(self) -> Recaller:
+        return Recaller(self.storage, self.embedding, self.clock)
 
     # --- for agent loops --------------------------------------------------------------------
 
@@ -228,6 +287,14 @@ class Memory:
 
     # --- inside -----------------------------------------------------------------------------
 
+    def _ranked(self, query: str, filters: Filters) -> Results:
+        """Messages that answer a question, best first: what session_search asks."""
+        return self.recaller.messages(query, filters)
+
+    def _embedder(self, spec: str) -> Embedder:
+        at = self.settings.embedding
+        return embedder(spec, base_url=at.base_url, api_key=at.api_key, timeout=at.timeout)
+
     def _check_enabled(self) -> None:
         if self.settings.disabled:
             raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
@@ -263,7 +330,8 @@ class Memory:
     def _salvage(self) -> Iterator[Check]:
         self.close()
         self.__dict__.pop("storage", None)
-        self.__dict__.pop("sessions", None)
+        for part in ("sessions", "embedding", "recaller"):
+            self.__dict__.pop(part, None)
         result = salvage(self.database.parent.resolve() / self.database.name)
         brought = ", ".join(f"{count} {table}" for table, count in result.rows.items() if count)
         yield passed("salvage", f"saved {brought}; the damaged file is {result.damaged}")
@@ -310,7 +378,7 @@ class SessionDB(Sessions):
             database=path,
             in_memory=where == IN_MEMORY,
         )
-        super().__init__(self._memory.storage, settings, clock)
+        super().__init__(self._memory.storage, settings, clock, self._memory._ranked)
 
     def close(self) -> None:
         self._memory.close()

@@ -49,6 +49,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         """The answer for a person or a model to read."""
         raise NotImplementedError
 
+    def readable(self) -> str:
+        """The answer for a person at a command line, where that differs from what a model is given."""
+        return self.as_text()
+
     def succeeded(self) -> bool:
         """Whether what was found is as it should be; a command ends with 1 when it is not."""
         return True

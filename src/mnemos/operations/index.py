@@ -22,6 +22,7 @@ def _entry(name: str, command: str, target: str, *sets: str) -> Entry:
 
 
 ENTRIES: tuple[Entry, ...] = (
+    _entry("recall", "recall", "recalling:RecallEverything", "default", "recall"),
     _entry("session_search", "sessions find", "finding:SessionSearch", "default", "sessions"),
     _entry("sessions_search", "sessions search", "finding:SearchMessages", "sessions"),
     _entry("sessions_list", "sessions list", "sessions:ListSessions", "sessions"),

@@ -11,6 +11,7 @@ import click
 
 from mnemos import __version__
 from mnemos.errors import InvalidInput, MnemosError, NotFound, Refused, Unavailable
+from mnemos.faces.cli.bench import bench
 from mnemos.faces.cli.commands import common_options, operation_command
 from mnemos.faces.cli.output import in_json
 from mnemos.faces.cli.plain import plain
@@ -100,6 +101,9 @@ def completion(shell: str) -> None:
     kind = get_completion_class(shell)
     if kind is not None:
         click.echo(kind(cli, {}, "mnemos", _COMPLETION).source())
+
+
+cli.add_command(bench)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -14,6 +14,7 @@ from mnemos.operations.base import Result
 from mnemos.operations.changes import Log
 from mnemos.operations.finding import PARTIAL, ConversationsFound, Kind, Line, MessagesFound
 from mnemos.operations.moments import shown
+from mnemos.operations.recalling import Recalled, heading, shown_text
 from mnemos.operations.sessions import SessionList, SessionShown
 from mnemos.operations.upkeep import Examined, Stats, size
 from mnemos.operations.wording import calls, counted, spoken
@@ -126,6 +127,19 @@ def _conversations(result: ConversationsFound, console: Console) -> None:
         console.print(_line(line))
 
 
+def _recalled(result: Recalled, console: Console) -> None:
+    if not result.hits:
+        console.print(written(result.readable()))
+        return
+    for note in result.notes:
+        console.print(written(note, "yellow"))
+    for hit in result.hits:
+        console.print(written(heading(hit), "bold"))
+        console.print(Text("  ") + marked(shown_text(hit, result.query)))
+        console.print(written(f"  {'; '.join(hit['why'])}", "dim"))
+    console.print(written(result.footer(), "dim"))
+
+
 def _line(line: Line) -> Text:
     if line.kind is Kind.TITLE:
         return written(line.text, "bold")
@@ -176,6 +190,7 @@ _DRAWINGS: dict[type[Result], Callable[[Any, Console], None]] = {
     Examined: _examined,
     Log: _log,
     MessagesFound: _messages,
+    Recalled: _recalled,
     SessionList: _sessions,
     SessionShown: _session,
     Stats: _stats,

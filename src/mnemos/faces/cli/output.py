@@ -51,7 +51,7 @@ def _say(result: Result, *, as_json: bool) -> None:
 
         draw(result)
     else:
-        click.echo(sound(result.as_text()))
+        click.echo(sound(result.readable()))
 
 
 class Bar:

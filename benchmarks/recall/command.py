@@ -1,0 +1,110 @@
+"""``python -m benchmarks recall``: compare, ablate or fit."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks import report
+from benchmarks.recall import compare
+from benchmarks.report import Options
+from mnemos.bench.data import read
+from mnemos.bench.model import Data
+from mnemos.errors import InvalidInput, MnemosError
+
+VARIABLE = "MNEMOS_BENCH_DATA"
+WHERE = (
+    f"no data: give --data FILE_OR_FOLDER, or set {VARIABLE}. "
+    "docs/how-to/measure-recall.md says where LoCoMo and LongMemEval are."
+)
+
+
+def main(arguments: Sequence[str]) -> None:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        files = [read(path).limited(options.limit_questions) for path in _files(options.data)]
+    except MnemosError as exc:
+        parser.error(str(exc))
+    if not files:
+        parser.error(WHERE)
+    if not options.fit and not options.ablation:
+        _compare(files, options)
+        return
+    try:
+        _learn(files, options)
+    except InvalidInput as exc:
+        parser.error(str(exc))
+
+
+def _compare(files: Sequence[Data], options: argparse.Namespace) -> None:
+    result, compared = compare.run(files, options.pool)
+    report.show(result)
+    if options.limit_questions and options.json is None:
+        print("A run with fewer questions is not kept; give --json FILE to write it down.")
+        return
+    kept = report.document(result, Options(sizes=(), repeat=1, quick=False, peers=True))
+    for written in report.keep([kept], options.json):
+        print(f"written: {written}")
+    if options.json is None:
+        drawn = compare.draw(compared)
+    else:
+        drawn = compare.draw(compared, options.json.parent, options.json.stem)
+    for path in drawn:
+        print(f"drawn: {path.name}")
+
+
+def _learn(files: Sequence[Data], options: argparse.Namespace) -> None:
+    # Only these two need the features of the ranker.
+    from benchmarks.recall import learn
+
+    tables = learn.run(
+        files,
+        pools=options.pool,
+        lexical=options.lexical,
+        folds=options.folds,
+        balance=options.balance,
+        free_signs=options.free_signs,
+        penalty=options.penalty,
+        ablation=options.ablation,
+    )
+    for table in tables:
+        print("\n".join(table.lines()))
+
+
+def _files(given: Sequence[Path]) -> list[Path]:
+    """The files named, and those in the folders named; without any, what the environment names."""
+    named = given or [Path(name) for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name]
+    files: list[Path] = []
+    for path in named:
+        inside = sorted([*path.glob("*.json"), *path.glob("*.jsonl")]) if path.is_dir() else [path]
+        files += inside
+    return files
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks recall", description=__doc__)
+    parser.add_argument("--data", type=Path, nargs="+", default=[], metavar="PATH", help="files or folders")
+    parser.add_argument("--pool", nargs="+", default=[], metavar="N", help="LongMemEval: sessions, or all")
+    parser.add_argument("--limit-questions", type=int, metavar="N", help="ask only so many of each file")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
+    parser.add_argument("--ablation", action="store_true", help="switch off each feature in turn")
+    parser.add_argument("--fit", action="store_true", help="fit the weights, cross-validated")
+    parser.add_argument("--lexical", action="store_true", help="of the ranker without vectors")
+    parser.add_argument("--folds", type=int, default=5, metavar="K", help="for cross-validation")
+    parser.add_argument(
+        "--balance",
+        type=float,
+        default=0.5,
+        metavar="B",
+        help="0: each question counts alike, 1: each data set",
+    )
+    parser.add_argument(
+        "--penalty", type=float, metavar="P", help="on large weights; default: the best of several"
+    )
+    parser.add_argument(
+        "--free-signs", action="store_true", help="let weights change from helping to hurting"
+    )
+    return parser

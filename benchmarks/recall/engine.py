@@ -1,0 +1,56 @@
+"""Where the benchmark touches the engine: its ways to answer, its features, its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from benchmarks.recall.baselines import Dense, Missing
+from benchmarks.recall.features import Candidate
+from mnemos.bench.home import Home, in_a_home
+from mnemos.bench.model import Corpus, Question
+from mnemos.bench.recall import Load
+from mnemos.errors import Unavailable
+from mnemos.recall import blend
+from mnemos.recall.embedders.static import StaticEmbedder
+from mnemos.storage.base import Filters
+
+
+def hybrid() -> Load:
+    return partial(in_a_home, **flags(lexical=False))
+
+
+def lexical() -> Load:
+    return partial(in_a_home, **flags(lexical=True))
+
+
+def dense() -> Load:
+    try:
+        embed = StaticEmbedder().embed
+    except Unavailable as exc:
+        raise Missing(str(exc)) from exc
+
+    @contextmanager
+    def load(corpus: Corpus) -> Iterator[Dense]:
+        yield Dense(corpus, embed)
+
+    return load
+
+
+def flags(*, lexical: bool) -> dict[str, Any]:
+    """The settings of a home that answers with or without vectors, whatever the environment says."""
+    return {"embedder": "none" if lexical else "static"}
+
+
+def weights(*, lexical: bool) -> Mapping[str, float]:
+    return blend.LEXICAL if lexical else blend.HYBRID
+
+
+def explain(home: Home, question: Question) -> Iterator[Candidate]:
+    """Every candidate of a question with its features."""
+    ranked = home.memory.recaller.rank(question.text, Filters(), now=question.asked_at)
+    for candidate in ranked.candidates:
+        if candidate.stretch is not None:
+            yield candidate.line.id, candidate.stretch.session_id, candidate.features

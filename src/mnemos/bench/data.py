@@ -1,0 +1,125 @@
+"""Reading files of conversations with questions, whichever of the known formats they have."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, TextIO, TypeVar
+
+import msgspec
+
+from mnemos.bench import lines, locomo, longmemeval
+from mnemos.bench.model import Corpus, Data, Format
+from mnemos.errors import InvalidInput, NotFound
+
+_PIECE = 1 << 20
+# Between the items of a list, or the lines of a file of lines.
+_BETWEEN = re.compile(r"[\s,\[\]]*")
+
+T = TypeVar("T")
+
+# What an item of a format has and no item of another; how it is read; what its figures are split by.
+_MARKS = {
+    Format.LOCOMO: "conversation",
+    Format.LONGMEMEVAL: "haystack_sessions",
+    Format.LINES: "sessions",
+}
+_READERS: dict[Format, Callable[[Any, Counter[str]], Corpus]] = {
+    Format.LOCOMO: locomo.corpus,
+    Format.LONGMEMEVAL: longmemeval.corpus,
+    Format.LINES: lines.corpus,
+}
+_CATEGORIES = {Format.LOCOMO: locomo.CATEGORIES, Format.LONGMEMEVAL: longmemeval.CATEGORIES}
+
+
+def read(path: Path, format: Format | None = None) -> Data:
+    """The conversations and questions of a file; without a format, the first item tells which it is.
+
+    A missing file raises NotFound; what cannot be read raises InvalidInput with the file, the item and
+    the field. Items are read one after the other, so that a large file is never in memory as text.
+    """
+    try:
+        with path.open(encoding="utf-8") as file:
+            return _read(path, _items(file), format)
+    except FileNotFoundError as exc:
+        raise NotFound(f"there is no file {path}; docs/how-to/measure-recall.md says where data is") from exc
+    except json.JSONDecodeError as exc:
+        raise InvalidInput(f"{path} is neither JSON nor lines of JSON: {exc}") from exc
+    except UnicodeDecodeError as exc:
+        raise InvalidInput(f"{path} is not UTF-8 text: {exc}") from exc
+    except OSError as exc:
+        raise InvalidInput(f"{path} cannot be read: {exc.strerror}") from exc
+
+
+def _read(path: Path, items: Iterator[Any], format: Format | None) -> Data:
+    first = next(items, None)
+    if first is None:
+        raise InvalidInput(f"{path} holds no conversations")
+    format = format or _detected(path, first)
+    left_out: Counter[str] = Counter()
+    corpora = []
+    for number, item in enumerate(chain([first], items), start=1):
+        try:
+            corpora.append(_READERS[format](item, left_out))
+        except (msgspec.ValidationError, InvalidInput) as exc:
+            raise InvalidInput(f"{path}: item {number} is not what {format} has: {exc}") from exc
+    _check_ids(path, corpora)
+    if not any(corpus.questions for corpus in corpora):
+        raise InvalidInput(f"{path} has no question with evidence; there is nothing to measure")
+    return Data(path.stem, format, tuple(corpora), _categories(format, corpora), dict(left_out))
+
+
+def _detected(path: Path, item: Any) -> Format:
+    for format, mark in _MARKS.items():
+        if isinstance(item, dict) and mark in item:
+            return format
+    has = f"the fields {', '.join(sorted(item)[:8])}" if isinstance(item, dict) else repr(item)[:80]
+    raise InvalidInput(
+        f"{path}: the first item is of no known format, it has {has}; known are {', '.join(Format)}"
+    )
+
+
+def _categories(format: Format, corpora: list[Corpus]) -> tuple[str, ...]:
+    """The known ones in their order, then the others as they come; none that no question has."""
+    found = dict.fromkeys(question.category for corpus in corpora for question in corpus.questions)
+    known = _CATEGORIES.get(format, ())
+    return (*(name for name in known if name in found), *(name for name in found if name not in known))
+
+
+def _check_ids(path: Path, corpora: list[Corpus]) -> None:
+    """Inside one corpus a session may stand only once: evidence would be ambiguous."""
+    for number, corpus in enumerate(corpora, start=1):
+        counts = Counter(session.id for session in corpus.sessions)
+        twice = [name for name, count in counts.items() if count > 1]
+        if twice:
+            raise InvalidInput(f"{path}: item {number} ({corpus.id}) has the session {twice[0]!r} twice")
+
+
+def _items(file: TextIO) -> Iterator[Any]:
+    """The items of a JSON list, or the lines of JSON, without reading the file whole."""
+    decoder = json.JSONDecoder()
+    text, place = file.read(_PIECE), 0
+    while text:
+        place = _end_of_gap(text, place)
+        if place == len(text):
+            text, place = file.read(_PIECE), 0
+            continue
+        try:
+            item, place = decoder.raw_decode(text, place)
+        except json.JSONDecodeError:
+            # Cut in the middle, or wrong: more text tells. Twice as much each time keeps it linear.
+            more = file.read(max(_PIECE, len(text) - place))
+            if not more:
+                raise
+            text, place = text[place:] + more, 0
+            continue
+        yield item
+
+
+def _end_of_gap(text: str, place: int) -> int:
+    gap = _BETWEEN.match(text, place)
+    return gap.end() if gap else place

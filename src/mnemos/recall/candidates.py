@@ -1,0 +1,102 @@
+"""Where an answer may stand: what words propose, what vectors propose, and their neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mnemos.recall.question import Question
+from mnemos.storage.base import Filters, Reads
+from mnemos.storage.passages import Near, Passage, Strip
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# Proposals of words and of vectors. More cost time and find nothing: with 40 of each, recall on
+# conversations is what it is with 100.
+SEEDS = 40
+# Proposals from within the time that a question names.
+_SEEDS_IN_TIME = 30
+# Neighbours of a proposal that are judged too, and how far around them is read for that.
+NEIGHBOURS = 2
+CONTEXT = 2
+# So much of a neighbour is read.
+_NEIGHBOUR_CHARACTERS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """A question as a vector of a model."""
+
+    model: str
+    vector: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question with what the store knows of its words."""
+
+    question: Question
+    counts: tuple[int, ...]
+    """How many passages have each word."""
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What is to be judged: proposals, the strips of conversation around them, other passages."""
+
+    proposed: frozenset[int]
+    strips: tuple[Strip, ...]
+    passages: tuple[Passage, ...]
+    cosines: dict[int, Near]
+
+
+def look_up(tx: Reads, question: Question) -> Asked:
+    """Weigh the words; names of those who speak here are not words to look for."""
+    names = frozenset(tx.passages.speakers([word.form for word in question.words if word.form.isalpha()]))
+    question = question.without(names)
+    counts = tx.passages.weigh([word.clause for word in question.words])
+    return Asked(question, tuple(counts), tx.passages.count())
+
+
+def gather(
+    tx: Reads, asked: Asked, sense: Sense | None, filters: Filters, kinds: Sequence[str] | None
+) -> Gathered:
+    proposed = _proposed(tx, asked, sense, filters, kinds, SEEDS)
+    span = asked.question.span
+    if span is not None:
+        within = replace(
+            filters,
+            since=max(span.start, filters.since) if filters.since is not None else span.start,
+            until=min(span.end, filters.until) if filters.until is not None else span.end,
+        )
+        proposed |= _proposed(tx, asked, sense, within, kinds, _SEEDS_IN_TIME)
+    ids = sorted(proposed)
+    strips = tx.passages.strips(ids, reach=NEIGHBOURS + CONTEXT, characters=_NEIGHBOUR_CHARACTERS)
+    passages = tuple(tx.passages.get(ids))
+    cosines: dict[int, Near] = {}
+    if sense is not None:
+        near = [row.id for strip in strips for row in strip.messages] + [passage.id for passage in passages]
+        cosines = tx.vectors.cosines(sense.model, sense.vector, near)
+    return Gathered(frozenset(proposed), tuple(strips), passages, cosines)
+
+
+def _proposed(
+    tx: Reads,
+    asked: Asked,
+    sense: Sense | None,
+    filters: Filters,
+    kinds: Sequence[str] | None,
+    limit: int,
+) -> set[int]:
+    clauses = [word.clause for word in asked.question.words]
+    found = {seed.id for seed in tx.passages.best(clauses, asked.counts, filters, kinds=kinds, limit=limit)}
+    if sense is not None:
+        found |= {
+            near.id
+            for near in tx.vectors.nearest(sense.model, sense.vector, filters, kinds=kinds, limit=limit)
+        }
+    return found

@@ -1,0 +1,153 @@
+"""Keeping vectors up with the passages, outside transactions.
+
+A step reads some passages without vectors, embeds them, and stores the vectors if nothing was erased
+meanwhile. Any process may do a step; the loser of a race throws its work away. When the model is changed, the
+vectors of the former one serve until the new one has caught up, then they are removed.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from mnemos.errors import Busy, MnemosError, Unavailable
+from mnemos.storage.base import Storage
+from mnemos.storage.passages import MAX_PIECES, PIECE_BITS, Coverage, NewVectors, Unembedded
+from mnemos.text import pieces
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from mnemos.recall.embedders.base import Embedder
+
+log = logging.getLogger("mnemos.recall")
+
+# Text embedded in one step: some tens of milliseconds.
+_STEP_CHARACTERS = 60_000
+_SEPARATOR = " | "
+# Chunks of a former model removed in one transaction.
+_DROPPED = 16
+
+
+class Embedding:
+    """The vectors of a storage. ``make`` makes an embedder of a name; no name: no vectors at all."""
+
+    def __init__(self, storage: Storage, spec: str, make: Callable[[str], Embedder]) -> None:
+        self._storage = storage
+        self._spec = spec
+        self._make = make
+        self._former: dict[str, Embedder | None] = {}
+
+    @property
+    def is_wanted(self) -> bool:
+        return self._spec != "none"
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """Raises Unavailable when the model cannot be had."""
+        return self._make(self._spec)
+
+    def step(self) -> bool:
+        """Embed a little; False when nothing is left."""
+        model = model_of(self._spec, self.embedder)
+        todo = self._storage.read(lambda tx: tx.vectors.pending(model, characters=_STEP_CHARACTERS))
+        if todo is None:
+            return self._drop_former(model)
+        vectors = _embedded(self.embedder, todo)
+        self._storage.write(lambda tx: tx.vectors.add(model, self.embedder.dim, todo, vectors))
+        return True
+
+    def in_background(self) -> bool:
+        """As ``step``, for a thread that nobody watches: a model that cannot be had is no work."""
+        try:
+            return self.step()
+        except Unavailable as exc:
+            log.warning("passages are not embedded: %s", exc)
+            return False
+
+    def catch_up(self, seconds: float | None = None, progress: Callable[[float], None] | None = None) -> None:
+        """Embed what is missing, at most about this long. A busy or read-only storage is left as it is."""
+        if self._storage.read_only:
+            return
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while deadline is None or time.monotonic() < deadline:
+            try:
+                if not self.step():
+                    return
+            except Busy:
+                return
+            if progress is not None:
+                progress(self.coverage().share)
+
+    def coverage(self) -> Coverage:
+        model = model_of(self._spec, self.embedder)
+        known = self._storage.read(lambda tx: (tx.vectors.coverage(), tx.passages.count()))
+        for coverage in known[0]:
+            if coverage.model == model:
+                return coverage
+        return Coverage(model, self.embedder.dim, 0, known[1])
+
+    def ready(self, seconds: float) -> tuple[Embedder, Coverage]:
+        """The model to answer with, having embedded what is missing if that takes no longer than this.
+
+        A model that asks a server or runs a network is too slow for that: it catches up in the background.
+        """
+        if self.embedder.kind == "static":
+            self.catch_up(seconds)
+        return self.serving()
+
+    def serving(self) -> tuple[Embedder, Coverage]:
+        """The model to answer with: the wanted one, or a former one that still covers more."""
+        own = self.coverage()
+        if own.share < 1.0:
+            for coverage in self._storage.read(lambda tx: tx.vectors.coverage()):
+                if coverage.done > own.done and (former := self._former_embedder(coverage.model)):
+                    return former, coverage
+        return self.embedder, own
+
+    def _former_embedder(self, model: str) -> Embedder | None:
+        """The embedder that made vectors before, if it can still be had."""
+        if model not in self._former:
+            try:
+                embedder = self._make(model.partition(_SEPARATOR)[0])
+            except MnemosError:
+                self._former[model] = None
+            else:
+                same = model_of(model.partition(_SEPARATOR)[0], embedder) == model
+                self._former[model] = embedder if same else None
+        return self._former[model]
+
+    def _drop_former(self, model: str) -> bool:
+        """When the wanted model has all: remove what is left of others."""
+        return self._storage.write(lambda tx: tx.vectors.drop_others(model, _DROPPED))
+
+
+def model_of(spec: str, embedder: Embedder) -> str:
+    """What vectors are stored under: how their model is had, which it is, and how texts were cut for it."""
+    return _SEPARATOR.join((spec, embedder.name, str(pieces.RULE_VERSION)))
+
+
+def _embedded(embedder: Embedder, todo: Unembedded) -> NewVectors:
+    keys: list[int] = []
+    texts: list[str] = []
+    for passage, text in todo.passages:
+        for number, (start, end) in enumerate(pieces.pieces(text)[:MAX_PIECES]):
+            keys.append((passage << PIECE_BITS) + number)
+            texts.append(text[start:end])
+    if not texts:
+        return NewVectors((), b"", b"")
+    codes, bits = quantised(embedder.embed(texts))
+    return NewVectors(keys, codes, bits)
+
+
+def quantised(vectors: NDArray[np.float32]) -> tuple[bytes, bytes]:
+    """Vectors as signed bytes, the largest component of each as 127, and as sign bits."""
+    import numpy as np
+
+    largest = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-9)
+    codes = np.rint(vectors * (127.0 / largest)).astype(np.int8)
+    return codes.tobytes(), np.packbits(vectors > 0, axis=1).tobytes()

@@ -1,0 +1,114 @@
+"""A judged line as what is shown: its text, its place, and why it was chosen."""
+
+from __future__ import annotations
+
+from mnemos.recall import blend
+from mnemos.recall.candidates import Gathered
+from mnemos.recall.features import Candidate
+from mnemos.recall.lines import Line, Scene
+from mnemos.recall.matching import cover
+from mnemos.recall.model import Excerpt, RecallHit, Turn
+from mnemos.sessions.model import document_of
+from mnemos.storage.base import Reads
+from mnemos.storage.passages import MESSAGE
+from mnemos.text.pieces import PIECE_CHARACTERS, pieces
+from mnemos.text.words import fold
+
+# How much the model's choice of a piece counts against the words in it.
+_NEAREST_PIECE = 0.3
+# A reason that adds less than this to the score is not worth telling.
+_WORTH_TELLING = 0.25
+_REASONS = 4
+_SHOWN_WORDS = 6
+
+
+def excerpt(tx: Reads, scene: Scene, candidate: Candidate, gathered: Gathered, score: float) -> Excerpt:
+    line = candidate.line
+    stretch = candidate.stretch
+    if stretch is None:
+        return Excerpt(_passage_hit(scene, candidate, score))
+    text, place = _text_of(tx, scene, line, gathered)
+    hit = RecallHit(
+        MESSAGE,
+        line.id,
+        stretch.session_id,
+        line.speaker,
+        text,
+        place,
+        line.at,
+        round(score, 4),
+        _why(scene, candidate),
+    )
+    before = stretch.lines[candidate.position - 1] if candidate.position else None
+    after = stretch.lines[candidate.position + 1] if candidate.position + 1 < len(stretch.lines) else None
+    return Excerpt(hit, stretch.title, _turn(before), _turn(after))
+
+
+def _passage_hit(scene: Scene, candidate: Candidate, score: float) -> RecallHit:
+    line = candidate.line
+    passage = line.passage
+    assert passage is not None  # noqa: S101
+    return RecallHit(
+        passage.kind,
+        passage.ref,
+        passage.session_id,
+        passage.speaker or "",
+        passage.text,
+        (0, len(passage.text)),
+        passage.at,
+        round(score, 4),
+        _why(scene, candidate),
+    )
+
+
+def _turn(line: Line | None) -> Turn | None:
+    return Turn(line.speaker, line.text) if line is not None and line.text else None
+
+
+def _text_of(tx: Reads, scene: Scene, line: Line, gathered: Gathered) -> tuple[str, tuple[int, int]]:
+    """The line, or of a long one the piece that has most of the question."""
+    text = line.text
+    if len(text) <= PIECE_CHARACTERS:
+        return text, (0, len(text))
+    # A neighbour was read in part only.
+    row = tx.sessions.message(line.id)
+    if row is not None and not row.forgotten:
+        document = document_of(row)
+        text = document.said or document.tool
+    near = gathered.cosines.get(line.id)
+    best, place = -1.0, (0, min(len(text), PIECE_CHARACTERS))
+    for number, (start, end) in enumerate(pieces(text)):
+        value = cover(scene.weights, scene.matcher.counts(fold(text[start:end])))
+        value += _NEAREST_PIECE * (near is not None and near.piece == number)
+        if value > best:
+            best, place = value, (start, end)
+    return text[place[0] : place[1]].strip(), place
+
+
+def _why(scene: Scene, candidate: Candidate) -> tuple[str, ...]:
+    """The reasons that added most to the score, in words."""
+    features = candidate.features
+    shares = {name: weight * features.get(name, 0.0) for name, weight in blend.HYBRID.items()}
+    reasons: dict[str, str] = {}
+    forms = scene.matcher.forms(candidate.line.folded)
+    if forms:
+        reasons["words"] = "says " + ", ".join(f"'{form}'" for form in forms[:_SHOWN_WORDS])
+    elif shares.get("words", 0.0) > _WORTH_TELLING:
+        reasons["words"] = "next to lines that have the words"
+    if candidate.line.cosine > 0:
+        reasons["meaning"] = f"close in meaning ({candidate.line.cosine:.2f})"
+    reasons |= {name: text for name, text in _TOLD.items() if shares.get(name, 0.0) > _WORTH_TELLING}
+    if features.get("speaker") == 1.0:
+        reasons["speaker"] = f"said by {candidate.line.speaker}"
+    ranked = sorted(reasons, key=lambda name: (name != "words", -shares.get(name, 0.0)))
+    return tuple(reasons[name] for name in ranked[:_REASONS])
+
+
+_TOLD = {
+    "replies": "answers a question about it",
+    "in_span": "from the time asked about",
+    "time": "says when",
+    "number": "has a number",
+    "name": "names somebody or something",
+    "session": "in a conversation about it",
+}
