@@ -23,7 +23,7 @@ from mnemos.errors import (
 from mnemos.operations import registry
 from mnemos.recall.embedders.base import Embedder, embedder
 from mnemos.recall.embedding import Embedding
-from mnemos.recall.model import Recall
+from mnemos.recall.model import KINDS, Recall
 from mnemos.recall.service import MAX_LIMIT as MOST_HITS
 from mnemos.recall.service import Recaller
 from mnemos.sessions import undo
@@ -111,7 +111,7 @@ class Memory:
             durability=self.settings.durability,
             busy_seconds=self.settings.busy_seconds,
         )
-        if self.settings.embedder != "none":
+        if self.settings.embedder != "none" and not self.settings.disabled:
             storage.when_idle(lambda: self.embedding.in_background())
         return storage
 
@@ -122,7 +122,8 @@ class Memory:
     @cached_property
     def embedding(self) -> Embedding:
         """The vectors of this home: made in the background, or by ``embedding.catch_up()``."""
-        return Embedding(self.storage, self.settings.embedder, self._embedder)
+        may_write = not self.settings.disabled
+        return Embedding(self.storage, self.settings.embedder, self._embedder, may_write=may_write)
 
     def recall(
         self,
@@ -160,7 +161,7 @@ class Memory:
             filters,
             limit=limit,
             budget=None if budget is None else whole("budget", budget),
-            kinds=names("kinds", kinds),
+            kinds=_known_kinds(names("kinds", kinds)),
             now=optional_moment("now", now),
             lexical=words_only,
         )
@@ -267,6 +268,7 @@ class Memory:
                 yield from self._salvage()
             return
         yield from checks
+        yield from self._check_vectors()
         if repair and any(check.name == "integrity" and not check.ok for check in checks):
             yield from self._salvage()
 
@@ -290,6 +292,17 @@ class Memory:
     def _ranked(self, query: str, filters: Filters) -> Results:
         """Messages that answer a question, best first: what session_search asks."""
         return self.recaller.messages(query, filters)
+
+    def _check_vectors(self) -> Iterator[Check]:
+        if not self.embedding.is_wanted:
+            yield passed("vectors", "none are wanted")
+            return
+        try:
+            coverage = self.embedding.coverage()
+        except (Unavailable, InvalidInput) as exc:
+            yield failed("vectors", f"recall works by words alone: {exc}")
+            return
+        yield passed("vectors", f"{coverage.done} of {coverage.total} passages have theirs")
 
     def _embedder(self, spec: str) -> Embedder:
         at = self.settings.embedding
@@ -337,6 +350,13 @@ class Memory:
         yield passed("salvage", f"saved {brought}; the damaged file is {result.damaged}")
         self.storage.catch_up()
         yield from self.storage.examine(repair=True)
+
+
+def _known_kinds(kinds: list[str] | None) -> list[str] | None:
+    for kind in kinds or ():
+        if kind not in KINDS:
+            raise InvalidInput(f"there is no kind {kind!r}; known are {', '.join(KINDS)}")
+    return kinds
 
 
 def _path(name: str | os.PathLike[str]) -> Path:

@@ -8,8 +8,8 @@ import pytest
 
 from mnemos.sessions.model import document_of
 from mnemos.storage.base import Storage
+from mnemos.storage.passages import PART_CHARACTERS
 from mnemos.storage.sqlite.engine import SqliteStorage
-from mnemos.storage.sqlite.terms import PART_CHARACTERS
 from mnemos.testing import StorageContract
 from mnemos.testing.storage import Opener
 

@@ -18,6 +18,7 @@ from mnemos.faces.cli.app import exit_code
 from mnemos.memory import Memory, SessionDB
 from mnemos.operations import reference
 from mnemos.operations.index import ENTRIES
+from mnemos.recall.model import Recall, RecallHit
 from mnemos.sessions.model import MESSAGE_FIELDS
 from mnemos.settings import Model, Settings
 from mnemos.storage.base import MessageRow, SessionRow
@@ -84,7 +85,7 @@ def test_every_error_is_listed_with_its_class_its_parent_and_its_exit_code(kind:
 @pytest.mark.parametrize("field", fields(Settings), ids=lambda field: field.name)
 def test_every_setting_is_listed_with_its_default(field: Any) -> None:
     default = _row(REFERENCE / "settings.md", field.name)[1]
-    if field.name not in ("home", "actor", "llm"):
+    if field.name not in ("home", "actor", "embedding", "llm"):
         shown = str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
         assert default == f"`{shown}`"
 
@@ -94,6 +95,17 @@ def test_every_setting_of_the_model_is_listed(field: Any) -> None:
     # The key itself is not a setting: the name of its variable is.
     name = "api_key_env" if field.name == "api_key" else field.name
     assert _row(REFERENCE / "settings.md", name)
+
+
+@pytest.mark.parametrize("name", ["base_url", "api_key_env", "timeout"])
+def test_every_setting_of_the_embedders_endpoint_is_listed(name: str) -> None:
+    assert _row(REFERENCE / "settings.md", f"embedding.{name}")
+
+
+@pytest.mark.parametrize("kind", [Recall, RecallHit], ids=lambda kind: kind.__name__)
+def test_every_field_of_an_answer_of_recall_is_listed(kind: Any) -> None:
+    section = PYTHON.partition("\n### `recall(")[2].partition("\n### ")[0]
+    assert [field.name for field in fields(kind) if f"`{field.name}`" not in section] == []
 
 
 def test_every_variable_that_is_read_is_listed() -> None:

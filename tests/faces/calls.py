@@ -14,6 +14,7 @@ LINE = (
 
 # {root} is the folder that holds the home.
 CALLS: dict[str, dict[str, Any]] = {
+    "recall": {"query": "when did we move the database?", "limit": 2, "exclude": ["slot-bug"]},
     "session_search": {"query": "when did we migrate the database", "limit": 2, "window": 1},
     "sessions_search": {"query": "monday OR december", "limit": 5, "exclude": ["empty", "search-page"]},
     "sessions_list": {"limit": 3, "offset": 1},

@@ -20,6 +20,7 @@ from mnemos.operations import registry
 from mnemos.operations.base import Done, Result, no_progress
 from mnemos.operations.changes import Log
 from mnemos.operations.finding import ConversationsFound, MessagesFound
+from mnemos.operations.recalling import Recalled
 from mnemos.operations.sessions import SessionList, SessionShown
 from mnemos.operations.upkeep import Examined, Stats
 from mnemos.testing import FixedClock
@@ -76,6 +77,10 @@ def everywhere(text: str) -> list[Result]:
         "summary": text,
     }
     hit = {"id": 1, "session_id": text, "role": text, "snippet": text, "timestamp": 0.0}
+    passage = {
+        "kind": text, "ref": 1, "session_id": text, "speaker": text, "text": text, "place": (0, len(text)),
+        "at": 0.0, "score": 1.0, "why": [text],
+    }  # fmt: skip
     entry = {"id": 1, "at": 0.0, "actor": text, "operation": "x", "ref": text, "undone_by": 2}
     return [
         SessionList(sessions=[session], total=1),
@@ -85,6 +90,10 @@ def everywhere(text: str) -> list[Result]:
         ConversationsFound(mode="discovery", query=text, partial=True, conversations=[conversation], more=1),
         ConversationsFound(mode="scroll", session=session, messages=[said], left_out=1, closing=[said]),
         ConversationsFound(mode="browse", sessions=[session]),
+        Recalled(
+            query=text, mode="lexical", coverage=0.0, hits=[passage], packed=text, left_out=1, notes=[text]
+        ),
+        Recalled(query=text, mode="lexical", coverage=0.0, hits=[], packed="", left_out=0, notes=[]),
         Log(entries=[entry]),
         Stats(
             location=text, sessions=1, messages=1, by_source=[{"source": text, "sessions": 1, "messages": 1}],
@@ -108,7 +117,8 @@ def test_every_kind_that_has_a_drawing_is_tried_here() -> None:
 def test_text_that_looks_like_markup_is_shown_as_it_is(number: int, text: str) -> None:
     result = everywhere(text)[number]
     shown = plain(result)
-    expected = repr(text) if isinstance(result, MessagesFound) and not result.hits else text
+    is_empty = isinstance(result, MessagesFound | Recalled) and not result.hits
+    expected = repr(text) if is_empty else text
     assert expected in shown
     # Nothing was added to it, such as a second backslash.
     assert expected + "\\" not in shown
@@ -136,6 +146,10 @@ def test_nothing_is_drawn_as_nothing() -> None:
         (ConversationsFound(mode="discovery"), "Nothing found"),
         (ConversationsFound(mode="browse"), "No conversations"),
         (MessagesFound(query="x", partial=False, hits=[]), "Nothing found"),
+        (
+            Recalled(query="x", mode="lexical", coverage=0.0, hits=[], packed="", left_out=0, notes=[]),
+            "Nothing found",
+        ),
     ]
     for result, said in empty:
         assert said in plain(result)

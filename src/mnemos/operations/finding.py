@@ -13,6 +13,7 @@ from mnemos.operations.base import Operation, Progress, Result, Traits
 from mnemos.operations.border import MOST
 from mnemos.operations.moments import When, seconds, shown
 from mnemos.operations.wording import counted
+from mnemos.sessions.search import cut
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -159,8 +160,8 @@ class SearchMessages(Operation, frozen=True, kw_only=True):
             self.role,
             self.limit,
             self.offset,
-            session_ids=None if self.session is None else _resolved(memory, self.session),
-            exclude_session_ids=[_meant(memory, text) for text in self.exclude or ()],
+            session_ids=None if self.session is None else resolved(memory, self.session),
+            exclude_session_ids=[meant(memory, text) for text in self.exclude or ()],
             since=seconds("since", self.since),
             until=seconds("until", self.until),
             sort=self.sort,
@@ -175,7 +176,7 @@ class MessagesFound(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         if not self.hits:
-            return f"Nothing found for {self.query!r}."
+            return f"Nothing found for {cut(self.query, 80)!r}."
         lines = [PARTIAL] if self.partial else []
         for hit in self.hits:
             where = f"{shown(hit['timestamp'])}  {hit['role']}  message:{hit['id']}  {hit['session_id']}"
@@ -183,11 +184,11 @@ class MessagesFound(Result, frozen=True, kw_only=True):
         return "\n".join(lines)
 
 
-def _resolved(memory: Memory, sessions: list[str]) -> list[str]:
+def resolved(memory: Memory, sessions: list[str]) -> list[str]:
     return [memory.sessions.resolve_session(text) for text in sessions]
 
 
-def _meant(memory: Memory, session: str) -> str:
+def meant(memory: Memory, session: str) -> str:
     """What is to be left out need not be there: a host names the session it is about to begin."""
     try:
         return memory.sessions.resolve_session(session)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from msgspec import Meta
 
 from mnemos.operations.base import Operation, Progress, Result, Traits
+from mnemos.operations.finding import meant, resolved
 from mnemos.operations.moments import When, seconds, shown
 from mnemos.operations.wording import counted
+from mnemos.sessions.search import cut
 from mnemos.text.highlight import snippet
 from mnemos.text.query import parse
 
@@ -17,12 +19,13 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 _SHOWN_CHARACTERS = 320
+_ECHOED = 80
 
 
 class RecallEverything(Operation, frozen=True, kw_only=True):
-    """Ask the memory a question in plain words: what was said, decided, noted or stored, whatever words were
-    used and whenever it was. Answers the passages that fit best, dated, packed into a token budget. Use it
-    before saying that you do not know, and whenever the user refers to something from before."""
+    """Ask the memory a question in plain words, about anything said, decided, noted or stored before: the
+    passages that answer it best, dated, within a token budget. The words need not be the same. Use it when
+    something from before is referred to, and before saying that you do not know."""
 
     traits: ClassVar[Traits] = Traits(
         title="Recall",
@@ -32,14 +35,18 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
     )
 
     query: Annotated[str, Meta(description="A question or a few words")]
-    limit: Annotated[int, Meta(ge=1, le=200, description="Passages")] = 10
-    budget: Annotated[int, Meta(ge=0, le=100_000, description="Tokens of the text")] = 1200
-    kinds: Annotated[list[str] | None, Meta(description="Only message, fact, note, entry or table")] = None
+    limit: Annotated[int, Meta(ge=1, le=200, description="At most so many passages")] = 10
+    budget: Annotated[
+        int, Meta(ge=0, le=100_000, description="Tokens for the packed text that goes into a prompt")
+    ] = 1200
+    kinds: Annotated[
+        list[str] | None, Meta(description="Only these: message, fact, note, entry, template, table")
+    ] = None
     since: When = None
     until: When = None
     source: Annotated[str | None, Meta(description="Where it came from, e.g. cli")] = None
-    session_ids: Annotated[list[str] | None, Meta(description="Only these conversations")] = None
-    exclude_session_ids: Annotated[list[str] | None, Meta(description="Not these")] = None
+    session: Annotated[list[str] | None, Meta(description="Only these conversations")] = None
+    exclude: Annotated[list[str] | None, Meta(description="Not these conversations")] = None
     words_only: Annotated[bool, Meta(description="By words alone, without vectors")] = False
 
     def run(self, memory: Memory, progress: Progress) -> Recalled:  # noqa: ARG002
@@ -51,8 +58,8 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
             since=seconds("since", self.since),
             until=seconds("until", self.until),
             source=self.source,
-            session_ids=self.session_ids,
-            exclude_session_ids=self.exclude_session_ids,
+            session_ids=None if self.session is None else resolved(memory, self.session),
+            exclude_session_ids=[meant(memory, text) for text in self.exclude or ()],
             words_only=self.words_only,
         )
         return Recalled(
@@ -93,7 +100,7 @@ class Recalled(Result, frozen=True, kw_only=True):
     def _nothing(self) -> str:
         if self.hits:
             return "The passages found do not fit into the budget; allow more tokens."
-        return f"Nothing found for {self.query!r}. Try other words."
+        return f"Nothing found for {cut(self.query, _ECHOED)!r}. Try other words."
 
 
 def heading(hit: dict[str, Any]) -> str:

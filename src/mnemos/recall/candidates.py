@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from mnemos.recall.question import Question
 from mnemos.storage.base import Filters, Reads
-from mnemos.storage.passages import Near, Passage, Strip
+from mnemos.storage.passages import Near, Passage, Strip, Units
+from mnemos.text.times import Span
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +23,8 @@ _SEEDS_IN_TIME = 30
 # Neighbours of a proposal that are judged too, and how far around them is read for that.
 NEIGHBOURS = 2
 CONTEXT = 2
+_AFTERWARDS = 7 * 86400.0
+_LONG_SPAN = 40 * 86400.0
 # So much of a neighbour is read.
 _NEIGHBOUR_CHARACTERS = 2_000
 
@@ -52,6 +55,13 @@ class Gathered:
     strips: tuple[Strip, ...]
     passages: tuple[Passage, ...]
     cosines: dict[int, Near]
+    units: Units | None = None
+    """The vectors of messages, where there are any."""
+
+
+def told_until(span: Span) -> float:
+    """Until when people tell of a time: of a day or a month, in the week after it too."""
+    return span.end + (_AFTERWARDS if span.end - span.start < _LONG_SPAN else 0.0)
 
 
 def look_up(tx: Reads, question: Question) -> Asked:
@@ -71,17 +81,22 @@ def gather(
         within = replace(
             filters,
             since=max(span.start, filters.since) if filters.since is not None else span.start,
-            until=min(span.end, filters.until) if filters.until is not None else span.end,
+            until=min(told_until(span), filters.until) if filters.until is not None else told_until(span),
         )
         proposed |= _proposed(tx, asked, sense, within, kinds, _SEEDS_IN_TIME)
+        if len(proposed) < SEEDS:
+            # The time alone may be all that links a question to its answer.
+            any_time = tx.passages.best([], [], within, kinds=kinds, limit=_SEEDS_IN_TIME)
+            proposed |= {seed.id for seed in any_time}
     ids = sorted(proposed)
     strips = tx.passages.strips(ids, reach=NEIGHBOURS + CONTEXT, characters=_NEIGHBOUR_CHARACTERS)
     passages = tuple(tx.passages.get(ids))
-    cosines: dict[int, Near] = {}
-    if sense is not None:
-        near = [row.id for strip in strips for row in strip.messages] + [passage.id for passage in passages]
-        cosines = tx.vectors.cosines(sense.model, sense.vector, near)
-    return Gathered(frozenset(proposed), tuple(strips), passages, cosines)
+    if sense is None:
+        return Gathered(frozenset(proposed), tuple(strips), passages, {})
+    near = [row.id for strip in strips for row in strip.messages]
+    cosines = tx.vectors.cosines(sense.model, sense.vector, near + [passage.id for passage in passages])
+    units = tx.vectors.units(sense.model, near)
+    return Gathered(frozenset(proposed), tuple(strips), passages, cosines, units)
 
 
 def _proposed(

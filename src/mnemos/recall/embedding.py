@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from mnemos.errors import Busy, MnemosError, Unavailable
+from mnemos.errors import Busy, InvalidInput, MnemosError, ModelUnavailable, Unavailable
 from mnemos.storage.base import Storage
 from mnemos.storage.passages import MAX_PIECES, PIECE_BITS, Coverage, NewVectors, Unembedded
 from mnemos.text import pieces
@@ -36,10 +36,14 @@ _DROPPED = 16
 class Embedding:
     """The vectors of a storage. ``make`` makes an embedder of a name; no name: no vectors at all."""
 
-    def __init__(self, storage: Storage, spec: str, make: Callable[[str], Embedder]) -> None:
+    def __init__(
+        self, storage: Storage, spec: str, make: Callable[[str], Embedder], *, may_write: bool = True
+    ) -> None:
         self._storage = storage
         self._spec = spec
         self._make = make
+        self._may_write = may_write
+        self._warned = False
         self._former: dict[str, Embedder | None] = {}
 
     @property
@@ -51,32 +55,34 @@ class Embedding:
         """Raises Unavailable when the model cannot be had."""
         return self._make(self._spec)
 
-    def step(self) -> bool:
-        """Embed a little; False when nothing is left."""
+    def step(self, *, within: float | None = None) -> bool:
+        """Embed a little; False when nothing is left. Waits for other writers ``within`` so many seconds."""
         model = model_of(self._spec, self.embedder)
         todo = self._storage.read(lambda tx: tx.vectors.pending(model, characters=_STEP_CHARACTERS))
         if todo is None:
-            return self._drop_former(model)
-        vectors = _embedded(self.embedder, todo)
-        self._storage.write(lambda tx: tx.vectors.add(model, self.embedder.dim, todo, vectors))
+            return self._drop_former(model, within)
+        vectors = _new_vectors(self.embedder, todo)
+        self._storage.write(lambda tx: tx.vectors.add(model, self.embedder.dim, todo, vectors), within=within)
         return True
 
     def in_background(self) -> bool:
         """As ``step``, for a thread that nobody watches: a model that cannot be had is no work."""
         try:
             return self.step()
-        except Unavailable as exc:
-            log.warning("passages are not embedded: %s", exc)
+        except (Unavailable, InvalidInput) as exc:
+            if not self._warned:
+                log.warning("passages are not embedded: %s", exc)
+            self._warned = True
             return False
 
     def catch_up(self, seconds: float | None = None, progress: Callable[[float], None] | None = None) -> None:
         """Embed what is missing, at most about this long. A busy or read-only storage is left as it is."""
-        if self._storage.read_only:
+        if self._storage.read_only or not self._may_write:
             return
         deadline = None if seconds is None else time.monotonic() + seconds
         while deadline is None or time.monotonic() < deadline:
             try:
-                if not self.step():
+                if not self.step(within=seconds):
                     return
             except Busy:
                 return
@@ -121,9 +127,11 @@ class Embedding:
                 self._former[model] = embedder if same else None
         return self._former[model]
 
-    def _drop_former(self, model: str) -> bool:
+    def _drop_former(self, model: str, within: float | None) -> bool:
         """When the wanted model has all: remove what is left of others."""
-        return self._storage.write(lambda tx: tx.vectors.drop_others(model, _DROPPED))
+        if not self._storage.read(lambda tx: tx.vectors.has_others(model)):
+            return False
+        return self._storage.write(lambda tx: tx.vectors.drop_others(model, _DROPPED), within=within)
 
 
 def model_of(spec: str, embedder: Embedder) -> str:
@@ -131,7 +139,7 @@ def model_of(spec: str, embedder: Embedder) -> str:
     return _SEPARATOR.join((spec, embedder.name, str(pieces.RULE_VERSION)))
 
 
-def _embedded(embedder: Embedder, todo: Unembedded) -> NewVectors:
+def _new_vectors(embedder: Embedder, todo: Unembedded) -> NewVectors:
     keys: list[int] = []
     texts: list[str] = []
     for passage, text in todo.passages:
@@ -140,8 +148,25 @@ def _embedded(embedder: Embedder, todo: Unembedded) -> NewVectors:
             texts.append(text[start:end])
     if not texts:
         return NewVectors((), b"", b"")
-    codes, bits = quantised(embedder.embed(texts))
+    codes, bits = quantised(embedded(embedder, texts))
     return NewVectors(keys, codes, bits)
+
+
+def embedded(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
+    """The vectors of texts; whatever goes wrong in a plug-in raises ModelUnavailable."""
+    try:
+        vectors = embedder.embed(texts)
+        shape = tuple(vectors.shape)
+    except MnemosError:
+        raise
+    except Exception as exc:  # somebody else's code: its errors are not ours
+        raise ModelUnavailable(f"the embedder {embedder.name!r} failed: {exc!r}") from exc
+    if shape != (len(texts), embedder.dim):
+        raise ModelUnavailable(
+            f"the embedder {embedder.name!r} gave an array of shape {shape} for {len(texts)} texts of "
+            f"{embedder.dim} dimensions"
+        )
+    return vectors
 
 
 def quantised(vectors: NDArray[np.float32]) -> tuple[bytes, bytes]:

@@ -6,15 +6,18 @@ weight means the same for every question.
 
 from __future__ import annotations
 
+import heapq
 import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mnemos.recall.candidates import CONTEXT
+from mnemos.recall.candidates import CONTEXT, told_until
 from mnemos.recall.lines import Line, Scene, Stretch
 from mnemos.text import times
+from mnemos.text.stopwords import STOP_WORDS
+from mnemos.text.words import fold
 
 _K1 = 1.2
 _B = 0.75
@@ -22,6 +25,13 @@ _B = 0.75
 _DECAY = tuple(0.4 * 0.6**distance for distance in range(CONTEXT))
 # A long line speaks for itself.
 _SPEAKS_FOR_ITSELF = 40
+# An assistant's long answer is near to everything that is asked about its subject.
+_NEARNESS_OF_ANSWERS = 0.85
+_WORDS_OF_A_STATEMENT = 8
+_WEEK = 7 * 86400.0
+_MONTH = 31 * 86400.0
+_TOLD_AFTERWARDS = 0.7
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 _NUMBER = re.compile(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|fifty"
@@ -32,9 +42,12 @@ _NAME = re.compile(r"(?<![.!?\"\n(] )(?<!^)\b[A-Z][a-zA-Z'’&]+|\"[^\"]{3,60}\"
 _FIRST_PERSON = re.compile(r"\b(?:I|i|my|My|we|We|our|Our|me|mine|us)\b")
 
 # Candidates that are looked at closely.
-_LOOKED_AT = 150
+_LOOKED_AT = 100
 
-UNBOUNDED = frozenset({"words", "session", "meaning", "meaning_around", "meaning_of_session"})
+# Set for a few that lead, after everything else.
+SENTENCE = "meaning_of_sentence"
+
+UNBOUNDED = ("words", "meaning", "meaning_around", "meaning_of_session")
 
 
 @dataclass(slots=True, eq=False)
@@ -53,11 +66,12 @@ def judge(scene: Scene) -> list[Candidate]:
     _context(scene, found)
     _session(scene, found)
     _normalise(found)
-    found = _worth_a_look(found)
+    found = _worth_a_look(scene, found)
     named = _named_speaker(scene)
     for candidate in found:
         _alone(scene, candidate, named)
-        _beside(candidate)
+        _beside(scene, candidate)
+    _latest(scene, found)
     return found
 
 
@@ -69,13 +83,18 @@ def _candidates(scene: Scene) -> Iterator[Candidate]:
         yield Candidate(line, None, 0, {})
 
 
-def _worth_a_look(found: list[Candidate]) -> list[Candidate]:
+def _worth_a_look(scene: Scene, found: list[Candidate]) -> list[Candidate]:
     """Looking closely costs time: those that neither words nor meaning speak for cannot win by the rest."""
     if len(found) <= _LOOKED_AT:
         return found
     first = ("words", "session", "meaning", "meaning_around")
-    found.sort(key=lambda c: -sum([c.features[name] for name in first]))
-    return found[:_LOOKED_AT]
+    span = scene.asked.question.span
+
+    def promise(candidate: Candidate) -> float:
+        in_time = span is not None and span.start <= candidate.line.at < told_until(span)
+        return sum([candidate.features[name] for name in first]) + in_time
+
+    return heapq.nlargest(_LOOKED_AT, found, key=promise)
 
 
 # --- words and meaning, in the line and around it -------------------------------------------
@@ -83,73 +102,80 @@ def _worth_a_look(found: list[Candidate]) -> list[Candidate]:
 
 def _context(scene: Scene, found: list[Candidate]) -> None:
     """BM25 of the words and nearness in meaning: of the line and, fainter, of what is around it."""
-    surroundings = [_around(candidate) for candidate in found]
-    average = sum([length for _, length, _ in surroundings]) / len(found)
-    for candidate, (counts, length, meaning) in zip(found, surroundings, strict=True):
+    neighbours = [_neighbours(candidate) for candidate in found]
+    surroundings = [_around(c.line, near) for c, near in zip(found, neighbours, strict=True)]
+    average = sum([length for _, length in surroundings]) / len(found)
+    for candidate, (counts, length) in zip(found, surroundings, strict=True):
         features = candidate.features
         features["words"] = _bm25(scene, counts, length, average) if counts else 0.0
-        features["meaning"] = candidate.line.cosine
-        features["meaning_around"] = meaning
+        features["meaning"] = features["meaning_around"] = candidate.line.cosine
+    if scene.surroundings is not None:
+        asked = [
+            (c.line.id, [(share, line.id) for share, line in near])
+            for c, near in zip(found, neighbours, strict=True)
+        ]
+        for candidate, cosine in zip(found, scene.surroundings.cosines(asked), strict=True):
+            if candidate.stretch is not None:
+                candidate.features["meaning_around"] = max(cosine, 0.0)
 
 
-def _around(candidate: Candidate) -> tuple[dict[int, float], float, float]:
-    """How often the line has each word, its neighbours' added in part; its length and cosine likewise."""
-    line, stretch = candidate.line, candidate.stretch
-    counts: dict[int, float] = dict(line.counts)
+def _around(line: Line, neighbours: list[tuple[float, Line]]) -> tuple[dict[int, float], float]:
+    """How much of each word the line has, its neighbours' added in part; its length likewise."""
+    counts = dict(line.strengths)
     length = float(line.length)
-    meaning = line.cosine
+    for share, neighbour in neighbours:
+        length += share * neighbour.length
+        for word, count in neighbour.strengths.items():
+            counts[word] = counts.get(word, 0.0) + share * count
+    return counts, length
+
+
+def _neighbours(candidate: Candidate) -> list[tuple[float, Line]]:
+    """The lines before and after that lend their words, near ones first, with the share they lend."""
+    stretch = candidate.stretch
     if stretch is None:
-        return counts, length, meaning
-    own = min(1.0, _SPEAKS_FOR_ITSELF / line.length)
-    squares = 1.0
-    for distance, neighbours in _neighbours(stretch, candidate.position):
-        share = own * _DECAY[distance]
-        for neighbour in neighbours:
-            length += share * neighbour.length
-            meaning += share * neighbour.cosine
-            squares += share * share
-            for word, count in neighbour.counts.items():
-                counts[word] = counts.get(word, 0.0) + share * count
-    return counts, length, meaning / squares**0.5
-
-
-def _neighbours(stretch: Stretch, position: int) -> Iterator[tuple[int, list[Line]]]:
-    """The lines before and after, near ones first, that lend their words."""
+        return []
     lending, lines = stretch.lending, stretch.lines
-    here = bisect_left(lending, position)
-    after = here + 1 if here < len(lending) and lending[here] == position else here
+    here = bisect_left(lending, candidate.position)
+    after = here + 1 if here < len(lending) and lending[here] == candidate.position else here
+    own = min(1.0, _SPEAKS_FOR_ITSELF / candidate.line.length)
+    found: list[tuple[float, Line]] = []
     for distance in range(CONTEXT):
-        before = here - 1 - distance
-        yield (
-            distance,
-            [lines[lending[at]] for at in (before, after + distance) if 0 <= at < len(lending)],
-        )
+        share = own * _DECAY[distance]
+        if here - 1 - distance >= 0:
+            found.append((share, lines[lending[here - 1 - distance]]))
+        if after + distance < len(lending):
+            found.append((share, lines[lending[after + distance]]))
+    return found
 
 
 def _bm25(scene: Scene, counts: dict[int, float], length: float, average: float) -> float:
     norm = _K1 * (1 - _B + _B * length / average)
-    return sum(scene.weights[word] * count * (_K1 + 1) / (count + norm) for word, count in counts.items())
+    weights = scene.weights
+    return sum([weights[word] * count * (_K1 + 1) / (count + norm) for word, count in counts.items()])
 
 
 def _session(scene: Scene, found: list[Candidate]) -> None:
-    """BM25 of the conversation, as far as its candidates show it, and its line nearest in meaning."""
+    """How much of the question a conversation has, as its candidates show it, and how near it comes."""
     nearest: dict[str, float] = defaultdict(float)
-    counts: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
-    lengths: dict[str, float] = {}
+    there: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+    asked = scene.asked.question.to_assistant
     for candidate in found:
-        stretch = candidate.stretch
-        if stretch is None:
+        if candidate.stretch is None:
             continue
-        lengths[stretch.session_id] = stretch.message_count + 1.0
-        nearest[stretch.session_id] = max(nearest[stretch.session_id], candidate.line.cosine)
-        if candidate.line.lends:
-            for word, count in candidate.line.counts.items():
-                counts[stretch.session_id][word] += count
-    average = sum(lengths.values()) / max(1, len(lengths))
-    scores = {session: _bm25(scene, counts[session], length, average) for session, length in lengths.items()}
+        session, line = candidate.stretch.session_id, candidate.line
+        aside = not line.lends and not asked
+        nearest[session] = max(nearest[session], line.cosine * (_NEARNESS_OF_ANSWERS if aside else 1.0))
+        for word in line.counts:
+            there[session][word] += 1.0 if line.lends else 0.5
+    shares = scene.shares
+    covered = {
+        session: sum([shares[word] * min(1.0, often) for word, often in words.items()])
+        for session, words in there.items()
+    }
     for candidate in found:
         of = candidate.stretch.session_id if candidate.stretch else ""
-        candidate.features["session"] = scores.get(of, 0.0)
+        candidate.features["session"] = covered.get(of, candidate.line.cover if not of else 0.0)
         candidate.features["meaning_of_session"] = nearest.get(of, candidate.line.cosine)
 
 
@@ -161,74 +187,83 @@ def _alone(scene: Scene, candidate: Candidate, named: str | None) -> None:
     line = candidate.line
     text = line.text[:4000]
     features = candidate.features
-    features["cover"] = line.cover
-    features["pairs"] = _pairs(scene, line)
-    features["speaker"] = 0.5 if named is None else float(named in _name_words(line))
+    shares = scene.shares
+    features["cover"] = sum([shares[word] * min(1.0, count) for word, count in line.strengths.items()])
+    features["speaker"] = 0.5 if named is None else float(line.speaker == named)
     features["time"] = float(question.wants_time and times.has_time(text))
     features["number"] = float(question.wants_number and _NUMBER.search(text) is not None)
-    features["name"] = float(question.wants_name and _NAME.search(text) is not None)
-    features["first_person"] = float(_FIRST_PERSON.search(text) is not None)
-    features["in_span"] = _in_span(scene, line)
+    features["name"] = float(question.wants_name and _names_something(text, scene))
+    features["first_person"] = float(not question.to_assistant and _FIRST_PERSON.search(text) is not None)
+    features["asks"] = _asks(text) if question.is_question else 0.0
+    features["in_span"], features["of_span"] = _in_span(scene, line)
     length = min(1.0, max(0.0, (len(line.text) - 200) / 800))
     features["machine"] = length * (line.from_machine and not question.to_assistant)
     features["asked_machine"] = float(line.from_machine and question.to_assistant)
 
 
-def _pairs(scene: Scene, line: Line) -> float:
-    """The share of the question's pairs of neighbouring words that the line has."""
-    if len(line.counts) < 2:
+def _names_something(text: str, scene: Scene) -> bool:
+    """Whether it has a name or a title, other than a speaker's."""
+    return any(fold(name) not in scene.names for name in _NAME.findall(text))
+
+
+def _asks(text: str) -> float:
+    """How much of it is a mere question, which is seldom an answer."""
+    if "?" not in text:
         return 0.0
-    weights = scene.weights
-    total = sum(weights[first] + weights[second] for first, second in scene.matcher.all_pairs)
-    there = sum(weights[a] + weights[b] for a, b in scene.matcher.pairs(line.folded, line.counts))
-    return there / total if total else 0.0
+    told = [part for part in _SENTENCE.split(text) if not part.rstrip().endswith("?")]
+    words = sum([1 for part in told for form in part.split() if form.lower() not in STOP_WORDS])
+    return max(0.0, 1 - words / _WORDS_OF_A_STATEMENT)
 
 
-def _in_span(scene: Scene, line: Line) -> float:
-    """Whether the line is from the time that the question names, or speaks of it."""
+def _in_span(scene: Scene, line: Line) -> tuple[float, float]:
+    """Whether the line is from the time that the question names, and whether it speaks of that time.
+
+    People tell of a day or a week within the next.
+    """
     span = scene.asked.question.span
     if span is None:
-        return 0.0
-    if span.start <= line.at < span.end:
-        return 1.0
+        return 0.0, 0.0
+    length = span.end - span.start
+    within = 1.0 if span.start <= line.at < span.end else 0.0
+    if span.end <= line.at < told_until(span):
+        within = _TOLD_AFTERWARDS
     text = line.text[:2000]
-    if not times.has_time(text):
-        return 0.0
-    there = any(
-        said.start < span.end
-        and span.start < said.end
-        and said.end - said.start <= 2 * (span.end - span.start)
+    if length > _MONTH or not times.has_time(text):
+        return within, 0.0
+    of_it = any(
+        said.start < span.end and span.start < said.end and said.end - said.start <= 2 * length + _WEEK
         for said in times.mentioned(text, line.at)
     )
-    return float(there)
+    return within, float(of_it)
 
 
 # --- the line beside others -----------------------------------------------------------------
 
 
-def _beside(candidate: Candidate) -> None:
+def _beside(scene: Scene, candidate: Candidate) -> None:
     """The answer to a question that has the words."""
     candidate.features["replies"] = 0.0
     stretch = candidate.stretch
-    if stretch is None or candidate.position == 0:
+    if stretch is None or candidate.position == 0 or not scene.asked.question.is_question:
         return
     before = stretch.lines[candidate.position - 1]
     if before.asks and before.speaker != candidate.line.speaker:
         candidate.features["replies"] = before.cover
 
 
+def _latest(scene: Scene, found: list[Candidate]) -> None:
+    """For a question about how things are now: how new the line is among all."""
+    wanted = scene.asked.question.wants_latest
+    by_age = sorted(found, key=lambda candidate: candidate.line.at)
+    for rank, candidate in enumerate(by_age):
+        candidate.features["latest"] = rank / max(1, len(found) - 1) if wanted else 0.0
+
+
 def _named_speaker(scene: Scene) -> str | None:
-    """The word of the question that names a speaker, if it names exactly one."""
+    """The speaker that the question names, if it names exactly one."""
     mentioned = scene.asked.question.mentioned
-    speakers = {word for stretch in scene.stretches for line in stretch.lines for word in _name_words(line)}
-    named = {speaker for speaker in speakers if speaker in mentioned}
-    return next(iter(named)) if len(named) == 1 else None
-
-
-def _name_words(line: Line) -> tuple[str, ...]:
-    if line.row is not None and line.speaker == line.row.role:
-        return ()
-    return tuple(line.speaker.casefold().split())
+    named = [name for name, words in scene.speakers.items() if not mentioned.isdisjoint(words)]
+    return named[0] if len(named) == 1 else None
 
 
 def _normalise(found: list[Candidate]) -> None:

@@ -6,11 +6,10 @@ from mnemos.recall import blend
 from mnemos.recall.candidates import Gathered
 from mnemos.recall.features import Candidate
 from mnemos.recall.lines import Line, Scene
-from mnemos.recall.matching import cover
 from mnemos.recall.model import Excerpt, RecallHit, Turn
 from mnemos.sessions.model import document_of
-from mnemos.storage.base import Reads
-from mnemos.storage.passages import MESSAGE
+from mnemos.storage.base import Filters, Reads
+from mnemos.storage.passages import MAX_PIECES, MESSAGE, PART_CHARACTERS
 from mnemos.text.pieces import PIECE_CHARACTERS, pieces
 from mnemos.text.words import fold
 
@@ -19,15 +18,20 @@ _NEAREST_PIECE = 0.3
 # A reason that adds less than this to the score is not worth telling.
 _WORTH_TELLING = 0.25
 _REASONS = 4
+# From here on, being close in meaning is a reason.
+_NEAR = 0.3
 _SHOWN_WORDS = 6
 
 
-def excerpt(tx: Reads, scene: Scene, candidate: Candidate, gathered: Gathered, score: float) -> Excerpt:
+def excerpt(
+    tx: Reads, scene: Scene, candidate: Candidate, gathered: Gathered, score: float, filters: Filters
+) -> Excerpt:
     line = candidate.line
     stretch = candidate.stretch
     if stretch is None:
         return Excerpt(_passage_hit(scene, candidate, score))
     text, place = _text_of(tx, scene, line, gathered)
+    why = _why(scene, candidate, text)
     hit = RecallHit(
         MESSAGE,
         line.id,
@@ -37,11 +41,11 @@ def excerpt(tx: Reads, scene: Scene, candidate: Candidate, gathered: Gathered, s
         place,
         line.at,
         round(score, 4),
-        _why(scene, candidate),
+        why,
     )
     before = stretch.lines[candidate.position - 1] if candidate.position else None
     after = stretch.lines[candidate.position + 1] if candidate.position + 1 < len(stretch.lines) else None
-    return Excerpt(hit, stretch.title, _turn(before), _turn(after))
+    return Excerpt(hit, stretch.title, _turn(before, filters), _turn(after, filters))
 
 
 def _passage_hit(scene: Scene, candidate: Candidate, score: float) -> RecallHit:
@@ -57,12 +61,23 @@ def _passage_hit(scene: Scene, candidate: Candidate, score: float) -> RecallHit:
         (0, len(passage.text)),
         passage.at,
         round(score, 4),
-        _why(scene, candidate),
+        _why(scene, candidate, passage.text),
     )
 
 
-def _turn(line: Line | None) -> Turn | None:
-    return Turn(line.speaker, line.text) if line is not None and line.text else None
+def _turn(line: Line | None, filters: Filters) -> Turn | None:
+    return Turn(line.speaker, line.text) if line is not None and line.text and fits(line, filters) else None
+
+
+def fits(line: Line, filters: Filters) -> bool:
+    """Whether a line keeps to the filters: what was found does, what stands beside it need not."""
+    if filters.since is not None and line.at < filters.since:
+        return False
+    if filters.until is not None and line.at >= filters.until:
+        return False
+    if line.passage is not None and line.passage.session_id in filters.exclude_session_ids:
+        return False
+    return filters.roles is None or line.row is None or line.row.role in filters.roles
 
 
 def _text_of(tx: Reads, scene: Scene, line: Line, gathered: Gathered) -> tuple[str, tuple[int, int]]:
@@ -76,32 +91,44 @@ def _text_of(tx: Reads, scene: Scene, line: Line, gathered: Gathered) -> tuple[s
         document = document_of(row)
         text = document.said or document.tool
     near = gathered.cosines.get(line.id)
+    nearest = -1 if near is None else _start(text, near.piece)
+    nearness = 0.0 if near is None else _NEAREST_PIECE * near.cosine
     best, place = -1.0, (0, min(len(text), PIECE_CHARACTERS))
-    for number, (start, end) in enumerate(pieces(text)):
-        value = cover(scene.weights, scene.matcher.counts(fold(text[start:end])))
-        value += _NEAREST_PIECE * (near is not None and near.piece == number)
+    for start, end in pieces(text):
+        value = sum(scene.shares[word] for word in scene.matcher.find(fold(text[start:end]))[0])
+        value += nearness * (start <= nearest < end)
         if value > best:
             best, place = value, (start, end)
-    return text[place[0] : place[1]].strip(), place
+    piece = text[place[0] : place[1]]
+    start = place[0] + len(piece) - len(piece.lstrip())
+    return piece.strip(), (start, start + len(piece.strip()))
 
 
-def _why(scene: Scene, candidate: Candidate) -> tuple[str, ...]:
+def _start(text: str, piece: int) -> int:
+    """About where a piece begins: those of a very long text are numbered in each of its parts."""
+    part, number = divmod(piece, MAX_PIECES)
+    start = part * PART_CHARACTERS
+    there = pieces(text[start : start + PART_CHARACTERS])
+    return start + there[min(number, len(there) - 1)][0]
+
+
+def _why(scene: Scene, candidate: Candidate, text: str) -> tuple[str, ...]:
     """The reasons that added most to the score, in words."""
     features = candidate.features
     shares = {name: weight * features.get(name, 0.0) for name, weight in blend.HYBRID.items()}
     reasons: dict[str, str] = {}
-    forms = scene.matcher.forms(candidate.line.folded)
+    forms = scene.matcher.forms(fold(text))
     if forms:
         reasons["words"] = "says " + ", ".join(f"'{form}'" for form in forms[:_SHOWN_WORDS])
     elif shares.get("words", 0.0) > _WORTH_TELLING:
         reasons["words"] = "next to lines that have the words"
-    if candidate.line.cosine > 0:
+    if candidate.line.cosine >= _NEAR:
         reasons["meaning"] = f"close in meaning ({candidate.line.cosine:.2f})"
     reasons |= {name: text for name, text in _TOLD.items() if shares.get(name, 0.0) > _WORTH_TELLING}
     if features.get("speaker") == 1.0:
         reasons["speaker"] = f"said by {candidate.line.speaker}"
     ranked = sorted(reasons, key=lambda name: (name != "words", -shares.get(name, 0.0)))
-    return tuple(reasons[name] for name in ranked[:_REASONS])
+    return tuple(reasons[name] for name in ranked[:_REASONS]) or ("next to what was found",)
 
 
 _TOLD = {

@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from mnemos.recall.candidates import NEIGHBOURS, Asked, Gathered
-from mnemos.recall.matching import Matcher, cover
-from mnemos.sessions.model import document_of
+from mnemos.recall.matching import Matcher, shares
+from mnemos.recall.related import related
+from mnemos.sessions.model import ROLES, document_of
 from mnemos.storage.base import MessageRow
 from mnemos.storage.passages import Passage, Strip
-from mnemos.text.words import fold
+from mnemos.text.words import fold, runs
+
+if TYPE_CHECKING:
+    from mnemos.recall.nearness import Surroundings
 
 # An assistant's long answer repeats the words of everything around it: it lends them to nobody.
 _LONG_ANSWER = 400
@@ -33,6 +38,8 @@ class Line:
     at: float
     counts: dict[int, int]
     """How often it has each word of the question."""
+    strengths: dict[int, float]
+    """The same, where a related word may stand for a word that is missing."""
     length: int
     """In words."""
     cover: float
@@ -71,23 +78,46 @@ class Scene:
     asked: Asked
     matcher: Matcher
     weights: tuple[float, ...]
+    shares: tuple[float, ...]
+    """The same, as shares of the whole question."""
     stretches: tuple[Stretch, ...]
     passages: tuple[Line, ...]
+    speakers: dict[str, frozenset[str]]
+    """Who speaks under a name, and the words of the name, folded."""
+    names: frozenset[str]
+    """The words of all these names."""
+    surroundings: Surroundings | None = None
+    """The vectors of the lines, where there are any."""
 
 
-def set_scene(asked: Asked, gathered: Gathered) -> Scene:
+def set_scene(asked: Asked, gathered: Gathered, surroundings: Surroundings | None = None) -> Scene:
     words = asked.question.words
     idf = [_idf(count, asked.total) for count in asked.counts]
     weights = tuple(value * word.weight for value, word in zip(idf, words, strict=True))
-    matcher = Matcher(words)
+    matcher = Matcher(words, [related(word.form) for word in words])
+    part = shares(weights)
     cosines = {passage: near.cosine for passage, near in gathered.cosines.items()}
+    stretches = tuple(
+        [_stretch(strip, gathered.proposed, matcher, part, cosines) for strip in gathered.strips]
+    )
+    named = {line.speaker for stretch in stretches for line in stretch.lines} - ROLES
+    speakers = {name: frozenset(_words_of(name)) for name in named}
     return Scene(
         asked,
         matcher,
         weights,
-        tuple(_stretch(strip, gathered.proposed, matcher, weights, cosines) for strip in gathered.strips),
-        tuple(_other(passage, matcher, weights, cosines) for passage in gathered.passages),
+        part,
+        stretches,
+        tuple([_other(passage, matcher, part, cosines) for passage in gathered.passages]),
+        speakers,
+        frozenset().union(*speakers.values()),
+        surroundings,
     )
+
+
+def _words_of(name: str) -> Iterator[str]:
+    for run in runs(name):
+        yield from (*run.forms, *run.beside[:1])
 
 
 def _idf(count: int, total: int) -> float:
@@ -98,12 +128,14 @@ def _stretch(
     strip: Strip,
     proposed: frozenset[int],
     matcher: Matcher,
-    weights: Sequence[float],
+    part: Sequence[float],
     cosines: dict[int, float],
 ) -> Stretch:
     lines = tuple(
-        _line(row, matcher, weights, cosines.get(row.id, 0.0), proposed=row.id in proposed)
-        for row in strip.messages
+        [
+            _line(row, matcher, part, cosines.get(row.id, 0.0), proposed=row.id in proposed)
+            for row in strip.messages
+        ]
     )
     _keep_names(lines)
     near: set[int] = set()
@@ -124,20 +156,19 @@ def _keep_names(lines: Sequence[Line]) -> None:
     """What stands before a colon once only is no name: "Note: …"."""
     spoken = Counter(line.speaker for line in lines)
     for line in lines:
-        if line.row is not None and spoken[line.speaker] == 1 and line.text.startswith(f"{line.speaker}: "):
+        once = spoken[line.speaker] == 1 and line.text.startswith(f"{line.speaker}: ")
+        if once and line.row is not None and line.row.metadata is None:
             line.speaker = line.row.role
 
 
-def _line(
-    row: MessageRow, matcher: Matcher, weights: Sequence[float], cosine: float, *, proposed: bool
-) -> Line:
+def _line(row: MessageRow, matcher: Matcher, part: Sequence[float], cosine: float, *, proposed: bool) -> Line:
     document = document_of(row)
     text = "" if row.forgotten else document.said or document.tool
     folded = fold(text)
-    counts = matcher.counts(folded)
+    counts, strengths = matcher.find(folded)
     if proposed and not counts and _CAMEL.search(text):
         # The index knows identifiers by their parts.
-        counts = matcher.counts(fold(_CAMEL.sub(" ", text)))
+        counts, strengths = matcher.find(fold(_CAMEL.sub(" ", text)))
     return Line(
         row.id,
         text,
@@ -145,17 +176,18 @@ def _line(
         document.speaker or row.role,
         row.timestamp,
         counts,
+        strengths,
         text.count(" ") + 1,
-        cover(weights, counts) if counts else 0.0,
+        sum([part[word] for word in counts]) if counts else 0.0,
         max(cosine, 0.0),
-        row.role in _ROLES_OF_MACHINES,
+        row.role in _ROLES_OF_MACHINES and document.speaker in ("", row.role),
         row=row,
     )
 
 
-def _other(passage: Passage, matcher: Matcher, weights: Sequence[float], cosines: dict[int, float]) -> Line:
+def _other(passage: Passage, matcher: Matcher, part: Sequence[float], cosines: dict[int, float]) -> Line:
     folded = fold(passage.text)
-    counts = matcher.counts(folded)
+    counts, strengths = matcher.find(folded)
     return Line(
         passage.id,
         passage.text,
@@ -163,8 +195,9 @@ def _other(passage: Passage, matcher: Matcher, weights: Sequence[float], cosines
         passage.speaker or "",
         passage.at,
         counts,
+        strengths,
         passage.text.count(" ") + 1,
-        cover(weights, counts) if counts else 0.0,
+        sum([part[word] for word in counts]) if counts else 0.0,
         max(cosines.get(passage.id, 0.0), 0.0),
         from_machine=False,
         passage=passage,

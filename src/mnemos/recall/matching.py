@@ -1,98 +1,93 @@
-"""How often the words of a question stand in a text, found fast in many texts."""
+"""How often a text has the words of a question, or words that may stand for them; fast, in many texts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from mnemos.recall.question import Word
-from mnemos.text.words import fold, stem
+from mnemos.text.words import is_unspaced, stem
 
 # Word forms and their stems, met so far.
 _stems: dict[str, str] = {}
-_STEMS = 50_000
+_STEMS = 100_000
+
+# What text/words.py calls a run, in a text that is folded already. Signs belong to a word only where the
+# question has one that they belong to.
+_ASCII_FORM = re.compile(r"[a-z0-9]+")
+_FORM = re.compile(r"[^\W_]+")
+_SIGNED_FORM = re.compile(r"[^\W_]+(?:\+\+|#)?(?![+#])|[^\W_]+")
+# A longer text is only read where it may have a word at all.
+_SHORT = 20_000
 
 
 class Matcher:
-    """The words of a question, made ready to be counted."""
+    """The words of a question, made ready to be found; ``related``: for each, what may stand for it."""
 
-    def __init__(self, words: Sequence[Word]) -> None:
-        self._probes = [_probe(word.stem) for word in words]
-        self._stems = [word.stem for word in words]
-        self._patterns = [_pattern(probe) for probe in self._probes]
-        self._pairs = [
-            (first, first + 1, _pair(self._probes[first], self._probes[first + 1]))
-            for first in range(len(words) - 1)
-        ]
+    def __init__(self, words: Sequence[Word], related: Sequence[Mapping[str, float]]) -> None:
+        # Scripts without blanks: the word may stand anywhere.
+        self._anywhere = [(number, word.stem) for number, word in enumerate(words) if is_unspaced(word.stem)]
+        self._beginnings = [_beginning(word) for word in words]
+        self._signed = any(word.form.endswith(("+", "#")) for word in words)
+        self._by_stem: dict[str, list[tuple[int, float]]] = {}
+        for number, (word, others) in enumerate(zip(words, related, strict=True)):
+            self._by_stem.setdefault(word.stem, []).append((number, 1.0))
+            for other, strength in others.items():
+                self._by_stem.setdefault(other, []).append((number, strength))
 
-    def counts(self, folded: str) -> dict[int, int]:
-        """Of each word that the folded text has, how often; words by their number."""
-        found: dict[int, int] = {}
-        for number, probe in enumerate(self._probes):
-            # Most texts lack most words; looking for a piece of text is many times faster than a pattern.
-            if probe in folded:
-                count = self._count(number, folded)
-                if count:
-                    found[number] = count
-        return found
-
-    def pairs(self, folded: str, counts: dict[int, int]) -> list[tuple[int, int]]:
-        """Words of the question that follow each other there, and in the text with at most one between."""
-        return [
-            (first, second)
-            for first, second, pattern in self._pairs
-            if first in counts and second in counts and pattern.search(folded)
-        ]
+    def find(self, folded: str) -> tuple[dict[int, int], dict[int, float]]:
+        """How often a folded text has each word; and how strongly at least by what may stand for it."""
+        counts: dict[int, int] = {}
+        strengths: dict[int, float] = {}
+        known, by_stem = _stems.get, self._by_stem
+        stems = [known(form) or _learn(form) for form in self._forms_of(folded)]
+        for stemmed in [stemmed for stemmed in stems if stemmed in by_stem]:
+            for word, strength in by_stem[stemmed]:
+                if strength == 1.0:
+                    counts[word] = counts.get(word, 0) + 1
+                elif strength > strengths.get(word, 0.0):
+                    strengths[word] = strength
+        for word, text in self._anywhere:
+            if text in folded:
+                counts[word] = folded.count(text)
+        strengths.update(counts)
+        return counts, strengths
 
     def forms(self, folded: str) -> list[str]:
-        """The words of the question as the text has them, each once."""
-        found: dict[str, None] = {}
-        for number, pattern in enumerate(self._patterns):
-            if pattern is None:
-                found |= {self._probes[number]: None} if self._probes[number] in folded else {}
-            else:
-                here = (form for form in pattern.findall(folded) if _stem_of(form) == self._stems[number])
-                found |= dict.fromkeys(list(here)[:1])
-        return list(found)
+        """The words of the question as the text has them, each once, in the order of the question."""
+        found = {word: text for word, text in self._anywhere if text in folded}
+        for form in self._forms_of(folded):
+            for word, strength in self._by_stem.get(_stems.get(form) or _learn(form), ()):
+                if strength == 1.0:
+                    found.setdefault(word, form)
+        return list(dict.fromkeys(found[word] for word in sorted(found)))
 
-    @property
-    def all_pairs(self) -> list[tuple[int, int]]:
-        return [(first, second) for first, second, _ in self._pairs]
-
-    def _count(self, number: int, folded: str) -> int:
-        pattern = self._patterns[number]
-        if pattern is None:
-            return folded.count(self._probes[number])
-        wanted = self._stems[number]
-        return sum(1 for form in pattern.findall(folded) if _stem_of(form) == wanted)
+    def _forms_of(self, folded: str) -> list[str]:
+        if len(folded) > _SHORT and not any(beginning in folded for beginning in self._beginnings):
+            return []
+        if self._signed:
+            # C++ is a word of its own, and C as well.
+            forms = _SIGNED_FORM.findall(folded)
+            return forms + [form.rstrip("+#") for form in forms if form[-1] in "+#"]
+        return (_ASCII_FORM if folded.isascii() else _FORM).findall(folded)
 
 
-def cover(weights: Sequence[float], counts: dict[int, int]) -> float:
-    """The share of the question's weight that a text has."""
-    total = sum(weights)
-    return sum(weights[number] for number in counts) / total if total else 0.0
+def shares(weights: Sequence[float]) -> tuple[float, ...]:
+    """The share of each word in what a question weighs."""
+    total = sum(weights) or 1.0
+    return tuple(weight / total for weight in weights)
 
 
-def _probe(stemmed: str) -> str:
-    """What every form of the word begins with: a stem's last letter may be its own."""
-    return stemmed[:-1] if len(stemmed) > 3 and stemmed[-1] in "ie" and stemmed.isascii() else stemmed
+def _beginning(word: Word) -> str:
+    """What every form of the word begins with: the end of a stem may be its own, as in *tri* for *try*."""
+    pairs = zip(word.form, word.stem, strict=False)
+    common = "".join(letter for letter, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return common[:-1] if len(common) > 1 and common[-1] in "iey" else common
 
 
-def _pattern(probe: str) -> re.Pattern[str] | None:
-    """None: the word may stand anywhere, in a script that puts no blanks between words."""
-    if not probe.isascii():
-        return None
-    return re.compile(rf"(?<![a-z0-9]){re.escape(probe)}[a-z0-9+#]*")
-
-
-def _pair(first: str, second: str) -> re.Pattern[str]:
-    return re.compile(rf"{re.escape(first)}\w*\W+(?:\w+\W+)?{re.escape(second)}")
-
-
-def _stem_of(form: str) -> str:
-    known = _stems.get(form)
-    if known is None:
-        if len(_stems) >= _STEMS:
-            _stems.clear()
-        known = _stems[form] = stem(fold(form))
-    return known
+def _learn(form: str) -> str:
+    if len(_stems) >= _STEMS:
+        _stems.clear()
+    stemmed = _stems[form] = stem(form)
+    return stemmed

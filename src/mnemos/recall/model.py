@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+KINDS = ("message", "fact", "note", "entry", "template", "table")
+
 
 @dataclass(frozen=True, slots=True)
 class RecallHit:
     """A passage that answers, with where it stands and why it was chosen."""
 
     kind: str
-    """``message``, or the kind a part feeds: ``fact``, ``note``, ``entry``, ``template``, ``table``."""
+    """One of ``KINDS``: ``message``, or what a part feeds."""
     ref: int | str
     """Of a message its id, else what the part calls it."""
     session_id: str | None

@@ -15,13 +15,20 @@ from mnemos.text.words import Run, is_unspaced, runs, stem
 _GENERIC = frozenset(
     stem(word)
     for word in """
-    kind type sort many much name call happen thing stuff way time day date year month week recent recently
-    current currently previously mention discuss talk tell say ask know remember remind give get go
-    make take use think want like favorite different various several first last new old person people
-    conversation chat session would could might long often
+    kind type sort many much name happen thing things stuff way lot long often specific particular
+    particularly one ones different various main current currently recent recently new get got mention
+    mentioned say said tell told talk talked describe ask asked think know feel like likely would make take
+    remind previous conversation suggest suggested recommend chat discuss discussed provide provided give
+    gave person people time first date day year month week call remember could might plan planning lately
+    quite bit another soon help look looking try trying want need really good great also ever still already
+    better best idea ideas tip tips advice any anything something someone everything else since ago last
+    next today usually maybe able use used go going went come came two three start started finish mean keep
+    let see total number amount during
     """.split()
 )
 _GENERIC_WEIGHT = 0.3
+# What the words of a time count where the time itself is understood.
+_TIME_WEIGHT = 1.0
 # What a part of an identifier counts beside the whole.
 _PART_WEIGHT = 0.4
 
@@ -32,6 +39,14 @@ _NUMBER = re.compile(
     r"|wie ?viele?|combien|cuánt[oa]s?)\b",
     re.IGNORECASE,
 )
+# How much time lies between things, and which came first, is told by when they were.
+_DURATION = re.compile(
+    r"\bhow (?:many|much) (?:days?|weeks?|months?|years?|hours?|minutes?|time)\b.*"
+    r"\b(?:ago|before|after|between|pass(?:ed)?|since|until|when|from)\b"
+    r"|\bhow long ago\b|\bwhich .*\bfirst\b|\b(?:order|earliest|latest|most recent)\b",
+    re.IGNORECASE,
+)
+_ELAPSED = re.compile(r"\b(?:ago|ha(?:d|s|ve) passed)\b", re.IGNORECASE)
 _NAME = re.compile(
     r"\b(?:who|whose|whom|where|wer|wessen|wo|qui|où|quién|dónde)\b"
     r"|\b(?:what|which|what's)\b.{0,30}?\b(?:city|country|state|place|town|location|park|restaurant|store|school"
@@ -56,6 +71,12 @@ _WISH = re.compile(
     r"\b(?:can|could|would|will|do) you (?:please )?"
     r"(?:suggest|recommend|give|provide|tell|list|explain|share|have|think|help)\b"
     r"|\bany (?:suggestion|recommendation|tip|advice|idea)s?\b",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(
+    r"\?\s*$|^\s*(?:who|whose|whom|what|what's|when|where|which|why|how|did|do|does|is|are|was|were|have|has|had"
+    r"|can|could|would|should|tell me|remind me|wer|wann|wo|wie|warum|welche[rsnm]?|qui|que|quand|où"
+    r"|comment|pourquoi|quién|qué|cuándo|dónde|cómo)\b|[？吗呢か]\s*$",
     re.IGNORECASE,
 )
 _LATEST = re.compile(
@@ -91,6 +112,8 @@ class Question:
     to_assistant: bool
     """Whether it asks for what the assistant said."""
     wants_latest: bool
+    is_question: bool
+    """Whether it asks, rather than names what to look for."""
     span: times.Span | None
     """The time it is about."""
 
@@ -103,9 +126,14 @@ class Question:
 def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
     """Read a question; any text will do, of a very long one the beginning is read."""
     text = text[:MAX_CHARACTERS]
+    span = times.asked(text, now, tz)
     weighed = [pair for run in runs(text) for pair in _forms(run)]
     forms = [form for form, _ in weighed]
-    telling = [pair for pair in weighed if pair[0] not in STOP_WORDS] or weighed
+    telling = [pair for pair in weighed if pair[0] not in STOP_WORDS]
+    if span is not None:
+        telling = _without_time(telling, text, span)
+    elif not telling:
+        telling = weighed
     words: dict[str, Word] = {}
     for form, weight in telling:
         stemmed = stem(form)
@@ -116,13 +144,23 @@ def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
         text,
         tuple(words.values())[:MAX_CLAUSES],
         frozenset(forms),
-        wants_time=times.asks_when(text),
-        wants_number=_NUMBER.search(text) is not None,
+        wants_time=times.asks_when(text) or _DURATION.search(text) is not None,
+        wants_number=_NUMBER.search(text) is not None and not _ELAPSED.search(text),
         wants_name=_NAME.search(text) is not None,
         to_assistant=_TO_ASSISTANT.search(past) is not None,
         wants_latest=_LATEST.search(text) is not None,
-        span=times.asked(text, now, tz),
+        is_question=_QUESTION.search(text) is not None,
+        span=span,
     )
+
+
+def _without_time(telling: list[tuple[str, float]], text: str, span: times.Span) -> list[tuple[str, float]]:
+    """The words of a time are understood and count less; alone, they are nothing to look for."""
+    start, end = span.places
+    others = {form for run in runs(f"{text[:start]} {text[end:]}") for form, _ in _forms(run)} - STOP_WORDS
+    if all(stem(form) in _GENERIC for form in others):
+        return []
+    return [(form, weight if form in others else _TIME_WEIGHT) for form, weight in telling]
 
 
 def _forms(run: Run) -> list[tuple[str, float]]:

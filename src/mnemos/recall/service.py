@@ -6,28 +6,58 @@ set them into their conversations, judge each by its features, blend those into 
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from mnemos.errors import Unavailable
 from mnemos.recall import blend
 from mnemos.recall.candidates import Asked, Gathered, Sense, gather, look_up
+from mnemos.recall.embedders.base import Embedder
 from mnemos.recall.embedding import Embedding
-from mnemos.recall.features import Candidate, judge
-from mnemos.recall.hits import excerpt
+from mnemos.recall.features import SENTENCE, Candidate, judge
+from mnemos.recall.hits import excerpt, fits
 from mnemos.recall.lines import Scene, set_scene
 from mnemos.recall.model import Recall
 from mnemos.recall.pack import pack
 from mnemos.recall.question import understand
-from mnemos.recall.sense import sense_of
+from mnemos.recall.sense import sense_of, with_missing
 from mnemos.storage.base import Filters, Found, Results, Storage
 from mnemos.storage.passages import MESSAGE
 
+if TYPE_CHECKING:
+    from mnemos.recall.nearness import Surroundings
+
 MAX_LIMIT = 200
+# What chance gives unrelated texts is below this.
+_NEAR_AT_ALL = 0.25
+# What is no longer so comes after everything that is.
+_SUPERSEDED = 100.0
+# Candidates that are read sentence by sentence, and how far.
+_READ_CLOSELY = 40
+_CHARACTERS_READ = 2_000
 # From here on, what has none of the words is still about the same.
 _CLEARLY_NEAR = 0.4
 # What a question may spend on passages that have no vectors yet.
 _CATCH_UP_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a question is answered with besides its words: its vector, and how much that covers."""
+
+    sense: Sense | None = None
+    embedder: Embedder | None = None
+    coverage: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def mode(self) -> str:
+        if self.embedder is None:
+            return "lexical"
+        mode = f"lexical+{self.embedder.kind}"
+        return mode if self.coverage >= 1 else f"{mode} ({int(self.coverage * 100)}% embedded)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +68,7 @@ class Ranked:
     candidates: tuple[Candidate, ...]
     scores: tuple[float, ...]
     gathered: Gathered
-    mode: str
-    coverage: float
-    notes: tuple[str, ...]
+    means: Means
 
 
 class Recaller:
@@ -64,20 +92,19 @@ class Recaller:
     ) -> Recall:
         ranked = self.rank(query, filters, kinds=kinds, now=now, lexical=lexical)
         best = list(zip(ranked.candidates, ranked.scores, strict=True))[:limit]
+        scene, gathered = ranked.scene, ranked.gathered
         excerpts = self._storage.read(
-            lambda tx: [
-                excerpt(tx, ranked.scene, candidate, ranked.gathered, score) for candidate, score in best
-            ]
+            lambda tx: [excerpt(tx, scene, found, gathered, score, filters) for found, score in best]
         )
         packed = pack(excerpts, budget)
         return Recall(
             query,
             tuple(shown.hit for shown in excerpts),
             packed.text,
-            ranked.mode,
-            ranked.coverage,
+            ranked.means.mode,
+            ranked.means.coverage,
             packed.left_out,
-            ranked.notes,
+            ranked.means.notes,
         )
 
     def messages(self, query: str, filters: Filters) -> Results:
@@ -107,49 +134,83 @@ class Recaller:
         moment = self._clock() if now is None else now
         question = understand(query, moment)
         asked = self._storage.read(lambda tx: look_up(tx, question))
-        sense, mode, coverage, notes = self._sense(asked, lexical=lexical)
-        gathered = self._storage.read(lambda tx: gather(tx, asked, sense, filters, kinds))
-        scene = set_scene(asked, gathered)
-        found = [candidate for candidate in judge(scene) if _is_wanted(candidate, filters)]
-        weights = weights or (blend.LEXICAL if sense is None else blend.HYBRID)
-        scored = sorted(((blend.score(c, weights), c.line.at, c.line.id, c) for c in found), key=_best_first)
+        means = Means() if lexical else self._means(asked)
+        gathered = self._storage.read(lambda tx: gather(tx, asked, means.sense, filters, kinds))
+        if means.sense is not None and means.embedder is not None and means.coverage < 1:
+            gathered = with_missing(gathered, means.sense, means.embedder)
+        scene = set_scene(asked, gathered, _surroundings(gathered, means.sense))
+        found = [c for c in judge(scene) if fits(c.line, filters) and _is_about(c)]
+        weights = weights or (blend.LEXICAL if means.sense is None else blend.HYBRID)
+        if means.sense is not None and means.embedder is not None:
+            _read_closely(found, weights, means.sense, means.embedder)
+        scored = sorted(((_scored(c, weights), c) for c in found), key=_best_first)
         return Ranked(
             scene,
-            tuple(c for _, _, _, c in scored),
-            tuple(score for score, _, _, _ in scored),
+            tuple([candidate for _, candidate in scored]),
+            tuple([score for score, _ in scored]),
             gathered,
-            mode,
-            coverage,
-            notes,
+            means,
         )
 
-    def _sense(self, asked: Asked, *, lexical: bool) -> tuple[Sense | None, str, float, tuple[str, ...]]:
-        """The question's vector, and what may be said of it: mode, coverage, notes."""
-        if lexical or not self._embedding.is_wanted:
-            return None, "lexical", 0.0, ()
+    def _means(self, asked: Asked) -> Means:
+        """The question's vector, where there is one."""
+        if not self._embedding.is_wanted:
+            return Means()
         try:
             embedder, coverage = self._embedding.ready(_CATCH_UP_SECONDS)
             sense = sense_of(asked, embedder, coverage.model)
         except Unavailable as exc:
-            return None, "lexical", 0.0, (f"without vectors: {exc}",)
+            return Means(notes=(f"by words alone: {exc}",))
         if sense is None or not coverage.done:
-            return None, "lexical", 0.0, ()
-        share = coverage.share
-        mode = f"lexical+{embedder.kind}"
-        return sense, mode if share >= 1 else f"{mode} ({int(share * 100)}% embedded)", share, ()
+            return Means()
+        return Means(sense, embedder, coverage.share)
 
 
-def _best_first(item: tuple[float, float, int, Candidate]) -> tuple[float, float, int]:
+def _surroundings(gathered: Gathered, sense: Sense | None) -> Surroundings | None:
+    if sense is None or gathered.units is None or not len(gathered.units.ids):
+        return None
+    # numpy: only where there are vectors.
+    from mnemos.recall.nearness import Surroundings
+
+    return Surroundings(gathered.units, sense)
+
+
+def _read_closely(
+    found: Sequence[Candidate], weights: Mapping[str, float], sense: Sense, embedder: Embedder
+) -> None:
+    """Sentence by sentence, the few that lead so far: an answer may stand in a line about something else."""
+    for candidate in found:
+        candidate.features[SENTENCE] = 0.0
+    if embedder.kind != "static" or not found:
+        return
+    from mnemos.recall.nearness import best_sentences
+
+    leading = heapq.nlargest(_READ_CLOSELY, found, key=lambda c: blend.score(c, weights))
+    texts = [candidate.line.text[:_CHARACTERS_READ] for candidate in leading]
+    cosines = best_sentences(embedder, texts, sense.vector)
+    highest = max(*cosines, 1e-9)
+    for candidate, cosine in zip(leading, cosines, strict=True):
+        candidate.features[SENTENCE] = max(cosine, 0.0) / highest
+
+
+def _is_about(candidate: Candidate) -> bool:
+    """Whether anything but chance speaks for it: words here or around, nearness, or the time asked about."""
+    features = candidate.features
+    return (
+        features["words"] > 0
+        or candidate.line.cosine >= _NEAR_AT_ALL
+        or features["in_span"] > 0
+        or features["of_span"] > 0
+    )
+
+
+def _scored(candidate: Candidate, weights: Mapping[str, float]) -> float:
+    passage = candidate.line.passage
+    superseded = passage is not None and not passage.live
+    return blend.score(candidate, weights) - (_SUPERSEDED if superseded else 0.0)
+
+
+def _best_first(item: tuple[float, Candidate]) -> tuple[float, float, int]:
     """By score; of equals, the newest."""
-    score, at, number, _ = item
-    return -score, -at, -number
-
-
-def _is_wanted(candidate: Candidate, filters: Filters) -> bool:
-    """Neighbours of what was found must keep to the filters too."""
-    line = candidate.line
-    if filters.since is not None and line.at < filters.since:
-        return False
-    if filters.until is not None and line.at >= filters.until:
-        return False
-    return filters.roles is None or line.row is None or line.row.role in filters.roles
+    score, candidate = item
+    return -score, -candidate.line.at, -candidate.line.id

@@ -385,10 +385,11 @@ class Storage(Protocol):
         """Run work on one unchanging view of the data."""
         ...
 
-    def write(self, work: Callable[[Writes], T]) -> T:
+    def write(self, work: Callable[[Writes], T], *, within: float | None = None) -> T:
         """Run work as one atomic change; an exception undoes all of it.
 
-        Errors: Busy after the configured wait, DiskFull, ReadOnly, SchemaChanged, Corrupt.
+        Errors: Busy after the configured wait, or after ``within`` seconds; DiskFull, ReadOnly,
+        SchemaChanged, Corrupt.
         """
         ...
 

@@ -28,6 +28,8 @@ MESSAGE = "message"
 # Keys of vectors: the passage's id and the number of the piece.
 PIECE_BITS = 7
 MAX_PIECES = 1 << PIECE_BITS
+# A longer text has its vectors in parts of about so many characters, each with its own pieces.
+PART_CHARACTERS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,14 @@ class Near:
     id: int
     piece: int
     cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Vectors of length 1, a row for each passage."""
+
+    ids: NDArray[np.int64]
+    vectors: NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +185,10 @@ class VectorReads(Protocol):
         """Of every model that has vectors here; the one begun last first."""
         ...
 
+    def has_others(self, model: str) -> bool:
+        """Whether there are vectors of any other model."""
+        ...
+
     def pending(self, model: str, *, characters: int) -> Unembedded | None:
         """The next passages without vectors of this model, about so much text; None when all have."""
         ...
@@ -193,6 +207,10 @@ class VectorReads(Protocol):
 
     def cosines(self, model: str, vector: NDArray[np.float32], ids: Sequence[int]) -> dict[int, Near]:
         """Of each passage that has vectors, the best piece."""
+        ...
+
+    def units(self, model: str, ids: Sequence[int]) -> Units:
+        """Of each passage that has vectors, that of its first piece."""
         ...
 
 

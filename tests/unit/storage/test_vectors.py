@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from mnemos.errors import Corrupt
 from mnemos.sessions.model import document_of
 from mnemos.storage.passages import PIECE_BITS, NewVectors
 from mnemos.storage.sqlite.engine import SqliteStorage
@@ -298,7 +299,7 @@ def test_vectors_of_a_dropped_model_are_in_no_byte_of_any_file(
 # --- the whole, against a plain model of it ----------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_whatever_happens_what_is_near_is_what_is_there(opens: Opens, seed: int) -> None:
     """Messages and facts come, go and are embedded in any order; two openers agree with a dictionary."""
     chance = random.Random(seed)
@@ -383,3 +384,47 @@ def test_a_step_that_fails_leaves_nothing(storage: SqliteStorage) -> None:
     assert rows(storage, "SELECT count(*) FROM embeddings") == [(0,)]
     embed_all(storage)
     assert sorted(near_ids(storage, "parrot")) == ids
+
+
+# --- damage -----------------------------------------------------------------------------------
+
+DAMAGE = [
+    "labels = randomblob(length(labels))",
+    "labels = substr(labels, 1, 100)",
+    "codes = substr(codes, 1, 100)",
+    "bits = x''",
+]
+
+
+@pytest.mark.xfail(reason="the doctor does not look at vectors yet", strict=True)
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_vectors_are_reported_and_made_anew(storage: SqliteStorage, damage: str) -> None:
+    ids = tell(storage, "s", *(f"text {n}" for n in range(100)))
+    embed_all(storage)
+    storage.write(lambda tx: tx.connection.execute(f"UPDATE vectors SET {damage}"))  # type: ignore[attr-defined]
+    assert [check.name for check in storage.examine(repair=False) if not check.ok] == ["vectors"]
+    list(storage.examine(repair=True))
+    assert [check.name for check in storage.examine(repair=False) if not check.ok] == []
+    embed_all(storage)
+    assert near_ids(storage, "text 7", limit=1) == [ids[7]]
+
+
+@pytest.mark.xfail(reason="an error of numpy comes through", strict=True)
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_vectors_are_an_error_of_ours(storage: SqliteStorage, damage: str) -> None:
+    tell(storage, "s", *(f"text {n}" for n in range(100)))
+    embed_all(storage)
+    storage.write(lambda tx: tx.connection.execute(f"UPDATE vectors SET {damage}"))  # type: ignore[attr-defined]
+    with pytest.raises(Corrupt):
+        nearest(storage, "text 7")
+
+
+@pytest.mark.xfail(reason="erasing goes by the damaged lengths", strict=True)
+def test_damaged_vectors_do_not_keep_a_message_from_being_forgotten(storage: SqliteStorage) -> None:
+    ids = tell(storage, "s", *(f"text {n}" for n in range(100)))
+    embed_all(storage)
+    storage.write(lambda tx: tx.connection.execute(f"UPDATE vectors SET {DAMAGE[2]}"))  # type: ignore[attr-defined]
+    forget(storage, ids[5])
+    row = storage.read(lambda tx: tx.sessions.message(ids[5]))
+    assert row is not None
+    assert row.forgotten

@@ -35,6 +35,15 @@ _QUESTIONS = (
     ("monday OR december -cake", "either, and without"),
 )
 
+# What is asked of everything at once.
+_RECALLED = (
+    (
+        "when did we move the database?",
+        "said in other words; each hit has its date and why it was found",
+    ),
+    ("why did shoppers get the wrong hour?", "it was 'customers', and 'one hour too early'"),
+)
+
 
 def show(keep: Path | None) -> None:
     """Fill a home, ask a few questions, say what was found and why."""
@@ -54,7 +63,7 @@ def show(keep: Path | None) -> None:
 
 
 def _walk(console: Console, home: Path) -> None:
-    with Memory.at(home, disabled=False) as memory:
+    with Memory.at(home, disabled=False, embedder="static") as memory:
         stored = memory.sessions.import_sessions(history(time.time()))
         console.print(
             f"[bold]A home was filled[/bold] with {len(stored['imported'])} conversations, "
@@ -62,6 +71,11 @@ def _walk(console: Console, home: Path) -> None:
         )
         for question, lesson in _QUESTIONS:
             _ask(console, memory, question, lesson)
+        console.print(
+            "[bold]One question over everything[/bold]: mnemos recall (the first loads the model)\n"
+        )
+        for question, lesson in _RECALLED:
+            _recall(console, memory, question, lesson)
         _conversation(console, memory)
 
 
@@ -79,6 +93,21 @@ def _ask(console: Console, memory: Memory, question: str, lesson: str) -> None:
         )  # fmt: skip
     most = ", most of the words" if hits and hits[0]["partial"] else ""
     console.print(Text(f"  {len(hits)} shown{most}, {took:.1f} ms\n", style="dim"))
+
+
+def _recall(console: Console, memory: Memory, question: str, lesson: str) -> None:
+    started = time.perf_counter()
+    answer = memory.recall(question, limit=2)
+    took = (time.perf_counter() - started) * 1000
+    console.print(Text.assemble(("? ", "bold blue"), (question, "bold"), (f"   {lesson}", "dim")))
+    for note in answer.notes:
+        console.print(written(f"  {note}", "yellow"))
+    for hit in answer.hits:
+        said = written(" ".join(hit.text.split()))
+        day = (shown(hit.at)[:10], "green")
+        console.print(Text.assemble("  ", day, (f" {hit.session_id} ", "dim"), said))
+        console.print(written(f"             {'; '.join(hit.why)}", "dim"))
+    console.print(Text(f"  {answer.mode}, {took:.1f} ms\n", style="dim"))
 
 
 def _conversation(console: Console, memory: Memory) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import apsw
 
 from mnemos.storage.base import Check, failed, passed
+from mnemos.storage.passages import PART_CHARACTERS
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import schema
 from mnemos.storage.sqlite.passages import begin_index_again
-from mnemos.storage.sqlite.terms import PART_CHARACTERS
 
 SQL = Queries(Path(__file__).parent / "sql" / "doctor.sql")
 

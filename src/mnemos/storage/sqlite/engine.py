@@ -22,7 +22,7 @@ from mnemos.errors import Busy, MnemosError, NotFound, ReadOnly, StorageError
 from mnemos.settings import Durability
 from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
 from mnemos.storage.sqlite import doctor, files, index, schema, scrub
-from mnemos.storage.sqlite.connection import DRIVER_ERRORS, MEMORY, connect, translated, value
+from mnemos.storage.sqlite.connection import DRIVER_ERRORS, MEMORY, connect, patience, translated, value
 from mnemos.storage.sqlite.handle import Handle, WriteHandle, merge_some, reading, writing
 from mnemos.storage.sqlite.passages import begin_index_again
 from mnemos.storage.sqlite.salvage import finish as finish_salvage
@@ -107,14 +107,15 @@ class SqliteStorage:
         self._readers.append(handle)
         return result
 
-    def write(self, work: Callable[[Writes], T]) -> T:
+    def write(self, work: Callable[[Writes], T], *, within: float | None = None) -> T:
         self._check_process()
         if self._read_only:
             raise ReadOnly(f"{self.location} is open for reading only")
-        if not self._lock.acquire(timeout=self._busy_seconds):
+        seconds = self._busy_seconds if within is None else within
+        if not self._lock.acquire(timeout=seconds):
             raise Busy(f"{self.location} is kept busy by another thread of this process; try again")
         try:
-            writer = self._begin_write()
+            writer = self._begin_write(seconds)
             try:
                 result = work(writer)
                 writer.connection.execute("COMMIT")
@@ -344,10 +345,16 @@ class SqliteStorage:
         handle.connection.execute("BEGIN")
         return handle
 
-    def _begin_write(self) -> WriteHandle:
+    def _begin_write(self, seconds: float) -> WriteHandle:
         """The writer in a transaction on the file as it is now."""
         writer = self._writer_handle()
-        writer.connection.execute("BEGIN IMMEDIATE")
+        if seconds != self._busy_seconds:
+            writer.connection.set_busy_handler(patience(seconds))
+        try:
+            writer.connection.execute("BEGIN IMMEDIATE")
+        finally:
+            if seconds != self._busy_seconds:
+                writer.connection.set_busy_handler(patience(self._busy_seconds))
         while not writer.is_current:
             writer.connection.close()
             self._writer = None

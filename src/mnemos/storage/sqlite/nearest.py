@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemos.storage.base import Filters
-from mnemos.storage.passages import MESSAGE, PIECE_BITS, Near
+from mnemos.storage.passages import MESSAGE, PIECE_BITS, Near, Units
 from mnemos.storage.sqlite.connection import rows, value
 from mnemos.storage.sqlite.search import Scope, Search
 from mnemos.storage.sqlite.sessions import SqliteSessionReads
@@ -42,7 +42,7 @@ _LEAST_COMPARED = 200
 # So many, of those that differ in the fewest signs, are weighed by their signs before.
 _WEIGHED = 2_000
 _GROWTH = 1.5
-# A message with fewer pieces has one part.
+# A message with fewer pieces has one part, unless its first says nothing.
 _PIECES_OF_A_PART = 64
 # Bytes of vectors that are kept in memory beside the bits: all of a home with 250,000 short messages.
 _KEPT_BYTES = 64 * 1024 * 1024
@@ -66,7 +66,7 @@ class Shelf:
 
     def __init__(self, dim: int, made_for: tuple[int, int]) -> None:
         self.made_for = made_for
-        self._dim = dim
+        self.dim = dim
         self._words = -(-dim // 64)
         self._width = bits_width(dim)
         self._size = 0
@@ -98,8 +98,8 @@ class Shelf:
         """The bytes of a chunk's vectors, at least so many of them; those read last are kept."""
         kept = self._codes.get(chunk)
         if kept is None or len(kept) < size:
-            kept = np.frombuffer(value(connection, SQL.codes, (chunk,)), np.int8).reshape(-1, self._dim)
-            if len(self._codes) >= _KEPT_BYTES // (CHUNK * self._dim):
+            kept = np.frombuffer(value(connection, SQL.codes, (chunk,)), np.int8).reshape(-1, self.dim)
+            if len(self._codes) >= _KEPT_BYTES // (CHUNK * self.dim):
                 self._codes.clear()
             self._codes[chunk] = kept
         return kept
@@ -218,6 +218,25 @@ class Look:
                         best[near.id] = near
         return best
 
+    def units(self, ids: Sequence[int]) -> Units:
+        found: list[NDArray[np.int64]] = []
+        vectors: list[NDArray[np.float32]] = []
+        wanted = np.array(sorted(set(ids)), np.int64)
+        last = self._space.last
+        for series, some in ((MESSAGES, wanted[wanted <= last]), (PASSAGES, wanted[wanted > last])):
+            if self._embedding is not None and len(some):
+                shelf, view = self._shelf(series)
+                keys = view.labels["key"]
+                slots = np.searchsorted(keys, some << PIECE_BITS)
+                there = slots < len(keys)
+                there[there] = keys[slots[there]] == some[there] << PIECE_BITS
+                there[there] = view.labels["role"][slots[there]] != ERASED
+                found.append(some[there])
+                vectors.append(_vectors(self._connection, shelf, view, slots[there]))
+        if not found:
+            return Units(np.empty(0, np.int64), np.empty((0, 1), np.float32))
+        return Units(np.concatenate(found), np.concatenate(vectors))
+
     def _shelf(self, series: int) -> tuple[Shelf, View]:
         assert self._embedding is not None  # noqa: S101
         return self._shelves.current(self._connection, self._mark, series, *self._embedding)
@@ -228,7 +247,8 @@ class Look:
         low = np.searchsorted(keys, ids << PIECE_BITS)
         high = np.searchsorted(keys, ids + 1 << PIECE_BITS)
         if series == MESSAGES:
-            for position in np.flatnonzero(high - low >= _PIECES_OF_A_PART).tolist():
+            several = (high - low >= _PIECES_OF_A_PART) | (high == low)
+            for position in np.flatnonzero(several).tolist():
                 following = value(self._connection, SQL.next_message, (int(ids[position]),))
                 end = following if following is not None else self._space.last + 1
                 high[position] = np.searchsorted(keys, end << PIECE_BITS)
@@ -339,7 +359,8 @@ def _closest(
         return some
     rows = np.ascontiguousarray(bits[:, some].T).view(np.uint8)
     signs = np.unpackbits(rows, axis=1, count=len(vector))
-    likeness = signs.astype(np.float32) @ vector
+    # Not a matrix product: BLAS would start threads and wait for them.
+    likeness = np.einsum("ij,j->i", signs, vector)
     best: NDArray[np.int64] = np.sort(some[np.argpartition(-likeness, count)[:count]])
     return best
 
@@ -369,8 +390,18 @@ def _exact(
     vector: NDArray[np.float32],
 ) -> NDArray[np.float32]:
     """The cosine of each slot's vector; slots ascend."""
+    units = _vectors(connection, shelf, view, slots)
+    # Not a matrix product: BLAS would start threads and wait for them.
+    found: NDArray[np.float32] = np.einsum("ij,j->i", units, vector)
+    return found
+
+
+def _vectors(
+    connection: apsw.Connection, shelf: Shelf, view: View, slots: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """The vectors of ascending slots, each of length 1."""
     numbers = np.searchsorted(view.starts, slots, side="right") - 1
-    codes = np.empty((len(slots), len(vector)), np.int8)
+    codes = np.empty((len(slots), shelf.dim), np.int8)
     # Where the slots of one chunk end and those of the next begin.
     seams = np.flatnonzero(np.diff(numbers)) + 1
     begin = 0
@@ -383,9 +414,8 @@ def _exact(
             codes[begin:end] = read[slots[begin:end] - start]
             begin = end
     wide = codes.astype(np.float32)
-    lengths = np.sqrt(np.einsum("ij,ij->i", wide, wide))
-    found: NDArray[np.float32] = (wide @ vector) / np.maximum(lengths, 1e-9)
-    return found
+    wide /= np.maximum(np.sqrt(np.einsum("ij,ij->i", wide, wide)), 1e-9)[:, None]
+    return wide
 
 
 def _pieces(keys: NDArray[np.int64], found: NDArray[np.float32]) -> list[Near]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from mnemos.storage.base import Document, Documents, MessageRow
+from mnemos.storage.passages import PART_CHARACTERS
 from mnemos.text.words import index_words, runs
 
-# A row of the index is written in one go: a longer message has several, so that none holds up
-# the next writer.
-PART_CHARACTERS = 100_000
+# A row of the index is written in one go: a message longer than PART_CHARACTERS has several, so that none
+# holds up the next writer.
 # Parts overlap, so that a phrase at the seam is whole in one of them, and begin and end between words.
 _OVERLAP = 400
 _LONGEST_WORD_AT_SEAM = 200

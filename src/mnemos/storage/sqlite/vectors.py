@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from mnemos.storage.passages import PIECE_BITS, Coverage, Near, NewVectors, Unembedded
+from mnemos.storage.passages import PIECE_BITS, Coverage, Near, NewVectors, Unembedded, Units
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import index
 from mnemos.storage.sqlite.connection import rows, value
@@ -92,6 +92,9 @@ class SqliteVectorReads:
             for _, model, dim, done, other in rows(self._connection, SQL.embeddings, (self._space.id,))
         ]
 
+    def has_others(self, model: str) -> bool:
+        return bool(rows(self._connection, SQL.others, (self._space.id, model)))
+
     def pending(self, model: str, *, characters: int) -> Unembedded | None:
         messages, passages = self._ends()
         state = self._state(model)
@@ -118,6 +121,11 @@ class SqliteVectorReads:
         from mnemos.storage.sqlite.nearest import Look
 
         return self._look(Look, model).cosines(vector, ids)
+
+    def units(self, model: str, ids: Sequence[int]) -> Units:
+        from mnemos.storage.sqlite.nearest import Look
+
+        return self._look(Look, model).units(ids)
 
     def _look(self, look: type[Look], model: str) -> Look:
         return look(

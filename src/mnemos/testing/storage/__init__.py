@@ -17,14 +17,20 @@ from mnemos.testing.storage.filters import FilterContract
 from mnemos.testing.storage.freshness import FreshnessContract
 from mnemos.testing.storage.limits import LimitContract
 from mnemos.testing.storage.messages import MessageContract
+from mnemos.testing.storage.models import ModelContract
+from mnemos.testing.storage.nearness import NearnessContract
 from mnemos.testing.storage.opening import Opener
 from mnemos.testing.storage.order import OrderContract
+from mnemos.testing.storage.passages import PassageContract
+from mnemos.testing.storage.proposals import ProposalContract
 from mnemos.testing.storage.removal import RemovalContract
 from mnemos.testing.storage.roundtrip import RoundTripContract
 from mnemos.testing.storage.sessions import SessionContract
 from mnemos.testing.storage.spaces import SpaceContract
+from mnemos.testing.storage.strips import StripContract
 from mnemos.testing.storage.transactions import TransactionContract
 from mnemos.testing.storage.upkeep import UpkeepContract
+from mnemos.testing.storage.vectors import VectorContract
 from mnemos.testing.storage.words import WordContract
 
 __all__ = ["Opener", "StorageContract"]
@@ -45,5 +51,11 @@ class StorageContract(
     LimitContract,
     RoundTripContract,
     UpkeepContract,
+    PassageContract,
+    ProposalContract,
+    StripContract,
+    VectorContract,
+    ModelContract,
+    NearnessContract,
 ):
     """All of the contract. Subclass it under a name that begins with ``Test``."""

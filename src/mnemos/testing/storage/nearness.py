@@ -153,7 +153,7 @@ class NearnessContract(Contract):
 
     # --- filters ----------------------------------------------------------------------------
 
-    def test_filters_leave_no_place_to_others(self, storage: Storage) -> None:
+    def test_what_is_filtered_out_is_not_in_the_way_of_what_is_near(self, storage: Storage) -> None:
         (right,) = tell(storage, "rare", message("pigeon", role="assistant", timestamp=OLD), source="web")
         tell(storage, "noisy", *["parrot"] * 3_200, source="cron")
         embed_all(storage)
@@ -162,7 +162,7 @@ class NearnessContract(Contract):
         for nothing in NOTHING:
             assert nearest(storage, "parrot", **nothing) == [], nothing
 
-    def test_by_kind(self, storage: Storage) -> None:
+    def test_what_is_near_by_kind(self, storage: Storage) -> None:
         (said,) = tell(storage, "s", "parrot")
         fact, note, odd, odder = (
             put(storage, kind, "a", "parrot") for kind in ("fact", "note", "Odd", "odd")
@@ -181,7 +181,7 @@ class NearnessContract(Contract):
         ):
             assert sorted(near_ids(storage, "parrot", kinds=kinds)) == wanted, kinds
 
-    def test_by_role(self, storage: Storage) -> None:
+    def test_what_is_near_by_role(self, storage: Storage) -> None:
         roles = ["user", "assistant", "tool", "system", "developer", "function", "User"]
         ids = tell(storage, "s", *(message("parrot", role=role) for role in roles))
         embed_all(storage)
@@ -190,7 +190,7 @@ class NearnessContract(Contract):
         assert sorted(near_ids(storage, "parrot", roles=["user", "developer"])) == [ids[0], ids[4]]
         assert near_ids(storage, "parrot", roles=["unheard of"]) == []
 
-    def test_by_time(self, storage: Storage) -> None:
+    def test_what_is_near_by_time(self, storage: Storage) -> None:
         times = [-5e9, -1.0, 0.0, 1.0, NOW - 400 * DAY, NOW - DAY, NOW, NOW + 0.5, NOW + DAY, 9e11]
         ids = tell(storage, "s", *(message("parrot", timestamp=time) for time in times))
         facts = [put(storage, "fact", f"f{n}", "parrot", at=time) for n, time in enumerate(times)]
@@ -212,7 +212,9 @@ class NearnessContract(Contract):
                 hits = near_ids(storage, "parrot", since=since, until=until, **options)
                 assert sorted(hits) == wanted, (kind, since, until)
 
-    def test_only_messages_have_a_source_a_role_and_a_session_to_choose_by(self, storage: Storage) -> None:
+    def test_what_is_near_has_a_source_a_role_and_a_session_if_it_is_a_message(
+        self, storage: Storage
+    ) -> None:
         (said,) = tell(storage, "s", "parrot")
         fact = put(storage, "fact", "a", "parrot", session_id="s")
         embed_all(storage)

@@ -18,6 +18,13 @@ SELECT id, dim
 FROM embeddings
 WHERE space = ?
 
+-- name: others
+SELECT 1
+FROM embeddings
+WHERE space = ?
+    AND (doomed OR model <> ?)
+LIMIT 1
+
 -- name: doom_others
 UPDATE embeddings
 SET doomed = 1

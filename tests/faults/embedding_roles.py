@@ -1,0 +1,98 @@
+"""What child processes do with vectors. Run as a script, as ``roles.py`` is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from disk import Disk
+from roles import report, told_to_stop, wait
+
+import mnemos
+from mnemos.recall import embedding
+
+# So that the work has many steps, and can be interrupted between any two writes of many transactions.
+embedding._STEP_CHARACTERS = 4_000
+
+
+def embed_steps(home: str) -> None:
+    """Embed step by step, on the word; report how far it came after each."""
+    with mnemos.open(home) as memory:
+        report("ready")
+        wait()
+        while memory.embedding.step():
+            report(memory.embedding.coverage().done)
+        report("done")
+
+
+def embed_while_appending(home: str, name: str) -> None:
+    """Append, forget and embed in turns until told to stop; report the words that are to be found."""
+    with mnemos.open(home) as memory:
+        memory.sessions.ensure_session(name, "cli")
+        number = 0
+        while not told_to_stop():
+            words = [f"{name}n{number}a", f"{name}n{number}b"]
+            kept, gone = memory.sessions.append_messages(
+                name, [{"role": "user", "content": f"word {word}"} for word in words]
+            )
+            memory.embedding.step()
+            memory.sessions.forget_message(gone)
+            report([kept, gone])
+            number += 1
+
+
+def crash_while_embedding(home: str, at: int) -> None:
+    """Embed everything and die at the n-th change of a file; 0: count the changes instead."""
+    disk = Disk()
+    with mnemos.open(home) as memory:
+        disk.kill_at(at)
+        memory.embedding.catch_up()
+        report(disk.operations)
+
+
+def recall_on_the_word(home: str, question: str, read_only: bool) -> None:
+    """Recall now and again each time the parent says a word; report the ids of the hits and the mode."""
+    with mnemos.open(home, read_only=read_only) as memory:
+        while True:
+            answer = memory.recall(question, limit=20)
+            report({"ids": [hit.ref for hit in answer.hits], "mode": answer.mode})
+            if told_to_stop_after_a_word():
+                return
+
+
+def told_to_stop_after_a_word() -> bool:
+    return sys.stdin.buffer.readline() == b""
+
+
+def run_out_of_room(home: str) -> None:
+    """Recall while the disk is full from its n-th write on, for every n until it has room."""
+    disk = Disk()
+    with mnemos.open(home) as memory:
+        memory.sessions.create_session("s", "cli")
+        for room in range(1, 500):
+            memory.sessions.append_message("s", "user", f"the quetzal number{room} is a bird")
+            disk.full_from(room)
+            answer = memory.recall(f"number{room}")
+            writes = disk.operations
+            disk.full_from(0)
+            report({"mode": answer.mode, "found": bool(answer.hits), "notes": list(answer.notes)})
+            if writes < room:
+                return
+
+
+ROLES: dict[str, Callable[..., None]] = {
+    role.__name__: role
+    for role in (
+        embed_steps,
+        embed_while_appending,
+        crash_while_embedding,
+        recall_on_the_word,
+        run_out_of_room,
+    )
+}
+
+if __name__ == "__main__":
+    assert Path(__file__).name == "embedding_roles.py"
+    ROLES[sys.argv[1]](**json.loads(sys.argv[2]))

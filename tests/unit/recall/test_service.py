@@ -1,0 +1,327 @@
+"""Recall as a whole: which line must come first."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from conversations import BOTH, CONVERSATIONS, Tell, first, texts, told
+from scenes import DAY, NOW
+
+from mnemos import Memory
+from mnemos.testing import FixedClock
+
+pytestmark = pytest.mark.usefixtures("utc")
+
+
+# --- what must come first ---------------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("which port does the staging cache listen on?", "port 5433"),
+        ("port 5433", "port 5433"),
+        ("port 5432", "port 5432"),
+        ("ERR_CONN_4410", "ERR_CONN_4410"),
+        ("err_conn_4410 test_drain_idle", "ERR_CONN_4410"),
+        ("closeIdle", "HttpPool.closeIdle()"),
+        ("HttpPool", "HttpPool.closeIdle()"),
+        ("gateway/pool.py", "src/gateway/pool.py"),
+        ("v2.10.3", "v2.10.3"),
+        ("who was dropping a connection after deploying?", "drops connections"),
+        ("migration of postgres", "migrated Postgres"),
+        ("where do backups go?", "Rotterdam"),
+        ("how many retries does the client make?", "seven"),
+        ("what did Ben adopt?", "tabby"),
+        ("what did Ana adopt?", "greyhound"),
+        ("where does Ben's sister work?", "Porto"),
+        ("when is Ana's knee surgery?", "14 April"),
+        ("what is the greyhound called?", "Pepper"),
+        ("wo liegt der Schlussel der Werkstatt?", "Fußmatte"),
+        ("STRASSE GESPERRT", "Straße"),
+        ("où est le mot de passe du routeur ?", "derrière l'écran"),
+        ("reunion des parents reportee", "réunion"),
+        ("数据库迁移到哪里了？", "数据库"),
+        ("端口", "7001"),
+        ("生日是什么时候", "六月三日"),
+        ("猫の名前は何ですか", "ミケ"),
+        ("冷蔵庫", "冷蔵庫"),
+        ("東京", "東京タワー"),
+    ],
+)
+def test_the_line_that_answers_comes_first(
+    everything: Memory, question: str, answer: str, words_only: bool
+) -> None:
+    assert answer in first(everything, question, words_only=words_only)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("when did we move the database?", "migrated Postgres last Tuesday"),
+        ("which pet does Ben own?", "tabby"),
+        ("who is on call?", "Priya"),
+        ("how do I get motion sickness", "sick on a bus"),
+        ("where does the teacher live?", "Braga"),
+    ],
+)
+def test_an_answer_in_other_words_is_found(everything: Memory, question: str, answer: str) -> None:
+    assert answer in "\n".join(texts(everything.recall(question, limit=3)))
+
+
+def test_the_question_of_the_demo_is_answered_first_with_its_date(everything: Memory) -> None:
+    (hit,) = everything.recall("when did we move the database?", limit=1).hits
+    assert hit.text == "we migrated Postgres last Tuesday"
+    assert hit.at == CONVERSATIONS["ops"][0]
+    assert hit.why
+
+
+@BOTH
+def test_a_search_for_an_identifier_finds_where_it_stands(
+    memory: Memory, tell: Tell, words_only: bool
+) -> None:
+    tell(
+        "s",
+        "The gateway is slow, can you look at src/gateway/pool.py?",
+        ("assistant", "The pool of the gateway never closes idle sockets."),
+        "Which py version do we use?",
+    )
+    for query in ("gateway/pool.py", "src/gateway/pool.py", "pool.py"):
+        assert "src/gateway/pool.py" in first(memory, query, words_only=words_only)
+
+
+@BOTH
+def test_the_answer_to_a_question_that_has_the_words_is_found(
+    memory: Memory, tell: Tell, words_only: bool
+) -> None:
+    """The answer has none of them."""
+    tell("s", "What colour is the boat house?", ("assistant", "Vermilion, since April."), "Oh dear.")
+    tell("t", "the house is tall", "a boat went by")
+    found = memory.recall("which colour does the boat house have?", words_only=words_only, limit=2)
+    assert "Vermilion, since April." in texts(found)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("question", "role"),
+    [
+        ("which day trips did you suggest from Lisbon?", "assistant"),
+        ("remind me of the trips you recommended from Lisbon", "assistant"),
+        ("what did you say about idle sockets?", "assistant"),
+        ("what did I say about trains and the bus?", "user"),
+        ("what did I tell you about port 5433?", "user"),
+    ],
+)
+def test_who_is_quoted_is_preferred(everything: Memory, question: str, role: str, words_only: bool) -> None:
+    (hit,) = everything.recall(question, limit=1, words_only=words_only).hits
+    assert hit.speaker == role
+
+
+@BOTH
+def test_of_two_who_speak_of_the_same_the_one_who_is_quoted_is_preferred(
+    memory: Memory, tell: Tell, words_only: bool
+) -> None:
+    tell(
+        "s",
+        ("assistant", "You could try the Lakeside trail for hiking; it is short and pretty."),
+        "I would rather go hiking on the Ridge trail, it is longer",
+        "hiking boots need cleaning",
+    )
+    assert "Lakeside" in first(memory, "which hiking trail did you suggest?", words_only=words_only)
+    assert "Ridge" in first(memory, "which hiking trail did I say I like?", words_only=words_only)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "question",
+    ["What did Ben buy for the lake?", "red kayak from Marlow's", "who should come along?", "kayak"],
+)
+def test_a_friend_stored_as_the_assistant_loses_nothing(question: str, words_only: bool) -> None:
+    long = "We talked for a while about the garden, the neighbours and the long winter. " * 12
+    answers = []
+    for role in ("user", "assistant"):
+        turns = [
+            ("Ana", "user", "How was your week?"),
+            ("Ben", role, f"{long}Then I bought the red kayak at Marlow's for the lake."),
+            ("Ana", "user", "A kayak! I never tried one."),
+            ("Ben", role, "You should come along."),
+            ("Ana", "user", "Maybe a kayak is too wobbly for me."),
+        ]
+        with Memory.at(":memory:", clock=FixedClock(NOW)) as memory:
+            told(
+                memory,
+                "s",
+                *({"role": r, "content": text, "metadata": {"speaker": name}} for name, r, text in turns),
+            )
+            answers.append(memory.recall(question, words_only=words_only).hits)
+    assert answers[0] == answers[1]
+    assert answers[0]
+
+
+@BOTH
+@pytest.mark.parametrize("style", ["metadata", "name in metadata", "role", "prefix"])
+def test_whoever_is_named_answers_however_the_name_was_stored(
+    memory: Memory, tell: Tell, style: str, words_only: bool
+) -> None:
+    def turn(name: str, text: str) -> Any:
+        return {
+            "metadata": {"role": "user", "content": text, "metadata": {"speaker": name}},
+            "name in metadata": {"role": "assistant", "content": text, "metadata": {"name": name}},
+            "role": (name, text),
+            "prefix": f"{name}: {text}",
+        }[style]
+
+    tell(
+        "s",
+        turn("Inès", "My sister works at the airport in Lyon."),
+        turn("Dmitri", "My sister works at the airport in Porto."),
+        turn("Inès", "She likes it."),
+        turn("Dmitri", "Mine hates it."),
+    )
+    assert "Porto" in first(memory, "Where does Dmitri's sister work?", words_only=words_only)
+    assert "Lyon" in first(memory, "Where does Ines's sister work?", words_only=words_only)
+
+
+def test_a_question_full_of_common_words_finds_what_its_one_rare_word_says(
+    memory: Memory, tell: Tell
+) -> None:
+    tell("noise", *(f"so what did you do with it then, and how was it for you? {n}" for n in range(300)))
+    tell("it", "the ferret is in the shed", at=NOW - 300 * DAY)
+    for words_only in (False, True):
+        found = first(memory, "so where did you put it then, and how is the ferret?", words_only=words_only)
+        assert found == "the ferret is in the shed"
+
+
+# --- what kind of answer is wanted ------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("question", "answer", "other"),
+    [
+        ("when is the plumber coming?", "the plumber comes on 3 May", "the plumber comes with tools"),
+        ("how many chairs did we order?", "we ordered 48 chairs", "we ordered some chairs"),
+        (
+            "who repaired the boiler?",
+            "the boiler was repaired by Otis",
+            "the boiler was repaired by a friend",
+        ),
+        (
+            "where did we park the van?",
+            "we did park the van at Harbour Street",
+            "we did park the van at last",
+        ),
+    ],
+)
+def test_of_equal_lines_the_one_that_has_what_is_asked_for_comes_first(
+    memory: Memory, tell: Tell, question: str, answer: str, other: str, words_only: bool
+) -> None:
+    tell("a", answer, at=NOW - 20 * DAY)
+    tell("b", other, at=NOW - 10 * DAY)
+    assert first(memory, question, words_only=words_only) == answer
+
+
+# --- time -------------------------------------------------------------------------------------
+
+
+def at(month: int, day: int, hour: int = 9) -> float:
+    return datetime(2026, month, day, hour, tzinfo=UTC).timestamp()
+
+
+@pytest.fixture
+def diary(tell: Tell) -> None:
+    """One line a day, in which nothing names the day."""
+    tell("d0", "we painted the fence", at=at(1, 8))
+    tell("d1", "we planted the beans", at=at(2, 11))
+    tell("d2", "we fixed the printer", at=at(3, 6))
+    tell("d3", "we washed the curtains", at=at(3, 17))
+    tell("d4", "we mended the bicycle", at=at(3, 19))
+
+
+@BOTH
+@pytest.mark.usefixtures("diary")
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("what did we do last Tuesday?", "we washed the curtains"),
+        ("what did we do yesterday?", "we mended the bicycle"),
+        ("what happened on 17 March?", "we washed the curtains"),
+        ("what did we do in February?", "we planted the beans"),
+        ("what did we do two weeks ago?", "we fixed the printer"),
+        ("what happened before February?", "we painted the fence"),
+        ("was haben wir gestern gemacht?", "we mended the bicycle"),
+    ],
+)
+def test_a_question_whose_only_link_is_a_date_is_answered(
+    memory: Memory, question: str, answer: str, words_only: bool
+) -> None:
+    assert first(memory, question, words_only=words_only) == answer
+
+
+@BOTH
+@pytest.mark.usefixtures("diary")
+def test_now_is_what_the_caller_says(memory: Memory, words_only: bool) -> None:
+    asked = "what did we do yesterday?"
+    for day, answer in ((at(3, 18), "we washed the curtains"), (at(2, 12), "we planted the beans")):
+        assert first(memory, asked, now=day, words_only=words_only) == answer
+
+
+@BOTH
+def test_a_date_is_found_among_much_else(memory: Memory, tell: Tell, words_only: bool) -> None:
+    for week in range(1, 11):
+        tell(
+            f"w{week}",
+            *(f"line {n} of the talk about boats" for n in range(20)),
+            at=at(1, 1) + week * 7 * DAY,
+        )
+    tell("it", "the lamp fell down", "it is broken", at=at(2, 3))
+    found = memory.recall("what happened on 3 February?", words_only=words_only, limit=5)
+    assert "the lamp fell down" in texts(found)
+
+
+@BOTH
+def test_the_time_chooses_among_lines_with_the_same_words(
+    memory: Memory, tell: Tell, words_only: bool
+) -> None:
+    for month in (1, 2, 3):
+        tell(f"m{month}", f"dinner with friends, course {month}", at=at(month, 5))
+    assert "course 2" in first(memory, "dinner with friends in February", words_only=words_only)
+
+
+@BOTH
+def test_the_newest_of_equals_comes_first(memory: Memory, tell: Tell, words_only: bool) -> None:
+    for number, days in enumerate((50, 5, 20)):
+        tell(f"s{number}", "the door code is in the drawer", at=NOW - days * DAY)
+    days = [round((NOW - hit.at) / DAY) for hit in memory.recall("door code", words_only=words_only).hits]
+    assert days == [5, 20, 50]
+
+
+@BOTH
+def test_an_old_exact_answer_is_not_buried_under_new_chatter(
+    memory: Memory, tell: Tell, words_only: bool
+) -> None:
+    tell("old", "the vault combination is 17-4-33", at=NOW - 900 * DAY)
+    for number in range(40):
+        tell(f"new{number}", f"the vault was open at noon, visit {number}", at=NOW - number * DAY)
+    assert "17-4-33" in first(memory, "vault combination", words_only=words_only)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what is my current favourite editor?",
+        "what is the latest on my favourite editor?",
+        "my most recent favourite editor",
+    ],
+)
+def test_where_the_newest_is_wanted_the_newest_statement_on_it_comes_first(
+    memory: Memory, tell: Tell, question: str, words_only: bool
+) -> None:
+    for name, days in (("Vim", 300), ("Helix", 10), ("Emacs", 100)):
+        tell(name, f"my favourite editor is {name}", at=NOW - days * DAY)
+    tell("noise", "lunch was good", "the train was late", at=NOW - DAY)
+    assert first(memory, question, words_only=words_only) == "my favourite editor is Helix"
