@@ -14,6 +14,7 @@ import pytest
 
 from mnemos.memory import Memory
 from mnemos.operations import registry
+from mnemos.operations.base import no_progress
 
 from .calls import CALLS, arguments, command_line
 from .conftest import Mnemos
@@ -91,9 +92,12 @@ def test_what_only_reads_answers_the_same_twice_and_its_text_is_the_commands_tex
         assert list(memory.sessions.export_all()) == before
         if "path" in given:
             Path(given["path"]).unlink()
+        shown = registry.read(name, given).run(memory, no_progress).readable()
+        if "path" in given:
+            Path(given["path"]).unlink()
     words = [word for word in command_line(name, given) if word != "--json"]
     answer = mnemos("--home", str(root / "home"), *words)
-    assert answer.out == first["text"] + "\n"
+    assert answer.out == shown + "\n"
 
 
 @pytest.mark.parametrize("name", sorted(set(CALLS) - READS))

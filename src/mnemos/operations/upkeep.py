@@ -53,14 +53,16 @@ class Stats(Result, frozen=True, kw_only=True):
 
 
 class Optimize(Operation, frozen=True, kw_only=True):
-    """Tidy the index in short steps; nobody has to wait meanwhile."""
+    """Tidy the index and make the vectors that are missing, in short steps; nobody has to wait meanwhile."""
 
     traits: ClassVar[Traits] = Traits(title="Tidy the index", idempotent=True, example=("--seconds", "10"))
 
     seconds: Annotated[float, Meta(gt=0, description="At most about so long")] | None = None
 
-    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+    def run(self, memory: Memory, progress: Progress) -> Done:
         memory.sessions.optimize(self.seconds)
+        if memory.embedding.is_wanted:
+            memory.embedding.catch_up(self.seconds, progress)
         return Done(done="The index is tidy.")
 
 

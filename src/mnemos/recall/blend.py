@@ -3,8 +3,8 @@
 A score is the weighted sum of a line's features. The weights come from a listwise fit on five LoCoMo
 conversations and fifty LongMemEval questions together, each held out in turn, and are rounded to quarters;
 ``python -m benchmarks recall --fit`` shows what a new fit would say and what it would bring. ``machine`` and
-``asked_machine`` are less than the fit says, because few of those questions tell about them; ``latest`` was
-set by hand, for want of any.
+``asked_machine`` are less than the fit says, because few of those questions tell about them; ``codes`` and
+``latest`` were set by hand, for want of any.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ HYBRID: Mapping[str, float] = {
     "meaning_around": 2.0,
     "meaning_of_session": 1.5,
     "meaning_of_sentence": 1.0,
+    "codes": 6.0,
     "replies": 1.5,
     "speaker": 2.5,
     "time": 2.0,
@@ -29,9 +30,10 @@ HYBRID: Mapping[str, float] = {
     "in_span": 3.0,
     "of_span": 1.5,
     "asks": -1.0,
+    "late": -0.5,
     "machine": -3.5,
-    "asked_machine": 1.5,
-    "latest": 1.0,
+    "asked_machine": 3.0,
+    "latest": 2.0,
 }
 
 LEXICAL: Mapping[str, float] = {

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 SEEDS = 40
 # Proposals from within the time that a question names.
 _SEEDS_IN_TIME = 30
+_SEEDS_OF_TIME_ALONE = 10
 # Neighbours of a proposal that are judged too, and how far around them is read for that.
 NEIGHBOURS = 2
 CONTEXT = 2
 _AFTERWARDS = 7 * 86400.0
 _LONG_SPAN = 40 * 86400.0
 # So much of a neighbour is read.
-_NEIGHBOUR_CHARACTERS = 2_000
+_NEIGHBOUR_CHARACTERS = 1_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ class Asked:
     counts: tuple[int, ...]
     """How many passages have each word."""
     total: int
+    speakers: tuple[str, ...] = ()
+    """Words of the question under which somebody speaks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ def look_up(tx: Reads, question: Question) -> Asked:
     names = frozenset(tx.passages.speakers([word.form for word in question.words if word.form.isalpha()]))
     question = question.without(names)
     counts = tx.passages.weigh([word.clause for word in question.words])
-    return Asked(question, tuple(counts), tx.passages.count())
+    return Asked(question, tuple(counts), tx.passages.count(), tuple(sorted(names)))
 
 
 def gather(
@@ -84,10 +87,9 @@ def gather(
             until=min(told_until(span), filters.until) if filters.until is not None else told_until(span),
         )
         proposed |= _proposed(tx, asked, sense, within, kinds, _SEEDS_IN_TIME)
-        if len(proposed) < SEEDS:
-            # The time alone may be all that links a question to its answer.
-            any_time = tx.passages.best([], [], within, kinds=kinds, limit=_SEEDS_IN_TIME)
-            proposed |= {seed.id for seed in any_time}
+        # The time alone may be all that links a question to its answer.
+        few = _SEEDS_IN_TIME if len(proposed) < SEEDS else _SEEDS_OF_TIME_ALONE
+        proposed |= {seed.id for seed in tx.passages.best([], [], within, kinds=kinds, limit=few)}
     ids = sorted(proposed)
     strips = tx.passages.strips(ids, reach=NEIGHBOURS + CONTEXT, characters=_NEIGHBOUR_CHARACTERS)
     passages = tuple(tx.passages.get(ids))
@@ -108,7 +110,8 @@ def _proposed(
     limit: int,
 ) -> set[int]:
     clauses = [word.clause for word in asked.question.words]
-    found = {seed.id for seed in tx.passages.best(clauses, asked.counts, filters, kinds=kinds, limit=limit)}
+    best = tx.passages.best(clauses, asked.counts, filters, kinds=kinds, limit=limit, speakers=asked.speakers)
+    found = {seed.id for seed in best}
     if sense is not None:
         found |= {
             near.id

@@ -29,6 +29,8 @@ log = logging.getLogger("mnemos.recall")
 # Text embedded in one step: some tens of milliseconds.
 _STEP_CHARACTERS = 60_000
 _SEPARATOR = " | "
+# Seconds to wait for other writers, however long it may take in all.
+_PATIENCE = 10.0
 # Chunks of a former model removed in one transaction.
 _DROPPED = 16
 
@@ -82,7 +84,7 @@ class Embedding:
         deadline = None if seconds is None else time.monotonic() + seconds
         while deadline is None or time.monotonic() < deadline:
             try:
-                if not self.step(within=seconds):
+                if not self.step(within=None if seconds is None else min(seconds, _PATIENCE)):
                     return
             except Busy:
                 return

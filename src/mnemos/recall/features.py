@@ -28,6 +28,9 @@ _SPEAKS_FOR_ITSELF = 40
 # An assistant's long answer is near to everything that is asked about its subject.
 _NEARNESS_OF_ANSWERS = 0.85
 _WORDS_OF_A_STATEMENT = 8
+_ON_THE_SUBJECT = 0.8
+_LATE = 20
+_MONTHS = frozenset({"april", "august", "june", "march", "may"})
 _WEEK = 7 * 86400.0
 _MONTH = 31 * 86400.0
 _TOLD_AFTERWARDS = 0.7
@@ -189,9 +192,10 @@ def _alone(scene: Scene, candidate: Candidate, named: str | None) -> None:
     features = candidate.features
     shares = scene.shares
     features["cover"] = sum([shares[word] * min(1.0, count) for word, count in line.strengths.items()])
+    features["codes"] = _codes(scene, line)
     features["speaker"] = 0.5 if named is None else float(line.speaker == named)
     features["time"] = float(question.wants_time and times.has_time(text))
-    features["number"] = float(question.wants_number and _NUMBER.search(text) is not None)
+    features["number"] = float(question.wants_number and has_number(text))
     features["name"] = float(question.wants_name and _names_something(text, scene))
     features["first_person"] = float(not question.to_assistant and _FIRST_PERSON.search(text) is not None)
     features["asks"] = _asks(text) if question.is_question else 0.0
@@ -199,6 +203,24 @@ def _alone(scene: Scene, candidate: Candidate, named: str | None) -> None:
     length = min(1.0, max(0.0, (len(line.text) - 200) / 800))
     features["machine"] = length * (line.from_machine and not question.to_assistant)
     features["asked_machine"] = float(line.from_machine and question.to_assistant)
+
+
+def has_number(text: str) -> bool:
+    return _NUMBER.search(text) is not None
+
+
+def _codes(scene: Scene, line: Line) -> float:
+    """Whether the line has the numbers and codes of the question, for which nothing else will do: an address
+    with one part different is another address."""
+    codes = [
+        number
+        for number, word in enumerate(scene.asked.question.words)
+        if word.weight == 1.0 and not word.form.isalpha()
+    ]
+    if not codes:
+        return 0.0
+    share = sum([1 for number in codes if number in line.counts]) / len(codes)
+    return float(share**6)
 
 
 def _names_something(text: str, scene: Scene) -> bool:
@@ -241,9 +263,11 @@ def _in_span(scene: Scene, line: Line) -> tuple[float, float]:
 
 
 def _beside(scene: Scene, candidate: Candidate) -> None:
-    """The answer to a question that has the words."""
+    """The answer to a question that has the words; and how late in the conversation it comes."""
     candidate.features["replies"] = 0.0
     stretch = candidate.stretch
+    place = 0 if stretch is None else stretch.start + candidate.position
+    candidate.features["late"] = min(place, _LATE) / _LATE
     if stretch is None or candidate.position == 0 or not scene.asked.question.is_question:
         return
     before = stretch.lines[candidate.position - 1]
@@ -252,17 +276,23 @@ def _beside(scene: Scene, candidate: Candidate) -> None:
 
 
 def _latest(scene: Scene, found: list[Candidate]) -> None:
-    """For a question about how things are now: how new the line is among all."""
-    wanted = scene.asked.question.wants_latest
-    by_age = sorted(found, key=lambda candidate: candidate.line.at)
-    for rank, candidate in enumerate(by_age):
-        candidate.features["latest"] = rank / max(1, len(found) - 1) if wanted else 0.0
+    """For a question about how things are now: how new the line is among those on the subject."""
+    for candidate in found:
+        candidate.features["latest"] = 0.0
+    if not scene.asked.question.wants_latest:
+        return
+    most = max(candidate.features["cover"] for candidate in found)
+    on_it = [c for c in found if c.features["cover"] >= _ON_THE_SUBJECT * most]
+    for rank, candidate in enumerate(sorted(on_it, key=lambda c: c.line.at), start=1):
+        candidate.features["latest"] = rank / len(on_it)
 
 
 def _named_speaker(scene: Scene) -> str | None:
     """The speaker that the question names, if it names exactly one."""
-    mentioned = scene.asked.question.mentioned
-    named = [name for name, words in scene.speakers.items() if not mentioned.isdisjoint(words)]
+    question = scene.asked.question
+    # Will and May are words too: as names they are written so.
+    sure = (question.mentioned - STOP_WORDS - _MONTHS) | question.capitalised
+    named = [name for name, words in scene.speakers.items() if not sure.isdisjoint(words)]
     return named[0] if len(named) == 1 else None
 
 

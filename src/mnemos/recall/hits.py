@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from mnemos.recall import blend
 from mnemos.recall.candidates import Gathered
-from mnemos.recall.features import Candidate
+from mnemos.recall.features import Candidate, has_number
 from mnemos.recall.lines import Line, Scene
 from mnemos.recall.model import Excerpt, RecallHit, Turn
 from mnemos.sessions.model import document_of
 from mnemos.storage.base import Filters, Reads
 from mnemos.storage.passages import MAX_PIECES, MESSAGE, PART_CHARACTERS
+from mnemos.text import times
 from mnemos.text.pieces import PIECE_CHARACTERS, pieces
 from mnemos.text.words import fold
 
@@ -120,11 +121,19 @@ def _why(scene: Scene, candidate: Candidate, text: str) -> tuple[str, ...]:
     forms = scene.matcher.forms(fold(text))
     if forms:
         reasons["words"] = "says " + ", ".join(f"'{form}'" for form in forms[:_SHOWN_WORDS])
+    elif candidate.line.strengths:
+        reasons["words"] = "has words that mean much the same"
     elif shares.get("words", 0.0) > _WORTH_TELLING:
         reasons["words"] = "next to lines that have the words"
     if candidate.line.cosine >= _NEAR:
         reasons["meaning"] = f"close in meaning ({candidate.line.cosine:.2f})"
-    reasons |= {name: text for name, text in _TOLD.items() if shares.get(name, 0.0) > _WORTH_TELLING}
+    reasons |= {name: told for name, told in _TOLD.items() if shares.get(name, 0.0) > _WORTH_TELLING}
+    if not has_number(text):
+        reasons.pop("number", None)
+    if not times.has_time(text):
+        reasons.pop("time", None)
+    if 0 < features.get("in_span", 0.0) < 1:
+        reasons["in_span"] = "from the week after the time asked about"
     if features.get("speaker") == 1.0:
         reasons["speaker"] = f"said by {candidate.line.speaker}"
     ranked = sorted(reasons, key=lambda name: (name != "words", -shares.get(name, 0.0)))

@@ -65,7 +65,8 @@ class Stretch:
 
     session_id: str
     title: str | None
-    message_count: int
+    start: int
+    """How many messages of the conversation come before, counted to 20."""
     lines: tuple[Line, ...]
     candidates: tuple[int, ...]
     lending: tuple[int, ...] = field(default=())
@@ -131,25 +132,38 @@ def _stretch(
     part: Sequence[float],
     cosines: dict[int, float],
 ) -> Stretch:
+    count = len(strip.messages)
+    near: set[int] = set()
+    for position, row in enumerate(strip.messages):
+        if row.id in proposed:
+            near.update(range(max(0, position - NEIGHBOURS), min(count, position + NEIGHBOURS + 1)))
+    # What stands before a candidate may be the question that it answers.
+    read = near | {position - 1 for position in near}
     lines = tuple(
         [
-            _line(row, matcher, part, cosines.get(row.id, 0.0), proposed=row.id in proposed)
-            for row in strip.messages
+            _line(
+                row,
+                matcher if position in read or _lends(row) else None,
+                part,
+                cosines.get(row.id, 0.0),
+                proposed=row.id in proposed,
+            )
+            for position, row in enumerate(strip.messages)
         ]
     )
     _keep_names(lines)
-    near: set[int] = set()
-    for position, line in enumerate(lines):
-        if line.id in proposed:
-            near.update(range(max(0, position - NEIGHBOURS), min(len(lines), position + NEIGHBOURS + 1)))
     return Stretch(
         strip.session_id,
         strip.title,
-        strip.message_count,
+        strip.start,
         lines,
         tuple(position for position in sorted(near) if lines[position].text),
         tuple(position for position, line in enumerate(lines) if line.lends),
     )
+
+
+def _lends(row: MessageRow) -> bool:
+    return row.role not in _ROLES_OF_MACHINES or len(row.content or "") <= _LONG_ANSWER
 
 
 def _keep_names(lines: Sequence[Line]) -> None:
@@ -161,12 +175,18 @@ def _keep_names(lines: Sequence[Line]) -> None:
             line.speaker = line.row.role
 
 
-def _line(row: MessageRow, matcher: Matcher, part: Sequence[float], cosine: float, *, proposed: bool) -> Line:
+def _line(
+    row: MessageRow, matcher: Matcher | None, part: Sequence[float], cosine: float, *, proposed: bool
+) -> Line:
+    """``matcher`` None: a line whose words nobody asks for."""
     document = document_of(row)
     text = "" if row.forgotten else document.said or document.tool
     folded = fold(text)
-    counts, strengths = matcher.find(folded)
-    if proposed and not counts and _CAMEL.search(text):
+    counts: dict[int, int] = {}
+    strengths: dict[int, float] = {}
+    if matcher is not None:
+        counts, strengths = matcher.find(folded)
+    if matcher is not None and proposed and not counts and _CAMEL.search(text):
         # The index knows identifiers by their parts.
         counts, strengths = matcher.find(fold(_CAMEL.sub(" ", text)))
     return Line(

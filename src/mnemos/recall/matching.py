@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
 
 from mnemos.recall.question import Word
-from mnemos.text.words import is_unspaced, stem
+from mnemos.text.words import is_unspaced, stem, unread
 
 # Word forms and their stems, met so far.
 _stems: dict[str, str] = {}
 _STEMS = 100_000
 
-# What text/words.py calls a run, in a text that is folded already. Signs belong to a word only where the
-# question has one that they belong to.
+# Signs belong to a word only where the question has one that they belong to.
 _ASCII_FORM = re.compile(r"[a-z0-9]+")
-_FORM = re.compile(r"[^\W_]+")
-_SIGNED_FORM = re.compile(r"[^\W_]+(?:\+\+|#)?(?![+#])|[^\W_]+")
 # A longer text is only read where it may have a word at all.
 _SHORT = 20_000
 
@@ -66,11 +62,11 @@ class Matcher:
     def _forms_of(self, folded: str) -> list[str]:
         if len(folded) > _SHORT and not any(beginning in folded for beginning in self._beginnings):
             return []
-        if self._signed:
-            # C++ is a word of its own, and C as well.
-            forms = _SIGNED_FORM.findall(folded)
-            return forms + [form.rstrip("+#") for form in forms if form[-1] in "+#"]
-        return (_ASCII_FORM if folded.isascii() else _FORM).findall(folded)
+        if folded.isascii() and not self._signed:
+            return _ASCII_FORM.findall(folded)
+        forms = unread(folded)
+        # C++ is a word of its own, and C as well.
+        return forms + [form.rstrip("+#") for form in forms if form[-1] in "+#"]
 
 
 def shares(weights: Sequence[float]) -> tuple[float, ...]:
@@ -81,9 +77,7 @@ def shares(weights: Sequence[float]) -> tuple[float, ...]:
 
 def _beginning(word: Word) -> str:
     """What every form of the word begins with: the end of a stem may be its own, as in *tri* for *try*."""
-    pairs = zip(word.form, word.stem, strict=False)
-    common = "".join(letter for letter, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    return common[:-1] if len(common) > 1 and common[-1] in "iey" else common
+    return word.stem[:3] if len(word.stem) > 3 else word.stem[:1]
 
 
 def _learn(form: str) -> str:

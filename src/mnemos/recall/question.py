@@ -9,7 +9,7 @@ from datetime import tzinfo
 from mnemos.text import times
 from mnemos.text.query import MAX_CHARACTERS, MAX_CLAUSES, Clause, Term
 from mnemos.text.stopwords import STOP_WORDS
-from mnemos.text.words import Run, is_unspaced, runs, stem
+from mnemos.text.words import Run, fold, is_unspaced, runs, stem
 
 # Words that questions are made of. They tell little about the answer.
 _GENERIC = frozenset(
@@ -32,6 +32,7 @@ _TIME_WEIGHT = 1.0
 # What a part of an identifier counts beside the whole.
 _PART_WEIGHT = 0.4
 
+_CAPITALISED = re.compile(r"(?<=\s)[^\W\d_a-z][^\W\d_]+")
 _NUMBER = re.compile(
     r"\b(?:how (?:many|much|old|long|far|often|big|tall|fast|heavy)"
     r"|what (?:percentage|number|amount|age|price)"
@@ -106,6 +107,8 @@ class Question:
     words: tuple[Word, ...]
     mentioned: frozenset[str]
     """Every word as it was typed, folded: to see who is named."""
+    capitalised: frozenset[str]
+    """Those of them that are written with a capital, and do not begin the question."""
     wants_time: bool
     wants_number: bool
     wants_name: bool
@@ -144,6 +147,7 @@ def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
         text,
         tuple(words.values())[:MAX_CLAUSES],
         frozenset(forms),
+        frozenset(fold(word) for word in _CAPITALISED.findall(text)),
         wants_time=times.asks_when(text) or _DURATION.search(text) is not None,
         wants_number=_NUMBER.search(text) is not None and not _ELAPSED.search(text),
         wants_name=_NAME.search(text) is not None,

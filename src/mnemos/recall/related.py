@@ -23,8 +23,12 @@ def related(word: str) -> dict[str, float]:
     """The stems of related words and how far they may stand for it, above 0 and below 1."""
     if not word.isascii():
         return {}
-    pairs = (entry.split(":") for entry in _entry(_table(SHIPPED), word).split())
-    return {stem: (int(cosine) - _UNRELATED) / (100 - _UNRELATED) for stem, cosine in pairs}
+    try:
+        pairs = [entry.split(":") for entry in _entry(_table(SHIPPED), word).split()]
+        return {stem: (int(cosine) - _UNRELATED) / (100 - _UNRELATED) for stem, cosine in pairs}
+    except ValueError as exc:
+        log.warning("the table of related words is damaged (%s); install mnemos again", exc)
+        return {}
 
 
 def _entry(table: bytes, word: str) -> str:

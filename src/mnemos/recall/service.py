@@ -7,11 +7,12 @@ set them into their conversations, judge each by its features, blend those into 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from mnemos.errors import Unavailable
+from mnemos.errors import Corrupt, Unavailable
 from mnemos.recall import blend
 from mnemos.recall.candidates import Asked, Gathered, Sense, gather, look_up
 from mnemos.recall.embedders.base import Embedder
@@ -21,7 +22,7 @@ from mnemos.recall.hits import excerpt, fits
 from mnemos.recall.lines import Scene, set_scene
 from mnemos.recall.model import Recall
 from mnemos.recall.pack import pack
-from mnemos.recall.question import understand
+from mnemos.recall.question import Question, understand
 from mnemos.recall.sense import sense_of, with_missing
 from mnemos.storage.base import Filters, Found, Results, Storage
 from mnemos.storage.passages import MESSAGE
@@ -31,14 +32,14 @@ if TYPE_CHECKING:
 
 MAX_LIMIT = 200
 # What chance gives unrelated texts is below this.
-_NEAR_AT_ALL = 0.25
+_NEAR_AT_ALL = 0.2
 # What is no longer so comes after everything that is.
 _SUPERSEDED = 100.0
 # Candidates that are read sentence by sentence, and how far.
 _READ_CLOSELY = 40
 _CHARACTERS_READ = 2_000
 # From here on, what has none of the words is still about the same.
-_CLEARLY_NEAR = 0.4
+_CLEARLY_NEAR = 0.35
 # What a question may spend on passages that have no vectors yet.
 _CATCH_UP_SECONDS = 0.2
 
@@ -104,7 +105,7 @@ class Recaller:
             ranked.means.mode,
             ranked.means.coverage,
             packed.left_out,
-            ranked.means.notes,
+            (*ranked.means.notes, *_understood(ranked.scene.asked.question)),
         )
 
     def messages(self, query: str, filters: Filters) -> Results:
@@ -114,7 +115,7 @@ class Recaller:
         found = [
             (candidate.line, score)
             for candidate, score in zip(ranked.candidates, ranked.scores, strict=True)
-            if candidate.line.counts or candidate.line.cosine >= _CLEARLY_NEAR
+            if candidate.line.strengths or candidate.line.cosine >= _CLEARLY_NEAR
         ]
         partial = not any(len(line.counts) == words for line, _ in found)
         hits = tuple(Found(line.id, len(line.counts), score) for line, score in found)
@@ -135,7 +136,7 @@ class Recaller:
         question = understand(query, moment)
         asked = self._storage.read(lambda tx: look_up(tx, question))
         means = Means() if lexical else self._means(asked)
-        gathered = self._storage.read(lambda tx: gather(tx, asked, means.sense, filters, kinds))
+        means, gathered = self._gathered(asked, means, filters, kinds)
         if means.sense is not None and means.embedder is not None and means.coverage < 1:
             gathered = with_missing(gathered, means.sense, means.embedder)
         scene = set_scene(asked, gathered, _surroundings(gathered, means.sense))
@@ -152,6 +153,18 @@ class Recaller:
             means,
         )
 
+    def _gathered(
+        self, asked: Asked, means: Means, filters: Filters, kinds: Sequence[str] | None
+    ) -> tuple[Means, Gathered]:
+        """What may answer; by words alone where the vectors are damaged."""
+        try:
+            return means, self._storage.read(lambda tx: gather(tx, asked, means.sense, filters, kinds))
+        except Corrupt as exc:
+            if means.sense is None:
+                raise
+            means = Means(notes=(f"by words alone: {exc}",))
+            return means, self._storage.read(lambda tx: gather(tx, asked, None, filters, kinds))
+
     def _means(self, asked: Asked) -> Means:
         """The question's vector, where there is one."""
         if not self._embedding.is_wanted:
@@ -164,6 +177,26 @@ class Recaller:
         if sense is None or not coverage.done:
             return Means()
         return Means(sense, embedder, coverage.share)
+
+
+def _understood(question: Question) -> Iterator[str]:
+    """The time that a question names, as it was read."""
+    span = question.span
+    if span is None:
+        return
+    since, until = (_day(moment) for moment in (span.start, span.end - 1))
+    if since and until:
+        yield f"Asked about {since}" if since == until else f"Asked about {since} to {until}"
+    elif since or until:
+        yield f"Asked about the time since {since}" if since else f"Asked about the time until {until}"
+
+
+def _day(moment: float) -> str:
+    """A date for people; empty for one that no calendar has."""
+    try:
+        return f"{datetime.fromtimestamp(moment).astimezone():%-d %B %Y}"
+    except (OverflowError, ValueError, OSError):
+        return ""
 
 
 def _surroundings(gathered: Gathered, sense: Sense | None) -> Surroundings | None:

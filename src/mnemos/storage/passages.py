@@ -79,6 +79,8 @@ class Strip:
     title: str | None
     source: str
     message_count: int
+    start: int
+    """How many messages of the session come before, counted to 20."""
     messages: tuple[MessageRow, ...]
 
 
@@ -138,8 +140,9 @@ class PassageReads(Protocol):
         *,
         kinds: Sequence[str] | None,
         limit: int,
+        speakers: Sequence[str] = (),
     ) -> list[Seed]:
-        """Passages that have rare ones of these clauses, by BM25, best first.
+        """Passages that have rare ones of these clauses, best first; those of ``speakers`` before others.
 
         Every passage stored before the call can be found. For clauses that are all common, the best of
         the newest few thousand. Without clauses: the newest messages of a limited time.

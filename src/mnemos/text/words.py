@@ -47,12 +47,12 @@ _MARKS = (
 )
 _SYMBOLS = "\u2190-\u21ff\u2300-\u23ff\u2460-\u249b\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 
-_ASCII_RUN = re.compile(r"[A-Za-z0-9]+(?:\+\+|#)?(?![+#])|[A-Za-z0-9]+")
+# Possessive: where the signs turn out to be no part of the word, no letter of it is given back.
+_ASCII_RUN = re.compile(r"[A-Za-z0-9]++(?:(?:\+\+|#)(?![+#]))?")
 _RUN = re.compile(
     rf"[{UNSPACED}]+"
     rf"|[{_SYMBOLS}]"
-    rf"|(?:[^\W_{UNSPACED}{_SYMBOLS}]|[{_MARKS}])+(?:\+\+|\#)?(?![+#])"
-    rf"|(?:[^\W_{UNSPACED}{_SYMBOLS}]|[{_MARKS}])+"
+    rf"|(?:[^\W_{UNSPACED}{_SYMBOLS}]|[{_MARKS}])++(?:(?:\+\+|\#)(?![+#]))?"
 )
 _UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
 # An acronym may carry a plural s: URLs is one part.
@@ -106,6 +106,11 @@ def runs(text: str) -> list[Run]:
     return [
         _runs.get(piece) or _learn(piece) for piece in (_ASCII_RUN if text.isascii() else _RUN).findall(text)
     ]
+
+
+def unread(text: str) -> list[str]:
+    """The runs of a text as they are written."""
+    return (_ASCII_RUN if text.isascii() else _RUN).findall(text)
 
 
 def placed(text: str, start: int = 0) -> Iterator[Placed]:

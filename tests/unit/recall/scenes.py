@@ -42,14 +42,14 @@ def assistant(text: str, **more: float) -> Said:
 
 
 def strip(
-    first: int, *turns: Said | str, session: str = "s", at: float = NOW - 30 * DAY, count: int = 0
+    first: int, *turns: Said | str, session: str = "s", at: float = NOW - 30 * DAY, start: int = 0
 ) -> Strip:
-    """Messages of a session, a minute apart, with ids from ``first`` on."""
+    """Messages of a session, a minute apart, with ids from ``first`` on; ``start`` others come before."""
     rows = tuple(
         _row(first + number, session, said if isinstance(said, Said) else Said(said), at + number * MINUTE)
         for number, said in enumerate(turns)
     )
-    return Strip(session, None, "cli", count or len(rows), rows)
+    return Strip(session, None, "cli", start + len(rows), start, rows)
 
 
 def _row(id: int, session: str, said: Said, at: float) -> MessageRow:

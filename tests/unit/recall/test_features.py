@@ -338,6 +338,29 @@ def test_a_mere_question_is_seldom_an_answer() -> None:
     assert asks[1] > asks[3] >= asks[2] == 0
 
 
+def test_what_comes_late_in_a_conversation_is_told_apart_from_what_began_it() -> None:
+    begun, gone_on = strip(1, "a kayak", "a kayak"), strip(3, "a kayak", session="t", start=15)
+    late = feature(scene("kayak", begun, gone_on), "late")
+    assert late[1] < late[2] < late[3] <= 1
+
+
+# --- codes ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("question", ["E4410", "what is E4410 on host 10.0.3.7?", "10.0.3.7"])
+def test_for_a_number_or_a_code_nothing_else_will_do(question: str) -> None:
+    lines = strip(1, "E4410 on host 10.0.3.7", "E4411 on host 10.0.3.8", "on host")
+    codes = feature(scene(question, lines), "codes")
+    assert codes[1] == 1.0
+    assert codes[2] < 0.5
+    assert codes[3] == 0.0
+
+
+def test_a_question_without_codes_asks_for_none() -> None:
+    codes = feature(scene("which host?", strip(1, "E4410 on host 10.0.3.7")), "codes")
+    assert codes == {1: 0.0}
+
+
 # --- all together -----------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conversations import BOTH, CONVERSATIONS, TRIPS, Tell, first, texts, told
-from scenes import NOW
+from scenes import DAY, NOW
 
 import mnemos
 from mnemos import Memory
@@ -184,6 +184,17 @@ def test_what_was_used_is_told(everything: Memory) -> None:
     assert everything.recall("boat").coverage == 1.0
     alone = everything.recall("boat", words_only=True)
     assert (alone.mode, alone.coverage, alone.notes) == ("lexical", 0.0, ())
+
+
+def test_a_time_that_was_understood_is_told(everything: Memory) -> None:
+    (note,) = everything.recall("what broke last Tuesday?").notes
+    assert "17 March 2026" in note
+    (note,) = everything.recall("what broke last Tuesday?", now=NOW - 7 * DAY).notes
+    assert "10 March 2026" in note
+    (note,) = everything.recall("what broke in February?", words_only=True).notes
+    assert "1 February 2026" in note
+    assert "28 February 2026" in note
+    assert "March" not in "".join(everything.recall("what broke before March 2026?").notes)
 
 
 def test_a_memory_without_an_embedder_works_by_words(utc: None) -> None:

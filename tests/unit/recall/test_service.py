@@ -94,6 +94,19 @@ def test_a_search_for_an_identifier_finds_where_it_stands(
 
 
 @BOTH
+@pytest.mark.parametrize(
+    "query", ["E4410", "what is E4410?", "ticket PAY-1183", "build 20260310", "10.0.3.7"]
+)
+def test_a_number_or_a_code_is_found_in_a_long_line_among_short_ones_with_others(
+    memory: Memory, tell: Tell, query: str, words_only: bool
+) -> None:
+    log = "The worker wrote its report to the usual folder and went on with the next table. " * 12
+    tell("s", "E4411 again", "E4412 is fixed", f"{log}E4410, build 20260310, ticket PAY-1183, host 10.0.3.7.")
+    tell("t", "ticket PAY-1184", "build 20260311", "10.0.3.8 answers", "E4409 came up", "ticket PAY-1182")
+    assert "E4410" in first(memory, query, words_only=words_only)
+
+
+@BOTH
 def test_the_answer_to_a_question_that_has_the_words_is_found(
     memory: Memory, tell: Tell, words_only: bool
 ) -> None:
@@ -195,6 +208,22 @@ def test_a_question_full_of_common_words_finds_what_its_one_rare_word_says(
         assert found == "the ferret is in the shed"
 
 
+@BOTH
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("what did the 2 dogs eat?", "the dogs ate my shoes"),
+        ("which of the 3 doors squeaks?", "the left door squeaks"),
+    ],
+)
+def test_a_small_number_is_not_what_a_question_is_about(
+    memory: Memory, tell: Tell, question: str, answer: str, words_only: bool
+) -> None:
+    tell("a", answer)
+    tell("b", "2 cakes and 3 pies were left", at=NOW - DAY)
+    assert first(memory, question, words_only=words_only) == answer
+
+
 # --- what kind of answer is wanted ------------------------------------------------------------
 
 
@@ -289,6 +318,16 @@ def test_the_time_chooses_among_lines_with_the_same_words(
     for month in (1, 2, 3):
         tell(f"m{month}", f"dinner with friends, course {month}", at=at(month, 5))
     assert "course 2" in first(memory, "dinner with friends in February", words_only=words_only)
+
+
+@BOTH
+@pytest.mark.parametrize("question", ["what did we buy on 17 March?", "what did we buy on 2026-03-17?"])
+def test_the_day_asked_about_is_no_number_to_look_for(
+    memory: Memory, tell: Tell, question: str, words_only: bool
+) -> None:
+    tell("a", "we bought 17 chairs for 2026", at=at(1, 5))
+    tell("b", "we bought a lamp", at=at(3, 17))
+    assert first(memory, question, words_only=words_only) == "we bought a lamp"
 
 
 @BOTH

@@ -396,7 +396,6 @@ DAMAGE = [
 ]
 
 
-@pytest.mark.xfail(reason="the doctor does not look at vectors yet", strict=True)
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_vectors_are_reported_and_made_anew(storage: SqliteStorage, damage: str) -> None:
     ids = tell(storage, "s", *(f"text {n}" for n in range(100)))
@@ -409,7 +408,6 @@ def test_damaged_vectors_are_reported_and_made_anew(storage: SqliteStorage, dama
     assert near_ids(storage, "text 7", limit=1) == [ids[7]]
 
 
-@pytest.mark.xfail(reason="an error of numpy comes through", strict=True)
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_vectors_are_an_error_of_ours(storage: SqliteStorage, damage: str) -> None:
     tell(storage, "s", *(f"text {n}" for n in range(100)))
@@ -419,7 +417,6 @@ def test_damaged_vectors_are_an_error_of_ours(storage: SqliteStorage, damage: st
         nearest(storage, "text 7")
 
 
-@pytest.mark.xfail(reason="erasing goes by the damaged lengths", strict=True)
 def test_damaged_vectors_do_not_keep_a_message_from_being_forgotten(storage: SqliteStorage) -> None:
     ids = tell(storage, "s", *(f"text {n}" for n in range(100)))
     embed_all(storage)

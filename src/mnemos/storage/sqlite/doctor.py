@@ -11,7 +11,7 @@ import apsw
 from mnemos.storage.base import Check, failed, passed
 from mnemos.storage.passages import PART_CHARACTERS
 from mnemos.storage.queries import Queries
-from mnemos.storage.sqlite import schema
+from mnemos.storage.sqlite import schema, vectors
 from mnemos.storage.sqlite.passages import begin_index_again
 
 SQL = Queries(Path(__file__).parent / "sql" / "doctor.sql")
@@ -35,6 +35,7 @@ def look_at(connection: apsw.Connection, path: Path | None) -> list[Check]:
         _counted(connection, "orphans", SQL.orphans, "messages without a session"),
         _counted(connection, "counters", SQL.wrong_counters, "sessions with a wrong message count"),
         *_index(connection),
+        *_vectors(connection),
     ]
     if path is not None:
         checks += [_mode(path), _file_system(path)]
@@ -51,6 +52,10 @@ def mend(connection: apsw.Connection) -> Mended:
     if broken:
         begin_index_again(connection)
         done.append(passed("index", "built again from the messages"))
+    spoiled = vectors.damaged(connection)
+    if spoiled:
+        vectors.drop(connection, spoiled)
+        done.append(passed("vectors", "the damaged ones are made again when needed"))
     return Mended(tuple(done), broken)
 
 
@@ -75,6 +80,11 @@ def _index(connection: apsw.Connection) -> list[Check]:
         detail = f"{missing} passages are not in the index, {stale} entries have no text"
         return [failed("index", detail)]
     return [passed("index", f"complete, {pending} messages pending")]
+
+
+def _vectors(connection: apsw.Connection) -> list[Check]:
+    spoiled = len(vectors.damaged(connection))
+    return [failed("vectors", f"of {spoiled} models are damaged")] if spoiled else []
 
 
 def _mode(path: Path) -> Check:

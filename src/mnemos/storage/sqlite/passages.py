@@ -87,9 +87,15 @@ class SqlitePassageReads:
         *,
         kinds: Sequence[str] | None,
         limit: int,
+        speakers: Sequence[str] = (),
     ) -> list[Seed]:
         search = self._sessions.searching()
         scope = search.scope(filters)
+        if clauses and speakers:
+            # A speaker's name is one more thing that a row may have, and a common one.
+            of_them = Clause(tuple(Term(tuple(speaker_tags(name))) for name in speakers))
+            clauses = [*clauses, of_them]
+            counts = [*counts, max(_SCORED, *counts) + 1]
         if scope is None or (not clauses and scope.is_timeless):
             return []
         found: dict[int, float] = {}
@@ -120,11 +126,16 @@ class SqlitePassageReads:
             found[number].append(tuple(row))
         asked = {"ids": _json(message_ids), "shorter": characters, "characters": _LONGEST}
         whole = dict(rows(self._connection, SQL.longer, asked))
+        firsts = [
+            (key, found[number][0][0]) for number, (key, _, _) in zip(sorted(found), stretches, strict=True)
+        ]
+        starts = [count for (count,) in rows(self._connection, SQL.starts, (json.dumps(firsts),))]
         strips: list[Strip] = []
-        for (key, _, _), (_, lines) in zip(stretches, sorted(found.items()), strict=True):
+        pairs = zip(stretches, sorted(found.items()), strict=True)
+        for number, ((key, _, _), (_, lines)) in enumerate(pairs):
             session_id, title, source, count = known[key]
             messages = tuple(_message(session_id, row, whole.get(row[0])) for row in lines)
-            strips.append(Strip(session_id, title, source, count, messages))
+            strips.append(Strip(session_id, title, source, count, starts[number], messages))
         return strips
 
     def get(self, ids: Sequence[int]) -> list[Passage]:

@@ -8,13 +8,15 @@ only for what the scan found.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from mnemos.errors import Corrupt
 from mnemos.storage.passages import PIECE_BITS, Coverage, Near, NewVectors, Unembedded, Units
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import index
@@ -52,6 +54,17 @@ def code_of(name: str, names: Sequence[str]) -> int:
 
 def seconds_of(moment: float) -> int:
     return int(min(max(moment, 0.0), _LAST_SECOND))
+
+
+@contextmanager
+def _damage() -> Iterator[None]:
+    """Lengths and numbers that do not agree are damage."""
+    try:
+        yield
+    except (ValueError, IndexError, TypeError) as exc:
+        raise Corrupt(
+            f"the vectors are damaged ({exc}); `mnemos doctor --repair` has them made again"
+        ) from exc
 
 
 def bits_width(dim: int) -> int:
@@ -115,17 +128,20 @@ class SqliteVectorReads:
     ) -> list[Near]:
         from mnemos.storage.sqlite.nearest import Look
 
-        return self._look(Look, model).nearest(vector, filters, kinds, limit)
+        with _damage():
+            return self._look(Look, model).nearest(vector, filters, kinds, limit)
 
     def cosines(self, model: str, vector: NDArray[np.float32], ids: Sequence[int]) -> dict[int, Near]:
         from mnemos.storage.sqlite.nearest import Look
 
-        return self._look(Look, model).cosines(vector, ids)
+        with _damage():
+            return self._look(Look, model).cosines(vector, ids)
 
     def units(self, model: str, ids: Sequence[int]) -> Units:
         from mnemos.storage.sqlite.nearest import Look
 
-        return self._look(Look, model).units(ids)
+        with _damage():
+            return self._look(Look, model).units(ids)
 
     def _look(self, look: type[Look], model: str) -> Look:
         return look(
@@ -157,11 +173,14 @@ class SqliteVectorReads:
             message = item.message
             if not message.forgotten:
                 for part, text in parts_of(self._sessions.documents(message), ids_of(message)):
-                    found.append((message.id + part, text))
-                    size += len(text)
+                    if message.id + part > state[1] and size < characters:
+                        found.append((message.id + part, text))
+                        size += len(text)
+                        through = message.id + part
             if size >= characters:
-                through = message.id + ids_of(message) - 1
                 break
+        else:
+            through = last
         return Unembedded(state, tuple(found), through, MESSAGES)
 
     def _pending_passages(self, state: tuple[int, ...], last: int, characters: int) -> Unembedded:
@@ -242,23 +261,59 @@ class SqliteVectorWrites(SqliteVectorReads):
             self._connection.execute(SQL.add, chunk)
 
 
+def damaged(connection: apsw.Connection) -> set[int]:
+    """The embeddings that have a chunk whose parts do not agree."""
+    found: set[int] = set()
+    for embedding, dim, first, last, labels, bits, codes in connection.execute(SQL.lengths):
+        count = len(labels) // LABEL.size
+        sound = (
+            count > 0
+            and len(labels) == count * LABEL.size
+            and bits == count * bits_width(dim)
+            and codes == count * dim
+            and (_key(labels, 0), _key(labels, -1)) == (first, last)
+        )
+        if not sound:
+            found.add(embedding)
+    return found
+
+
+def drop(connection: apsw.Connection, embeddings: Iterable[int]) -> None:
+    """Remove embeddings with all their vectors, which are then made again."""
+    for embedding in embeddings:
+        connection.execute(SQL.drop_vectors, (embedding,))
+        connection.execute(SQL.drop_embedding, (embedding,))
+
+
 def erase(connection: apsw.Connection, space: Space, passage: int, ids: int, series: int) -> None:
     """Overwrite the vectors of a passage, whatever models made them."""
     low, high = passage << PIECE_BITS, passage + ids << PIECE_BITS
     for embedding, dim in rows(connection, SQL.every_embedding, (space.id,)):
         erased = False
-        for chunk, first, _, labels in connection.execute(SQL.holding, (embedding, series, low)):
-            if first >= high:
-                break
-            slots = [slot for slot in range(len(labels) // LABEL.size) if low <= _key(labels, slot) < high]
-            for slot in slots:
-                _overwrite(connection, "labels", chunk, (slot + 1) * LABEL.size - 1, bytes((ERASED,)))
-                width = bits_width(dim)
-                _overwrite(connection, "bits", chunk, slot * width, bytes(width))
-                _overwrite(connection, "codes", chunk, slot * dim, bytes(dim))
-            erased = erased or bool(slots)
+        try:
+            erased = _erase_from(connection, embedding, dim, series, low, high)
+        except ValueError:
+            # Damaged: rather all vectors gone, which can be made again, than one left.
+            drop(connection, [embedding])
         if erased:
             connection.execute(SQL.count_erasure, (embedding,))
+
+
+def _erase_from(
+    connection: apsw.Connection, embedding: int, dim: int, series: int, low: int, high: int
+) -> bool:
+    erased = False
+    width = bits_width(dim)
+    for chunk, first, _, labels in connection.execute(SQL.holding, (embedding, series, low)):
+        if first >= high:
+            break
+        for slot in range(len(labels) // LABEL.size):
+            if low <= _key(labels, slot) < high:
+                _overwrite(connection, "labels", chunk, (slot + 1) * LABEL.size - 1, bytes((ERASED,)))
+                _overwrite(connection, "bits", chunk, slot * width, bytes(width))
+                _overwrite(connection, "codes", chunk, slot * dim, bytes(dim))
+                erased = True
+    return erased
 
 
 def _overwrite(connection: apsw.Connection, column: str, chunk: int, start: int, data: bytes) -> None:

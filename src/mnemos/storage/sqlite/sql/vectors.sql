@@ -155,3 +155,12 @@ WHERE id > ?
 SELECT codes
 FROM vectors
 WHERE id = ?
+
+-- name: lengths
+SELECT v.embedding, e.dim, v.first, v.last, v.labels, length(v.bits), length(v.codes)
+FROM vectors AS v
+JOIN embeddings AS e ON e.id = v.embedding
+
+-- name: drop_vectors
+DELETE FROM vectors
+WHERE embedding = ?
