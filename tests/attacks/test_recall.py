@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -329,6 +330,27 @@ def test_a_broken_model_leaves_recall_by_words_and_says_so(
     monkeypatch.setenv("MNEMOS_HOME", str(home))
     with mnemos.open(home, clock=FixedClock()) as memory:
         assert memory.recall("green boat").mode == "lexical+static"
+
+
+@pytest.mark.parametrize("column", ["labels", "bits", "codes"])
+@pytest.mark.parametrize("damage", ["x''", "x'00'", "zeroblob(100000)"])
+def test_damaged_vectors_leave_recall_by_words_and_are_mended(home: Path, column: str, damage: str) -> None:
+    with mnemos.open(home, clock=FixedClock()) as memory:
+        tell(memory, "s", "the boat is green", "is it?")
+        memory.embedding.catch_up()
+        index_all(memory)
+    connection = apsw.Connection(str(home / "mnemos.db"))
+    connection.execute(f"UPDATE vectors SET {column} = {damage}")
+    connection.close()
+    with mnemos.open(home, clock=FixedClock()) as memory:
+        found = memory.recall("green boats")
+        assert found.hits[0].text == "the boat is green"
+        if found.mode == "lexical":
+            assert len(found.notes) == 1
+        assert memory.sessions.session_search("green boats")["conversations"]
+        list(memory.doctor(repair=True))
+        found = memory.recall("green boats")
+        assert (found.mode, found.notes) == ("lexical+static", ())
 
 
 PROGRAM = """

@@ -184,10 +184,10 @@ def test_a_process_that_remembers_vectors_lets_go_of_what_another_erases(
     with mnemos.open(home) as memory:
         for session in ("s", "other"):
             memory.sessions.create_session(session, "cli")
-        # None of them has a word of the question: only vectors find them.
+        # Hardly any has a word of the question: vectors find them.
         texts = ["parrots nest in tall trees", "toucans are colourful", "macaws shout in the jungle"]
         ids = [memory.sessions.append_message("s", "user", text) for text in texts]
-        (last,) = memory.sessions.append_messages("other", [{"role": "user", "content": "penguins swim"}])
+        (last,) = memory.sessions.append_messages("other", [{"role": "user", "content": "flamingos wade in tropical lagoons"}])
         memory.embedding.catch_up()
         child = spawn(
             "recall_on_the_word",

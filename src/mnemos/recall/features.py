@@ -210,17 +210,11 @@ def has_number(text: str) -> bool:
 
 
 def _codes(scene: Scene, line: Line) -> float:
-    """Whether the line has the numbers and codes of the question, for which nothing else will do: an address
-    with one part different is another address."""
-    codes = [
-        number
-        for number, word in enumerate(scene.asked.question.words)
-        if word.weight == 1.0 and not word.form.isalpha()
-    ]
+    """Whether the line has the numbers and identifiers of the question, for which nothing else will do."""
+    codes = scene.codes
     if not codes:
         return 0.0
-    share = sum([1 for number in codes if number in line.counts]) / len(codes)
-    return float(share**6)
+    return sum([1 for text, code in codes if text in line.folded and code.search(line.folded)]) / len(codes)
 
 
 def _names_something(text: str, scene: Scene) -> bool:

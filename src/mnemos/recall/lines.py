@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 # An assistant's long answer repeats the words of everything around it: it lends them to nobody.
 _LONG_ANSWER = 400
+_LONG_STORY = 4_000
+# Of a long text, it is a piece that answers.
+_WORDS_OF_A_PIECE = 200
 _LOOKED_AT_FOR_QUESTION = 300
 _ROLES_OF_MACHINES = frozenset({"assistant", "tool", "function"})
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -52,7 +55,7 @@ class Line:
     @property
     def lends(self) -> bool:
         """Whether its words speak for its neighbours too."""
-        return not (self.from_machine and len(self.text) > _LONG_ANSWER)
+        return len(self.text) <= (_LONG_ANSWER if self.from_machine else _LONG_STORY)
 
     @property
     def asks(self) -> bool:
@@ -87,6 +90,8 @@ class Scene:
     """Who speaks under a name, and the words of the name, folded."""
     names: frozenset[str]
     """The words of all these names."""
+    codes: tuple[tuple[str, re.Pattern[str]], ...] = ()
+    """The codes of the question, and each as it stands alone."""
     surroundings: Surroundings | None = None
     """The vectors of the lines, where there are any."""
 
@@ -112,8 +117,14 @@ def set_scene(asked: Asked, gathered: Gathered, surroundings: Surroundings | Non
         tuple([_other(passage, matcher, part, cosines) for passage in gathered.passages]),
         speakers,
         frozenset().union(*speakers.values()),
+        tuple([(code, _alone(code)) for code in asked.question.codes]),
         surroundings,
     )
+
+
+def _alone(code: str) -> re.Pattern[str]:
+    """A code that is no part of a longer one."""
+    return re.compile(rf"(?<![a-z0-9]){re.escape(code)}(?![a-z0-9])")
 
 
 def _words_of(name: str) -> Iterator[str]:
@@ -197,7 +208,7 @@ def _line(
         row.timestamp,
         counts,
         strengths,
-        text.count(" ") + 1,
+        min(text.count(" ") + 1, _WORDS_OF_A_PIECE),
         sum([part[word] for word in counts]) if counts else 0.0,
         max(cosine, 0.0),
         row.role in _ROLES_OF_MACHINES and document.speaker in ("", row.role),
@@ -216,7 +227,7 @@ def _other(passage: Passage, matcher: Matcher, part: Sequence[float], cosines: d
         passage.at,
         counts,
         strengths,
-        passage.text.count(" ") + 1,
+        min(passage.text.count(" ") + 1, _WORDS_OF_A_PIECE),
         sum([part[word] for word in counts]) if counts else 0.0,
         max(cosines.get(passage.id, 0.0), 0.0),
         from_machine=False,

@@ -28,11 +28,15 @@ _GENERIC = frozenset(
 )
 _GENERIC_WEIGHT = 0.3
 # What the words of a time count where the time itself is understood.
-_TIME_WEIGHT = 1.0
+_TIME_WEIGHT = 0.5
 # What a part of an identifier counts beside the whole.
 _PART_WEIGHT = 0.4
 
 _CAPITALISED = re.compile(r"(?<=\s)[^\W\d_a-z][^\W\d_]+")
+# Something with a digit or an underscore in it, with a dot or a slash between letters, or in camelCase.
+_CODE = re.compile(
+    r"(?<![\w./-])(?=[\w.:/-]*(?:\d|_|\w[./]\w|[a-z][A-Z]))\w[\w.:/-]*",
+)
 _NUMBER = re.compile(
     r"\b(?:how (?:many|much|old|long|far|often|big|tall|fast|heavy)"
     r"|what (?:percentage|number|amount|age|price)"
@@ -109,6 +113,8 @@ class Question:
     """Every word as it was typed, folded: to see who is named."""
     capitalised: frozenset[str]
     """Those of them that are written with a capital, and do not begin the question."""
+    codes: tuple[str, ...]
+    """Its numbers, identifiers and paths, folded: found as they are or not at all."""
     wants_time: bool
     wants_number: bool
     wants_name: bool
@@ -148,6 +154,7 @@ def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
         tuple(words.values())[:MAX_CLAUSES],
         frozenset(forms),
         frozenset(fold(word) for word in _CAPITALISED.findall(text)),
+        codes=_codes(text, span),
         wants_time=times.asks_when(text) or _DURATION.search(text) is not None,
         wants_number=_NUMBER.search(text) is not None and not _ELAPSED.search(text),
         wants_name=_NAME.search(text) is not None,
@@ -165,6 +172,13 @@ def _without_time(telling: list[tuple[str, float]], text: str, span: times.Span)
     if all(stem(form) in _GENERIC for form in others):
         return []
     return [(form, weight if form in others else _TIME_WEIGHT) for form, weight in telling]
+
+
+def _codes(text: str, span: times.Span | None) -> tuple[str, ...]:
+    if span is not None:
+        text = f"{text[: span.places[0]]} {text[span.places[1] :]}"
+    found = (fold(match.group().rstrip(".-/:")) for match in _CODE.finditer(text))
+    return tuple(dict.fromkeys(code for code in found if len(code) > 2))[:MAX_CLAUSES]
 
 
 def _forms(run: Run) -> list[tuple[str, float]]:
