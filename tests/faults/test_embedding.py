@@ -187,7 +187,7 @@ def test_a_process_that_remembers_vectors_lets_go_of_what_another_erases(
         # Hardly any has a word of the question: vectors find them.
         texts = ["parrots nest in tall trees", "toucans are colourful", "macaws shout in the jungle"]
         ids = [memory.sessions.append_message("s", "user", text) for text in texts]
-        (last,) = memory.sessions.append_messages("other", [{"role": "user", "content": "flamingos wade in tropical lagoons"}])
+        last = memory.sessions.append_message("other", "user", "tropical flamingos wade")
         memory.embedding.catch_up()
         child = spawn(
             "recall_on_the_word",
