@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import apsw
@@ -14,6 +15,8 @@ from benchmarks.worker import serve
 class Product:
     def __init__(self) -> None:
         self._db: Any = None
+        self._memory: Any = None
+        self._path = Path()
 
     def versions(self) -> dict[str, str]:
         # Asked for first: an installation without the store is reported before anything runs.
@@ -26,6 +29,7 @@ class Product:
         }
 
     def open(self, path: str, durability: str) -> None:
+        self._path = Path(path)
         self._db = mnemos.SessionDB(path, durability=durability)
 
     def create_session(self, session_id: str, source: str, started_at: float) -> None:
@@ -51,12 +55,24 @@ class Product:
     def hit(self, row: Any) -> tuple[int, bool]:
         return row["id"], bool(row.get("partial", False))
 
+    def embed(self) -> int:
+        """Make all vectors; how many passages have theirs."""
+        self._memory = mnemos.Memory(mnemos.Settings.load(self._path.parent), database=self._path)
+        self._memory.embedding.catch_up()
+        done: int = self._memory.embedding.coverage().done
+        return done
+
+    def recall(self, query: str, words_only: bool) -> list[Any]:
+        return list(self._memory.recall(query, limit=10, words_only=words_only).hits)
+
     def counts(self, session_id: str) -> tuple[int, int]:
         session = self._db.get_session(session_id) or {"message_count": 0}
         return session["message_count"], len(self._db.get_messages(session_id))
 
     def close(self) -> None:
         self._db.close()
+        if self._memory is not None:
+            self._memory.close()
 
 
 if __name__ == "__main__":

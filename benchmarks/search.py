@@ -66,6 +66,9 @@ class Taken:
         }
 
 
+# What recall is asked about.
+RECALLED = ("rare word", "mid word", "three words", "four common")
+
 # One store's figures: how it was built, and by kind of query how it answered.
 Stores = dict[str, dict[str, Any]]
 
@@ -83,7 +86,11 @@ def run(options: Options) -> Result:
                 f"hermes: not loaded above {HERMES_LIMIT:,} messages, its loading is too slow"
             )
         sizes[size] = _measure(size, able, options, missing)
-        tables += [_build_table(size, sizes[size]), _query_table(size, sizes[size])]
+        tables += [
+            _build_table(size, sizes[size]),
+            _query_table(size, sizes[size]),
+            _recall_table(size, sizes[size]),
+        ]
     growth = _growth(sizes)
     if growth:
         tables.append(_growth_table(sizes, growth))
@@ -118,6 +125,10 @@ def _measure(size: int, contenders: list[Contender], options: Options, missing: 
                 times = _times_faster(taken, name)
                 stores[name]["queries"][kind]["times_faster_than"] = times
         for child in team:
+            if child.name == "mnemos":
+                _say(f"{size:,} messages: making vectors and recalling")
+                stores[child.name] |= _recall(child, drawn, folder, options)
+        for child in team:
             stores[child.name]["build"]["peak_memory"] = child.ask("close")["peak_memory"]
     return stores
 
@@ -137,6 +148,33 @@ def _build(child: Child, folder: Path, size: int) -> dict[str, Any]:
         "times_text": built["file_bytes"] / built["text_bytes"],
         "of_promised_size": built["file_bytes"] / promised,
     }
+
+
+def _recall(child: Child, drawn: dict[str, list[str]], folder: Path, options: Options) -> dict[str, Any]:
+    """Questions over the whole store, by words alone and with vectors, which are made before."""
+    path = folder / child.name / "store.db"
+    before = path.stat().st_size
+    made = child.ask("embed")
+    figures: dict[str, Any] = {
+        "vectors": {
+            "passages_per_cpu_second": made["count"] / made["cpu"] * 1e9,
+            "bytes_a_passage": (path.stat().st_size - before) / made["count"],
+        },
+        "recall": {},
+    }
+    for kind in RECALLED:
+        questions = [f"What was it about {query}?" for query in drawn[kind]]
+        for way, words_only in (("by words", True), ("with vectors", False)):
+            taken = Taken()
+            for _ in range(options.repeat):
+                reply = child.ask(
+                    "recall", queries=questions, words_only=words_only, budget=BUDGET_SECONDS / options.repeat
+                )
+                taken.wall.append(reply["wall"])
+                taken.cpu.append(reply["cpu"])
+                taken.answered = sum(map(bool, reply["hits"])) / len(reply["hits"])
+            figures["recall"][f"{kind}, {way}"] = taken.figures()
+    return figures
 
 
 class Checker:
@@ -211,12 +249,17 @@ def _growth(sizes: dict[int, Stores]) -> dict[str, dict[str, float]]:
         small, large = min(held), max(held)
         if small == large:
             continue
-        before, after = sizes[small][name]["queries"], sizes[large][name]["queries"]
+        before = sizes[small][name]["queries"] | _asked(sizes[small][name])
+        after = sizes[large][name]["queries"] | _asked(sizes[large][name])
         exponents[name] = {
             kind: growth_exponent((small, before[kind]["wall_p50"]), (large, after[kind]["wall_p50"]))
             for kind in before
         }
     return exponents
+
+
+def _asked(store: dict[str, Any]) -> dict[str, Any]:
+    return {f"recall: {kind}": taken for kind, taken in store.get("recall", {}).items()}
 
 
 def _build_table(size: int, stores: Stores) -> Table:
@@ -276,10 +319,36 @@ def _query_table(size: int, stores: Stores) -> Table:
     return Table(f"Searching, {size:,} messages", headings, rows)
 
 
+def _recall_table(size: int, stores: Stores) -> Table:
+    store = stores.get("mnemos", {})
+    rows = [
+        [
+            kind,
+            str(taken["samples"]),
+            f"{taken['wall_p50']:.2f}",
+            f"{taken['wall_p99']:.2f}",
+            f"{taken['cpu_p50']:.2f}",
+            f"{taken['cpu_p99']:.2f}",
+            f"{taken['answered']:.0%}",
+        ]
+        for kind, taken in store.get("recall", {}).items()
+    ]
+    made = store.get("vectors", {"passages_per_cpu_second": 0.0, "bytes_a_passage": 0.0})
+    note = (
+        f"Vectors: {made['passages_per_cpu_second']:,.0f} passages a CPU second with reading and storing, "
+        f"{made['bytes_a_passage']:.0f} bytes each in the file."
+    )
+    headings = ("question about", "samples", "p50 ms", "p99 ms", "CPU p50", "CPU p99", "answered")
+    return Table(f"Recalling with mnemos, {size:,} messages", headings, rows, [note])
+
+
 def _growth_table(sizes: dict[int, Stores], growth: dict[str, dict[str, float]]) -> Table:
     names = list(growth)
-    kinds = next(iter(growth.values()))
-    rows = [[kind, *(f"{growth[name][kind]:.2f}" for name in names)] for kind in kinds]
+    kinds = dict.fromkeys(kind for one in growth.values() for kind in one)
+    rows = [
+        [kind, *(f"{growth[name][kind]:.2f}" if kind in growth[name] else "-" for name in names)]
+        for kind in kinds
+    ]
     title = f"Growth from {min(sizes):,} messages to the largest size loaded: p50 ~ size ^ exponent"
     return Table(title, ("query", *names), rows)
 

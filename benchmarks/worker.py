@@ -148,19 +148,44 @@ class Worker:
 
     def search(self, queries: list[str], budget: float) -> Reply:
         """Time each query once, in order, until the budget of seconds is spent (ten at least)."""
+        search = self._engine.search
+        return self._timed(lambda query: search(query, LIMIT), queries, budget, self._place)
+
+    def _timed(
+        self,
+        ask: Callable[[str], list[Any]],
+        queries: list[str],
+        budget: float,
+        place: Callable[[Any], Any],
+    ) -> Reply:
         wall, cpu, hits = [], [], []
-        search, clock, cpu_clock = self._engine.search, time.perf_counter_ns, time.process_time_ns
+        clock, cpu_clock = time.perf_counter_ns, time.process_time_ns
         deadline = time.monotonic() + budget
         for query in queries:
             cpu_before, before = cpu_clock(), clock()
-            rows = search(query, LIMIT)
+            rows = ask(query)
             after, cpu_after = clock(), cpu_clock()
             wall.append(after - before)
             cpu.append(cpu_after - cpu_before)
-            hits.append([self._place(row) for row in rows])
+            hits.append([place(row) for row in rows])
             if time.monotonic() > deadline and len(wall) >= 10:
                 break
         return {"wall": wall, "cpu": cpu, "hits": hits}
+
+    def embed(self) -> Reply:
+        """Make the vectors of everything that was loaded."""
+        cpu = time.process_time_ns()
+        count = self._recaller().embed()
+        return {"count": count, "cpu": time.process_time_ns() - cpu}
+
+    def recall(self, queries: list[str], budget: float, *, words_only: bool) -> Reply:
+        """As ``search``, for questions."""
+        recall = self._recaller().recall
+        return self._timed(lambda query: recall(query, words_only), queries, budget, lambda _: 1)
+
+    def _recaller(self) -> Any:
+        """The engine, where it recalls: only ours does."""
+        return self._engine
 
     def close(self) -> Reply:
         self._engine.close()
@@ -199,7 +224,7 @@ def serve(engine: Engine) -> None:
         verb: getattr(worker, verb)
         for verb in (
             "versions", "prepare_append", "append", "finish_append", "create_shared", "counts",
-            "load", "search", "close",
+            "load", "search", "embed", "recall", "close",
         )
     }  # fmt: skip
     for line in sys.stdin:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 # Proposals of words and of vectors. More cost time and find nothing: with 40 of each, recall on
 # conversations is what it is with 100.
-SEEDS = 40
+SEEDS = 50
+# Of what words and vectors propose together, so many times that number are looked at.
+_KEPT = 0.6
 # Proposals from within the time that a question names.
 _SEEDS_IN_TIME = 30
 _SEEDS_OF_TIME_ALONE = 10
@@ -27,7 +30,7 @@ CONTEXT = 2
 _AFTERWARDS = 7 * 86400.0
 _LONG_SPAN = 40 * 86400.0
 # So much of a neighbour is read.
-_NEIGHBOUR_CHARACTERS = 1_500
+_NEIGHBOUR_CHARACTERS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +89,11 @@ def gather(
             since=max(span.start, filters.since) if filters.since is not None else span.start,
             until=min(told_until(span), filters.until) if filters.until is not None else told_until(span),
         )
-        proposed |= _proposed(tx, asked, sense, within, kinds, _SEEDS_IN_TIME)
+        in_time = _proposed(tx, asked, sense, within, kinds, _SEEDS_IN_TIME)
         # The time alone may be all that links a question to its answer.
-        few = _SEEDS_IN_TIME if len(proposed) < SEEDS else _SEEDS_OF_TIME_ALONE
-        proposed |= {seed.id for seed in tx.passages.best([], [], within, kinds=kinds, limit=few)}
+        few = _SEEDS_IN_TIME if len(proposed) + len(in_time) < SEEDS else _SEEDS_OF_TIME_ALONE
+        alone = tx.passages.best([], [], within, kinds=kinds, limit=few)
+        proposed |= in_time | {seed.id for seed in alone}
     ids = sorted(proposed)
     strips = tx.passages.strips(ids, reach=NEIGHBOURS + CONTEXT, characters=_NEIGHBOUR_CHARACTERS)
     passages = tuple(tx.passages.get(ids))
@@ -109,12 +113,19 @@ def _proposed(
     kinds: Sequence[str] | None,
     limit: int,
 ) -> set[int]:
+    """What words and what vectors propose; of both, those that one of them or both together speak for."""
     clauses = [word.clause for word in asked.question.words]
     best = tx.passages.best(clauses, asked.counts, filters, kinds=kinds, limit=limit, speakers=asked.speakers)
-    found = {seed.id for seed in best}
-    if sense is not None:
-        found |= {
-            near.id
-            for near in tx.vectors.nearest(sense.model, sense.vector, filters, kinds=kinds, limit=limit)
-        }
-    return found
+    if sense is None:
+        return {seed.id for seed in best}
+    nearest = tx.vectors.nearest(sense.model, sense.vector, filters, kinds=kinds, limit=limit)
+    cosines = {near.id: near.cosine for near in nearest}
+    missing = [seed.id for seed in best if seed.id not in cosines]
+    cosines |= {i: near.cosine for i, near in tx.vectors.cosines(sense.model, sense.vector, missing).items()}
+    scores = {seed.id: seed.score for seed in best}
+    highest, closest = max([*scores.values(), 1e-9]), max([*cosines.values(), 1e-9])
+    promise = {
+        passage: scores.get(passage, 0.0) / highest + cosines.get(passage, 0.0) / closest
+        for passage in scores.keys() | cosines.keys()
+    }
+    return set(heapq.nlargest(int(limit * _KEPT), promise, key=lambda passage: (promise[passage], passage)))

@@ -20,11 +20,11 @@ from mnemos.recall.embedding import Embedding
 from mnemos.recall.features import SENTENCE, Candidate, judge
 from mnemos.recall.hits import excerpt, fits
 from mnemos.recall.lines import Scene, set_scene
-from mnemos.recall.model import Recall
+from mnemos.recall.model import Excerpt, Recall
 from mnemos.recall.pack import pack
 from mnemos.recall.question import Question, understand
 from mnemos.recall.sense import sense_of, with_missing
-from mnemos.storage.base import Filters, Found, Results, Storage
+from mnemos.storage.base import Filters, Found, Reads, Results, Storage
 from mnemos.storage.passages import MESSAGE
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _NEAR_AT_ALL = 0.2
 # What is no longer so comes after everything that is.
 _SUPERSEDED = 100.0
 # Candidates that are read sentence by sentence, and how far.
-_READ_CLOSELY = 40
+_READ_CLOSELY = 20
 _CHARACTERS_READ = 2_000
 # From here on, what has none of the words is still about the same.
 _CLEARLY_NEAR = 0.35
@@ -94,9 +94,17 @@ class Recaller:
         ranked = self.rank(query, filters, kinds=kinds, now=now, lexical=lexical)
         best = list(zip(ranked.candidates, ranked.scores, strict=True))[:limit]
         scene, gathered = ranked.scene, ranked.gathered
-        excerpts = self._storage.read(
-            lambda tx: [excerpt(tx, scene, found, gathered, score, filters) for found, score in best]
-        )
+
+        def shown(tx: Reads) -> list[Excerpt]:
+            # What was forgotten since it was judged is not shown.
+            there = tx.passages.present([found.line.id for found, _ in best])
+            return [
+                excerpt(tx, scene, found, gathered, score, filters)
+                for found, score in best
+                if found.line.id in there
+            ]
+
+        excerpts = self._storage.read(shown)
         packed = pack(excerpts, budget)
         return Recall(
             query,

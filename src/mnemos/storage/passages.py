@@ -162,6 +162,10 @@ class PassageReads(Protocol):
 
     def find(self, kind: str, ref: str) -> Passage | None: ...
 
+    def present(self, ids: Sequence[int]) -> set[int]:
+        """Those of these passages, messages included, that are there and not forgotten."""
+        ...
+
 
 class PassageWrites(PassageReads, Protocol):
     def put(

@@ -146,6 +146,10 @@ class SqlitePassageReads:
         }
         return [_passage(row) for row in rows(self._connection, SQL.of_ids, asked)]
 
+    def present(self, ids: Sequence[int]) -> set[int]:
+        asked = {"ids": _json(ids), "first": self._space.first, "last": self._space.last_passage}
+        return {passage for (passage,) in rows(self._connection, SQL.present, asked)}
+
     def find(self, kind: str, ref: str) -> Passage | None:
         found = rows(self._connection, SQL.of_ref, (self._space.id, kind, ref))
         return _passage(found[0]) if found else None

@@ -178,3 +178,17 @@ ORDER BY id
 SELECT next_passage - 1
 FROM spaces
 WHERE id = ?
+
+-- name: present
+SELECT m.id
+FROM messages AS m
+JOIN sessions AS s ON s.key = m.session
+WHERE m.id IN (SELECT value FROM json_each(:ids))
+    AND m.id BETWEEN :first AND :last
+    AND m.forgotten_at IS NULL
+    AND NOT s.doomed
+UNION ALL
+SELECT id
+FROM passages
+WHERE id IN (SELECT value FROM json_each(:ids))
+    AND id BETWEEN :first AND :last
