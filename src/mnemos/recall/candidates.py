@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
 
 # Proposals of words and of vectors. More cost time and find nothing: with 40 of each, recall on
 # conversations is what it is with 100.
-SEEDS = 50
-# Of what words and vectors propose together, so many times that number are looked at.
-_KEPT = 0.6
+SEEDS = 40
+# Lines that are read for each of them, if there were as many: those that promise most come first.
+_LINES_A_SEED = 6
 # Proposals from within the time that a question names.
 _SEEDS_IN_TIME = 30
 _SEEDS_OF_TIME_ALONE = 10
@@ -116,16 +115,31 @@ def _proposed(
     """What words and what vectors propose; of both, those that one of them or both together speak for."""
     clauses = [word.clause for word in asked.question.words]
     best = tx.passages.best(clauses, asked.counts, filters, kinds=kinds, limit=limit, speakers=asked.speakers)
-    if sense is None:
-        return {seed.id for seed in best}
-    nearest = tx.vectors.nearest(sense.model, sense.vector, filters, kinds=kinds, limit=limit)
-    cosines = {near.id: near.cosine for near in nearest}
-    missing = [seed.id for seed in best if seed.id not in cosines]
-    cosines |= {i: near.cosine for i, near in tx.vectors.cosines(sense.model, sense.vector, missing).items()}
     scores = {seed.id: seed.score for seed in best}
+    cosines: dict[int, float] = {}
+    if sense is not None:
+        nearest = tx.vectors.nearest(sense.model, sense.vector, filters, kinds=kinds, limit=limit)
+        cosines = {near.id: near.cosine for near in nearest}
     highest, closest = max([*scores.values(), 1e-9]), max([*cosines.values(), 1e-9])
     promise = {
         passage: scores.get(passage, 0.0) / highest + cosines.get(passage, 0.0) / closest
         for passage in scores.keys() | cosines.keys()
     }
-    return set(heapq.nlargest(int(limit * _KEPT), promise, key=lambda passage: (promise[passage], passage)))
+    by_promise = sorted(promise, key=lambda passage: (-promise[passage], -passage))
+    return _within(by_promise, limit * _LINES_A_SEED)
+
+
+def _within(passages: Sequence[int], lines: int) -> set[int]:
+    """The first of them that can be read with their neighbours in about so many lines.
+
+    Neighbours have ids near each other, so what stands close together costs little more than one.
+    """
+    kept: set[int] = set()
+    read: set[int] = set()
+    reach = NEIGHBOURS + CONTEXT
+    for passage in passages:
+        if len(read) >= lines:
+            break
+        kept.add(passage)
+        read.update(range(passage - reach, passage + reach + 1))
+    return kept
