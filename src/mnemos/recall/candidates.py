@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # conversations is what it is with 100.
 SEEDS = 40
 # Lines that are read for each of them, if there were as many: those that promise most come first.
-_LINES_A_SEED = 6
+_LINES_A_SEED = 4
 # Proposals from within the time that a question names.
 _SEEDS_IN_TIME = 30
 _SEEDS_OF_TIME_ALONE = 10

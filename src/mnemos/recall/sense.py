@@ -39,6 +39,9 @@ def _by_words(asked: Asked, embedder: StaticEmbedder, model: str) -> Sense | Non
     ids: list[int] = []
     weights: list[float] = []
     for word, count in zip(asked.question.words, asked.counts, strict=True):
+        if any(map(str.isdigit, word.form)):
+            # A number or a code means nothing but itself.
+            continue
         idf = math.log(1 + (max(asked.total - count, 0) + 0.5) / (count + 0.5))
         weight = min(idf, highest) * max(word.weight, _LEAST_WEIGHT)
         # What is no token of the model weighs nothing, and means nothing.
