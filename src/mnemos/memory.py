@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mnemos.errors import (
     Corrupt,
@@ -21,11 +21,6 @@ from mnemos.errors import (
     Unavailable,
 )
 from mnemos.operations import registry
-from mnemos.recall.embedders.base import Embedder, embedder
-from mnemos.recall.embedding import Embedding
-from mnemos.recall.model import KINDS, Recall
-from mnemos.recall.service import MAX_LIMIT as MOST_HITS
-from mnemos.recall.service import Recaller
 from mnemos.sessions import undo
 from mnemos.sessions.model import document_of, optional_moment, whole
 from mnemos.sessions.recording import Clock
@@ -36,7 +31,14 @@ from mnemos.storage.base import AuditRow, Check, Filters, Results, Storage, Writ
 from mnemos.storage.sqlite.engine import SqliteStorage
 from mnemos.storage.sqlite.salvage import salvage
 
+if TYPE_CHECKING:
+    from mnemos.recall.embedders.base import Embedder
+    from mnemos.recall.embedding import Embedding
+    from mnemos.recall.model import Recall
+    from mnemos.recall.service import Recaller
+
 DATABASE = "mnemos.db"
+MOST_HITS = 200
 IN_MEMORY = ":memory:"
 
 
@@ -122,6 +124,8 @@ class Memory:
     @cached_property
     def embedding(self) -> Embedding:
         """The vectors of this home: made in the background, or by ``embedding.catch_up()``."""
+        from mnemos.recall.embedding import Embedding
+
         may_write = not self.settings.disabled
         return Embedding(self.storage, self.settings.embedder, self._embedder, may_write=may_write)
 
@@ -168,6 +172,9 @@ class Memory:
 
     @cached_property
     def recaller(self) -> Recaller:
+        # Whoever only records should not wait for what recall needs.
+        from mnemos.recall.service import Recaller
+
         return Recaller(self.storage, self.embedding, self.clock)
 
     # --- for agent loops --------------------------------------------------------------------
@@ -305,6 +312,8 @@ class Memory:
         yield passed("vectors", f"{coverage.done} of {coverage.total} passages have theirs")
 
     def _embedder(self, spec: str) -> Embedder:
+        from mnemos.recall.embedders.base import embedder
+
         at = self.settings.embedding
         return embedder(spec, base_url=at.base_url, api_key=at.api_key, timeout=at.timeout)
 
@@ -353,6 +362,8 @@ class Memory:
 
 
 def _known_kinds(kinds: list[str] | None) -> list[str] | None:
+    from mnemos.recall.model import KINDS
+
     for kind in kinds or ():
         if kind not in KINDS:
             raise InvalidInput(f"there is no kind {kind!r}; known are {', '.join(KINDS)}")

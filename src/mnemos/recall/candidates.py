@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SEEDS = 40
 # Lines that are read for each of them, if there were as many: those that promise most come first.
 _LINES_A_SEED = 4
+_LINES_A_SEED_BY_WORDS = 7
 # Proposals from within the time that a question names.
 _SEEDS_IN_TIME = 30
 _SEEDS_OF_TIME_ALONE = 10
@@ -126,7 +127,7 @@ def _proposed(
         for passage in scores.keys() | cosines.keys()
     }
     by_promise = sorted(promise, key=lambda passage: (-promise[passage], -passage))
-    return _within(by_promise, limit * _LINES_A_SEED)
+    return _within(by_promise, limit * (_LINES_A_SEED if sense is not None else _LINES_A_SEED_BY_WORDS))
 
 
 def _within(passages: Sequence[int], lines: int) -> set[int]:

@@ -30,7 +30,6 @@ from mnemos.storage.passages import MESSAGE
 if TYPE_CHECKING:
     from mnemos.recall.nearness import Surroundings
 
-MAX_LIMIT = 200
 # What chance gives unrelated texts is below this.
 _NEAR_AT_ALL = 0.2
 # What is no longer so comes after everything that is.
