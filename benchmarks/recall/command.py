@@ -1,4 +1,4 @@
-"""``python -m benchmarks recall``: compare, ablate or fit."""
+"""``python -m benchmarks recall``: compare and cross-validate; or only fit, or ablate."""
 
 from __future__ import annotations
 
@@ -30,13 +30,16 @@ def main(arguments: Sequence[str]) -> None:
         parser.error(str(exc))
     if not files:
         parser.error(WHERE)
-    if not options.fit and not options.ablation:
+    only_learn = options.fit or options.ablation
+    if not only_learn:
         _compare(files, options)
-        return
     try:
+        # What the weights are worth on conversations that they have not seen belongs to every comparison.
         _learn(files, options)
     except InvalidInput as exc:
-        parser.error(str(exc))
+        if only_learn:
+            parser.error(str(exc))
+        print(f"not cross-validated: {exc}")
 
 
 def _compare(files: Sequence[Data], options: argparse.Namespace) -> None:

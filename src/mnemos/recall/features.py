@@ -45,7 +45,7 @@ _NAME = re.compile(r"(?<![.!?\"\n(] )(?<!^)\b[A-Z][a-zA-Z'’&]+|\"[^\"]{3,60}\"
 _FIRST_PERSON = re.compile(r"\b(?:I|i|my|My|we|We|our|Our|me|mine|us)\b")
 
 # Candidates that are looked at closely.
-_LOOKED_AT = 100
+_LOOKED_AT = 70
 
 # Set for a few that lead, after everything else.
 SENTENCE = "meaning_of_sentence"

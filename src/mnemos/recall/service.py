@@ -35,7 +35,7 @@ _NEAR_AT_ALL = 0.2
 # What is no longer so comes after everything that is.
 _SUPERSEDED = 100.0
 # Candidates that are read sentence by sentence, and how far.
-_READ_CLOSELY = 20
+_READ_CLOSELY = 12
 _CHARACTERS_READ = 2_000
 # From here on, what has none of the words is still about the same.
 _CLEARLY_NEAR = 0.35
