@@ -74,7 +74,7 @@ def run_out_of_room(home: str) -> None:
         for room in range(1, 500):
             memory.sessions.append_message("s", "user", f"the quetzal number{room} is a bird")
             disk.full_from(room)
-            answer = memory.recall(f"number{room}")
+            answer = memory.recall(f"the quetzal number{room}")
             writes = disk.operations
             disk.full_from(0)
             report({"mode": answer.mode, "found": bool(answer.hits), "notes": list(answer.notes)})
