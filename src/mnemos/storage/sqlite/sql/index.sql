@@ -83,11 +83,6 @@ UPDATE spaces
 SET indexed = id << 32,
     removals = removals + 1
 
--- name: spaces
-SELECT id, name
-FROM spaces
-ORDER BY id
-
 -- name: words_rule
 SELECT value
 FROM properties

@@ -97,10 +97,6 @@ WHERE embedding = ?
     AND last >= ?
 ORDER BY last
 
--- name: delete_chunk
-DELETE FROM vectors
-WHERE id = ?
-
 -- name: count_erasure
 UPDATE embeddings
 SET erasures = erasures + 1
