@@ -20,11 +20,14 @@ from mnemos.errors import (
     Refused,
     Unavailable,
 )
+from mnemos.facts import undo as undo_facts
+from mnemos.facts.model import KIND
+from mnemos.facts.service import Facts
+from mnemos.inputs import names, optional_moment, whole
 from mnemos.operations import registry
 from mnemos.sessions import undo
-from mnemos.sessions.model import document_of, optional_moment, whole
+from mnemos.sessions.model import document_of
 from mnemos.sessions.recording import Clock
-from mnemos.sessions.search import names
 from mnemos.sessions.service import Sessions
 from mnemos.settings import Settings
 from mnemos.storage.base import AuditRow, Check, Filters, Results, Storage, Writes, failed, passed
@@ -122,6 +125,12 @@ class Memory:
         return Sessions(self.storage, self.settings, self.clock, self._ranked)
 
     @cached_property
+    def facts(self) -> Facts:
+        # Without a session of the host's, this object is one.
+        session_id = f"memory-{os.urandom(8).hex()}"
+        return Facts(self.storage, self.settings, self.clock, self._ranked_facts, session_id)
+
+    @cached_property
     def embedding(self) -> Embedding:
         """The vectors of this home: made in the background, or by ``embedding.catch_up()``."""
         from mnemos.recall.embedding import Embedding
@@ -200,7 +209,8 @@ class Memory:
         """Take back a change of the log, by default the newest that can be; what was done."""
         self._check_enabled()
         entry = self._undoable(entry_id)
-        done = undo.take_back(self.storage, entry, self.clock())
+        take_back = undo_facts.take_back if undo_facts.can_be_undone(entry) else undo.take_back
+        done = take_back(self.storage, entry, self.clock())
 
         def work(tx: Writes) -> None:
             by = tx.audit.record(
@@ -219,8 +229,8 @@ class Memory:
     def forget(self, ref: str) -> dict[str, Any]:
         """Erase what a reference names, in rows, index and log; it cannot be undone.
 
-        ``message:ID`` or ``session:ID``. Answers ``pending`` while another reader keeps the log from
-        being emptied, and ``copies``: the backups that still hold the text.
+        ``message:ID``, ``session:ID`` or ``fact:ID``. Answers ``pending`` while another reader keeps the
+        log from being emptied, and ``copies``: the backups that still hold the text.
         """
         self._check_enabled()
         kind, _, name = ref.partition(":") if isinstance(ref, str) else ("", "", "")
@@ -228,8 +238,14 @@ class Memory:
             self.sessions.forget_message(int(name))
         elif kind == "session" and name:
             self.sessions.forget_session(name)
+        elif kind == "fact" and name:
+            self.facts.forget(name)
         else:
-            raise InvalidInput(f"{ref!r} names nothing; use message:ID or session:ID")
+            raise InvalidInput(f"{ref!r} names nothing; use message:ID, session:ID or fact:ID")
+        return self.scrubbed(ref)
+
+    def scrubbed(self, ref: str) -> dict[str, Any]:
+        """Reach the bytes of what was just forgotten; the answer of ``forget``."""
         pending = not self.storage.scrub()
         return {"ref": ref, "forgotten": True, "pending": pending, "copies": self.backups()}
 
@@ -280,6 +296,8 @@ class Memory:
             yield from self._salvage()
 
     def close(self) -> None:
+        if "facts" in self.__dict__:
+            self.facts.flush()
         if "storage" in self.__dict__:
             self.storage.close()
 
@@ -299,6 +317,10 @@ class Memory:
     def _ranked(self, query: str, filters: Filters) -> Results:
         """Messages that answer a question, best first: what session_search asks."""
         return self.recaller.messages(query, filters)
+
+    def _ranked_facts(self, query: str, scope: str | None, limit: int) -> list[str]:
+        """Refs of facts that answer a question: what memory_search asks."""
+        return self.recaller.refs(query, KIND, Filters(group=scope), limit)
 
     def _check_vectors(self) -> Iterator[Check]:
         if not self.embedding.is_wanted:
@@ -341,24 +363,28 @@ class Memory:
             entry = self.storage.read(lambda tx: tx.audit.get(entry_id))
             if entry is None:
                 raise NotFound(f"the log has no entry {entry_id}; see `mnemos log`")
-            if not undo.can_be_undone(entry):
+            if not _can_be_undone(entry):
                 raise Refused(f"entry {entry_id} ({entry.operation}) cannot be undone (again)")
             return entry
         for entry in self.log(200):
-            if undo.can_be_undone(entry):
+            if _can_be_undone(entry):
                 return entry
         raise NotFound("there is nothing to undo")
 
     def _salvage(self) -> Iterator[Check]:
         self.close()
         self.__dict__.pop("storage", None)
-        for part in ("sessions", "embedding", "recaller"):
+        for part in ("sessions", "facts", "embedding", "recaller"):
             self.__dict__.pop(part, None)
         result = salvage(self.database.parent.resolve() / self.database.name)
         brought = ", ".join(f"{count} {table}" for table, count in result.rows.items() if count)
         yield passed("salvage", f"saved {brought}; the damaged file is {result.damaged}")
         self.storage.catch_up()
         yield from self.storage.examine(repair=True)
+
+
+def _can_be_undone(entry: AuditRow) -> bool:
+    return undo.can_be_undone(entry) or undo_facts.can_be_undone(entry)
 
 
 def _known_kinds(kinds: list[str] | None) -> list[str] | None:

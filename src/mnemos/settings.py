@@ -73,6 +73,10 @@ class Settings:
     busy_seconds: float = 30.0
     """How long a write waits for other processes before it fails with ``busy``."""
     max_message_bytes: int = 16 * 1024 * 1024
+    max_fact_characters: int = 400
+    """The longest content of a fact; a longer one is refused."""
+    hot_tokens: int = 150
+    """What the facts in every prompt may take; what stands around them takes up to 30 more."""
     audit_days: int = 30
     """How long a deleted session can be brought back with undo."""
     llm: Model = Model()
@@ -241,5 +245,7 @@ _READ = {
     "busy_seconds": _positive,
     "max_message_bytes": _whole,
     "audit_days": _whole,
+    "max_fact_characters": _whole,
+    "hot_tokens": _whole,
     "embedder": _text,
 }

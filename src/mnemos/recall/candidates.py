@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mnemos.recall.question import Question
 from mnemos.storage.base import Filters, Reads
-from mnemos.storage.passages import Near, Passage, Strip, Units
+from mnemos.storage.passages import MESSAGE, Near, Passage, Strip, Units
 from mnemos.text.times import Span
 
 if TYPE_CHECKING:
@@ -127,6 +127,9 @@ def _proposed(
         for passage in scores.keys() | cosines.keys()
     }
     by_promise = sorted(promise, key=lambda passage: (-promise[passage], -passage))
+    if kinds is not None and MESSAGE not in kinds:
+        # Nothing stands around what is no message.
+        return set(by_promise)
     return _within(by_promise, limit * (_LINES_A_SEED if sense is not None else _LINES_A_SEED_BY_WORDS))
 
 

@@ -78,6 +78,8 @@ def fits(line: Line, filters: Filters) -> bool:
         return False
     if line.passage is not None and line.passage.session_id in filters.exclude_session_ids:
         return False
+    if filters.group is not None and (line.passage is None or line.passage.group != filters.group):
+        return False
     return filters.roles is None or line.row is None or line.row.role in filters.roles
 
 

@@ -217,7 +217,7 @@ def _line(
 
 
 def _other(passage: Passage, matcher: Matcher, part: Sequence[float], cosines: dict[int, float]) -> Line:
-    folded = fold(passage.text)
+    folded = fold(passage.readable)
     counts, strengths = matcher.find(folded)
     return Line(
         passage.id,

@@ -68,7 +68,7 @@ def with_missing(gathered: Gathered, sense: Sense, embedder: Embedder) -> Gather
         for row in strip.messages
         if row.id not in gathered.cosines and not row.forgotten
     }
-    texts |= {p.id: p.text[:PIECE_CHARACTERS] for p in gathered.passages if p.id not in gathered.cosines}
+    texts |= {p.id: p.readable[:PIECE_CHARACTERS] for p in gathered.passages if p.id not in gathered.cosines}
     if not texts:
         return gathered
     import numpy as np

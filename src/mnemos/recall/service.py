@@ -128,6 +128,12 @@ class Recaller:
         hits = tuple(Found(line.id, len(line.counts), score) for line, score in found)
         return Results(hits, partial=bool(hits) and partial)
 
+    def refs(self, query: str, kind: str, filters: Filters, limit: int) -> list[str]:
+        """The passages of a kind that answer, best first, those that still hold before others."""
+        ranked = self.rank(query, filters, kinds=(kind,))
+        lines = (candidate.line for candidate in ranked.candidates[:limit])
+        return [line.passage.ref for line in lines if line.passage is not None]
+
     def rank(
         self,
         query: str,

@@ -7,25 +7,17 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
-from unicodedata import category
 
 import msgspec
 
 from mnemos.errors import InvalidInput, NotFound, TooLarge
+from mnemos.inputs import MAX_NAME, moment, optional_name, whole
 from mnemos.sessions.redaction import Redact, redacted
 from mnemos.storage.base import Document, Glimpse, MessageRow, NewMessage, SessionRow
 
 FORGOTTEN = "[forgotten]"
 
 MAX_DEPTH = 100
-
-_MAX_NAME = 512
-# Control characters, lone surrogates, line and paragraph separators. Joiners and wide blanks are letters
-# to those who write Persian, Japanese or emoji.
-_NOT_IN_NAMES = frozenset({"Cc", "Cs", "Zl", "Zp"})
-# They make a name look like another.
-_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_LAST_MOMENT = 1e12
 
 ROLES = frozenset({"user", "assistant", "system", "tool", "developer", "function"})
 _LONGEST_SPEAKER = 48
@@ -166,7 +158,7 @@ def _named_in(metadata: str) -> str:
     if isinstance(known, dict):
         for key in ("speaker", "name"):
             if isinstance(known.get(key), str):
-                return str(known[key])[:_MAX_NAME]
+                return str(known[key])[:MAX_NAME]
     return ""
 
 
@@ -196,38 +188,12 @@ def call_name(call: Mapping[str, Any]) -> str:
 # --- values ---------------------------------------------------------------------------------
 
 
-def name(label: str, value: Any) -> str:
-    """A short text without control characters, such as an id."""
-    if not isinstance(value, str) or not value.strip():
-        raise InvalidInput(f"{label} is {value!r}; use a text that is not empty")
-    if len(value) > _MAX_NAME:
-        raise TooLarge(f"{label} has {len(value)} characters; at most {_MAX_NAME} are allowed")
-    if not value.isprintable() and any(category(c) in _NOT_IN_NAMES or c in _DIRECTIONS for c in value):
-        raise InvalidInput(f"{label} is {value!r}; line breaks and control characters are not allowed")
-    return value
-
-
 def message_id(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise InvalidInput(f"{value!r} is no message id; use a whole number, such as 42")
     if not 0 < value < 1 << 53:
         raise NotFound(f"there is no message {value}")
     return value
-
-
-def can_be_name(label: str, value: Any) -> bool:
-    """Whether anything can have this name: what nothing can have is unknown, not wrong."""
-    if not isinstance(value, str):
-        raise InvalidInput(f"{label} is {value!r}; use a text")
-    try:
-        name(label, value)
-    except InvalidInput:
-        return False
-    return True
-
-
-def optional_name(label: str, value: Any) -> str | None:
-    return None if value is None else name(label, value)
 
 
 def optional_text(label: str, value: Any, max_bytes: int) -> str | None:
@@ -238,24 +204,6 @@ def optional_text(label: str, value: Any, max_bytes: int) -> str | None:
     clean = value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
     _check_size(label, max_bytes, clean)
     return clean
-
-
-def whole(label: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 53:
-        raise InvalidInput(f"{label} is {value!r}; use a whole number from 0")
-    return value
-
-
-def moment(label: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InvalidInput(f"{label} is {value!r}; use Unix seconds, such as 1767225600.0")
-    if not abs(value) < _LAST_MOMENT:
-        raise InvalidInput(f"{label} is {value!r}; use Unix seconds (are these milliseconds?)")
-    return float(value)
-
-
-def optional_moment(label: str, value: Any) -> float | None:
-    return None if value is None else moment(label, value)
 
 
 def _exactly(value: Any) -> str:

@@ -7,21 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mnemos.errors import AlreadyExists, Ambiguous, Disabled, NotFound
+from mnemos.inputs import can_be_name, moment, name, optional_name, whole
 from mnemos.sessions import undo
 from mnemos.sessions.conversation import conversation
 from mnemos.sessions.model import (
-    can_be_name,
     dumped,
     message_dict,
-    moment,
-    name,
     new_message,
     optional_json,
-    optional_name,
     optional_text,
     session_dict,
     turn,
-    whole,
 )
 from mnemos.sessions.model import message_id as as_message_id
 from mnemos.sessions.redaction import Redact

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mnemos.errors import InvalidInput
+from mnemos.inputs import whole
 from mnemos.sessions import lineage
-from mnemos.sessions.model import document_of, text_of, whole
+from mnemos.sessions.model import document_of, text_of
 from mnemos.storage.base import Filters, Glimpse, Hit, MessageRow, Order, Reads, Results
 from mnemos.text.highlight import OPEN, Finder
 from mnemos.text.query import Query, parse
@@ -48,19 +48,6 @@ def order(sort: str) -> Order:
         return Order(sort)
     except ValueError:
         raise InvalidInput(f"sort is {sort!r}; use relevance, newest or oldest") from None
-
-
-def names(label: str, value: str | Sequence[str] | None) -> list[str] | None:
-    """A filter given as one name or several."""
-    if value is None:
-        return None
-    several = [value] if isinstance(value, str) else value
-    if not isinstance(several, (list, tuple, set, frozenset)) or not all(
-        isinstance(item, str) for item in several
-    ):
-        raise InvalidInput(f"{label} is {value!r}; use a text or a list of texts")
-    # What no engine can store can match nothing.
-    return [item.encode("utf-8", "replace").decode() for item in several]
 
 
 def find(tx: Reads, search: Asked) -> Results:

@@ -7,17 +7,9 @@ from functools import partial
 from typing import IO, Any
 
 from mnemos.errors import InvalidInput, NotFound
+from mnemos.inputs import can_be_name, name, names, optional_moment, optional_name, whole
 from mnemos.sessions import discovery, lineage, search, transcripts, undo
-from mnemos.sessions.model import (
-    calls_without_arguments,
-    can_be_name,
-    dumped,
-    name,
-    optional_moment,
-    optional_name,
-    session_dict,
-    whole,
-)
+from mnemos.sessions.model import calls_without_arguments, dumped, session_dict
 from mnemos.sessions.model import message_id as as_message_id
 from mnemos.sessions.recording import Recording
 from mnemos.storage.base import Filters, Order, Results, Writes
@@ -93,7 +85,7 @@ class Sessions(Recording):
         asks = query is not None and bool(query.strip())
         if session_id is not None and not asks:
             return self._storage.read(lambda tx: discovery.read(tx, session_id, budget=budget))
-        excluded = search.names("exclude_session_ids", exclude_session_ids) or []
+        excluded = names("exclude_session_ids", exclude_session_ids) or []
         filters = self._filters(
             source,
             role_filter,
@@ -329,10 +321,10 @@ class Sessions(Recording):
         until: float | None,
     ) -> Filters:
         return Filters(
-            sources=search.names("source", sources),
-            roles=search.names("role_filter", roles),
-            session_ids=search.names("session_ids", session_ids),
-            exclude_session_ids=search.names("exclude_session_ids", exclude_session_ids) or (),
+            sources=names("source", sources),
+            roles=names("role_filter", roles),
+            session_ids=names("session_ids", session_ids),
+            exclude_session_ids=names("exclude_session_ids", exclude_session_ids) or (),
             since=optional_moment("since", since),
             until=optional_moment("until", until),
         )

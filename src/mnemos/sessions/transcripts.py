@@ -8,19 +8,15 @@ from dataclasses import dataclass, replace
 from typing import IO, Any
 
 from mnemos.errors import InvalidInput
+from mnemos.inputs import moment, name, optional_moment, optional_name, whole
 from mnemos.sessions.model import (
     MESSAGE_FIELDS,
     dumped,
     message_dict,
-    moment,
-    name,
     new_message,
     optional_json,
-    optional_moment,
-    optional_name,
     optional_text,
     session_dict,
-    whole,
 )
 from mnemos.sessions.redaction import Redact
 from mnemos.storage.base import NewMessage, SessionRow, Storage, Writes

@@ -17,6 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from mnemos.storage.facts import FactReads, FactWrites
 from mnemos.storage.passages import PassageReads, PassageWrites, VectorReads, VectorWrites
 from mnemos.text.query import Query
 
@@ -133,6 +134,8 @@ class Filters:
     exclude_session_ids: Sequence[str] = ()
     since: float | None = None
     until: float | None = None
+    group: str | None = None
+    """Only passages of this group; messages have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,6 +356,9 @@ class Reads(Protocol):
     def vectors(self) -> VectorReads: ...
 
     @property
+    def facts(self) -> FactReads: ...
+
+    @property
     def audit(self) -> AuditReads: ...
 
 
@@ -365,6 +371,9 @@ class Writes(Protocol):
 
     @property
     def vectors(self) -> VectorWrites: ...
+
+    @property
+    def facts(self) -> FactWrites: ...
 
     @property
     def audit(self) -> AuditWrites: ...

@@ -44,6 +44,15 @@ class Passage:
     at: float
     live: bool
     text: str
+    also: str = ""
+    """Words it is found by besides its text, such as the long form of an abbreviation; never shown."""
+    group: str | None = None
+    """What a search can be narrowed to, such as the scope of a fact."""
+
+    @property
+    def readable(self) -> str:
+        """Everything it is found by."""
+        return f"{self.text}\n{self.also}" if self.also else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +187,14 @@ class PassageWrites(PassageReads, Protocol):
         session_id: str | None = None,
         speaker: str | None = None,
         live: bool = True,
+        also: str = "",
+        group: str | None = None,
     ) -> int:
         """Make or replace the passage of this kind and ref."""
+        ...
+
+    def outdate(self, kind: str, ref: str) -> bool:
+        """Let the passage stand, as one that is no longer so; False when there is none."""
         ...
 
     def remove(self, kind: str, ref: str) -> bool:

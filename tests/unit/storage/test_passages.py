@@ -13,8 +13,8 @@ import pytest
 from mnemos.sessions.model import document_of
 from mnemos.storage.sqlite import index, schema
 from mnemos.storage.sqlite.engine import SqliteStorage
-from mnemos.storage.sqlite.passages import _row
 from mnemos.storage.sqlite.salvage import salvage
+from mnemos.storage.sqlite.terms import passage_row
 from mnemos.storage.sqlite.upkeep import Upkeep
 from mnemos.testing.storage.opening import NOW, append, create, found, message, settle, tell
 from mnemos.testing.storage.passages import best, find, put, remove
@@ -116,7 +116,7 @@ def test_an_index_that_lacks_a_passage_is_reported_and_repaired(opens: Opens) ->
     settle(storage)
     passage = find(storage, "fact", "a")
     assert passage is not None
-    storage.write(lambda tx: tx.connection.execute(index.SQL.remove, _row(passage)))  # type: ignore[attr-defined]
+    storage.write(lambda tx: tx.connection.execute(index.SQL.remove, passage_row(passage)))  # type: ignore[attr-defined]
     assert best(storage, "green") == []
     assert complaints(storage) == ["index"]
     assert complaints(storage) == ["index"], "looking repairs nothing"

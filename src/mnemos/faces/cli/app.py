@@ -13,11 +13,15 @@ from mnemos import __version__
 from mnemos.errors import InvalidInput, MnemosError, NotFound, Refused, Unavailable
 from mnemos.faces.cli.bench import bench
 from mnemos.faces.cli.commands import common_options, operation_command
+from mnemos.faces.cli.mcp import mcp, serve
 from mnemos.faces.cli.output import in_json
 from mnemos.faces.cli.plain import plain
 from mnemos.operations.index import ENTRIES, Entry
 
-_GROUPS = {"sessions": "Conversations: list, show, search, export, tidy."}
+_GROUPS = {
+    "sessions": "Conversations: list, show, search, export, tidy.",
+    "facts": "Constraints, decisions, values: write, search, history, scopes, export.",
+}
 
 _COMPLETION = "_MNEMOS_COMPLETE"
 
@@ -104,6 +108,8 @@ def completion(shell: str) -> None:
 
 
 cli.add_command(bench)
+cli.add_command(mcp)
+cli.add_command(serve)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

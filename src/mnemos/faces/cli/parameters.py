@@ -26,15 +26,18 @@ def parameters_of(operation: type[Operation]) -> Parameters:
         raise TypeError(f"{operation} is no struct")
     fields = {field.name: field for field in info.fields}
     positional = [fields[name] for name in operation.traits.positional]
-    parameters: list[click.Parameter] = [_argument(field) for field in positional]
+    piped = operation.traits.stdin
+    parameters: list[click.Parameter] = [
+        _argument(field, required=field.required and field.name != piped) for field in positional
+    ]
     parameters += [_option(field) for field in info.fields if field not in positional]
     if operation.traits.destructive:
         parameters.append(click.Option(["--yes"], is_flag=True, help="Do not ask."))
     return Parameters(parameters, [(field.name.upper(), _shape(field.type).help) for field in positional])
 
 
-def _argument(field: inspect.Field) -> click.Argument:
-    return click.Argument([field.name], required=field.required, type=_shape(field.type).type, nargs=1)
+def _argument(field: inspect.Field, *, required: bool) -> click.Argument:
+    return click.Argument([field.name], required=required, type=_shape(field.type).type, nargs=1)
 
 
 def _option(field: inspect.Field) -> click.Option:

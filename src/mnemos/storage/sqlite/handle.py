@@ -12,6 +12,7 @@ from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import index, schema
 from mnemos.storage.sqlite.audit import SqliteAudit
 from mnemos.storage.sqlite.connection import rows, value
+from mnemos.storage.sqlite.facts import SqliteFactReads, SqliteFactWrites
 from mnemos.storage.sqlite.passages import SqlitePassageReads, SqlitePassageWrites
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 from mnemos.storage.sqlite.sessions import SqliteSessionReads, SqliteSessionWrites
@@ -34,6 +35,7 @@ class Handle:
     sessions: SqliteSessionReads
     passages: SqlitePassageReads
     vectors: SqliteVectorReads
+    facts: SqliteFactReads
     audit: SqliteAudit
     mark: int
 
@@ -48,6 +50,7 @@ class WriteHandle(Handle):
     sessions: SqliteSessionWrites
     passages: SqlitePassageWrites
     vectors: SqliteVectorWrites
+    facts: SqliteFactWrites
 
 
 def reading(connection: apsw.Connection, space: str, documents: Documents, remembered: Remembered) -> Handle:
@@ -62,6 +65,7 @@ def reading(connection: apsw.Connection, space: str, documents: Documents, remem
         sessions,
         SqlitePassageReads(connection, where, sessions),
         SqliteVectorReads(connection, where, sessions, remembered, mark),
+        SqliteFactReads(connection, where),
         SqliteAudit(connection, where),
         mark,
     )
@@ -80,6 +84,7 @@ def writing(
         sessions,
         SqlitePassageWrites(connection, where, sessions),
         SqliteVectorWrites(connection, where, sessions, remembered, mark),
+        SqliteFactWrites(connection, where),
         SqliteAudit(connection, where),
         mark,
     )

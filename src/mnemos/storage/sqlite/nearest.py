@@ -30,6 +30,7 @@ from mnemos.storage.sqlite.vectors import (
     SQL,
     bits_width,
     code_of,
+    number_of,
     seconds_of,
 )
 
@@ -309,7 +310,7 @@ class Look:
 
 def _is_wanted(series: int, filters: Filters, kinds: Sequence[str] | None) -> bool:
     if series == MESSAGES:
-        return kinds is None or MESSAGE in kinds
+        return filters.group is None and (kinds is None or MESSAGE in kinds)
     # Only messages have a source, a role and a session to choose by.
     bound = (filters.sources, filters.roles, filters.session_ids)
     return bound == (None, None, None) and (kinds is None or any(kind != MESSAGE for kind in kinds))
@@ -331,6 +332,8 @@ def _allowed(
         if kinds is not None:
             codes = [code_of(kind, KINDS) for kind in kinds if kind != MESSAGE]
             allowed &= np.isin(labels["role"], codes)
+        if filters.group is not None:
+            allowed &= labels["session"] == number_of(filters.group)
         return allowed
     if filters.roles is not None:
         allowed &= np.isin(labels["role"], [code_of(role, ROLES) for role in filters.roles])

@@ -28,7 +28,7 @@ from mnemos.storage.sqlite.search import WEEKS_IN_MATCH, Scope, Search
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 from mnemos.storage.sqlite.sessions import SqliteSessionReads
 from mnemos.storage.sqlite.space import NOWHERE, Space
-from mnemos.storage.sqlite.terms import IndexRow, kind_tag, passage_row, speaker_tags
+from mnemos.storage.sqlite.terms import kind_tag, passage_row, speaker_tags
 from mnemos.text.query import Clause, Query, Term
 
 SQL = Queries(Path(__file__).parent / "sql" / "passages.sql")
@@ -237,19 +237,27 @@ class SqlitePassageWrites(SqlitePassageReads):
         session_id: str | None = None,
         speaker: str | None = None,
         live: bool = True,
+        also: str = "",
+        group: str | None = None,
     ) -> int:
         self.remove(kind, ref)
-        passage: int = value(self._connection, SQL.take_id, (self._space.first_passage, self._space.id))
-        row = (passage, kind, ref, session_id, speaker, at, live, text)
+        number: int = value(self._connection, SQL.take_id, (self._space.first_passage, self._space.id))
+        passage = Passage(number, kind, ref, session_id, speaker, at, live, text, also, group)
+        row = (number, kind, ref, session_id, speaker, at, live, text, also or None, group)
         self._connection.execute(SQL.put, row)
-        self._connection.execute(index.SQL.add, passage_row(passage, kind, at, text))
-        return passage
+        self._connection.execute(index.SQL.add, passage_row(passage))
+        return number
+
+    def outdate(self, kind: str, ref: str) -> bool:
+        # Neither the index nor a vector says whether a passage is live.
+        self._connection.execute(SQL.outdate, (self._space.id, kind, ref))
+        return self._connection.changes() > 0
 
     def remove(self, kind: str, ref: str) -> bool:
         found = self.find(kind, ref)
         if found is None:
             return False
-        self._connection.execute(index.SQL.remove, _row(found))
+        self._connection.execute(index.SQL.remove, passage_row(found))
         # Vectors that somebody is making of it now must not be stored.
         self._connection.execute(SESSIONS_SQL.count_removal, (self._space.id,))
         vectors.erase(self._connection, self._space, found.id, 1, vectors.PASSAGES)
@@ -261,11 +269,7 @@ def begin_index_again(connection: apsw.Connection) -> None:
     """Clear the index of all spaces: messages are pending again, other passages are put back at once."""
     connection.execute(index.SQL.clear)
     connection.execute(index.SQL.clear_marks)
-    connection.executemany(index.SQL.add, (_row(_passage(row)) for row in rows(connection, SQL.every)))
-
-
-def _row(passage: Passage) -> IndexRow:
-    return passage_row(passage.id, passage.kind, passage.at, passage.text)
+    connection.executemany(index.SQL.add, (passage_row(_passage(row)) for row in rows(connection, SQL.every)))
 
 
 def _plans(search: Search, clauses: Sequence[Clause], counts: Sequence[int]) -> list[Plan]:
@@ -308,7 +312,7 @@ def _message(session_id: str, row: tuple[Any, ...], whole: str | None) -> Messag
 
 
 def _passage(row: tuple[Any, ...]) -> Passage:
-    return Passage(row[0], row[1], row[2], row[3], row[4], row[5], row[6] == 1, row[7])
+    return Passage(row[0], row[1], row[2], row[3], row[4], row[5], row[6] == 1, row[7], row[8] or "", row[9])
 
 
 def _json(ids: Any) -> str:

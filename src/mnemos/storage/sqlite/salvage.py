@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,17 +19,20 @@ from mnemos.storage.sqlite.passages import begin_index_again
 
 SQL = Queries(Path(__file__).parent / "sql" / "salvage.sql")
 
-# How many columns of each table are brought over, in the order of the schema.
+# Which columns of each table are brought over, by their place in the schema; the others are made anew.
 _TABLES = {
-    "spaces": 3,
-    "sessions": 18,
-    "session_details": 4,
-    "messages": 12,
-    "passages": 8,
-    "audit": 9,
-    "backups": 2,
+    "spaces": range(3),
+    "sessions": range(18),
+    "session_details": range(4),
+    "messages": range(12),
+    "passages": (*range(8), 9, 10),
+    "audit": range(9),
+    "backups": range(2),
+    "scopes": range(7),
+    "facts": range(19),
 }
-_SINCE_SECOND_SCHEMA = frozenset({"passages"})
+# Not there in a file that was damaged before it was migrated.
+_LATER = frozenset({"passages", "scopes", "facts"})
 _BATCH = 500
 _FARTHEST = 1 << 54
 # Ids tried one by one before bigger and bigger leaps: a leap may pass over something readable.
@@ -97,23 +100,37 @@ def _copy_all(damaged: apsw.Connection, target: apsw.Connection) -> dict[str, in
     with target:
         for table, columns in _TABLES.items():
             counts[table] = 0
-            if table in _SINCE_SECOND_SCHEMA and not _has(damaged, table):
+            if table in _LATER and not _has(damaged, table):
                 continue
             read, write = getattr(SQL, f"read_{table}"), getattr(SQL, f"write_{table}")
             for row in _readable(damaged, read):
                 if table == "messages" and _is_half(row):
                     continue
-                target.execute(write, row[1 : 1 + columns])
-                counts[table] += 1
+                counts[table] += _copied(target, write, _columns(row, columns))
         target.execute(SQL.lost_spaces)
         target.execute(SQL.lost_sessions)
         target.execute(SQL.lost_parents)
         target.execute(SQL.lost_details)
+        target.execute(SQL.lost_scopes)
         target.execute(SQL.next_messages)
         target.execute(SQL.next_passages)
         target.execute(SQL.counters)
         begin_index_again(target)
     return counts
+
+
+def _columns(row: tuple[Any, ...], wanted: Iterable[int]) -> list[Any]:
+    """Of a row, without its rowid, some columns; those that its schema did not have yet are empty."""
+    return [row[1 + place] if 1 + place < len(row) else None for place in wanted]
+
+
+def _copied(target: apsw.Connection, write: str, columns: list[Any]) -> bool:
+    """Whether a row could be stored: damage makes bytes of texts, and numbers that no row may have."""
+    try:
+        target.execute(write, columns)
+    except apsw.ConstraintError:
+        return False
+    return True
 
 
 def _has(connection: apsw.Connection, table: str) -> bool:

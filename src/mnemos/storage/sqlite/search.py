@@ -27,6 +27,7 @@ from mnemos.storage.sqlite.scoring import Scorer
 from mnemos.storage.sqlite.space import Space
 from mnemos.storage.sqlite.terms import (
     LAST_MOMENT,
+    group_tag,
     role_tag,
     session_tag,
     source_tag,
@@ -241,6 +242,8 @@ class Search:
             if not chosen:
                 return None
             tags.append(any_tag(chosen))
+        if filters.group is not None:
+            tags.append(any_tag([group_tag(filters.group)]))
         without = [source_tag(name) for name in filters.exclude_sources]
         without += self._session_tags(filters.exclude_session_ids)
         if self.state.has_doomed:

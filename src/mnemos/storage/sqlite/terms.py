@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mnemos.storage.base import Document, Documents, MessageRow
-from mnemos.storage.passages import PART_CHARACTERS
+from mnemos.storage.passages import PART_CHARACTERS, Passage
 from mnemos.text.words import index_words, runs
 
 # A row of the index is written in one go: a message longer than PART_CHARACTERS has several, so that none
@@ -82,10 +82,13 @@ def parts_of(document: Document, parts: int) -> Iterator[tuple[int, str]]:
             yield part, said
 
 
-def passage_row(rowid: int, kind: str, at: float, text: str) -> IndexRow:
+def passage_row(passage: Passage) -> IndexRow:
     """The index row of a passage that is no message."""
-    said, beside = index_words(text)
-    return rowid, said, "", beside, f"{kind_tag(kind)} {week_tag(week_of(at))}"
+    said, beside = index_words(passage.readable)
+    tags = f"{kind_tag(passage.kind)} {week_tag(week_of(passage.at))}"
+    if passage.group is not None:
+        tags = f"{tags} {group_tag(passage.group)}"
+    return passage.id, said, "", beside, tags
 
 
 def _row(rowid: int, document: Document, tags: str) -> IndexRow:
@@ -140,6 +143,10 @@ def speaker_tags(speaker: str) -> list[str]:
 
 def kind_tag(kind: str) -> str:
     return "#k" + _plain(kind)
+
+
+def group_tag(group: str) -> str:
+    return "#g" + _plain(group)
 
 
 def week_tag(week: int) -> str:

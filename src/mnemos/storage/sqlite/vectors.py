@@ -8,6 +8,7 @@ only for what the scan found.
 from __future__ import annotations
 
 import struct
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -50,6 +51,11 @@ ERASED = 255
 def code_of(name: str, names: Sequence[str]) -> int:
     """The number under which a role or kind is labelled; those we do not know share one."""
     return names.index(name) if name in names else OTHER
+
+
+def number_of(group: str | None) -> int:
+    """The number under which a passage is labelled with its group; two groups may share one."""
+    return 0 if group is None else zlib.crc32(group.encode("utf-8", "surrogatepass"))
 
 
 def seconds_of(moment: float) -> int:
@@ -225,8 +231,8 @@ class SqliteVectorWrites(SqliteVectorReads):
         ids = f"[{','.join({str(key >> PIECE_BITS) for key in keys})}]"
         if series == PASSAGES:
             found = {
-                passage: (0, seconds_of(at), code_of(kind, KINDS))
-                for passage, at, kind in rows(self._connection, SQL.passage_details, (ids,))
+                passage: (number_of(group), seconds_of(at), code_of(kind, KINDS))
+                for passage, at, kind, group in rows(self._connection, SQL.passage_details, (ids,))
             }
         else:
             found = {

@@ -143,13 +143,13 @@ WHERE NOT m.encoded
     AND length(m.content) > :shorter
 
 -- name: of_ids
-SELECT id, kind, ref, session_id, speaker, at, live, text
+SELECT id, kind, ref, session_id, speaker, at, live, text, also, "group"
 FROM passages
 WHERE id IN (SELECT value FROM json_each(:ids))
     AND id BETWEEN :first AND :last
 
 -- name: of_ref
-SELECT id, kind, ref, session_id, speaker, at, live, text
+SELECT id, kind, ref, session_id, speaker, at, live, text, also, "group"
 FROM passages
 WHERE space = ?
     AND kind = ?
@@ -162,15 +162,22 @@ WHERE id = ?2
 RETURNING next_passage - 1
 
 -- name: put
-INSERT INTO passages (id, kind, ref, session_id, speaker, at, live, text)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO passages (id, kind, ref, session_id, speaker, at, live, text, also, "group")
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: outdate
+UPDATE passages
+SET live = 0
+WHERE space = ?
+    AND kind = ?
+    AND ref = ?
 
 -- name: delete
 DELETE FROM passages
 WHERE id = ?
 
 -- name: every
-SELECT id, kind, ref, session_id, speaker, at, live, text
+SELECT id, kind, ref, session_id, speaker, at, live, text, also, "group"
 FROM passages
 ORDER BY id
 

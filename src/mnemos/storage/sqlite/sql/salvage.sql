@@ -61,8 +61,33 @@ ORDER BY rowid
 LIMIT ?
 
 -- name: write_passages
-INSERT OR IGNORE INTO passages (id, kind, ref, session_id, speaker, at, live, text)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+INSERT OR IGNORE INTO passages (id, kind, ref, session_id, speaker, at, live, text, also, "group")
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: read_scopes
+SELECT rowid, *
+FROM scopes NOT INDEXED
+WHERE rowid >= ?
+ORDER BY rowid
+LIMIT ?
+
+-- name: write_scopes
+INSERT OR IGNORE INTO scopes (id, space, label, key, opened_at, touched_at, closed_at)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+
+-- name: read_facts
+SELECT rowid, *
+FROM facts NOT INDEXED
+WHERE rowid >= ?
+ORDER BY rowid
+LIMIT ?
+
+-- name: write_facts
+INSERT OR IGNORE INTO facts (
+    id, space, mark, target, key, content, scope, state, hot, recorded_at, ended_at, superseded_by,
+    valid_from, valid_to, used_at, uses, session_id, message_id, actor
+)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: read_audit
 SELECT rowid, *
@@ -89,8 +114,14 @@ VALUES (?, ?)
 -- A message whose space was lost belongs to one that says so.
 -- name: lost_spaces
 INSERT OR IGNORE INTO spaces (id, name, next_message, indexed)
-SELECT DISTINCT id >> 32, 'recovered-' || (id >> 32), (id >> 32 << 32) + 1, id >> 32 << 32
-FROM messages
+SELECT s.id, 'recovered-' || s.id, (s.id << 32) + 1, s.id << 32
+FROM (
+    SELECT id >> 32 AS id
+    FROM messages
+    UNION
+    SELECT space
+    FROM facts
+) AS s
 
 -- name: lost_sessions
 INSERT INTO sessions (key, space, id, source, started_at)
@@ -107,6 +138,13 @@ WHERE parent NOT IN (SELECT key FROM sessions)
 -- name: lost_details
 DELETE FROM session_details
 WHERE session NOT IN (SELECT key FROM sessions)
+
+-- name: lost_scopes
+INSERT INTO scopes (id, space, label, key, opened_at, touched_at)
+SELECT scope, space, 'recovered-' || scope, 'recovered-' || scope, min(recorded_at), max(recorded_at)
+FROM facts
+WHERE scope NOT IN (SELECT id FROM scopes)
+GROUP BY scope
 
 -- name: next_messages
 UPDATE spaces

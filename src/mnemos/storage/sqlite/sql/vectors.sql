@@ -109,12 +109,12 @@ FROM json_each(?) AS s
 JOIN messages AS m ON m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= s.value)
 
 -- name: passage_details
-SELECT id, at, kind
+SELECT id, at, kind, "group"
 FROM passages
 WHERE id IN (SELECT value FROM json_each(?))
 
 -- name: pending_passages
-SELECT id, text
+SELECT id, iif(also IS NULL, text, text || char(10) || also)
 FROM passages
 WHERE id BETWEEN ? AND ?
 ORDER BY id

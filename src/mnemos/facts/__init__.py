@@ -1,0 +1,1 @@
+"""What was decided, kept as one-line facts."""

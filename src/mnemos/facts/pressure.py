@@ -1,0 +1,78 @@
+"""What leaves the hot set when it grows too large. Nothing is lost by it: cold facts are found as well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Final
+
+from mnemos.facts.block import MERGE, Lines, as_lines, fitted
+from mnemos.facts.notation import Mark, is_critical
+from mnemos.storage.facts import FactRow, Hot
+
+# Shares of the budget, in percent: what is done from there on.
+IDLE: Final = 85
+FULL: Final = 95
+# When facts had to go, so much stays.
+_RELIEVED: Final = 85
+
+# Which types leave first. Constraints never do.
+_LEAVES: Final = (Mark.DONE, Mark.OBSOLETE, Mark.VALUE, Mark.UNKNOWN, Mark.DECISION)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What stays hot, as it is printed, and what leaves."""
+
+    lines: Lines
+    leaving: tuple[FactRow, ...]
+
+
+def settle(hot: Hot, budget: int, idle_scopes: Collection[int] = ()) -> Settled:
+    """Relieve the hot set, level by level, until it takes less than its budget of tokens."""
+    staying = _least_useful_first(hot)
+    leaving: list[FactRow] = []
+
+    def share() -> float:
+        if hot.further_constraints:
+            return 100.0
+        return 100 * as_lines([*hot.constraints, *staying], budget).tokens / budget
+
+    def leave(goes: Callable[[FactRow], bool]) -> None:
+        leaving.extend(fact for fact in staying if goes(fact))
+        staying[:] = [fact for fact in staying if not goes(fact)]
+
+    if share() >= MERGE:
+        leave(lambda fact: fact.mark == Mark.DONE)
+    if share() >= IDLE:
+        leave(lambda fact: fact.scope_id in idle_scopes)
+    if share() >= FULL:
+        while staying and (now := share()) > _RELIEVED:
+            # Of very many, the larger part at once.
+            count = max(1, int(len(staying) * (1 - 1.2 * _RELIEVED / now)))
+            leaving.extend(staying[:count])
+            del staying[:count]
+    return Settled(_printed(hot, staying, budget), tuple(leaving))
+
+
+def shown(hot: Hot, budget: int) -> Lines:
+    """The lines of the hot set as it is."""
+    return _printed(hot, _least_useful_first(hot), budget)
+
+
+def _least_useful_first(hot: Hot) -> list[FactRow]:
+    """By type, then what is marked critical later, then by when and how often it was used."""
+    return sorted(
+        hot.others,
+        key=lambda fact: (
+            _LEAVES.index(Mark(fact.mark)),
+            is_critical(fact.content),
+            fact.used_at,
+            fact.uses,
+            fact.id,
+        ),
+    )
+
+
+def _printed(hot: Hot, others: list[FactRow], budget: int) -> Lines:
+    return fitted([*hot.constraints, *reversed(others)], hot.further_constraints, budget)

@@ -1,0 +1,217 @@
+"""``memory.facts``: what was decided, kept in the notation, hot or cold, with its whole history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mnemos.errors import Disabled, InvalidInput
+from mnemos.facts import pressure, scopes, undo
+from mnemos.facts.block import Lines
+from mnemos.facts.model import KIND, Ticked, Written, fact_of, number_of, ref_of
+from mnemos.facts.notation import Statement, parse
+from mnemos.facts.reading import Reading, conflict_of, hot_set, known_scope
+from mnemos.facts.turns import Turn
+from mnemos.facts.writing import Source, Write
+from mnemos.inputs import optional_moment, whole
+from mnemos.storage.base import Reads, Writes
+from mnemos.storage.facts import Attendance, FactRow, Hot
+from mnemos.text.secrets import redact
+
+_REMOVED_AT_ONCE = 50
+_DAY = 86400.0
+
+
+class Facts(Reading):
+    """The facts of one space. Every method is one transaction unless it says otherwise."""
+
+    # --- writing ----------------------------------------------------------------------------
+
+    def write(
+        self,
+        content: str,
+        *,
+        scope: str | None = None,
+        session_id: str | None = None,
+        message_id: int | None = None,
+        valid_from: float | None = None,
+    ) -> Written:
+        """Store facts written in the notation, one a line: all of them or none.
+
+        A statement replaces the live one of its type, target and scope; the same again changes nothing but
+        its reference time. ``scope``: a unit of work, opened by its first fact; without it, the one this
+        session wrote to last. ``valid_from``: since when it holds, if not from now on.
+        """
+        self._check_enabled()
+        statements = [
+            self._redacted(statement) for statement in parse(content, most=self._settings.max_fact_characters)
+        ]
+        label = None if scope is None else scopes.checked_label(scope)
+        source = Source(
+            session_id=self._session(session_id),
+            actor=self._settings.actor,
+            now=self._clock(),
+            origin=session_id,
+            message_id=None if message_id is None else whole("message_id", message_id),
+            valid_from=optional_moment("valid_from", valid_from),
+        )
+        return self._storage.write(lambda tx: self._write(tx, statements, label, source))
+
+    def tick(self, turn: int, message: str = "", *, session_id: str | None = None) -> Ticked:
+        """A session enters a turn, with the user's message: scopes close that are done, idle or left.
+
+        Turns are counted per session; a lower number restarts the count.
+        """
+        self._check_enabled()
+        number = whole("turn", turn)
+        if not isinstance(message, str):
+            raise InvalidInput(f"message is a {type(message).__name__}; use a text")
+        session, now = self._session(session_id), self._clock()
+
+        def work(tx: Writes) -> Ticked:
+            attendance = self._caught_up(tx, session, now)
+            ticked = Turn(tx, session, now, attendance, number, message)
+            ticked.run()
+            settled = self._settled(tx, session, ticked.attendance.turn, now)
+            return Ticked(
+                number,
+                settled[0].gauge(self._budget.facts),
+                tuple(scope.label for scope in ticked.closed.values()),
+                tuple(scope.label for scope in ticked.reopened.values()),
+                tuple(map(fact_of, settled[1])),
+            )
+
+        return self._storage.write(work)
+
+    # --- taking away ------------------------------------------------------------------------
+
+    def purge(
+        self,
+        *,
+        scope: str | None = None,
+        older_than_days: float | None = None,
+        dry_run: bool = False,
+    ) -> int:
+        """Remove superseded and retired facts of a scope, or of an age, or both; how many.
+
+        Live facts are never touched. Takes several short transactions; it cannot be undone.
+        """
+        if scope is None and older_than_days is None:
+            raise InvalidInput("name a scope or older_than_days; without either, all history would go")
+        before = self._clock() - _days(older_than_days) * _DAY if older_than_days is not None else None
+        at = None if scope is None else self._storage.read(lambda tx: known_scope(tx, scope).id)
+        if dry_run:
+            return self._storage.read(lambda tx: tx.facts.count_ended(at, before))
+        self._check_enabled()
+        removed = 0
+        while some := self._storage.read(lambda tx: tx.facts.ended(at, before, _REMOVED_AT_ONCE)):
+            self._storage.write(lambda tx: self._remove(tx, some))
+            removed += len(some)
+        if removed:
+            what = f"{removed} ended facts"
+            self._storage.write(lambda tx: self._note(tx, undo.PURGE, "", what))
+        return removed
+
+    def forget(
+        self, fact_id: str | None = None, *, target: str | None = None, scope: str | None = None
+    ) -> int:
+        """Erase a fact, or everything ever said on a target, in rows, index and log; how many rows.
+
+        It cannot be undone. Takes several short transactions. What is not there raises NotFound.
+        ``Memory.forget`` also reaches the free pages of the file.
+        """
+        self._check_enabled()
+        numbers = self._meant(fact_id, target, scope)
+        for start in range(0, len(numbers), _REMOVED_AT_ONCE):
+            some = numbers[start : start + _REMOVED_AT_ONCE]
+            self._storage.write(lambda tx: self._erase(tx, some))  # noqa: B023
+        return len(numbers)
+
+    def flush(self) -> None:
+        """Store which facts were found since the last write; done by itself with each write."""
+        if self._references and not self._settings.disabled and not self._storage.read_only:
+            self._storage.write(lambda tx: self._references.store(tx, self._clock()))
+
+    # --- inside -----------------------------------------------------------------------------
+
+    def _write(
+        self, tx: Writes, statements: Sequence[Statement], label: str | None, source: Source
+    ) -> Written:
+        attendance = self._caught_up(tx, source.session_id, source.now)
+        write = Write(tx, source, attendance)
+        for statement in statements:
+            write.state(statement, label)
+        tx.facts.attend(source.session_id, write.attendance, source.now)
+        tx.facts.touch(source.session_id, write.touched, write.attendance.turn, source.now)
+        lines, leaving = self._settled(tx, source.session_id, write.attendance.turn, source.now)
+        self._note(
+            tx, undo.WRITE, f"fact:{write.stored[0].id}", undo.written_down(write.stored, write.closed)
+        )
+        return Written(
+            tuple(write.stored),
+            lines.gauge(self._budget.facts),
+            tuple(scope.label for scope in write.closed.values()),
+            tuple(scope.label for scope in write.reopened.values()),
+            tuple(map(conflict_of, write.conflicts)),
+            tuple(map(fact_of, leaving)),
+        )
+
+    def _caught_up(self, tx: Writes, session: str, now: float) -> Attendance:
+        self._references.store(tx, now)
+        return tx.facts.attendance(session) or Attendance()
+
+    def _settled(self, tx: Writes, session: str, turn: int, now: float) -> tuple[Lines, tuple[FactRow, ...]]:
+        hot = hot_set(tx)
+        settled = pressure.settle(hot, self._budget.facts)
+        if settled.leaving:
+            # Asked for only when something has to go.
+            idle = _idle_scopes(tx, hot, session, turn, now)
+            settled = pressure.settle(hot, self._budget.facts, idle)
+            tx.facts.cool([fact.id for fact in settled.leaving])
+        return settled.lines, settled.leaving
+
+    def _meant(self, fact_id: str | None, target: str | None, scope: str | None) -> list[int]:
+        if (fact_id is None) == (target is None):
+            raise InvalidInput("name a fact by its id or a target, one of the two")
+        if fact_id is not None:
+            return [number_of(self.get(fact_id).id)]
+        return [number_of(fact.id) for fact in self.history(target or "", scope=scope)]
+
+    def _remove(self, tx: Writes, numbers: Sequence[int]) -> None:
+        for number in numbers:
+            tx.passages.remove(KIND, ref_of(number))
+        tx.facts.erase(numbers)
+
+    def _erase(self, tx: Writes, numbers: Sequence[int]) -> None:
+        self._remove(tx, numbers)
+        for number in numbers:
+            tx.audit.scrub(f"fact:{ref_of(number)}")
+            self._note(tx, undo.FORGET, f"fact:{ref_of(number)}", None)
+
+    def _note(self, tx: Writes, operation: str, ref: str, after: str | None) -> None:
+        tx.audit.record(
+            at=self._clock(), actor=self._settings.actor, operation=operation, ref=ref, after=after
+        )
+
+    def _redacted(self, statement: Statement) -> Statement:
+        if not self._settings.redact:
+            return statement
+        return Statement(statement.mark, statement.target, redact(statement.content))
+
+    def _check_enabled(self) -> None:
+        if self._settings.disabled:
+            raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
+
+
+def _idle_scopes(tx: Reads, hot: Hot, session: str, turn: int, now: float) -> frozenset[int]:
+    """Open scopes of hot facts that this session left some turns ago, or that nobody touched for long."""
+    since = now - scopes.SHARED_SECONDS
+    left = {scope.id for scope in tx.facts.idle(session, turn=turn - scopes.SHIFT_TURNS, since=since)}
+    there = tx.facts.scopes({fact.scope_id for fact in hot.others if fact.scope_id is not None})
+    return frozenset(left | {scope.id for scope in there.values() if scope.touched_at < since})
+
+
+def _days(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e6:
+        raise InvalidInput(f"older_than_days is {value!r}; use a number of days from 0")
+    return float(value)

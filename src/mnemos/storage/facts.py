@@ -1,0 +1,245 @@
+"""What the facts part asks of an engine.
+
+A fact is a row that never changes what it says: a new statement is a new row, and the row it replaces
+keeps when it was believed. Which fact replaces which is a rule of the part; that there is at most one live
+fact for a target, a mark and a scope is held by the engine itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeRow:
+    """A unit of work. ``closed_at`` None: it is open."""
+
+    id: int
+    label: str
+    key: str
+    opened_at: float
+    touched_at: float
+    closed_at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FactRow:
+    id: int
+    mark: str
+    target: str
+    key: str
+    content: str
+    scope_id: int | None
+    scope: str | None
+    """The label of the scope."""
+    state: str
+    hot: bool
+    recorded_at: float
+    ended_at: float | None
+    superseded_by: int | None
+    valid_from: float
+    valid_to: float | None
+    used_at: float
+    uses: int
+    session_id: str | None
+    message_id: int | None
+    actor: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewFact:
+    mark: str
+    target: str
+    key: str
+    content: str
+    scope_id: int | None
+    recorded_at: float
+    valid_from: float
+    session_id: str | None
+    message_id: int | None
+    actor: str
+    live: bool = True
+    """False: kept as history from the beginning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hot:
+    """What may ride in a prompt: constraints, the most recently used first, and all the others."""
+
+    constraints: tuple[FactRow, ...]
+    further_constraints: int
+    """How many more there are, counted to a limit."""
+    others: tuple[FactRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attendance:
+    """Where a session is in its turns, and what it writes to."""
+
+    turn: int = 0
+    scope_id: int | None = None
+    """The open scope that a write without one goes to."""
+    wrote: frozenset[int] = frozenset()
+    """The scopes written to in this turn; 0 for none."""
+    streak: int = 0
+    streak_scope: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeCounts:
+    scope: ScopeRow
+    hot: int
+    live: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which facts a listing is about. None: no restriction."""
+
+    scope_id: int | None = None
+    hot: bool | None = None
+    states: Sequence[str] = ("live",)
+    marks: Sequence[str] | None = None
+    as_of: float | None = None
+    """Those that were believed at that moment, whatever became of them; ``states`` is not asked."""
+
+
+class FactReads(Protocol):
+    def get(self, ids: Collection[int]) -> dict[int, FactRow]:
+        """These facts in any state; unknown ones not."""
+        ...
+
+    def live_on(self, key: str, limit: int) -> list[FactRow]:
+        """Live facts on a target in any scope, the newest first."""
+        ...
+
+    def live_in(self, key: str, scope_id: int | None) -> list[FactRow]:
+        """Live facts on a target in one scope, or of none: at most one of each mark."""
+        ...
+
+    def history(
+        self, key: str, *, scope_id: int | None, as_of: float | None, limit: int, before: int | None
+    ) -> list[FactRow]:
+        """Everything ever said on a target, the newest first, ids below ``before``."""
+        ...
+
+    def count_on(self, key: str) -> int:
+        """How many rows a target has, in any state."""
+        ...
+
+    def listed(self, wanted: Wanted, *, after: int, limit: int) -> list[FactRow]:
+        """By id, ids above ``after``: for going through all of them in short reads."""
+        ...
+
+    def ended(self, scope_id: int | None, before: float | None, limit: int) -> list[int]:
+        """Superseded and retired facts of a scope, ended before the moment, the oldest first."""
+        ...
+
+    def count_ended(self, scope_id: int | None, before: float | None) -> int: ...
+
+    def earlier(self, fact: FactRow, limit: int) -> list[int]:
+        """Ids of the facts of its mark that it replaced, that those replaced and so on, the newest first."""
+        ...
+
+    def hot(self, *, constraints: int, count: int) -> Hot:
+        """``constraints``: at most so many rows; further ones are counted up to ``count``."""
+        ...
+
+    def conflicts(self, limit: int) -> list[tuple[FactRow, FactRow]]:
+        """Open contradictions, the newest first: the older fact and the newer."""
+        ...
+
+    def count_conflicts(self, most: int) -> int: ...
+
+    def scope(self, key: str) -> ScopeRow | None: ...
+
+    def scopes(self, ids: Collection[int]) -> dict[int, ScopeRow]: ...
+
+    def open_scopes(self, limit: int) -> list[ScopeRow]:
+        """The most recently touched first."""
+        ...
+
+    def all_scopes(self, *, limit: int, offset: int) -> list[ScopeCounts]:
+        """Open ones first, then the most recently touched."""
+        ...
+
+    def scopes_named(self, keys: Sequence[str]) -> list[ScopeRow]:
+        """The scopes whose key is one of these."""
+        ...
+
+    def scopes_of_targets(self, keys: Sequence[str]) -> list[ScopeRow]:
+        """Open scopes that have a live fact on one of these targets."""
+        ...
+
+    def attendance(self, session_id: str) -> Attendance | None: ...
+
+    def idle(self, session_id: str, *, turn: int, since: float) -> list[ScopeRow]:
+        """Open scopes that this session referred to last in this turn or before, and no other since then."""
+        ...
+
+    def touched(self, session_id: str) -> list[ScopeRow]:
+        """Open scopes that this session referred to."""
+        ...
+
+    def rows_in(self) -> tuple[int, int]:
+        """How many facts are live, and how many rows there are."""
+        ...
+
+
+class FactWrites(FactReads, Protocol):
+    def add(self, fact: NewFact, *, ending: Sequence[int] = (), state: str = "superseded") -> int:
+        """Store a fact, hot unless its scope is closed, and end live ones by it; their conflicts are over.
+
+        A second live fact for its target, mark and scope is refused.
+        """
+        ...
+
+    def end(self, ids: Sequence[int], state: str, at: float) -> None:
+        """Live facts become superseded or retired by nothing in particular."""
+        ...
+
+    def revive(self, fact_id: int) -> None:
+        """An ended fact is live again, cold, as if it had not ended."""
+        ...
+
+    def refer(self, uses: Mapping[int, int], at: float) -> None:
+        """Live facts were used so often."""
+        ...
+
+    def heat(self, fact_id: int) -> None:
+        """A live fact becomes hot."""
+        ...
+
+    def cool(self, ids: Sequence[int]) -> None: ...
+
+    def warm(self, scope_id: int, *, constraints: int, others: int) -> int:
+        """Live facts of a scope become hot: its constraints, and the most recently used of the others."""
+        ...
+
+    def contradict(self, older: int, newer: int) -> None: ...
+
+    def erase(self, ids: Sequence[int]) -> None:
+        """Remove rows; a fact that was superseded by one of them was superseded by what came after it."""
+        ...
+
+    def open_scope(self, label: str, key: str, at: float) -> tuple[ScopeRow, bool]:
+        """The scope of that key, open; made when there is none. Whether it was closed before."""
+        ...
+
+    def close_scope(self, scope_id: int, at: float) -> None:
+        """Its facts go cold; no session is at it any more."""
+        ...
+
+    def attend(self, session_id: str, attendance: Attendance, at: float) -> None:
+        """Remember where a session is. Sessions not seen for a month are forgotten in passing."""
+        ...
+
+    def touch(self, session_id: str, scope_ids: Collection[int], turn: int, at: float) -> None:
+        """The session, which must be known, refers to these open scopes."""
+        ...
+
+    def restart(self, session_id: str, turn: int) -> None:
+        """The session counts its turns anew: what it referred to counts as referred to now."""
+        ...

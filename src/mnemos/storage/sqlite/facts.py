@@ -1,0 +1,234 @@
+"""Facts in SQLite, inside the caller's transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from mnemos.storage.facts import Attendance, FactRow, Hot, NewFact, ScopeCounts, ScopeRow, Wanted
+from mnemos.storage.queries import Queries
+from mnemos.storage.sqlite.connection import rows, value
+from mnemos.storage.sqlite.space import Space
+
+SQL = Queries(Path(__file__).parent / "sql" / "facts.sql")
+
+_SESSION_SECONDS = 30 * 86400.0
+# A message that names more than this names nothing in particular.
+_SCOPES_OF_TARGETS = 20
+
+
+class SqliteFactReads:
+    def __init__(self, connection: apsw.Connection, space: Space) -> None:
+        self._connection = connection
+        self._space = space
+
+    def get(self, ids: Collection[int]) -> dict[int, FactRow]:
+        return {fact.id: fact for fact in self._facts(SQL.of_ids, ids=_json(ids))}
+
+    def live_on(self, key: str, limit: int) -> list[FactRow]:
+        return self._facts(SQL.live_on, key=key, limit=limit)
+
+    def live_in(self, key: str, scope_id: int | None) -> list[FactRow]:
+        return self._facts(SQL.live_in, key=key, scope=scope_id or 0)
+
+    def history(
+        self, key: str, *, scope_id: int | None, as_of: float | None, limit: int, before: int | None
+    ) -> list[FactRow]:
+        return self._facts(SQL.history, key=key, scope=scope_id, as_of=as_of, limit=limit, before=before)
+
+    def count_on(self, key: str) -> int:
+        return self._number(SQL.count_on, (self._space.id, key))
+
+    def listed(self, wanted: Wanted, *, after: int, limit: int) -> list[FactRow]:
+        marks = None if wanted.marks is None else json.dumps(list(wanted.marks))
+        asked = {"scope": wanted.scope_id, "marks": marks, "after": after, "limit": limit}
+        if wanted.hot and wanted.as_of is None:
+            return self._facts(SQL.listed_hot, **asked)
+        states = json.dumps(list(wanted.states))
+        return self._facts(SQL.listed, **asked, states=states, hot=wanted.hot, as_of=wanted.as_of)
+
+    def ended(self, scope_id: int | None, before: float | None, limit: int) -> list[int]:
+        asked = {"space": self._space.id, "scope": scope_id, "before": before, "limit": limit}
+        return [fact for (fact,) in rows(self._connection, SQL.ended, asked)]
+
+    def count_ended(self, scope_id: int | None, before: float | None) -> int:
+        return self._number(SQL.count_ended, {"space": self._space.id, "scope": scope_id, "before": before})
+
+    def earlier(self, fact: FactRow, limit: int) -> list[int]:
+        asked = {"id": fact.id, "mark": fact.mark, "limit": limit}
+        return [earlier for (earlier,) in rows(self._connection, SQL.earlier, asked)]
+
+    def hot(self, *, constraints: int, count: int) -> Hot:
+        found = self._facts(SQL.hot_constraints, limit=constraints)
+        further = 0
+        if len(found) == constraints:
+            asked = {"space": self._space.id, "limit": constraints + count}
+            further = self._number(SQL.count_hot_constraints, asked) - constraints
+        return Hot(tuple(found), further, tuple(self._facts(SQL.hot_others)))
+
+    def conflicts(self, limit: int) -> list[tuple[FactRow, FactRow]]:
+        pairs = rows(self._connection, SQL.conflicts, (self._space.id, limit))
+        facts = self.get({fact for pair in pairs for fact in pair})
+        return [(facts[older], facts[newer]) for older, newer in pairs]
+
+    def count_conflicts(self, most: int) -> int:
+        return self._number(SQL.count_conflicts, (self._space.id, most))
+
+    def scope(self, key: str) -> ScopeRow | None:
+        found = self._scopes(SQL.scope, (self._space.id, key))
+        return found[0] if found else None
+
+    def scopes(self, ids: Collection[int]) -> dict[int, ScopeRow]:
+        return {scope.id: scope for scope in self._scopes(SQL.scopes_of_ids, (_json(ids),))}
+
+    def open_scopes(self, limit: int) -> list[ScopeRow]:
+        return self._scopes(SQL.open_scopes, (self._space.id, limit))
+
+    def all_scopes(self, *, limit: int, offset: int) -> list[ScopeCounts]:
+        found = rows(self._connection, SQL.all_scopes, (self._space.id, limit, offset))
+        return [ScopeCounts(ScopeRow(*row[:6]), row[6], row[7]) for row in found]
+
+    def scopes_named(self, keys: Sequence[str]) -> list[ScopeRow]:
+        return self._scopes(SQL.scopes_named, {"space": self._space.id, "keys": json.dumps(keys)})
+
+    def scopes_of_targets(self, keys: Sequence[str]) -> list[ScopeRow]:
+        asked = {"space": self._space.id, "keys": json.dumps(keys), "limit": _SCOPES_OF_TARGETS}
+        return self._scopes(SQL.scopes_of_targets, asked)
+
+    def attendance(self, session_id: str) -> Attendance | None:
+        found = rows(self._connection, SQL.attendance, (self._space.id, session_id))
+        if not found:
+            return None
+        turn, scope, wrote, streak, streak_scope = found[0]
+        return Attendance(turn, scope, frozenset(json.loads(wrote)), streak, streak_scope)
+
+    def idle(self, session_id: str, *, turn: int, since: float) -> list[ScopeRow]:
+        asked = {"space": self._space.id, "session": session_id, "turn": turn, "since": since}
+        return self._scopes(SQL.idle, asked)
+
+    def touched(self, session_id: str) -> list[ScopeRow]:
+        return self._scopes(SQL.touched, (self._space.id, session_id))
+
+    def rows_in(self) -> tuple[int, int]:
+        space = (self._space.id,)
+        return self._number(SQL.count_live, space), self._number(SQL.count_all, space)
+
+    def _facts(self, sql: str, **asked: Any) -> list[FactRow]:
+        return [_fact(row) for row in rows(self._connection, sql, {"space": self._space.id, **asked})]
+
+    def _scopes(self, sql: str, asked: Any) -> list[ScopeRow]:
+        return [ScopeRow(*row) for row in rows(self._connection, sql, asked)]
+
+    def _number(self, sql: str, asked: Any) -> int:
+        return int(value(self._connection, sql, asked))
+
+
+class SqliteFactWrites(SqliteFactReads):
+    def add(self, fact: NewFact, *, ending: Sequence[int] = (), state: str = "superseded") -> int:
+        # First: there must never be two of a kind, and the id is known only afterwards.
+        self._end(ending, state, fact.recorded_at, fact.valid_from)
+        row = {
+            "space": self._space.id, "mark": fact.mark, "target": fact.target, "key": fact.key,
+            "content": fact.content, "scope": fact.scope_id, "live": fact.live, "at": fact.recorded_at,
+            "valid_from": fact.valid_from, "session": fact.session_id, "message": fact.message_id,
+            "actor": fact.actor,
+        }  # fmt: skip
+        added = self._number(SQL.add, row)
+        if ending:
+            self._connection.execute(SQL.link, (added, _json(ending)))
+        return added
+
+    def end(self, ids: Sequence[int], state: str, at: float) -> None:
+        self._end(ids, state, at, at)
+
+    def _end(self, ids: Sequence[int], state: str, at: float, valid_to: float) -> None:
+        if ids:
+            asked = {
+                "ids": _json(ids), "space": self._space.id, "state": state, "at": at, "valid_to": valid_to,
+            }  # fmt: skip
+            self._connection.execute(SQL.end, asked)
+            self._connection.execute(SQL.end_conflicts, (_json(ids),))
+
+    def revive(self, fact_id: int) -> None:
+        self._connection.execute(SQL.revive, (fact_id, self._space.id))
+
+    def refer(self, uses: Mapping[int, int], at: float) -> None:
+        self._connection.executemany(
+            SQL.refer,
+            ({"id": fact, "uses": count, "at": at, "space": self._space.id} for fact, count in uses.items()),
+        )
+
+    def heat(self, fact_id: int) -> None:
+        self._connection.execute(SQL.heat, (fact_id, self._space.id))
+
+    def cool(self, ids: Sequence[int]) -> None:
+        self._connection.execute(SQL.cool, (_json(ids), self._space.id))
+
+    def warm(self, scope_id: int, *, constraints: int, others: int) -> int:
+        before = self._connection.total_changes()
+        self._connection.execute(SQL.warm_constraints, (scope_id, constraints))
+        self._connection.execute(SQL.warm_others, (scope_id, others))
+        return self._connection.total_changes() - before
+
+    def contradict(self, older: int, newer: int) -> None:
+        self._connection.execute(SQL.contradict, (self._space.id, older, newer))
+
+    def erase(self, ids: Sequence[int]) -> None:
+        for fact in sorted(ids):
+            self._connection.execute(SQL.relink, {"id": fact})
+            self._connection.execute(SQL.erase, (fact, self._space.id))
+
+    def open_scope(self, label: str, key: str, at: float) -> tuple[ScopeRow, bool]:
+        known = self.scope(key)
+        if known is not None and known.closed_at is None:
+            return known, False
+        if known is not None:
+            self._connection.execute(SQL.reopen_scope, (at, known.id))
+        else:
+            self._connection.execute(SQL.add_scope, (self._space.id, label, key, at, at))
+        opened = self.scope(key)
+        assert opened is not None  # noqa: S101
+        return opened, known is not None
+
+    def close_scope(self, scope_id: int, at: float) -> None:
+        self._connection.execute(SQL.close_scope, (at, scope_id))
+        self._connection.execute(SQL.leave_scope, (scope_id,))
+        self._connection.execute(SQL.cool_scope, (scope_id,))
+
+    def attend(self, session_id: str, attendance: Attendance, at: float) -> None:
+        if self.attendance(session_id) is None:
+            self._connection.execute(SQL.forget_sessions, (self._space.id, at - _SESSION_SECONDS))
+        row = {
+            "space": self._space.id, "session": session_id, "turn": attendance.turn,
+            "scope": attendance.scope_id, "wrote": _json(sorted(attendance.wrote)),
+            "streak": attendance.streak, "streak_scope": attendance.streak_scope, "at": at,
+        }  # fmt: skip
+        self._connection.execute(SQL.attend, row)
+
+    def touch(self, session_id: str, scope_ids: Collection[int], turn: int, at: float) -> None:
+        if not scope_ids:
+            return
+        session = self._number(SQL.session_key, (self._space.id, session_id))
+        for scope in scope_ids:
+            self._connection.execute(SQL.touch, (session, scope, turn, at))
+            self._connection.execute(SQL.touch_scope, (at, scope))
+
+    def restart(self, session_id: str, turn: int) -> None:
+        session = value(self._connection, SQL.session_key, (self._space.id, session_id))
+        if session is not None:
+            self._connection.execute(SQL.restart, (turn, session))
+
+
+def _fact(row: tuple[Any, ...]) -> FactRow:
+    # The space comes last, and is nobody's business above.
+    columns = list(row[:-1])
+    columns[8] = row[8] == 1
+    return FactRow(*columns)
+
+
+def _json(ids: Iterable[int]) -> str:
+    return f"[{','.join(map(str, ids))}]"

@@ -1,0 +1,414 @@
+-- name: of_ids
+SELECT *
+FROM fact_rows AS f
+WHERE f.id IN (SELECT value FROM json_each(:ids))
+    AND +f.space = :space
+
+-- name: live_on
+SELECT *
+FROM fact_rows AS f
+WHERE f.space = :space
+    AND f.key = :key
+    AND f.state = 'live'
+ORDER BY f.id DESC
+LIMIT :limit
+
+-- name: live_in
+SELECT *
+FROM fact_rows
+WHERE id IN (
+    SELECT id
+    FROM facts INDEXED BY facts_live
+    WHERE space = :space
+        AND key = :key
+        AND mark IN ('C', 'D', 'V', '?', '✓', '~')
+        AND coalesce(scope, 0) = :scope
+        AND state = 'live'
+)
+ORDER BY id
+
+-- name: history
+SELECT *
+FROM fact_rows AS f
+WHERE f.space = :space
+    AND f.key = :key
+    AND (:scope IS NULL OR f.scope = :scope)
+    AND (:before IS NULL OR f.id < :before)
+    AND (
+        :as_of IS NULL
+        OR (f.recorded_at <= :as_of AND (f.ended_at IS NULL OR f.ended_at > :as_of))
+    )
+ORDER BY f.id DESC
+LIMIT :limit
+
+-- name: count_on
+SELECT count(*)
+FROM facts
+WHERE space = ?
+    AND key = ?
+
+-- name: listed
+SELECT *
+FROM fact_rows AS f
+WHERE f.id > :after
+    AND +f.space = :space
+    AND (:scope IS NULL OR f.scope = :scope)
+    AND (:hot IS NULL OR f.hot = :hot)
+    AND (:marks IS NULL OR f.mark IN (SELECT value FROM json_each(:marks)))
+    AND iif(
+        :as_of IS NULL,
+        f.state IN (SELECT value FROM json_each(:states)),
+        f.recorded_at <= :as_of AND (f.ended_at IS NULL OR f.ended_at > :as_of)
+    )
+ORDER BY f.id
+LIMIT :limit
+
+-- name: listed_hot
+SELECT *
+FROM fact_rows AS f
+WHERE f.space = :space
+    AND f.hot
+    AND f.id > :after
+    AND (:scope IS NULL OR f.scope = :scope)
+    AND (:marks IS NULL OR f.mark IN (SELECT value FROM json_each(:marks)))
+ORDER BY f.id
+LIMIT :limit
+
+-- name: ended
+SELECT id
+FROM facts
+WHERE space = :space
+    AND ended_at IS NOT NULL
+    AND (:before IS NULL OR ended_at < :before)
+    AND (:scope IS NULL OR scope = :scope)
+ORDER BY ended_at, id
+LIMIT :limit
+
+-- name: count_ended
+SELECT count(*)
+FROM facts
+WHERE space = :space
+    AND ended_at IS NOT NULL
+    AND (:before IS NULL OR ended_at < :before)
+    AND (:scope IS NULL OR scope = :scope)
+
+-- name: earlier
+WITH RECURSIVE chain (id, depth) AS (
+    SELECT :id, 0
+    UNION ALL
+    SELECT f.id, c.depth + 1
+    FROM chain AS c
+    CROSS JOIN facts AS f ON f.superseded_by = c.id
+        AND f.mark = :mark
+    WHERE c.depth < :limit
+)
+SELECT id
+FROM chain
+WHERE depth > 0
+ORDER BY depth
+
+-- name: hot_constraints
+SELECT *
+FROM fact_rows AS f
+WHERE f.space = :space
+    AND (f.mark = 'C') = 1
+    AND f.hot
+ORDER BY f.used_at DESC, f.id DESC
+LIMIT :limit
+
+-- name: count_hot_constraints
+SELECT count(*)
+FROM (
+    SELECT 1
+    FROM facts INDEXED BY facts_hot
+    WHERE space = :space
+        AND (mark = 'C') = 1
+        AND hot
+    LIMIT :limit
+)
+
+-- name: hot_others
+SELECT *
+FROM fact_rows AS f
+WHERE f.space = :space
+    AND (f.mark = 'C') = 0
+    AND f.hot
+ORDER BY f.used_at DESC, f.id DESC
+
+-- name: conflicts
+SELECT older, newer
+FROM fact_conflicts
+WHERE space = ?
+ORDER BY id DESC
+LIMIT ?
+
+-- name: count_conflicts
+SELECT count(*)
+FROM (SELECT 1 FROM fact_conflicts WHERE space = ? LIMIT ?)
+
+-- name: scope
+SELECT id, label, key, opened_at, touched_at, closed_at
+FROM scopes
+WHERE space = ?
+    AND key = ?
+
+-- name: scopes_of_ids
+SELECT id, label, key, opened_at, touched_at, closed_at
+FROM scopes
+WHERE id IN (SELECT value FROM json_each(?))
+
+-- name: open_scopes
+SELECT id, label, key, opened_at, touched_at, closed_at
+FROM scopes INDEXED BY scopes_open
+WHERE space = ?
+    AND closed_at IS NULL
+ORDER BY touched_at DESC, id DESC
+LIMIT ?
+
+-- name: all_scopes
+SELECT id, label, key, opened_at, touched_at, closed_at,
+    (SELECT count(*) FROM facts AS f WHERE f.scope = scopes.id AND f.state = 'live' AND f.hot),
+    (SELECT count(*) FROM facts AS f WHERE f.scope = scopes.id AND f.state = 'live')
+FROM scopes
+WHERE space = ?
+ORDER BY closed_at IS NOT NULL, touched_at DESC, id DESC
+LIMIT ?
+OFFSET ?
+
+-- name: scopes_named
+SELECT s.id, s.label, s.key, s.opened_at, s.touched_at, s.closed_at
+FROM json_each(:keys) AS k
+CROSS JOIN scopes AS s ON s.space = :space
+    AND s.key = k.value
+
+-- name: scopes_of_targets
+SELECT DISTINCT s.id, s.label, s.key, s.opened_at, s.touched_at, s.closed_at
+FROM json_each(:keys) AS k
+CROSS JOIN facts AS f INDEXED BY facts_live ON f.space = :space
+    AND f.key = k.value
+    AND f.state = 'live'
+JOIN scopes AS s ON s.id = f.scope
+WHERE s.closed_at IS NULL
+LIMIT :limit
+
+-- name: attendance
+SELECT a.turn, iif(s.closed_at IS NULL, a.scope, NULL), a.wrote, a.streak, a.streak_scope
+FROM fact_sessions AS a
+LEFT JOIN scopes AS s ON s.id = a.scope
+WHERE a.space = ?
+    AND a.session_id = ?
+
+-- name: idle
+SELECT s.id, s.label, s.key, s.opened_at, s.touched_at, s.closed_at
+FROM fact_sessions AS a
+JOIN scope_touches AS t ON t.session = a.id
+JOIN scopes AS s ON s.id = t.scope
+WHERE a.space = :space
+    AND a.session_id = :session
+    AND t.turn <= :turn
+    AND s.closed_at IS NULL
+    AND NOT EXISTS (
+        SELECT 1
+        FROM scope_touches AS o
+        WHERE o.scope = t.scope
+            AND o.session <> a.id
+            AND o.at > :since
+    )
+ORDER BY s.id
+
+-- name: touched
+SELECT s.id, s.label, s.key, s.opened_at, s.touched_at, s.closed_at
+FROM fact_sessions AS a
+JOIN scope_touches AS t ON t.session = a.id
+JOIN scopes AS s ON s.id = t.scope
+WHERE a.space = ?
+    AND a.session_id = ?
+    AND s.closed_at IS NULL
+ORDER BY s.id
+
+-- name: count_live
+SELECT count(*)
+FROM facts INDEXED BY facts_live
+WHERE space = ?
+    AND state = 'live'
+
+-- name: count_all
+SELECT count(*)
+FROM facts INDEXED BY facts_by_target
+WHERE space = ?
+
+-- name: add
+INSERT INTO facts (
+    space, mark, target, key, content, scope, state, hot, recorded_at, ended_at, valid_from, valid_to,
+    used_at, session_id, message_id, actor
+)
+VALUES (
+    :space, :mark, :target, :key, :content, :scope, iif(:live, 'live', 'retired'),
+    :live AND (SELECT closed_at IS NULL FROM scopes WHERE id = :scope) IS NOT 0,
+    :at, iif(:live, NULL, :at), :valid_from, iif(:live, NULL, :valid_from), :at, :session, :message, :actor
+)
+RETURNING id
+
+-- name: end
+UPDATE facts
+SET state = :state,
+    hot = 0,
+    ended_at = :at,
+    valid_to = coalesce(valid_to, max(valid_from, :valid_to))
+WHERE id IN (SELECT value FROM json_each(:ids))
+    AND +space = :space
+    AND +state = 'live'
+
+-- name: link
+UPDATE facts
+SET superseded_by = ?
+WHERE id IN (SELECT value FROM json_each(?))
+
+-- name: end_conflicts
+DELETE FROM fact_conflicts
+WHERE older IN (SELECT value FROM json_each(?1))
+    OR newer IN (SELECT value FROM json_each(?1))
+
+-- name: revive
+UPDATE facts
+SET state = 'live',
+    ended_at = NULL,
+    superseded_by = NULL,
+    valid_to = NULL
+WHERE id = ?
+    AND space = ?
+    AND state <> 'live'
+
+-- name: refer
+UPDATE facts
+SET used_at = max(used_at, :at),
+    uses = uses + :uses
+WHERE id = :id
+    AND space = :space
+    AND state = 'live'
+
+-- name: heat
+UPDATE facts
+SET hot = 1
+WHERE id = ?
+    AND space = ?
+    AND state = 'live'
+
+-- name: cool
+UPDATE facts
+SET hot = 0
+WHERE id IN (SELECT value FROM json_each(?))
+    AND +space = ?
+    AND +hot
+
+-- name: cool_scope
+UPDATE facts INDEXED BY facts_by_scope
+SET hot = 0
+WHERE scope = ?
+    AND state = 'live'
+    AND hot
+
+-- name: warm_constraints
+UPDATE facts
+SET hot = 1
+WHERE id IN (
+    SELECT id
+    FROM facts INDEXED BY facts_by_scope
+    WHERE scope = ?
+        AND mark = 'C'
+        AND state = 'live'
+    ORDER BY used_at DESC
+    LIMIT ?
+)
+
+-- name: warm_others
+UPDATE facts
+SET hot = 1
+WHERE id IN (
+    SELECT id
+    FROM facts INDEXED BY facts_by_scope
+    WHERE scope = ?
+        AND mark IN ('D', 'V', '?')
+        AND state = 'live'
+    ORDER BY used_at DESC, id DESC
+    LIMIT ?
+)
+
+-- name: contradict
+INSERT OR IGNORE INTO fact_conflicts (space, older, newer)
+VALUES (?, ?, ?)
+
+-- name: relink
+UPDATE facts
+SET superseded_by = (SELECT f.superseded_by FROM facts AS f WHERE f.id = :id)
+WHERE superseded_by = :id
+
+-- name: erase
+DELETE FROM facts
+WHERE id = ?
+    AND space = ?
+
+-- name: add_scope
+INSERT INTO scopes (space, label, key, opened_at, touched_at)
+VALUES (?, ?, ?, ?, ?)
+
+-- name: reopen_scope
+UPDATE scopes
+SET closed_at = NULL,
+    opened_at = ?1,
+    touched_at = ?1
+WHERE id = ?2
+
+-- name: close_scope
+UPDATE scopes
+SET closed_at = ?
+WHERE id = ?
+
+-- name: leave_scope
+DELETE FROM scope_touches
+WHERE scope = ?
+
+-- name: session_key
+SELECT id
+FROM fact_sessions
+WHERE space = ?
+    AND session_id = ?
+
+-- name: attend
+INSERT INTO fact_sessions (space, session_id, turn, scope, wrote, streak, streak_scope, seen_at)
+VALUES (:space, :session, :turn, :scope, :wrote, :streak, :streak_scope, :at)
+ON CONFLICT (space, session_id) DO UPDATE
+SET turn = excluded.turn,
+    scope = excluded.scope,
+    wrote = excluded.wrote,
+    streak = excluded.streak,
+    streak_scope = excluded.streak_scope,
+    seen_at = excluded.seen_at
+
+-- name: forget_sessions
+DELETE FROM fact_sessions
+WHERE id IN (
+    SELECT id
+    FROM fact_sessions
+    WHERE space = ?
+        AND seen_at < ?
+    ORDER BY seen_at
+    LIMIT 20
+)
+
+-- name: touch
+INSERT INTO scope_touches (session, scope, turn, at)
+VALUES (?, ?, ?, ?)
+ON CONFLICT (session, scope) DO UPDATE
+SET turn = excluded.turn,
+    at = excluded.at
+
+-- name: touch_scope
+UPDATE scopes
+SET touched_at = max(touched_at, ?)
+WHERE id = ?
+
+-- name: restart
+UPDATE scope_touches
+SET turn = ?
+WHERE session = ?
