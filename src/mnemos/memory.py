@@ -380,6 +380,7 @@ class Memory:
         brought = ", ".join(f"{count} {table}" for table, count in result.rows.items() if count)
         yield passed("salvage", f"saved {brought}; the damaged file is {result.damaged}")
         self.storage.catch_up()
+        yield passed("facts", f"{self.facts.mend()} are found again")
         yield from self.storage.examine(repair=True)
 
 

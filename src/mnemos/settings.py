@@ -19,6 +19,8 @@ from typing import Any
 from mnemos.errors import InvalidInput, PermissionDenied
 
 _SPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*(/[A-Za-z0-9][A-Za-z0-9._@-]*)*")
+# Fewer tokens hold no fact worth printing.
+_FEWEST_TOKENS = 50
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
 
@@ -215,6 +217,13 @@ def _whole(name: str, value: Any) -> int:
     return int(number)
 
 
+def _tokens(name: str, value: Any) -> int:
+    number = _whole(name, value)
+    if number < _FEWEST_TOKENS:
+        raise InvalidInput(f"{name} is {value!r}; use at least {_FEWEST_TOKENS}")
+    return number
+
+
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InvalidInput(f"{name} is {value!r}; use a text that is not empty")
@@ -246,6 +255,6 @@ _READ = {
     "max_message_bytes": _whole,
     "audit_days": _whole,
     "max_fact_characters": _whole,
-    "hot_tokens": _whole,
+    "hot_tokens": _tokens,
     "embedder": _text,
 }

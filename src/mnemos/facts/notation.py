@@ -49,17 +49,20 @@ _SIGNS: Final = {
 _SPEAK_FOR_THEMSELVES: Final = frozenset({Mark.DONE, Mark.OBSOLETE})
 
 _LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")
-_BULLET: Final = re.compile(r"(?:[-*•+]|\d{1,4}[.)])[ \t]+(?=\S)")
+_BULLET: Final = re.compile(r"[-•+>]+[ \t]*|\*[ \t]+|\d{1,4}[.)][ \t]+")
 _FENCE: Final = re.compile(r"`{3,}[\w-]*")
-# The head of a line: a sign or a word, brackets, a colon. A variation selector may follow an emoji.
+# The head of a line: a sign or a word, brackets, a colon. Markdown's emphasis around it, or around the whole
+# line, is no part of it; a variation selector may follow an emoji.
 _HEAD: Final = re.compile(
-    r"[*_`]{0,3}([^\W\d_]{1,12}|[^\w\s\[\]])\ufe0f?[ \t]*\[([^\[\]]*)\][*_`]{0,3}[ \t]*(?:[:：]|$)"
+    r"(?P<emphasis>[*_`]{0,3})(?P<sign>[^\W\d_]{1,12}|[^\w\s\[\]*`])\ufe0f?[ \t]*\[(?P<target>[^\[\]]*)\]"
+    r"(?:(?P<closed>(?P=emphasis)[ \t]*(?:[:：]|$)|[ \t]*[:：](?P=emphasis))|[ \t]*[:：]|[ \t]*$)"
 )
-_DOTS: Final = re.compile(r"[ \t]*\.[ \t]*")
 _BLANKS: Final = re.compile(r"\s+")
 _JOINERS: Final = frozenset("\u200c\u200d")
-_NOT_IN_TARGETS: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_BLANK_OR_JOINER: Final = " \u200c\u200d"
+_NOT_IN_TARGETS: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _TAB: Final = "\t"
+_BLANK: Final = " \t"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +110,21 @@ def written(mark: str, target: str, content: str) -> str:
 
 def checked_target(target: str) -> str:
     """A target as it is kept: blanks around it and its dots gone. One that is none raises InvalidInput."""
-    if len(target) > MAX_TARGET:
-        raise TooLarge(f"the target has {len(target):,} characters; at most {MAX_TARGET}: name it shortly")
-    bare = target.strip(" ")
-    for character in bare:
+    if not isinstance(target, str):
+        raise InvalidInput(f"target is {target!r}; use a text such as srv.prod")
+    for character in target.strip(" "):
         if category(character) in _NOT_IN_TARGETS and character not in _JOINERS:
             raise InvalidInput(
                 f"the target {_shown(target)} has the character U+{ord(character):04X}; a target has no "
                 "line breaks, control or invisible characters"
             )
-    if "[" in bare or "]" in bare:
+    if "[" in target or "]" in target:
         raise InvalidInput(f"the target {_shown(target)} has brackets; write it as a dotted path")
-    kept = _DOTS.sub(".", _BLANKS.sub(" ", normalize("NFC", bare))).strip(" ")
+    kept = ".".join(
+        part.strip(_BLANK_OR_JOINER) for part in _BLANKS.sub(" ", normalize("NFC", target)).split(".")
+    )
+    if len(kept) > MAX_TARGET:
+        raise TooLarge(f"the target has {len(kept):,} characters; at most {MAX_TARGET}: name it shortly")
     if not all(kept.split(".")):
         raise InvalidInput(
             f"the target {_shown(target)} is empty or has an empty part; use a dotted path such as srv.prod"
@@ -137,6 +143,14 @@ def is_critical(content: str) -> bool:
     return bare.startswith("!") or bare.endswith("!")
 
 
+def mark_of(sign: str) -> Mark:
+    """The type that a sign or a word stands for; another raises InvalidInput."""
+    mark = _SIGNS.get(sign) or _SIGNS.get(sign.lower())
+    if mark is None:
+        raise InvalidInput(f"there is no type {sign!r}; use C, D, V, ?, ✓ or ~")
+    return mark
+
+
 def looks_like(text: str) -> bool:
     """Whether a text is meant as notation: its first line begins like one."""
     first = next(_lines(text), None)
@@ -147,13 +161,13 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(_LINE_BREAK.split(text), start=1):
         bare = line.strip(" \t\ufeff")
         if bare and not _FENCE.fullmatch(bare):
-            yield number, bare
+            bullet = _BULLET.match(bare)
+            yield number, bare[bullet.end() :] if bullet else bare
 
 
 def _head(line: str) -> re.Match[str] | None:
-    bullet = _BULLET.match(line)
-    found = _HEAD.match(line, bullet.end() if bullet else 0)
-    if found is None or (found[1] not in _SIGNS and found[1].lower() not in _SIGNS):
+    found = _HEAD.match(line)
+    if found is None or not _SIGNS.keys() & {found["sign"], found["sign"].lower()}:
         return None
     return found
 
@@ -166,22 +180,20 @@ def _statement(line: str, number: int, count: int, most: int) -> Statement:
             f"{where}{_shown(line)} is no fact; write TYPE[target]: content with C, D, V, ?, ✓ or ~, "
             "for example V[srv.prod]: api.example.com:3005"
         )
-    mark = _SIGNS.get(head[1]) or _SIGNS[head[1].lower()]
+    content = line[head.end() :].strip(_BLANK)
+    if head["closed"] is None:
+        content = content.removesuffix(head["emphasis"]).rstrip(_BLANK)
     try:
-        target = checked_target(head[2].replace(_TAB, " "))
-        content = _content(line[head.end() :], quoted=line.startswith("`"))
-        _check_content(mark, target, content, most)
+        target = checked_target(head["target"].replace(_TAB, " "))
+        statement = Statement(mark_of(head["sign"]), target, content)
+        _check_content(statement, most)
     except InvalidInput as exc:
         raise type(exc)(f"{where}{exc}") from None
-    return Statement(mark, target, content)
+    return statement
 
 
-def _content(rest: str, *, quoted: bool) -> str:
-    bare = rest.strip(" \t")
-    return bare.removesuffix("`").rstrip(" \t") if quoted and bare.count("`") % 2 else bare
-
-
-def _check_content(mark: Mark, target: str, content: str, most: int) -> None:
+def _check_content(statement: Statement, most: int) -> None:
+    mark, target, content = statement.mark, statement.target, statement.content
     if not content and mark not in _SPEAK_FOR_THEMSELVES:
         raise InvalidInput(f"{mark}[{target}] says nothing; write what holds after the colon")
     if len(content) > most:

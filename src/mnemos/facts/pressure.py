@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Final
 
-from mnemos.facts.block import MERGE, Lines, as_lines, fitted
+from mnemos.facts.block import MERGE, Lines, as_lines, cost, fitted
 from mnemos.facts.notation import Mark, is_critical
 from mnemos.storage.facts import FactRow, Hot
 
@@ -28,24 +28,30 @@ class Settled:
     leaving: tuple[FactRow, ...]
 
 
-def settle(hot: Hot, budget: int, idle_scopes: Collection[int] = ()) -> Settled:
-    """Relieve the hot set, level by level, until it takes less than its budget of tokens."""
+def settle(hot: Hot, budget: int, idle_scopes: Callable[[], Collection[int]] = tuple) -> Settled:
+    """Relieve the hot set, level by level, until it takes less than its budget of tokens.
+
+    ``idle_scopes`` is asked only when it matters. What could never be printed costs the others nothing.
+    """
     staying = _least_useful_first(hot)
     leaving: list[FactRow] = []
+    constraints = [fact for fact in hot.constraints if cost(fact) <= budget]
 
     def share() -> float:
         if hot.further_constraints:
             return 100.0
-        return 100 * as_lines([*hot.constraints, *staying], budget).tokens / budget
+        return 100 * as_lines([*constraints, *staying], budget).tokens / budget
 
     def leave(goes: Callable[[FactRow], bool]) -> None:
         leaving.extend(fact for fact in staying if goes(fact))
         staying[:] = [fact for fact in staying if not goes(fact)]
 
+    leave(lambda fact: cost(fact) > budget)
     if share() >= MERGE:
         leave(lambda fact: fact.mark == Mark.DONE)
     if share() >= IDLE:
-        leave(lambda fact: fact.scope_id in idle_scopes)
+        idle = idle_scopes()
+        leave(lambda fact: fact.scope_id in idle)
     if share() >= FULL:
         while staying and (now := share()) > _RELIEVED:
             # Of very many, the larger part at once.

@@ -9,7 +9,7 @@ from mnemos.errors import InvalidInput, NotFound
 from mnemos.facts import pressure, scopes
 from mnemos.facts.block import Budget, compose
 from mnemos.facts.model import Conflict, Fact, Scope, Status, fact_of, number_of
-from mnemos.facts.notation import checked_target, key_of
+from mnemos.facts.notation import checked_target, key_of, mark_of
 from mnemos.facts.references import References
 from mnemos.inputs import name, optional_moment, optional_name, whole
 from mnemos.settings import Settings
@@ -128,8 +128,11 @@ class Reading:
 
         def work(tx: Reads) -> list[FactRow]:
             at = None if scope is None else known_scope(tx, scope).id
-            if not tx.facts.count_on(key):
-                raise NotFound(f"nothing was ever said on {target!r}; memory_search finds facts by words")
+            if not tx.facts.history(key, scope_id=at, as_of=None, limit=1, before=None):
+                where = f" in {scope}" if scope is not None else ""
+                raise NotFound(
+                    f"nothing was ever said on {target!r}{where}; memory_search finds facts by words"
+                )
             return tx.facts.history(key, scope_id=at, as_of=moment, limit=most, before=None)
 
         return [fact_of(row) for row in reversed(self._storage.read(work))]
@@ -152,8 +155,12 @@ class Reading:
         for state in states:
             if state not in _STATES:
                 raise InvalidInput(f"there is no state {state!r}; use {', '.join(_STATES)}")
+        moment = optional_moment("as_of", as_of)
+        if moment is not None and (tier != "all" or tuple(states) != ("live",)):
+            raise InvalidInput("as_of lists what was believed then; which of it was hot is not kept")
+        marks = None if types is None else [mark_of(sign) for sign in types]
         at = None if scope is None else self._storage.read(lambda tx: known_scope(tx, scope).id)
-        wanted = Wanted(at, _TIERS[tier], tuple(states), types, optional_moment("as_of", as_of))
+        wanted = Wanted(at, _TIERS[tier], tuple(states), marks, moment)
         return self._pages(wanted)
 
     def count(self) -> int:

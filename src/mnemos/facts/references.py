@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from mnemos.storage.base import Writes
-from mnemos.storage.facts import FactRow
+from mnemos.storage.facts import Attendance, FactRow
 
 # A process that only searches forgets the oldest beyond this.
 _MOST = 1_000
@@ -40,7 +40,8 @@ class References:
             tx.facts.refer(uses, now)
         for session_id, ids in touched.items():
             attendance = tx.facts.attendance(session_id)
-            there = tx.facts.scopes(ids)
-            if attendance is not None:
-                still_open = [scope.id for scope in there.values() if scope.closed_at is None]
-                tx.facts.touch(session_id, still_open, attendance.turn, now)
+            if attendance is None:
+                attendance = Attendance()
+                tx.facts.attend(session_id, attendance, now)
+            still_open = [scope.id for scope in tx.facts.scopes(ids).values() if scope.closed_at is None]
+            tx.facts.touch(session_id, still_open, attendance.turn, now)

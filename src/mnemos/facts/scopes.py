@@ -11,6 +11,7 @@ from mnemos.facts.notation import key_of
 from mnemos.inputs import name
 from mnemos.storage.facts import Attendance
 from mnemos.text.stopwords import STOP_WORDS
+from mnemos.text.words import is_unspaced
 
 # A scope closes when so many turns of a session pass without a reference to it,
 IDLE_TURNS: Final = 6
@@ -24,10 +25,11 @@ NO_SCOPE: Final = 0
 
 MAX_LABEL: Final = 100
 _READ: Final = 4_000
-_MOST_NAMES: Final = 400
+_MOST_NAMES: Final = 1_000
 _LONGEST_NAME: Final = 3
 _TOKEN: Final = re.compile(r"\w+(?:[./:_@#+-]+\w+)*")
-_JOINTS: Final = (" ", "-", "_", ".")
+_JOINTS: Final = (" ", "-")
+_BETWEEN: Final = re.compile(r"[\s_./-]+")
 
 
 def checked_label(label: str) -> str:
@@ -66,18 +68,45 @@ def wrote(attendance: Attendance, scope_id: int | None) -> Attendance:
 
 
 def names_in(text: str) -> list[str]:
-    """Everything in a text that could be the name of a scope or of a target, as keys."""
+    """Words and short runs of words in a text that could be a label or a target, as keys."""
     tokens = [key_of(token) for token in _TOKEN.findall(text[:_READ])]
-    found: dict[str, None] = {}
-    for token in tokens:
-        if len(token) > 1 and token not in STOP_WORDS:
-            found[token] = None
+    found = {token: None for token in tokens if len(token) > 1 and token not in STOP_WORDS}
     for size in range(2, _LONGEST_NAME + 1):
         for start in range(len(tokens) - size + 1):
             words = tokens[start : start + size]
             if words[0] not in STOP_WORDS and words[-1] not in STOP_WORDS:
                 for joint in _JOINTS:
                     found[joint.join(words)] = None
-        if len(found) > _MOST_NAMES:
-            break
     return list(found)[:_MOST_NAMES]
+
+
+class Heard:
+    """A message in which labels are looked for."""
+
+    def __init__(self, text: str) -> None:
+        self._text = _spaced(key_of(text))
+
+    def names(self, key: str) -> bool:
+        """Whether the label stands there, as words of its own; blanks and dashes are the same."""
+        label = _spaced(key)
+        if not label or label in STOP_WORDS:
+            return False
+        start = self._text.find(label)
+        while start >= 0:
+            end = start + len(label)
+            if not _runs_on(self._text, start) and not _runs_on(self._text, end):
+                return True
+            start = self._text.find(label, start + 1)
+        return False
+
+
+def _spaced(key: str) -> str:
+    return _BETWEEN.sub(" ", key).strip()
+
+
+def _runs_on(text: str, place: int) -> bool:
+    """Whether a word goes on across this place; where words are written without blanks, none does."""
+    if not 0 < place < len(text):
+        return False
+    before, after = text[place - 1], text[place]
+    return before.isalnum() and after.isalnum() and not (is_unspaced(before) or is_unspaced(after))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
-from mnemos.errors import Disabled, InvalidInput
+from mnemos.errors import Disabled, InvalidInput, MnemosError, TooLarge
 from mnemos.facts import pressure, scopes, undo
 from mnemos.facts.block import Lines
-from mnemos.facts.model import KIND, Ticked, Written, fact_of, number_of, ref_of
-from mnemos.facts.notation import Statement, parse
+from mnemos.facts.model import KIND, Fact, Ticked, Written, fact_of, number_of, ref_of
+from mnemos.facts.notation import MAX_LINES, Statement, looks_like, parse
 from mnemos.facts.reading import Reading, conflict_of, hot_set, known_scope
+from mnemos.facts.sentences import statements
 from mnemos.facts.turns import Turn
-from mnemos.facts.writing import Source, Write
+from mnemos.facts.writing import Source, Write, put_passage
 from mnemos.inputs import optional_moment, whole
 from mnemos.storage.base import Reads, Writes
 from mnemos.storage.facts import Attendance, FactRow, Hot
@@ -20,6 +22,9 @@ from mnemos.text.secrets import redact
 
 _REMOVED_AT_ONCE = 50
 _DAY = 86400.0
+_FLUSH_SECONDS = 0.5
+
+log = logging.getLogger("mnemos.facts")
 
 
 class Facts(Reading):
@@ -43,19 +48,28 @@ class Facts(Reading):
         session wrote to last. ``valid_from``: since when it holds, if not from now on.
         """
         self._check_enabled()
-        statements = [
-            self._redacted(statement) for statement in parse(content, most=self._settings.max_fact_characters)
-        ]
-        label = None if scope is None else scopes.checked_label(scope)
-        source = Source(
-            session_id=self._session(session_id),
-            actor=self._settings.actor,
-            now=self._clock(),
-            origin=session_id,
-            message_id=None if message_id is None else whole("message_id", message_id),
-            valid_from=optional_moment("valid_from", valid_from),
-        )
-        return self._storage.write(lambda tx: self._write(tx, statements, label, source))
+        stated = parse(content, most=self._settings.max_fact_characters)
+        return self._state(stated, scope, session_id, message_id, valid_from)
+
+    def remember(
+        self,
+        text: str,
+        *,
+        target: str | None = None,
+        scope: str | None = None,
+        session_id: str | None = None,
+    ) -> Written:
+        """Store plain sentences, or notation: their type and target are guessed where nothing says them.
+
+        A guessed target never replaces a fact that says something else.
+        """
+        self._check_enabled()
+        if target is None and isinstance(text, str) and looks_like(text):
+            return self.write(text, scope=scope, session_id=session_id)
+        found = statements(text, target=target or None, most=self._settings.max_fact_characters)
+        if len(found) > MAX_LINES:
+            raise TooLarge(f"the text makes {len(found)} facts; at most {MAX_LINES}: tell it in parts")
+        return self._state(found, scope, session_id, guessed=target is None)
 
     def tick(self, turn: int, message: str = "", *, session_id: str | None = None) -> Ticked:
         """A session enters a turn, with the user's message: scopes close that are done, idle or left.
@@ -128,25 +142,62 @@ class Facts(Reading):
         return len(numbers)
 
     def flush(self) -> None:
-        """Store which facts were found since the last write; done by itself with each write."""
-        if self._references and not self._settings.disabled and not self._storage.read_only:
-            self._storage.write(lambda tx: self._references.store(tx, self._clock()))
+        """Store which facts were found since the last write; done by itself with each write.
+
+        It is not worth waiting or failing for: what cannot be stored now is lost.
+        """
+        if not self._references or self._settings.disabled or self._storage.read_only:
+            return
+        try:
+            self._storage.write(lambda tx: self._references.store(tx, self._clock()), within=_FLUSH_SECONDS)
+        except MnemosError as exc:
+            log.warning("which facts were found was not counted: %s", exc)
+
+    def mend(self) -> int:
+        """Let recall find every live fact again, after damage; how many it had lost. In short steps."""
+        missing = [fact for fact in self.listed() if self._is_lost(fact)]
+        for start in range(0, len(missing), _REMOVED_AT_ONCE):
+            some = [number_of(fact.id) for fact in missing[start : start + _REMOVED_AT_ONCE]]
+            self._storage.write(lambda tx: _put_again(tx, some))  # noqa: B023
+        return len(missing)
 
     # --- inside -----------------------------------------------------------------------------
 
-    def _write(
-        self, tx: Writes, statements: Sequence[Statement], label: str | None, source: Source
+    def _state(
+        self,
+        stated: Sequence[Statement],
+        scope: str | None,
+        session_id: str | None,
+        message_id: int | None = None,
+        valid_from: float | None = None,
+        *,
+        guessed: bool = False,
     ) -> Written:
+        redacted = [self._redacted(statement) for statement in stated]
+        # Models fill what they have nothing to say for with an empty text.
+        label = None if scope is None or scope == "" else scopes.checked_label(scope)
+        source = Source(
+            session_id=self._session(session_id),
+            actor=self._settings.actor,
+            now=self._clock(),
+            origin=session_id,
+            message_id=None if message_id is None else whole("message_id", message_id),
+            valid_from=optional_moment("valid_from", valid_from),
+            is_guessing=guessed,
+        )
+        return self._storage.write(lambda tx: self._write(tx, redacted, label, source))
+
+    def _write(self, tx: Writes, stated: Sequence[Statement], label: str | None, source: Source) -> Written:
         attendance = self._caught_up(tx, source.session_id, source.now)
         write = Write(tx, source, attendance)
-        for statement in statements:
+        for statement in stated:
             write.state(statement, label)
         tx.facts.attend(source.session_id, write.attendance, source.now)
         tx.facts.touch(source.session_id, write.touched, write.attendance.turn, source.now)
         lines, leaving = self._settled(tx, source.session_id, write.attendance.turn, source.now)
-        self._note(
-            tx, undo.WRITE, f"fact:{write.stored[0].id}", undo.written_down(write.stored, write.closed)
-        )
+        changes = undo.written_down(write.stored, write.closed)
+        if changes is not None:
+            self._note(tx, undo.WRITE, f"fact:{write.stored[0].id}", changes)
         return Written(
             tuple(write.stored),
             lines.gauge(self._budget.facts),
@@ -162,11 +213,8 @@ class Facts(Reading):
 
     def _settled(self, tx: Writes, session: str, turn: int, now: float) -> tuple[Lines, tuple[FactRow, ...]]:
         hot = hot_set(tx)
-        settled = pressure.settle(hot, self._budget.facts)
+        settled = pressure.settle(hot, self._budget.facts, lambda: _idle_scopes(tx, hot, session, turn, now))
         if settled.leaving:
-            # Asked for only when something has to go.
-            idle = _idle_scopes(tx, hot, session, turn, now)
-            settled = pressure.settle(hot, self._budget.facts, idle)
             tx.facts.cool([fact.id for fact in settled.leaving])
         return settled.lines, settled.leaving
 
@@ -176,6 +224,9 @@ class Facts(Reading):
         if fact_id is not None:
             return [number_of(self.get(fact_id).id)]
         return [number_of(fact.id) for fact in self.history(target or "", scope=scope)]
+
+    def _is_lost(self, fact: Fact) -> bool:
+        return self._storage.read(lambda tx: tx.passages.find(KIND, fact.id)) is None
 
     def _remove(self, tx: Writes, numbers: Sequence[int]) -> None:
         for number in numbers:
@@ -201,6 +252,14 @@ class Facts(Reading):
     def _check_enabled(self) -> None:
         if self._settings.disabled:
             raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
+
+
+def _put_again(tx: Writes, numbers: Sequence[int]) -> None:
+    rows = tx.facts.get(numbers)
+    scopes_of = tx.facts.scopes({row.scope_id for row in rows.values() if row.scope_id is not None})
+    for row in rows.values():
+        if row.state == "live":
+            put_passage(tx, row, scopes_of.get(row.scope_id or 0))
 
 
 def _idle_scopes(tx: Reads, hot: Hot, session: str, turn: int, now: float) -> frozenset[int]:

@@ -11,6 +11,9 @@ from mnemos.facts.writing import warm
 from mnemos.storage.base import Writes
 from mnemos.storage.facts import Attendance, ScopeRow
 
+# Scopes whose labels are looked for in a message whatever they look like.
+_NEWEST_SCOPES = 50
+
 
 @dataclass(slots=True)
 class Turn:
@@ -28,40 +31,56 @@ class Turn:
             self.tx.facts.restart(self.session_id, self.number)
         self.attendance = scopes.advanced(self.attendance, self.number)
         self.tx.facts.attend(self.session_id, self.attendance, self.now)
-        named = self._named()
-        self._close(self._finished())
-        self._touch(scope for scope in named if scope.id not in self.closed)
-        turn = self.number - scopes.IDLE_TURNS
-        since = self.now - scopes.SHARED_SECONDS
-        self._close(self.tx.facts.idle(self.session_id, turn=turn, since=since))
+        ended = self._ended()
+        self._close(scope for scope in ended if scope.closed_at is None)
+        done = {scope.id for scope in ended}
+        named = [scope for scope in self._named() if scope.id not in done]
+        self._touch(named)
+        self._close(self._untouched(self.number - scopes.IDLE_TURNS))
         if scopes.has_shifted(self.attendance):
-            self._close(self._left(named))
+            kept = {self.attendance.streak_scope, *(scope.id for scope in named)}
+            self._close(scope for scope in self._untouched(self.number) if scope.id not in kept)
 
     def _named(self) -> list[ScopeRow]:
         """What the message refers to: scopes by their label, open ones also by their targets."""
-        names = scopes.names_in(self.message)
-        if not names:
-            return []
-        found = [*self.tx.facts.scopes_named(names), *self.tx.facts.scopes_of_targets(names)]
+        found = [*self._labelled(self.message), *self._holding(self.message)]
         return list({scope.id: scope for scope in found}.values())
 
-    def _finished(self) -> list[ScopeRow]:
-        """The scopes that the message says are done: those it names there, else the session's own."""
-        done: dict[int, ScopeRow] = {}
+    def _ended(self) -> list[ScopeRow]:
+        """The scopes that the message says are done, whether or not they are closed already."""
+        found: dict[int, ScopeRow] = {}
         for statement in closing(self.message):
-            names = scopes.names_in(statement.sentence)
-            named = [scope for scope in self.tx.facts.scopes_named(names) if scope.closed_at is None]
-            named = named or self.tx.facts.scopes_of_targets(names) or self._current()
-            done |= {scope.id: scope for scope in named}
-        return list(done.values())
+            ended = self._labelled(statement.sentence) or self._home_of(statement.sentence)
+            found |= {scope.id: scope for scope in ended}
+        return list(found.values())
 
-    def _current(self) -> list[ScopeRow]:
+    def _labelled(self, text: str) -> list[ScopeRow]:
+        """Scopes whose label stands in a text: any of the newest, an older one if its label is short."""
+        if not text.strip():
+            return []
+        newest = self.tx.facts.newest_scopes(_NEWEST_SCOPES)
+        here = scopes.Heard(text)
+        found = {scope.id: scope for scope in newest if here.names(scope.key)}
+        found |= {scope.id: scope for scope in self.tx.facts.scopes_named(scopes.names_in(text))}
+        return list(found.values())
+
+    def _holding(self, text: str) -> list[ScopeRow]:
+        """Open scopes that have a fact on a target that stands in a text."""
+        names = scopes.names_in(text)
+        return self.tx.facts.scopes_of_targets(names) if names else []
+
+    def _home_of(self, text: str) -> list[ScopeRow]:
+        """The one scope that a text without a label is about: the session's own, unless another fits."""
+        holding = self._holding(text)
         current = self.attendance.scope_id
-        return [] if current is None else list(self.tx.facts.scopes([current]).values())
+        if not holding or any(scope.id == current for scope in holding):
+            return [] if current is None else list(self.tx.facts.scopes([current]).values())
+        return [max(holding, key=lambda scope: scope.touched_at)]
 
-    def _left(self, named: Iterable[ScopeRow]) -> list[ScopeRow]:
-        kept = {self.attendance.streak_scope, *(scope.id for scope in named)}
-        return [scope for scope in self.tx.facts.touched(self.session_id) if scope.id not in kept]
+    def _untouched(self, turn: int) -> list[ScopeRow]:
+        """Scopes that the session referred to last in that turn or before, and nobody else of late."""
+        since = self.now - scopes.SHARED_SECONDS
+        return self.tx.facts.idle(self.session_id, turn=turn, since=since)
 
     def _touch(self, named: Iterable[ScopeRow]) -> None:
         touched: list[int] = []

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Sequence
 
 from mnemos.errors import NotFound, Refused
 from mnemos.facts.model import KIND, Outcome, Stored, number_of, ref_of
-from mnemos.facts.notation import Mark, Statement
-from mnemos.facts.writing import Source, put_passage, warm
+from mnemos.facts.notation import Mark
+from mnemos.facts.writing import put_passage, set_against, warm
 from mnemos.storage.base import AuditRow, Storage, Writes
+from mnemos.storage.facts import NewFact
 
 WRITE = "facts.write"
 PURGE = "facts.purge"
@@ -30,12 +31,13 @@ def can_be_undone(entry: AuditRow) -> bool:
 
 
 def take_back(storage: Storage, entry: AuditRow, now: float) -> str:
-    """Withdraw what a write stored and revive what it ended; what was done, for people."""
+    """Withdraw what a write stored and state again what it ended; what was done, for people."""
     done = json.loads(entry.after or "{}")
     changes: dict[str, list[str]] = done["facts"]
     storage.write(lambda tx: _take_back(tx, changes, done["closed"], now))
     back = sum(len(ended) for ended in changes.values())
-    return f"{', '.join(changes)} withdrawn" + (f", {back} earlier facts are live again" if back else "")
+    again = "" if not back else ", what it replaced holds again"
+    return f"{', '.join(changes)} withdrawn{again}"
 
 
 def _take_back(tx: Writes, changes: dict[str, list[str]], closed: Sequence[int], now: float) -> None:
@@ -44,28 +46,41 @@ def _take_back(tx: Writes, changes: dict[str, list[str]], closed: Sequence[int],
     for number in new:
         if number not in known:
             raise NotFound(f"the fact {ref_of(number)} is gone; it cannot be taken back")
-        if known[number].state == "superseded":
-            raise Refused(f"{ref_of(number)} was replaced since; undo what replaced it first")
+        fact = known[number]
+        # What replaced itself within the same call goes with it.
+        if fact.state != "live" and fact.mark != Mark.OBSOLETE and fact.superseded_by not in new:
+            raise Refused(f"{ref_of(number)} was replaced or retired since; undo that first")
     tx.facts.end(new, "retired", now)
     for number in new:
         tx.passages.outdate(KIND, ref_of(number))
+    ended_before = [ref for ended in changes.values() for ref in ended if ref not in changes]
     for scope in tx.facts.scopes(closed).values():
         warm(tx, scope.label, now)
-    for ended in reversed(list(changes.values())):
-        for ref in ended:
-            _revive(tx, number_of(ref), now)
+    for ref in ended_before:
+        _restate(tx, number_of(ref), now)
 
 
-def _revive(tx: Writes, number: int, now: float) -> None:
+def _restate(tx: Writes, number: int, now: float) -> None:
+    """State again what was ended: a new row, because the history of the old one is what happened."""
     row = tx.facts.get([number]).get(number)
     if row is None:
         return
     if any(fact.mark == row.mark for fact in tx.facts.live_in(row.key, row.scope_id)):
         raise Refused(f"{row.mark}[{row.target}] was stated anew since; withdraw that first")
-    tx.facts.revive(number)
+    again = tx.facts.add(
+        NewFact(
+            mark=row.mark,
+            target=row.target,
+            key=row.key,
+            content=row.content,
+            scope_id=row.scope_id,
+            recorded_at=now,
+            valid_from=row.valid_from,
+            session_id=row.session_id,
+            message_id=row.message_id,
+            actor=row.actor,
+        )
+    )
     scope = None if row.scope_id is None else tx.facts.scopes([row.scope_id]).get(row.scope_id)
-    source = Source("", row.actor, row.recorded_at, row.session_id)
-    put_passage(tx, number, Statement(Mark(row.mark), row.target, row.content), scope, source)
-    if scope is None or scope.closed_at is None:
-        tx.facts.heat(number)
-    tx.facts.refer({number: 0}, now)
+    put_passage(tx, tx.facts.get([again])[again], scope)
+    set_against(tx, again, row.key)

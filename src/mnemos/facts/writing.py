@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from mnemos.errors import NotFound
 from mnemos.facts import conflicts, scopes
 from mnemos.facts.abbreviations import counterparts
 from mnemos.facts.model import KIND, Outcome, Stored, ref_of
-from mnemos.facts.notation import MEANING, Mark, Statement, key_of, written
+from mnemos.facts.notation import MAX_TARGET, MEANING, Mark, Statement, key_of, written
+from mnemos.facts.sentences import is_update, longer_target
+from mnemos.facts.shapes import asked_by
 from mnemos.storage.base import Writes
 from mnemos.storage.facts import Attendance, FactRow, NewFact, ScopeRow
 
@@ -33,6 +36,8 @@ class Source:
     """The session the facts come from, where the host named it."""
     message_id: int | None = None
     valid_from: float | None = None
+    is_guessing: bool = False
+    """Whether targets were guessed from sentences."""
 
 
 @dataclass(slots=True)
@@ -56,6 +61,8 @@ class Write:
         if scope_id is not None:
             self.touched.add(scope_id)
         known = {fact.mark: fact for fact in self.tx.facts.live_in(statement.key, scope_id)}
+        if self.source.is_guessing:
+            statement, known = self._unmistaken(statement, known, scope_id)
         if statement.mark == Mark.OBSOLETE:
             self._retire(statement, scope, list(known.values()))
         else:
@@ -102,6 +109,18 @@ class Write:
             return None
         return self.tx.facts.scopes([homes[0] or 0]).get(homes[0] or 0)
 
+    def _unmistaken(
+        self, statement: Statement, known: dict[str, FactRow], scope_id: int | None
+    ) -> tuple[Statement, dict[str, FactRow]]:
+        """A statement under a guessed target, made longer until it replaces nothing but what it updates."""
+        old = known.get(statement.mark)
+        while old is not None and not is_update(old.content, statement.content):
+            target = longer_target(statement.target, statement.content) or f"{statement.target}.{old.id}"
+            statement = replace(statement, target=target[:MAX_TARGET])
+            known = {fact.mark: fact for fact in self.tx.facts.live_in(statement.key, scope_id)}
+            old = known.get(statement.mark)
+        return statement, known
+
     def _put(self, statement: Statement, scope: ScopeRow | None, known: dict[str, FactRow]) -> None:
         old = known.get(statement.mark)
         if old is not None and conflicts.same(old.content, statement.content):
@@ -115,9 +134,15 @@ class Write:
         number = self._add(statement, scope, ending)
         outcome = Outcome.STORED if old is None else Outcome.SUPERSEDED
         self._note(number, statement, outcome, scope, ending)
-        self._compare(number, statement.key)
+        self.conflicts += set_against(self.tx, number, statement.key)
 
     def _retire(self, statement: Statement, scope: ScopeRow | None, known: Sequence[FactRow]) -> None:
+        if not known:
+            raise NotFound(
+                f"nothing that holds is known on {statement.target!r}"
+                + (f" in {scope.label}" if scope is not None else "")
+                + "; nothing was retired"
+            )
         number = self._add(statement, scope, known)
         self._note(number, statement, Outcome.RETIRED, scope, known)
 
@@ -142,7 +167,7 @@ class Write:
         for old in ending:
             self._outdate(old)
         if is_live:
-            put_passage(self.tx, number, statement, scope, self.source)
+            put_passage(self.tx, self.tx.facts.get([number])[number], scope)
         return number
 
     def _outdate(self, old: FactRow) -> None:
@@ -151,20 +176,10 @@ class Write:
         if len(chain) == _VERSIONS_IN_RECALL:
             self.tx.passages.remove(KIND, ref_of(chain[-1]))
 
-    def _compare(self, number: int, key: str) -> None:
-        others = self.tx.facts.live_on(key, conflicts.COMPARED)
-        mine = next((fact for fact in others if fact.id == number), None)
-        if mine is None:
-            return
-        against = [other for other in others if conflicts.contradict(mine, other)][: conflicts.NAMED]
-        for other in against:
-            self.tx.facts.contradict(other.id, mine.id)
-            self.conflicts.append((other, mine))
-
     def _close(self, scope: ScopeRow) -> None:
         if scope.closed_at is None:
             self.tx.facts.close_scope(scope.id, self.source.now)
-        self.closed[scope.id] = scope
+            self.closed[scope.id] = scope
         self.reopened.pop(scope.id, None)
         self.touched.discard(scope.id)
 
@@ -196,19 +211,33 @@ def warm(tx: Writes, label: str, now: float) -> tuple[ScopeRow, bool]:
     return scope, was_closed
 
 
-def put_passage(
-    tx: Writes, number: int, statement: Statement, scope: ScopeRow | None, source: Source
-) -> None:
-    """Let recall find a fact: as it is written, by the long forms of its abbreviations, by its scope."""
-    text = written(statement.mark, statement.target, statement.content)
-    label = "" if scope is None else f" {scope.label}"
-    also = f"{MEANING[statement.mark]} {counterparts(text)}{label}".rstrip()
+def put_passage(tx: Writes, fact: FactRow, scope: ScopeRow | None) -> None:
+    """Let recall find a fact: as it is written, and by the words that people would use for it."""
+    text = written(fact.mark, fact.target, fact.content)
+    also = (
+        MEANING[Mark(fact.mark)],
+        counterparts(text),
+        asked_by(f"{fact.target} {fact.content}"),
+        "" if scope is None else scope.label,
+    )
     tx.passages.put(
         KIND,
-        ref_of(number),
+        ref_of(fact.id),
         text=text,
-        at=source.now,
-        session_id=source.origin,
-        also=also,
+        at=fact.recorded_at,
+        session_id=fact.session_id,
+        also=" ".join(filter(None, also)),
         group=None if scope is None else scope.key,
     )
+
+
+def set_against(tx: Writes, number: int, key: str) -> list[tuple[FactRow, FactRow]]:
+    """Note what a new fact contradicts: the other one and itself."""
+    others = tx.facts.live_on(key, conflicts.COMPARED)
+    mine = next((fact for fact in others if fact.id == number), None)
+    if mine is None:
+        return []
+    against = [other for other in others if conflicts.contradict(mine, other)][: conflicts.NAMED]
+    for other in against:
+        tx.facts.contradict(other.id, mine.id)
+    return [(other, mine) for other in against]

@@ -27,7 +27,7 @@ _ENDED = ("superseded", "retired")
 
 
 class ExportFacts(Operation, frozen=True, kw_only=True):
-    """Every fact, hot and cold, in the notation, one a line; of a scope or of all, as a snapshot or to take
+    """Export facts in the notation, one a line. Hot and cold, of a scope or of all: as a snapshot, or to take
     elsewhere."""
 
     traits: ClassVar[Traits] = Traits(
@@ -58,7 +58,7 @@ class ListFacts(Operation, frozen=True, kw_only=True):
     """List facts: hot ones first, then cold; by scope, by type, as of a day, or with what was replaced."""
 
     traits: ClassVar[Traits] = Traits(
-        title="List facts", read_only=True, example=("--status", "hot", "--as-of", "2026-03-01")
+        title="List facts", read_only=True, example=("--scope", "infra", "--as-of", "2026-03-01")
     )
 
     scope: Scope = None

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 Scope = Annotated[str | None, Meta(description="A unit of work, e.g. auth-refactor")]
-SessionId = Annotated[str | None, Meta(description="Whose turns count; default: this connection")]
+SessionId = Annotated[str | None, Meta(description="Whose turns count; default: this connection or command")]
+_DID = {
+    "stored": "stored",
+    "unchanged": "unchanged",
+    "superseded": "stored, supersedes",
+    "retired": "retires",
+}
+
 Limit = Annotated[int, Meta(ge=1, le=20, description="At most so many")]
 
 
@@ -82,17 +89,20 @@ class FactsWritten(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         lines = [
-            f"{one['outcome']} {one['id']} {one['type']}[{one['target']}]"
+            f"{one['id']} {one['type']}[{one['target']}] {_DID[one['outcome']]}"
+            + (f" {', '.join(one['replaced'])}" if one["replaced"] else "")
             + (f" in {one['scope']}" if one["scope"] else "")
-            + (f", in place of {', '.join(one['replaced'])}" if one["replaced"] else "")
             for one in self.facts
         ]
-        lines += [
+        return "\n".join([*lines, *self.remarks(), f"gauge {self.gauge}%"])
+
+    def remarks(self) -> list[str]:
+        """What else came of it: conflicts, scopes that closed or opened, facts that left the hot set."""
+        against = [
             f"in conflict: {described(one['newer'])} against {described(one['older'])}"
             for one in self.conflicts
         ]
-        lines += _moved(self.closed, self.reopened, [one["id"] for one in self.left_hot])
-        return "\n".join([*lines, f"gauge {self.gauge}%"])
+        return [*against, *_moved(self.closed, self.reopened, [one["id"] for one in self.left_hot])]
 
 
 class SearchFacts(Operation, frozen=True, kw_only=True):
@@ -198,7 +208,7 @@ class MemoryStatus(Result, frozen=True, kw_only=True):
 
 
 class Reflect(Operation, frozen=True, kw_only=True):
-    """Everything known on a topic, by type, with what was replaced or withdrawn: before a decision on
+    """Show everything known on a topic, by type. Also what was replaced or withdrawn: before a decision on
     something with a long history, or when asked what was decided and why it changed."""
 
     traits: ClassVar[Traits] = Traits(
@@ -268,8 +278,10 @@ class History(Result, frozen=True, kw_only=True):
     def as_text(self) -> str:
         if not self.facts:
             return f"Nothing was believed on {self.target!r} at that time."
-        spans = [(day(fact["at"]), day(fact["ended_at"] or "now"), fact) for fact in self.facts]
-        return "\n".join(f"{since} to {until:10}  {described(fact)}" for since, until, fact in spans)
+        return "\n".join(
+            f"{day(fact['at'])} to {day(fact['ended_at'] or 'now'):10}  {described(fact, dated=False)}"
+            for fact in self.facts
+        )
 
 
 class PurgeFacts(Operation, frozen=True, kw_only=True):

@@ -25,6 +25,7 @@ def fact_dict(fact: Fact) -> dict[str, Any]:
         "valid_from": iso(fact.valid_from),
         "valid_to": None if fact.valid_to is None else iso(fact.valid_to),
         "session_id": fact.session_id,
+        "message_id": fact.message_id,
         "actor": fact.actor,
     }
 
@@ -37,7 +38,7 @@ def conflict_dict(conflict: Conflict) -> dict[str, Any]:
     }
 
 
-def described(fact: dict[str, Any]) -> str:
+def described(fact: dict[str, Any], *, dated: bool = True) -> str:
     """A fact on one line: as it is written, with its id, scope, tier and day."""
     from mnemos.facts.block import escaped
     from mnemos.facts.notation import written
@@ -47,7 +48,8 @@ def described(fact: dict[str, Any]) -> str:
     if fact["superseded_by"]:
         kept = f"{kept} by {fact['superseded_by']}"
     scope = f"{escaped(fact['scope'])}, " if fact["scope"] else ""
-    return f"{text}  ({fact['id']}, {scope}{kept}, {day(fact['at'])})"
+    when = f", {day(fact['at'])}" if dated else ""
+    return f"{text}  ({fact['id']}, {scope}{kept}{when})"
 
 
 def iso(moment: float) -> str:

@@ -39,6 +39,7 @@ ENTRIES: tuple[Entry, ...] = (
     _entry("sessions_prune", "sessions prune", "sessions:PruneSessions", "sessions"),
     _entry("sessions_export", "sessions export", "transfer:ExportSessions", "sessions"),
     _entry("sessions_import", "sessions import", "transfer:ImportSessions", "sessions"),
+    _entry("remember", "remember", "remembering:Remember", "default", "recall"),
     _entry("memory_status", "facts status", "facts:ShowStatus", "default", "facts"),
     _entry("memory_write", "facts write", "facts:WriteFacts", "facts"),
     _entry("memory_search", "facts search", "facts:SearchFacts", "facts"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from mnemos.errors import InvalidInput, NotFound
-from mnemos.operations.base import Operation, Progress, builtins, no_progress
+from mnemos.operations.base import Operation, Progress, Result, builtins, no_progress
 from mnemos.operations.border import explained, sound
 from mnemos.operations.index import BY_NAME, ENTRIES, SETS, Entry
 
@@ -67,18 +67,85 @@ def tools(form: str, chosen: str = "default") -> list[dict[str, Any]]:
     """The operations of a set as tools in the shape that an API expects."""
     if form not in _SHAPES:
         raise InvalidInput(f"format is {form!r}; use {', '.join(_SHAPES)}")
-    if chosen not in SETS:
-        raise InvalidInput(f"there is no set of tools {chosen!r}; there are {', '.join(sorted(SETS))}")
-    return [_SHAPES[form](entry.name, load(entry)) for entry in ENTRIES if chosen in entry.sets]
+    return [_SHAPES[form](entry.name, load(entry)) for entry in chosen_entries(chosen)]
+
+
+def chosen_entries(chosen: str) -> list[Entry]:
+    """The entries of sets and of single tools, separated by commas, in the order of the index."""
+    names = {name.strip() for name in chosen.split(",")} - {""}
+    unknown = sorted(names - SETS - BY_NAME.keys())
+    if unknown or not names:
+        raise InvalidInput(
+            f"there is no set of tools {unknown[0] if unknown else chosen!r}; "
+            f"use {', '.join(sorted(SETS))}, or the names of single tools, separated by commas"
+        )
+    return [entry for entry in ENTRIES if names & (entry.sets | {entry.name})]
 
 
 def input_schema(operation: type[Operation]) -> dict[str, Any]:
     """The JSON schema of the input, in one piece and without titles that say nothing."""
-    schema = msgspec.json.schema(operation)
-    definitions: dict[str, Any] = schema.get("$defs", {})
-    own: dict[str, Any] = definitions.pop(operation.__name__, schema)
-    own = {key: value for key, value in own.items() if key not in ("title", "description")}
+    own, definitions = _schema(operation)
     return own | ({"$defs": definitions} if definitions else {})
+
+
+def tool_schema(operation: type[Operation]) -> dict[str, Any]:
+    """The schema of the input as a model reads it: a field that may be left out need not allow null, too.
+
+    Null is still taken for left out. Spelled out, it would double what the tools cost in every prompt.
+    """
+    schema = input_schema(operation)
+    return schema | {"properties": {name: _lean(field) for name, field in schema["properties"].items()}}
+
+
+def output_schema(operation: type[Operation]) -> dict[str, Any]:
+    """The JSON schema of what a call answers: the result with its ``text``, or an ``error``.
+
+    Where memory may be disabled, that it is. All three are in it because some clients hold failures against
+    the schema, too.
+    """
+    own, definitions = _schema(result_of(operation))
+    required = [*own.get("required", ()), "text"]
+    answers = [required, ["error"]] + ([] if operation.traits.read_only else [["disabled", "text"]])
+    return {
+        "type": "object",
+        "properties": {**own.get("properties", {}), **_BESIDE},
+        "anyOf": [{"required": list(dict.fromkeys(names))} for names in answers],
+        **({"$defs": definitions} if definitions else {}),
+    }
+
+
+def result_of(operation: type[Operation]) -> type[Result]:
+    """What ``run`` answers, by its annotation."""
+    answer = operation.run.__annotations__["return"]
+    kind = operation.run.__globals__[answer] if isinstance(answer, str) else answer
+    return cast(type[Result], kind)
+
+
+def _lean(field: dict[str, Any]) -> dict[str, Any]:
+    if field.get("default", ...) is not None or "anyOf" not in field:
+        return field
+    rest = {key: value for key, value in field.items() if key not in ("anyOf", "default")}
+    kinds = [kind for kind in field["anyOf"] if kind != {"type": "null"}]
+    return rest | (kinds[0] if len(kinds) == 1 else {"anyOf": kinds})
+
+
+_BESIDE: dict[str, Any] = {
+    "text": {"type": "string"},
+    "disabled": {"type": "boolean"},
+    "error": {
+        "type": "object",
+        "properties": {"code": {"type": "string"}, "message": {"type": "string"}},
+        "required": ["code", "message"],
+    },
+}
+
+
+def _schema(kind: type[msgspec.Struct]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The schema of a struct itself, and of those that it refers to."""
+    schema = msgspec.json.schema(kind)
+    definitions: dict[str, Any] = schema.get("$defs", {})
+    own: dict[str, Any] = definitions.pop(kind.__name__, schema)
+    return {key: value for key, value in own.items() if key not in ("title", "description")}, definitions
 
 
 def _openai(name: str, operation: type[Operation]) -> dict[str, Any]:
@@ -87,7 +154,7 @@ def _openai(name: str, operation: type[Operation]) -> dict[str, Any]:
         "function": {
             "name": name,
             "description": described(operation),
-            "parameters": input_schema(operation),
+            "parameters": tool_schema(operation),
         },
     }
 
@@ -96,7 +163,7 @@ def _anthropic(name: str, operation: type[Operation]) -> dict[str, Any]:
     return {
         "name": name,
         "description": described(operation),
-        "input_schema": input_schema(operation),
+        "input_schema": tool_schema(operation),
     }
 
 
@@ -106,7 +173,8 @@ def _mcp(name: str, operation: type[Operation]) -> dict[str, Any]:
         "name": name,
         "title": traits.title,
         "description": described(operation),
-        "inputSchema": input_schema(operation),
+        "inputSchema": tool_schema(operation),
+        "outputSchema": output_schema(operation),
         "annotations": {
             "title": traits.title,
             "readOnlyHint": traits.read_only,

@@ -22,13 +22,14 @@ class ShowStats(Operation, frozen=True, kw_only=True):
     traits: ClassVar[Traits] = Traits(title="Show statistics", read_only=True)
 
     def run(self, memory: Memory, progress: Progress) -> Stats:  # noqa: ARG002
-        return Stats(location=memory.storage.location, **memory.sessions.stats())
+        return Stats(location=memory.storage.location, facts=memory.facts.count(), **memory.sessions.stats())
 
 
 class Stats(Result, frozen=True, kw_only=True):
     location: str
     sessions: int
     messages: int
+    facts: int
     by_source: list[dict[str, Any]]
     file_bytes: int
     log_bytes: int
@@ -40,7 +41,7 @@ class Stats(Result, frozen=True, kw_only=True):
         lines = [
             f"{self.location}: {size(self.file_bytes)}, {size(self.free_bytes)} of it free",
             f"{counted(self.sessions, 'session')}, {counted(self.messages, 'message')}, "
-            f"{self.pending} waiting to be indexed",
+            f"{counted(self.facts, 'fact')}, {self.pending} waiting to be indexed",
         ]
         lines += [
             f"  {s['source']}: {counted(s['sessions'], 'session')}, {counted(s['messages'], 'message')}"

@@ -130,6 +130,8 @@ def _why(scene: Scene, candidate: Candidate, text: str) -> tuple[str, ...]:
     if candidate.line.cosine >= _NEAR:
         reasons["meaning"] = f"close in meaning ({candidate.line.cosine:.2f})"
     reasons |= {name: told for name, told in _TOLD.items() if shares.get(name, 0.0) > _WORTH_TELLING}
+    if candidate.stretch is None:
+        reasons.pop("session", None)
     if not has_number(text):
         reasons.pop("number", None)
     if not times.has_time(text):

@@ -125,10 +125,6 @@ class FactReads(Protocol):
         """Everything ever said on a target, the newest first, ids below ``before``."""
         ...
 
-    def count_on(self, key: str) -> int:
-        """How many rows a target has, in any state."""
-        ...
-
     def listed(self, wanted: Wanted, *, after: int, limit: int) -> list[FactRow]:
         """By id, ids above ``after``: for going through all of them in short reads."""
         ...
@@ -161,6 +157,10 @@ class FactReads(Protocol):
         """The most recently touched first."""
         ...
 
+    def newest_scopes(self, limit: int) -> list[ScopeRow]:
+        """Open or closed, the most recently touched first."""
+        ...
+
     def all_scopes(self, *, limit: int, offset: int) -> list[ScopeCounts]:
         """Open ones first, then the most recently touched."""
         ...
@@ -176,11 +176,7 @@ class FactReads(Protocol):
     def attendance(self, session_id: str) -> Attendance | None: ...
 
     def idle(self, session_id: str, *, turn: int, since: float) -> list[ScopeRow]:
-        """Open scopes that this session referred to last in this turn or before, and no other since then."""
-        ...
-
-    def touched(self, session_id: str) -> list[ScopeRow]:
-        """Open scopes that this session referred to."""
+        """Open scopes that this session referred to last in this turn or before, and no other ``since``."""
         ...
 
     def rows_in(self) -> tuple[int, int]:
@@ -198,10 +194,6 @@ class FactWrites(FactReads, Protocol):
 
     def end(self, ids: Sequence[int], state: str, at: float) -> None:
         """Live facts become superseded or retired by nothing in particular."""
-        ...
-
-    def revive(self, fact_id: int) -> None:
-        """An ended fact is live again, cold, as if it had not ended."""
         ...
 
     def refer(self, uses: Mapping[int, int], at: float) -> None:

@@ -12,6 +12,9 @@ from rich.text import Text
 from mnemos.faces.cli.plain import plain
 from mnemos.operations.base import Result
 from mnemos.operations.changes import Log
+from mnemos.operations.factlists import FactList, ScopeList
+from mnemos.operations.facts import FactsFound, History
+from mnemos.operations.factwords import day
 from mnemos.operations.finding import PARTIAL, ConversationsFound, Kind, Line, MessagesFound
 from mnemos.operations.moments import shown
 from mnemos.operations.recalling import Recalled, heading, shown_text
@@ -185,6 +188,64 @@ def _examined(result: Examined, console: Console) -> None:
         console.print(Text.assemble(("Not healthy.", "red"), " Try: mnemos doctor --repair"))
 
 
+def _facts(result: FactList | FactsFound, console: Console) -> None:
+    if not result.facts:
+        console.print(result.as_text())
+        return
+    table = _table("id", "fact", "scope", "kept", "since", id={"no_wrap": True}, since={"no_wrap": True})
+    for fact in result.facts:
+        table.add_row(fact["id"], _fact(fact), written(fact["scope"] or ""), _kept(fact), day(fact["at"]))
+    console.print(table)
+    total = getattr(result, "total", len(result.facts))
+    if total > len(result.facts):
+        console.print(Text(f"{len(result.facts)} of {total:,}", style="dim"))
+
+
+def _history(result: History, console: Console) -> None:
+    if not result.facts:
+        console.print(result.as_text())
+        return
+    table = _table("from", "to", "", "fact", "scope", "by")
+    for fact in result.facts:
+        now = fact["state"] == "live"
+        table.add_row(
+            day(fact["at"]),
+            "" if now else day(fact["ended_at"]),
+            Text("●" if now else "│", style="green" if now else "dim"),
+            _fact(fact),
+            written(fact["scope"] or ""),
+            Text(fact["superseded_by"] or ("" if now else fact["state"]), style="dim"),
+        )
+    console.print(table)
+
+
+def _scopes(result: ScopeList, console: Console) -> None:
+    if not result.scopes:
+        console.print(result.as_text())
+        return
+    table = _table("scope", "state", "hot", "facts", "touched", right=("hot", "facts"))
+    for scope in result.scopes:
+        closed = "" if scope["open"] else f"closed {day(scope['closed_at'])}"
+        state = Text(closed or "open", style="dim" if closed else "green")
+        table.add_row(
+            written(scope["label"]), state, str(scope["hot"]), str(scope["live"]), day(scope["touched_at"])
+        )
+    console.print(table)
+
+
+def _fact(fact: dict[str, Any]) -> Text:
+    live = fact["state"] == "live"
+    text = Text().append(fact["type"], style="bold" if live else "dim")
+    text.append_text(written(f"[{fact['target']}]: ", "cyan" if live else "dim"))
+    return text.append_text(written(" ".join(fact["content"].split()), "" if live else "dim strike"))
+
+
+def _kept(fact: dict[str, Any]) -> Text:
+    if fact["state"] != "live":
+        return Text(fact["state"], style="dim")
+    return Text(fact["tier"], style="yellow" if fact["tier"] == "hot" else "blue")
+
+
 _DRAWINGS: dict[type[Result], Callable[[Any, Console], None]] = {
     ConversationsFound: _conversations,
     Examined: _examined,
@@ -194,4 +255,8 @@ _DRAWINGS: dict[type[Result], Callable[[Any, Console], None]] = {
     SessionList: _sessions,
     SessionShown: _session,
     Stats: _stats,
+    FactList: _facts,
+    FactsFound: _facts,
+    History: _history,
+    ScopeList: _scopes,
 }

@@ -21,7 +21,7 @@ _FIRST_STEPS = {
     "mnemos --help": "all commands",
 }
 _NEXT_STEPS = {
-    'mnemos sessions search "WORDS"': "find what was said",
+    'mnemos recall "QUESTION"': "find what was said, decided or noted",
     "mnemos sessions list": "the newest conversations",
     "mnemos doctor": "check that all is well",
 }
@@ -36,10 +36,11 @@ class Greeting:
     space: str
     sessions: int
     messages: int
+    facts: int
     next: dict[str, str]
 
     def as_text(self) -> str:
-        holds = f"{self.sessions:,} sessions, {self.messages:,} messages"
+        holds = f"{self.sessions:,} sessions, {self.messages:,} messages, {self.facts:,} facts"
         steps = [f"  {command:34} {what}" for command, what in self.next.items()]
         return "\n".join(
             [
@@ -65,6 +66,7 @@ def greet(chosen: Chosen) -> None:
 def _greeting(memory: Memory) -> Greeting:
     home, space = str(memory.settings.home), memory.settings.space
     if not memory.database.exists():
-        return Greeting(__version__, home, space, 0, 0, _FIRST_STEPS)
+        return Greeting(__version__, home, space, 0, 0, 0, _FIRST_STEPS)
     sessions = memory.sessions.session_count(archived=None)
-    return Greeting(__version__, home, space, sessions, memory.sessions.message_count(), _NEXT_STEPS)
+    messages, facts = memory.sessions.message_count(), memory.facts.count()
+    return Greeting(__version__, home, space, sessions, messages, facts, _NEXT_STEPS)

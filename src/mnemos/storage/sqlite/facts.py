@@ -40,9 +40,6 @@ class SqliteFactReads:
     ) -> list[FactRow]:
         return self._facts(SQL.history, key=key, scope=scope_id, as_of=as_of, limit=limit, before=before)
 
-    def count_on(self, key: str) -> int:
-        return self._number(SQL.count_on, (self._space.id, key))
-
     def listed(self, wanted: Wanted, *, after: int, limit: int) -> list[FactRow]:
         marks = None if wanted.marks is None else json.dumps(list(wanted.marks))
         asked = {"scope": wanted.scope_id, "marks": marks, "after": after, "limit": limit}
@@ -88,6 +85,9 @@ class SqliteFactReads:
     def open_scopes(self, limit: int) -> list[ScopeRow]:
         return self._scopes(SQL.open_scopes, (self._space.id, limit))
 
+    def newest_scopes(self, limit: int) -> list[ScopeRow]:
+        return self._scopes(SQL.newest_scopes, (self._space.id, limit))
+
     def all_scopes(self, *, limit: int, offset: int) -> list[ScopeCounts]:
         found = rows(self._connection, SQL.all_scopes, (self._space.id, limit, offset))
         return [ScopeCounts(ScopeRow(*row[:6]), row[6], row[7]) for row in found]
@@ -109,9 +109,6 @@ class SqliteFactReads:
     def idle(self, session_id: str, *, turn: int, since: float) -> list[ScopeRow]:
         asked = {"space": self._space.id, "session": session_id, "turn": turn, "since": since}
         return self._scopes(SQL.idle, asked)
-
-    def touched(self, session_id: str) -> list[ScopeRow]:
-        return self._scopes(SQL.touched, (self._space.id, session_id))
 
     def rows_in(self) -> tuple[int, int]:
         space = (self._space.id,)
@@ -152,9 +149,6 @@ class SqliteFactWrites(SqliteFactReads):
             }  # fmt: skip
             self._connection.execute(SQL.end, asked)
             self._connection.execute(SQL.end_conflicts, (_json(ids),))
-
-    def revive(self, fact_id: int) -> None:
-        self._connection.execute(SQL.revive, (fact_id, self._space.id))
 
     def refer(self, uses: Mapping[int, int], at: float) -> None:
         self._connection.executemany(

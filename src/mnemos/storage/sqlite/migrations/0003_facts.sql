@@ -15,6 +15,7 @@ CREATE TABLE scopes (
     UNIQUE (space, key)
 ) STRICT;
 
+CREATE INDEX scopes_by_time ON scopes (space, touched_at);
 CREATE INDEX scopes_open ON scopes (space, touched_at) WHERE closed_at IS NULL;
 
 CREATE TABLE facts (

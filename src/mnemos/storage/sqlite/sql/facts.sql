@@ -41,12 +41,6 @@ WHERE f.space = :space
 ORDER BY f.id DESC
 LIMIT :limit
 
--- name: count_on
-SELECT count(*)
-FROM facts
-WHERE space = ?
-    AND key = ?
-
 -- name: listed
 SELECT *
 FROM fact_rows AS f
@@ -165,6 +159,13 @@ WHERE space = ?
 ORDER BY touched_at DESC, id DESC
 LIMIT ?
 
+-- name: newest_scopes
+SELECT id, label, key, opened_at, touched_at, closed_at
+FROM scopes INDEXED BY scopes_by_time
+WHERE space = ?
+ORDER BY touched_at DESC, id DESC
+LIMIT ?
+
 -- name: all_scopes
 SELECT id, label, key, opened_at, touched_at, closed_at,
     (SELECT count(*) FROM facts AS f WHERE f.scope = scopes.id AND f.state = 'live' AND f.hot),
@@ -216,16 +217,6 @@ WHERE a.space = :space
     )
 ORDER BY s.id
 
--- name: touched
-SELECT s.id, s.label, s.key, s.opened_at, s.touched_at, s.closed_at
-FROM fact_sessions AS a
-JOIN scope_touches AS t ON t.session = a.id
-JOIN scopes AS s ON s.id = t.scope
-WHERE a.space = ?
-    AND a.session_id = ?
-    AND s.closed_at IS NULL
-ORDER BY s.id
-
 -- name: count_live
 SELECT count(*)
 FROM facts INDEXED BY facts_live
@@ -268,16 +259,6 @@ WHERE id IN (SELECT value FROM json_each(?))
 DELETE FROM fact_conflicts
 WHERE older IN (SELECT value FROM json_each(?1))
     OR newer IN (SELECT value FROM json_each(?1))
-
--- name: revive
-UPDATE facts
-SET state = 'live',
-    ended_at = NULL,
-    superseded_by = NULL,
-    valid_to = NULL
-WHERE id = ?
-    AND space = ?
-    AND state <> 'live'
 
 -- name: refer
 UPDATE facts

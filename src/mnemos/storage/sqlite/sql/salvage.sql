@@ -143,7 +143,8 @@ WHERE session NOT IN (SELECT key FROM sessions)
 INSERT INTO scopes (id, space, label, key, opened_at, touched_at)
 SELECT scope, space, 'recovered-' || scope, 'recovered-' || scope, min(recorded_at), max(recorded_at)
 FROM facts
-WHERE scope NOT IN (SELECT id FROM scopes)
+WHERE scope IS NOT NULL
+    AND scope NOT IN (SELECT id FROM scopes)
 GROUP BY scope
 
 -- name: next_messages

@@ -1,0 +1,54 @@
+"""Remembering what somebody says in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta
+
+from mnemos.operations.base import Operation, Progress, Result, Traits
+from mnemos.operations.facts import FactsWritten, Scope, SessionId
+from mnemos.operations.factwords import described, fact_dict
+
+if TYPE_CHECKING:
+    from mnemos.memory import Memory
+
+
+class Remember(Operation, frozen=True, kw_only=True):
+    """Remember something for good, told in plain words: a decision, a rule, an address, a preference, an open
+    question. Say one thing a call, so that it is understood alone. What is remembered is found by recall and,
+    while it matters, stands in memory_status."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Remember",
+        begins=True,
+        positional=("text",),
+        stdin="text",
+        example=("The staging database listens on port 5433", "--scope", "infra"),
+    )
+
+    text: Annotated[str, Meta(description="A sentence or two, or facts as TYPE[target]: content")]
+    kind: Annotated[Literal["auto", "fact"], Meta(description="What to store it as")] = "auto"
+    target: Annotated[str | None, Meta(description="What it is about, e.g. db.staging")] = None
+    scope: Scope = None
+    session_id: SessionId = None
+
+    def run(self, memory: Memory, progress: Progress) -> Remembered:  # noqa: ARG002
+        written = memory.facts.remember(
+            self.text, target=self.target, scope=self.scope, session_id=self.session_id
+        )
+        done = FactsWritten.of(written)
+        stored = [fact_dict(memory.facts.get(one.id)) for one in written.facts]
+        return Remembered(kind="fact", where="facts", stored=stored, done=done)
+
+
+class Remembered(Result, frozen=True, kw_only=True):
+    kind: str
+    where: str
+    """The part that keeps it."""
+    stored: list[dict[str, Any]]
+    done: FactsWritten
+
+    def as_text(self) -> str:
+        lines = [f"Remembered as a {self.kind}: {described(fact)}" for fact in self.stored]
+        return "\n".join([*lines, *self.done.remarks()])
