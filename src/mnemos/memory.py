@@ -32,9 +32,11 @@ from mnemos.sessions.service import Sessions
 from mnemos.settings import Settings
 from mnemos.storage.base import AuditRow, Check, Filters, Results, Storage, Writes, failed, passed
 from mnemos.storage.sqlite.engine import SqliteStorage
+from mnemos.storage.sqlite.foreign import hermes_memory
 from mnemos.storage.sqlite.salvage import salvage
 
 if TYPE_CHECKING:
+    from mnemos.facts.importing import Report
     from mnemos.recall.embedders.base import Embedder
     from mnemos.recall.embedding import Embedding
     from mnemos.recall.model import Recall
@@ -248,6 +250,15 @@ class Memory:
         """Reach the bytes of what was just forgotten; the answer of ``forget``."""
         pending = not self.storage.scrub()
         return {"ref": ref, "forgotten": True, "pending": pending, "copies": self.backups()}
+
+    def import_hermes_memory(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Report:
+        """Bring in the facts of a hermes-memory database, which is only read; by default its usual one."""
+        where = _path(path if path is not None else self.settings.hermes_memory_db)
+        return self.facts.bring_in(hermes_memory(where), progress)
 
     # --- the database as a whole ------------------------------------------------------------
 

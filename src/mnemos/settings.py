@@ -79,6 +79,8 @@ class Settings:
     """The longest content of a fact; a longer one is refused."""
     hot_tokens: int = 150
     """What the facts in every prompt may take; what stands around them takes up to 30 more."""
+    hermes_memory_db: str = "~/.hermes/memory.db"
+    """Where an import looks for the database of hermes-memory."""
     audit_days: int = 30
     """How long a deleted session can be brought back with undo."""
     llm: Model = Model()
@@ -153,6 +155,7 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
         "redact": ("MNEMOS_REDACT",),
         "disabled": ("MNEMOS_DISABLED",),
         "embedder": ("MNEMOS_EMBEDDER",),
+        "hermes_memory_db": ("HERMES_MEMORY_DB",),
     }
     found: dict[str, Any] = {}
     for setting, variables in names.items():
@@ -256,5 +259,6 @@ _READ = {
     "audit_days": _whole,
     "max_fact_characters": _whole,
     "hot_tokens": _tokens,
+    "hermes_memory_db": _text,
     "embedder": _text,
 }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mnemos.errors import Disabled, InvalidInput, MnemosError, TooLarge
-from mnemos.facts import pressure, scopes, undo
+from mnemos.facts import importing, pressure, scopes, undo
 from mnemos.facts.block import Lines
+from mnemos.facts.importing import Report
 from mnemos.facts.model import KIND, Fact, Ticked, Written, fact_of, number_of, ref_of
 from mnemos.facts.notation import MAX_LINES, Statement, looks_like, parse
 from mnemos.facts.reading import Reading, conflict_of, hot_set, known_scope
@@ -18,6 +19,7 @@ from mnemos.facts.writing import Source, Write, put_passage
 from mnemos.inputs import optional_moment, whole
 from mnemos.storage.base import Reads, Writes
 from mnemos.storage.facts import Attendance, FactRow, Hot
+from mnemos.storage.foreign import HermesFact
 from mnemos.text.secrets import redact
 
 _REMOVED_AT_ONCE = 50
@@ -96,6 +98,18 @@ class Facts(Reading):
             )
 
         return self._storage.write(work)
+
+    def bring_in(
+        self, facts: Sequence[HermesFact], progress: Callable[[float], None] | None = None
+    ) -> Report:
+        """Import the facts of a hermes-memory database, with their times; again, it changes nothing."""
+        self._check_enabled()
+        clean = redact if self._settings.redact else str
+        report = importing.bring_in(self._storage, facts, clean, progress or (lambda _: None))
+        if report.live or report.history:
+            what = f"{report.live + report.history} facts of hermes-memory"
+            self._storage.write(lambda tx: self._note(tx, undo.IMPORT, "", what))
+        return report
 
     # --- taking away ------------------------------------------------------------------------
 

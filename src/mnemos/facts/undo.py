@@ -13,10 +13,11 @@ from mnemos.facts.model import KIND, Outcome, Stored, number_of, ref_of
 from mnemos.facts.notation import Mark
 from mnemos.facts.writing import put_passage, set_against, warm
 from mnemos.storage.base import AuditRow, Storage, Writes
-from mnemos.storage.facts import NewFact
+from mnemos.storage.facts import FactRow, NewFact
 
 WRITE = "facts.write"
 PURGE = "facts.purge"
+IMPORT = "facts.import"
 FORGET = "forget"
 
 
@@ -42,22 +43,29 @@ def take_back(storage: Storage, entry: AuditRow, now: float) -> str:
 
 def _take_back(tx: Writes, changes: dict[str, list[str]], closed: Sequence[int], now: float) -> None:
     new = [number_of(ref) for ref in changes]
-    known = tx.facts.get(new)
-    for number in new:
-        if number not in known:
-            raise NotFound(f"the fact {ref_of(number)} is gone; it cannot be taken back")
-        fact = known[number]
-        # What replaced itself within the same call goes with it.
-        if fact.state != "live" and fact.mark != Mark.OBSOLETE and fact.superseded_by not in new:
-            raise Refused(f"{ref_of(number)} was replaced or retired since; undo that first")
-    tx.facts.end(new, "retired", now)
-    for number in new:
-        tx.passages.outdate(KIND, ref_of(number))
+    going = [_standing(tx, number, new) for number in new]
+    tx.facts.end([fact.id for fact in going], "retired", now)
+    for fact in going:
+        tx.passages.outdate(KIND, ref_of(fact.id))
     ended_before = [ref for ended in changes.values() for ref in ended if ref not in changes]
     for scope in tx.facts.scopes(closed).values():
         warm(tx, scope.label, now)
     for ref in ended_before:
         _restate(tx, number_of(ref), now)
+
+
+def _standing(tx: Writes, number: int, new: Sequence[int]) -> FactRow:
+    """What stands for a fact that a write stored: itself, or what an undo stated again after it."""
+    fact = tx.facts.get([number]).get(number)
+    if fact is None:
+        raise NotFound(f"the fact {ref_of(number)} is gone; it cannot be taken back")
+    # What replaced itself within the same call goes with it, and what retires others never stands.
+    if fact.state == "live" or fact.mark == Mark.OBSOLETE or fact.superseded_by in new:
+        return fact
+    for other in tx.facts.live_in(fact.key, fact.scope_id):
+        if (other.mark, other.content) == (fact.mark, fact.content):
+            return other
+    raise Refused(f"{ref_of(number)} was replaced or retired since; undo that first")
 
 
 def _restate(tx: Writes, number: int, now: float) -> None:

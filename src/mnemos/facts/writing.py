@@ -160,7 +160,8 @@ class Write:
             session_id=self.source.origin,
             message_id=self.source.message_id,
             actor=self.source.actor,
-            live=is_live,
+            state="live" if is_live else "retired",
+            ended_at=None if is_live else now,
         )
         state = "superseded" if is_live else "retired"
         number = self.tx.facts.add(fact, ending=[old.id for old in ending], state=state)

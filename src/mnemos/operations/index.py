@@ -52,6 +52,7 @@ ENTRIES: tuple[Entry, ...] = (
     _entry("facts_list", "facts list", "factlists:ListFacts", "inspect"),
     _entry("facts_scopes", "facts scopes", "factlists:ListScopes", "inspect"),
     _entry("facts_conflicts", "facts conflicts", "factlists:ListConflicts", "inspect"),
+    _entry("import_hermes_memory", "import hermes-memory", "importing:ImportHermesMemory", "transfer"),
     _entry("stats", "stats", "upkeep:ShowStats", "upkeep"),
     _entry("optimize", "optimize", "upkeep:Optimize", "upkeep"),
     _entry("doctor", "doctor", "upkeep:Examine", "upkeep"),

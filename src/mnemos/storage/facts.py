@@ -60,8 +60,11 @@ class NewFact:
     session_id: str | None
     message_id: int | None
     actor: str
-    live: bool = True
-    """False: kept as history from the beginning."""
+    state: str = "live"
+    ended_at: float | None = None
+    """Of a fact that is history from the beginning."""
+    hot: bool = True
+    """Whether it may be hot, where it is live and its scope open."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from mnemos.operations.index import ENTRIES, Entry
 
 _GROUPS = {
     "sessions": "Conversations: list, show, search, export, tidy.",
+    "import": "Bring in what other programs keep.",
     "facts": "Constraints, decisions, values: write, search, history, scopes, export.",
 }
 

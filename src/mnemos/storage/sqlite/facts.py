@@ -130,9 +130,9 @@ class SqliteFactWrites(SqliteFactReads):
         self._end(ending, state, fact.recorded_at, fact.valid_from)
         row = {
             "space": self._space.id, "mark": fact.mark, "target": fact.target, "key": fact.key,
-            "content": fact.content, "scope": fact.scope_id, "live": fact.live, "at": fact.recorded_at,
-            "valid_from": fact.valid_from, "session": fact.session_id, "message": fact.message_id,
-            "actor": fact.actor,
+            "content": fact.content, "scope": fact.scope_id, "state": fact.state, "ended_at": fact.ended_at,
+            "hot": fact.hot, "at": fact.recorded_at, "valid_from": fact.valid_from,
+            "session": fact.session_id, "message": fact.message_id, "actor": fact.actor,
         }  # fmt: skip
         added = self._number(SQL.add, row)
         if ending:

@@ -234,9 +234,9 @@ INSERT INTO facts (
     used_at, session_id, message_id, actor
 )
 VALUES (
-    :space, :mark, :target, :key, :content, :scope, iif(:live, 'live', 'retired'),
-    :live AND (SELECT closed_at IS NULL FROM scopes WHERE id = :scope) IS NOT 0,
-    :at, iif(:live, NULL, :at), :valid_from, iif(:live, NULL, :valid_from), :at, :session, :message, :actor
+    :space, :mark, :target, :key, :content, :scope, :state,
+    :hot AND :state = 'live' AND (SELECT closed_at IS NULL FROM scopes WHERE id = :scope) IS NOT 0,
+    :at, :ended_at, :valid_from, :ended_at, :at, :session, :message, :actor
 )
 RETURNING id
 

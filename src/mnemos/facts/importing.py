@@ -1,0 +1,165 @@
+"""Facts from elsewhere, with the times they had there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from mnemos.errors import InvalidInput
+from mnemos.facts.model import KIND, ref_of
+from mnemos.facts.notation import Mark, checked_target, key_of
+from mnemos.facts.scopes import MAX_LABEL, checked_label
+from mnemos.facts.writing import put_passage
+from mnemos.storage.base import Storage, Writes
+from mnemos.storage.facts import NewFact, ScopeRow
+from mnemos.storage.foreign import HermesFact
+
+ACTOR = "hermes-memory"
+
+_MARKS = {"C": Mark.CONSTRAINT, "D": Mark.DECISION, "V": Mark.VALUE, "?": Mark.UNKNOWN,
+          "done": Mark.DONE, "obs": Mark.OBSOLETE}  # fmt: skip
+_AT_ONCE = 50
+
+Redact = Callable[[str], str]
+
+
+@dataclass(slots=True)
+class Report:
+    """What an import did. ``skipped``: known already; ``refused``: not understood, and why."""
+
+    live: int = 0
+    skipped: int = 0
+    refused: list[str] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    """Of the facts that are new."""
+
+    @property
+    def history(self) -> int:
+        """How many of them no longer hold."""
+        return len(self.numbers) - self.live
+
+
+@dataclass(frozen=True, slots=True)
+class _Incoming:
+    fact: HermesFact
+    mark: Mark
+    target: str
+    content: str
+    label: str | None
+
+    is_live: bool
+    """Whether it holds, or will be replaced by another that is brought in."""
+
+
+def bring_in(
+    storage: Storage, facts: Sequence[HermesFact], redact: Redact, progress: Callable[[float], None]
+) -> Report:
+    """Store the facts of a hermes-memory database; a second time changes nothing.
+
+    What it archived is live here again, and cold. Where a newer fact is known for the same key, an imported
+    one becomes its history. Takes several short transactions.
+    """
+    report = Report()
+    there = frozenset(fact.id for fact in facts)
+    incoming = [one for fact in facts if (one := _read(fact, there, redact, report)) is not None]
+    made: dict[int, bool] = {}
+    for start in range(0, len(incoming), _AT_ONCE):
+        some = incoming[start : start + _AT_ONCE]
+        storage.write(lambda tx: _store(tx, some, report, made))  # noqa: B023
+        progress(min(1.0, (start + _AT_ONCE) / len(incoming)))
+    ends = [scope for scope, is_open in made.items() if not is_open]
+    now = max((fact.updated_at for fact in facts), default=0.0)
+    storage.write(lambda tx: _close(tx, ends, now))
+    stored = storage.read(lambda tx: tx.facts.get(report.numbers))
+    report.live = sum(row.state == "live" for row in stored.values())
+    return report
+
+
+def _close(tx: Writes, scopes: Sequence[int], at: float) -> None:
+    for scope in scopes:
+        tx.facts.close_scope(scope, at)
+
+
+def _read(fact: HermesFact, there: frozenset[str], redact: Redact, report: Report) -> _Incoming | None:
+    """A fact made sound: what hermes-memory let into targets and labels is no part of a name."""
+    try:
+        target = checked_target(_bare(fact.target))
+        label = None if fact.scope is None else checked_label(_bare(fact.scope)[:MAX_LABEL])
+        if fact.type not in _MARKS:
+            raise InvalidInput(f"there is no type {fact.type!r}")
+    except InvalidInput as exc:
+        report.refused.append(f"{fact.id}: {exc}")
+        return None
+    mark = _MARKS[fact.type]
+    holds = fact.status != "superseded" or fact.superseded_by in there
+    return _Incoming(
+        fact, mark, target, redact(_bare(fact.content)), label, holds and mark is not Mark.OBSOLETE
+    )
+
+
+def _bare(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def _store(tx: Writes, some: Sequence[_Incoming], report: Report, made: dict[int, bool]) -> None:
+    for one in some:
+        scope = _scope(tx, one, made)
+        known = tx.facts.history(
+            key_of(one.target),
+            scope_id=None if scope is None else scope.id,
+            as_of=None,
+            limit=1 << 30,
+            before=None,
+        )
+        same = [
+            row
+            for row in known
+            if (row.mark, row.content, row.recorded_at) == (one.mark, one.content, one.fact.created_at)
+        ]
+        if same:
+            report.skipped += 1
+            continue
+        _add(tx, one, scope, report)
+
+
+def _scope(tx: Writes, one: _Incoming, made: dict[int, bool]) -> ScopeRow | None:
+    if one.label is None:
+        return None
+    known = tx.facts.scope(key_of(one.label))
+    if known is not None:
+        return known
+    scope, _ = tx.facts.open_scope(one.label, key_of(one.label), float(one.fact.created_at))
+    made[scope.id] = one.fact.scope_status == "active"
+    return scope
+
+
+def _add(tx: Writes, one: _Incoming, scope: ScopeRow | None, report: Report) -> None:
+    at = float(one.fact.created_at)
+    scope_id = None if scope is None else scope.id
+    there = {row.mark: row for row in tx.facts.live_in(key_of(one.target), scope_id)}
+    old = there.get(one.mark)
+    is_live = one.is_live and (old is None or old.recorded_at <= at)
+    state = "live" if is_live else "retired" if one.mark is Mark.OBSOLETE else "superseded"
+    ending = list(there.values()) if one.mark is Mark.OBSOLETE else [old] if is_live and old else []
+    fact = NewFact(
+        mark=one.mark,
+        target=one.target,
+        key=key_of(one.target),
+        content=one.content,
+        scope_id=scope_id,
+        recorded_at=at,
+        valid_from=at,
+        session_id=None,
+        message_id=None,
+        actor=ACTOR,
+        state=state,
+        ended_at=None if is_live else max(at, float(one.fact.updated_at)),
+        hot=one.fact.status == "active",
+    )
+    ended_as = "retired" if one.mark is Mark.OBSOLETE else "superseded"
+    number = tx.facts.add(fact, ending=[row.id for row in ending if row.recorded_at <= at], state=ended_as)
+    for row in ending:
+        tx.passages.outdate(KIND, ref_of(row.id))
+    if is_live:
+        put_passage(tx, tx.facts.get([number])[number], scope)
+    report.numbers.append(number)
