@@ -24,7 +24,7 @@ CLOSE: Final = "</memory-facts>"
 # From this share of the budget on, facts on one target are printed as one line.
 MERGE: Final = 70
 
-_ORDER: Final = {mark: place for place, mark in enumerate(Mark)}
+_ORDER: Final = {str(mark): place for place, mark in enumerate(Mark)}
 # An angle bracket that is neither "less than" nor an arrow of comparison.
 _TAG: Final = re.compile(r"[<＜﹤](?!\d|=|\s+[\w=])")
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -90,6 +90,12 @@ def as_lines(facts: Sequence[FactRow], budget: int) -> Lines:
     return _measured(_merged(facts))
 
 
+def tokens_of(facts: Sequence[FactRow], budget: int) -> int:
+    """What ``as_lines`` would take."""
+    single = sum(map(cost, facts))
+    return single if single * 100 < MERGE * budget else _measured(_merged(facts)).tokens
+
+
 def fitted(facts: Sequence[FactRow], further: int, budget: int) -> Lines:
     """The facts that fit, those that come first before others; the rest is counted in a line of its own."""
     everything = as_lines(facts, budget)
@@ -143,7 +149,12 @@ def compose(
 
 def printed(fact: FactRow) -> str:
     """A fact as its line of the block."""
-    return written(fact.mark, escaped(fact.target), escaped(fact.content))
+    return _printed(fact.mark, fact.target, fact.content)
+
+
+@lru_cache(maxsize=1024)
+def _printed(mark: str, target: str, content: str) -> str:
+    return written(mark, escaped(target), escaped(content))
 
 
 @lru_cache(maxsize=512)
@@ -163,7 +174,7 @@ def _visible(character: str) -> str:
 
 
 def _place(fact: FactRow) -> tuple[int, str, str, int]:
-    return _ORDER[Mark(fact.mark)], fact.key, fact.scope or "", fact.id
+    return _ORDER[fact.mark], fact.key, fact.scope or "", fact.id
 
 
 def _merged(facts: Sequence[FactRow]) -> list[str]:

@@ -9,9 +9,9 @@ from mnemos.errors import InvalidInput
 from mnemos.facts.model import KIND, ref_of
 from mnemos.facts.notation import Mark, checked_target, key_of
 from mnemos.facts.scopes import MAX_LABEL, checked_label
-from mnemos.facts.writing import put_passage
+from mnemos.facts.writing import ANSWERS, put_passage
 from mnemos.storage.base import Storage, Writes
-from mnemos.storage.facts import NewFact, ScopeRow
+from mnemos.storage.facts import FactRow, NewFact, ScopeRow
 from mnemos.storage.foreign import HermesFact
 
 ACTOR = "hermes-memory"
@@ -133,6 +133,14 @@ def _scope(tx: Writes, one: _Incoming, made: dict[int, bool]) -> ScopeRow | None
     return scope
 
 
+def _ending(mark: Mark, there: dict[str, FactRow]) -> list[FactRow]:
+    """What a fact that holds puts an end to, as a write would."""
+    if mark is Mark.OBSOLETE:
+        return list(there.values())
+    ending = [there.get(mark), there.get(Mark.UNKNOWN) if mark in ANSWERS else None]
+    return [row for row in ending if row is not None]
+
+
 def _add(tx: Writes, one: _Incoming, scope: ScopeRow | None, report: Report) -> None:
     at = float(one.fact.created_at)
     scope_id = None if scope is None else scope.id
@@ -140,7 +148,7 @@ def _add(tx: Writes, one: _Incoming, scope: ScopeRow | None, report: Report) -> 
     old = there.get(one.mark)
     is_live = one.is_live and (old is None or old.recorded_at <= at)
     state = "live" if is_live else "retired" if one.mark is Mark.OBSOLETE else "superseded"
-    ending = list(there.values()) if one.mark is Mark.OBSOLETE else [old] if is_live and old else []
+    ending = _ending(one.mark, there) if is_live or one.mark is Mark.OBSOLETE else []
     fact = NewFact(
         mark=one.mark,
         target=one.target,
@@ -157,9 +165,10 @@ def _add(tx: Writes, one: _Incoming, scope: ScopeRow | None, report: Report) -> 
         hot=one.fact.status == "active",
     )
     ended_as = "retired" if one.mark is Mark.OBSOLETE else "superseded"
-    number = tx.facts.add(fact, ending=[row.id for row in ending if row.recorded_at <= at], state=ended_as)
+    ending = [row for row in ending if row.recorded_at <= at]
+    number = tx.facts.add(fact, ending=[row.id for row in ending], state=ended_as)
     for row in ending:
         tx.passages.outdate(KIND, ref_of(row.id))
     if is_live:
-        put_passage(tx, tx.facts.get([number])[number], scope)
+        put_passage(tx, number, fact, scope)
     report.numbers.append(number)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Final
 
-from mnemos.facts.block import MERGE, Lines, as_lines, cost, fitted
+from mnemos.facts.block import MERGE, Lines, cost, fitted, tokens_of
 from mnemos.facts.notation import Mark, is_critical
 from mnemos.storage.facts import FactRow, Hot
 
@@ -17,7 +17,10 @@ FULL: Final = 95
 _RELIEVED: Final = 85
 
 # Which types leave first. Constraints never do.
-_LEAVES: Final = (Mark.DONE, Mark.OBSOLETE, Mark.VALUE, Mark.UNKNOWN, Mark.DECISION)
+_LEAVES: Final = {
+    str(mark): place
+    for place, mark in enumerate((Mark.DONE, Mark.OBSOLETE, Mark.VALUE, Mark.UNKNOWN, Mark.DECISION))
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,31 +36,36 @@ def settle(hot: Hot, budget: int, idle_scopes: Callable[[], Collection[int]] = t
 
     ``idle_scopes`` is asked only when it matters. What could never be printed costs the others nothing.
     """
+    constraints = [fact for fact in hot.constraints if cost(fact) <= budget]
     staying = _least_useful_first(hot)
     leaving: list[FactRow] = []
-    constraints = [fact for fact in hot.constraints if cost(fact) <= budget]
 
     def share() -> float:
         if hot.further_constraints:
             return 100.0
-        return 100 * as_lines([*constraints, *staying], budget).tokens / budget
+        return 100 * tokens_of([*constraints, *staying], budget) / budget
 
     def leave(goes: Callable[[FactRow], bool]) -> None:
         leaving.extend(fact for fact in staying if goes(fact))
         staying[:] = [fact for fact in staying if not goes(fact)]
 
     leave(lambda fact: cost(fact) > budget)
-    if share() >= MERGE:
+    now = share()
+    if now >= MERGE and any(fact.mark == Mark.DONE for fact in staying):
         leave(lambda fact: fact.mark == Mark.DONE)
-    if share() >= IDLE:
+        now = share()
+    if now >= IDLE:
         idle = idle_scopes()
         leave(lambda fact: fact.scope_id in idle)
-    if share() >= FULL:
-        while staying and (now := share()) > _RELIEVED:
-            # Of very many, the larger part at once.
-            count = max(1, int(len(staying) * (1 - 1.2 * _RELIEVED / now)))
-            leaving.extend(staying[:count])
-            del staying[:count]
+        now = share()
+    if now >= FULL:
+        while staying and now > _RELIEVED:
+            # About as many as it takes, by what each costs alone.
+            too_much = (now - _RELIEVED) * budget / 100
+            while staying and too_much > 0:
+                too_much -= cost(staying[0])
+                leaving.append(staying.pop(0))
+            now = share()
     return Settled(_printed(hot, staying, budget), tuple(leaving))
 
 
@@ -71,7 +79,7 @@ def _least_useful_first(hot: Hot) -> list[FactRow]:
     return sorted(
         hot.others,
         key=lambda fact: (
-            _LEAVES.index(Mark(fact.mark)),
+            _LEAVES[fact.mark],
             is_critical(fact.content),
             fact.used_at,
             fact.uses,

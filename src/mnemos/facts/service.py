@@ -108,7 +108,7 @@ class Facts(Reading):
         report = importing.bring_in(self._storage, facts, clean, progress or (lambda _: None))
         if report.live or report.history:
             what = f"{report.live + report.history} facts of hermes-memory"
-            self._storage.write(lambda tx: self._note(tx, undo.IMPORT, "", what))
+            self._storage.write(lambda tx: self._note(tx, undo.IMPORT, importing.ACTOR, what))
         return report
 
     # --- taking away ------------------------------------------------------------------------
@@ -273,7 +273,7 @@ def _put_again(tx: Writes, numbers: Sequence[int]) -> None:
     scopes_of = tx.facts.scopes({row.scope_id for row in rows.values() if row.scope_id is not None})
     for row in rows.values():
         if row.state == "live":
-            put_passage(tx, row, scopes_of.get(row.scope_id or 0))
+            put_passage(tx, row.id, row, scopes_of.get(row.scope_id or 0))
 
 
 def _idle_scopes(tx: Reads, hot: Hot, session: str, turn: int, now: float) -> frozenset[int]:

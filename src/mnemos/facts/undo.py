@@ -75,20 +75,19 @@ def _restate(tx: Writes, number: int, now: float) -> None:
         return
     if any(fact.mark == row.mark for fact in tx.facts.live_in(row.key, row.scope_id)):
         raise Refused(f"{row.mark}[{row.target}] was stated anew since; withdraw that first")
-    again = tx.facts.add(
-        NewFact(
-            mark=row.mark,
-            target=row.target,
-            key=row.key,
-            content=row.content,
-            scope_id=row.scope_id,
-            recorded_at=now,
-            valid_from=row.valid_from,
-            session_id=row.session_id,
-            message_id=row.message_id,
-            actor=row.actor,
-        )
+    fact = NewFact(
+        mark=row.mark,
+        target=row.target,
+        key=row.key,
+        content=row.content,
+        scope_id=row.scope_id,
+        recorded_at=now,
+        valid_from=row.valid_from,
+        session_id=row.session_id,
+        message_id=row.message_id,
+        actor=row.actor,
     )
+    again = tx.facts.add(fact)
     scope = None if row.scope_id is None else tx.facts.scopes([row.scope_id]).get(row.scope_id)
-    put_passage(tx, tx.facts.get([again])[again], scope)
+    put_passage(tx, again, fact, scope)
     set_against(tx, again, row.key)

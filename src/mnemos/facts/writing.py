@@ -21,7 +21,7 @@ _VERSIONS_IN_RECALL = 3
 _CONSTRAINTS_WARMED = 200
 _OTHERS_WARMED = 20
 
-_ANSWERS = frozenset({Mark.DECISION, Mark.VALUE})
+ANSWERS = frozenset({Mark.DECISION, Mark.VALUE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Write:
                 self.tx.facts.heat(old.id)
             self._note(old.id, statement, Outcome.UNCHANGED, scope)
             return
-        asked = known.get(Mark.UNKNOWN) if statement.mark in _ANSWERS else None
+        asked = known.get(Mark.UNKNOWN) if statement.mark in ANSWERS else None
         ending = [fact for fact in (old, asked) if fact is not None]
         number = self._add(statement, scope, ending)
         outcome = Outcome.STORED if old is None else Outcome.SUPERSEDED
@@ -168,7 +168,7 @@ class Write:
         for old in ending:
             self._outdate(old)
         if is_live:
-            put_passage(self.tx, self.tx.facts.get([number])[number], scope)
+            put_passage(self.tx, number, fact, scope)
         return number
 
     def _outdate(self, old: FactRow) -> None:
@@ -212,7 +212,7 @@ def warm(tx: Writes, label: str, now: float) -> tuple[ScopeRow, bool]:
     return scope, was_closed
 
 
-def put_passage(tx: Writes, fact: FactRow, scope: ScopeRow | None) -> None:
+def put_passage(tx: Writes, number: int, fact: FactRow | NewFact, scope: ScopeRow | None) -> None:
     """Let recall find a fact: as it is written, and by the words that people would use for it."""
     text = written(fact.mark, fact.target, fact.content)
     also = (
@@ -223,7 +223,7 @@ def put_passage(tx: Writes, fact: FactRow, scope: ScopeRow | None) -> None:
     )
     tx.passages.put(
         KIND,
-        ref_of(fact.id),
+        ref_of(number),
         text=text,
         at=fact.recorded_at,
         session_id=fact.session_id,

@@ -43,7 +43,9 @@ class WriteFacts(Operation, frozen=True, kw_only=True):
         example=("V[srv.prod]: api.example.com:3005", "--scope", "infra"),
     )
 
-    content: Annotated[str, Meta(description="Facts in the notation, one a line")]
+    content: Annotated[
+        str, Meta(description="Facts in the notation, one a line; - or nothing: standard input")
+    ]
     scope: Scope = None
     valid_from: When = None
     session_id: SessionId = None

@@ -27,7 +27,7 @@ class Remember(Operation, frozen=True, kw_only=True):
         example=("The staging database listens on port 5433", "--scope", "infra"),
     )
 
-    text: Annotated[str, Meta(description="A sentence or two, or facts as TYPE[target]: content")]
+    text: Annotated[str, Meta(description="A sentence or two; - or nothing: standard input")]
     kind: Annotated[Literal["auto", "fact"], Meta(description="What to store it as")] = "auto"
     target: Annotated[str | None, Meta(description="What it is about, e.g. db.staging")] = None
     scope: Scope = None
@@ -50,5 +50,9 @@ class Remembered(Result, frozen=True, kw_only=True):
     done: FactsWritten
 
     def as_text(self) -> str:
-        lines = [f"Remembered as a {self.kind}: {described(fact)}" for fact in self.stored]
+        lines = [
+            f"Remembered as a {self.kind}: {described(fact)}"
+            + (f", in place of {', '.join(one['replaced'])}" if one["replaced"] else "")
+            for fact, one in zip(self.stored, self.done.facts, strict=True)
+        ]
         return "\n".join([*lines, *self.done.remarks()])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 # Proposals of words and of vectors. More cost time and find nothing: with 40 of each, recall on
 # conversations is what it is with 100.
 SEEDS = 40
+_SEEDS_ALONE = 25
 # Lines that are read for each of them, if there were as many: those that promise most come first.
 _LINES_A_SEED = 4
 _LINES_A_SEED_BY_WORDS = 7
@@ -81,7 +82,9 @@ def look_up(tx: Reads, question: Question) -> Asked:
 def gather(
     tx: Reads, asked: Asked, sense: Sense | None, filters: Filters, kinds: Sequence[str] | None
 ) -> Gathered:
-    proposed = _proposed(tx, asked, sense, filters, kinds, SEEDS)
+    # Nothing stands around what is no message: each proposal is one candidate.
+    alone = kinds is not None and MESSAGE not in kinds
+    proposed = _proposed(tx, asked, sense, filters, kinds, _SEEDS_ALONE if alone else SEEDS)
     span = asked.question.span
     if span is not None:
         within = replace(
@@ -92,8 +95,8 @@ def gather(
         in_time = _proposed(tx, asked, sense, within, kinds, _SEEDS_IN_TIME)
         # The time alone may be all that links a question to its answer.
         few = _SEEDS_IN_TIME if len(proposed) + len(in_time) < SEEDS else _SEEDS_OF_TIME_ALONE
-        alone = tx.passages.best([], [], within, kinds=kinds, limit=few)
-        proposed |= in_time | {seed.id for seed in alone}
+        recent = tx.passages.best([], [], within, kinds=kinds, limit=few)
+        proposed |= in_time | {seed.id for seed in recent}
     ids = sorted(proposed)
     strips = tx.passages.strips(ids, reach=NEIGHBOURS + CONTEXT, characters=_NEIGHBOUR_CHARACTERS)
     passages = tuple(tx.passages.get(ids))

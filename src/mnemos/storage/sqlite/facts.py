@@ -80,7 +80,7 @@ class SqliteFactReads:
         return found[0] if found else None
 
     def scopes(self, ids: Collection[int]) -> dict[int, ScopeRow]:
-        return {scope.id: scope for scope in self._scopes(SQL.scopes_of_ids, (_json(ids),))}
+        return {scope.id: scope for scope in self._scopes(SQL.scopes_of_ids, (_json(ids), self._space.id))}
 
     def open_scopes(self, limit: int) -> list[ScopeRow]:
         return self._scopes(SQL.open_scopes, (self._space.id, limit))
@@ -136,7 +136,7 @@ class SqliteFactWrites(SqliteFactReads):
         }  # fmt: skip
         added = self._number(SQL.add, row)
         if ending:
-            self._connection.execute(SQL.link, (added, _json(ending)))
+            self._connection.execute(SQL.link, (added, _json(ending), self._space.id))
         return added
 
     def end(self, ids: Sequence[int], state: str, at: float) -> None:
@@ -148,7 +148,7 @@ class SqliteFactWrites(SqliteFactReads):
                 "ids": _json(ids), "space": self._space.id, "state": state, "at": at, "valid_to": valid_to,
             }  # fmt: skip
             self._connection.execute(SQL.end, asked)
-            self._connection.execute(SQL.end_conflicts, (_json(ids),))
+            self._connection.execute(SQL.end_conflicts, (_json(ids), self._space.id))
 
     def refer(self, uses: Mapping[int, int], at: float) -> None:
         self._connection.executemany(
@@ -164,8 +164,8 @@ class SqliteFactWrites(SqliteFactReads):
 
     def warm(self, scope_id: int, *, constraints: int, others: int) -> int:
         before = self._connection.total_changes()
-        self._connection.execute(SQL.warm_constraints, (scope_id, constraints))
-        self._connection.execute(SQL.warm_others, (scope_id, others))
+        self._connection.execute(SQL.warm_constraints, (scope_id, self._space.id, constraints))
+        self._connection.execute(SQL.warm_others, (scope_id, self._space.id, others))
         return self._connection.total_changes() - before
 
     def contradict(self, older: int, newer: int) -> None:
@@ -173,7 +173,7 @@ class SqliteFactWrites(SqliteFactReads):
 
     def erase(self, ids: Sequence[int]) -> None:
         for fact in sorted(ids):
-            self._connection.execute(SQL.relink, {"id": fact})
+            self._connection.execute(SQL.relink, {"id": fact, "space": self._space.id})
             self._connection.execute(SQL.erase, (fact, self._space.id))
 
     def open_scope(self, label: str, key: str, at: float) -> tuple[ScopeRow, bool]:
@@ -189,27 +189,26 @@ class SqliteFactWrites(SqliteFactReads):
         return opened, known is not None
 
     def close_scope(self, scope_id: int, at: float) -> None:
-        self._connection.execute(SQL.close_scope, (at, scope_id))
-        self._connection.execute(SQL.leave_scope, (scope_id,))
-        self._connection.execute(SQL.cool_scope, (scope_id,))
+        scope = (scope_id, self._space.id)
+        self._connection.execute(SQL.close_scope, (at, *scope))
+        self._connection.execute(SQL.leave_scope, scope)
+        self._connection.execute(SQL.cool_scope, scope)
 
     def attend(self, session_id: str, attendance: Attendance, at: float) -> None:
-        if self.attendance(session_id) is None:
-            self._connection.execute(SQL.forget_sessions, (self._space.id, at - _SESSION_SECONDS))
         row = {
             "space": self._space.id, "session": session_id, "turn": attendance.turn,
             "scope": attendance.scope_id, "wrote": _json(sorted(attendance.wrote)),
             "streak": attendance.streak, "streak_scope": attendance.streak_scope, "at": at,
         }  # fmt: skip
-        self._connection.execute(SQL.attend, row)
+        self._connection.execute(SQL.attend_again, row)
+        if not self._connection.changes():
+            self._connection.execute(SQL.forget_sessions, (self._space.id, at - _SESSION_SECONDS))
+            self._connection.execute(SQL.attend, row)
 
     def touch(self, session_id: str, scope_ids: Collection[int], turn: int, at: float) -> None:
-        if not scope_ids:
-            return
-        session = self._number(SQL.session_key, (self._space.id, session_id))
         for scope in scope_ids:
-            self._connection.execute(SQL.touch, (session, scope, turn, at))
-            self._connection.execute(SQL.touch_scope, (at, scope))
+            self._connection.execute(SQL.touch, (scope, turn, at, self._space.id, session_id))
+            self._connection.execute(SQL.touch_scope, (at, scope, self._space.id))
 
     def restart(self, session_id: str, turn: int) -> None:
         session = value(self._connection, SQL.session_key, (self._space.id, session_id))

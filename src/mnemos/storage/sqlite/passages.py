@@ -35,6 +35,8 @@ SQL = Queries(Path(__file__).parent / "sql" / "passages.sql")
 
 # How many rows that have a rare word are scored: the newest, where there are more.
 _SCORED = 3_000
+# Of other passages fewer: they are short, and found by more of their words.
+_SCORED_OTHERS = 800
 # How much of a long message is looked at when it is a seed itself.
 _LONGEST = 1_000_000
 # From when on a name is believed to be one: messages under it, also against those that only mention it.
@@ -100,10 +102,11 @@ class SqlitePassageReads:
             return []
         found: dict[int, float] = {}
         if kinds is None or MESSAGE in kinds:
-            found |= self._messages(search, _plans(search, clauses, counts), scope, limit)
+            found |= self._messages(search, _plans(search, clauses, counts, _SCORED), scope, limit)
         others = None if kinds is None else [kind for kind in kinds if kind != MESSAGE]
         if clauses and others != [] and self._other_count():
-            found |= self._others(search, _plan(search, clauses, counts), scope, others, limit)
+            plans = _plans(search, clauses, counts, _SCORED_OTHERS)
+            found |= self._others(search, plans, scope, others, limit)
         best = sorted(found.items(), key=lambda item: (-item[1], -item[0]))
         return [Seed(passage, score) for passage, score in best[:limit]]
 
@@ -204,22 +207,32 @@ class SqlitePassageReads:
         return rows(self._connection, sql, asked | {"match": scope.match(plan)})
 
     def _others(
-        self, search: Search, plan: Plan, scope: Scope, kinds: Sequence[str] | None, limit: int
+        self,
+        search: Search,
+        plans: Sequence[Plan],
+        scope: Scope,
+        kinds: Sequence[str] | None,
+        limit: int,
     ) -> dict[int, float]:
-        search.scorer.use(plan)
-        match = scope.match(plan)
-        if kinds is not None:
-            match = f"({match}) AND {any_tag(kind_tag(kind) for kind in kinds)}"
+        """Of the plans, the first that finds enough."""
         asked = {
-            "match": match,
             "first": self._space.first_passage,
             "last": self._space.last_passage,
             "since": scope.since,
             "until": scope.until,
-            "cap": _SCORED,
+            "cap": _SCORED_OTHERS,
             "limit": limit,
         }
-        return dict(rows(self._connection, SQL.seeds_of_passages, asked))
+        found: dict[int, float] = {}
+        for plan in plans:
+            search.scorer.use(plan)
+            match = scope.match(plan)
+            if kinds is not None:
+                match = f"({match}) AND {any_tag(kind_tag(kind) for kind in kinds)}"
+            found |= dict(rows(self._connection, SQL.seeds_of_passages, asked | {"match": match}))
+            if len(found) >= limit:
+                break
+        return found
 
     def _other_count(self) -> int:
         last = value(self._connection, SQL.last_passage, (self._space.id,)) or 0
@@ -272,24 +285,24 @@ def begin_index_again(connection: apsw.Connection) -> None:
     connection.executemany(index.SQL.add, (passage_row(_passage(row)) for row in rows(connection, SQL.every)))
 
 
-def _plans(search: Search, clauses: Sequence[Clause], counts: Sequence[int]) -> list[Plan]:
+def _plans(search: Search, clauses: Sequence[Clause], counts: Sequence[int], most: int) -> list[Plan]:
     """How to look: by the rare words; where even the rarest is common, first by pairs of words."""
     if not clauses:
         return [ANYTHING]
-    plan = _plan(search, clauses, counts)
+    plan = _plan(search, clauses, counts, most)
     known = sorted(zip(counts, clauses, strict=True), key=lambda pair: pair[0])
     known = [(count, clause) for count, clause in known if count]
-    if len(known) < 2 or known[0][0] <= _SCORED:
+    if len(known) < 2 or known[0][0] <= most:
         return [plan]
     query = Query(tuple(clause for _, clause in known))
     return [pairs_of(query, [search.worth(count) for count, _ in known]), plan]
 
 
-def _plan(search: Search, clauses: Sequence[Clause], counts: Sequence[int]) -> Plan:
+def _plan(search: Search, clauses: Sequence[Clause], counts: Sequence[int], most: int) -> Plan:
     pairs = sorted(zip(counts, clauses, strict=True), key=lambda pair: pair[0])
     # A word that no message has may yet stand in another passage.
     weights = [Weight(count, search.worth(count).idf) for count, _ in pairs]
-    return any_of(Query(tuple(clause for _, clause in pairs)), weights, _SCORED)
+    return any_of(Query(tuple(clause for _, clause in pairs)), weights, most)
 
 
 def _merged(reaches: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:

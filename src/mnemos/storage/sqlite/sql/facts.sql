@@ -150,6 +150,7 @@ WHERE space = ?
 SELECT id, label, key, opened_at, touched_at, closed_at
 FROM scopes
 WHERE id IN (SELECT value FROM json_each(?))
+    AND space = ?
 
 -- name: open_scopes
 SELECT id, label, key, opened_at, touched_at, closed_at
@@ -254,11 +255,12 @@ WHERE id IN (SELECT value FROM json_each(:ids))
 UPDATE facts
 SET superseded_by = ?
 WHERE id IN (SELECT value FROM json_each(?))
+    AND +space = ?
 
 -- name: end_conflicts
 DELETE FROM fact_conflicts
-WHERE older IN (SELECT value FROM json_each(?1))
-    OR newer IN (SELECT value FROM json_each(?1))
+WHERE (older IN (SELECT value FROM json_each(?1)) OR newer IN (SELECT value FROM json_each(?1)))
+    AND +space = ?2
 
 -- name: refer
 UPDATE facts
@@ -288,6 +290,7 @@ SET hot = 0
 WHERE scope = ?
     AND state = 'live'
     AND hot
+    AND space = ?
 
 -- name: warm_constraints
 UPDATE facts
@@ -298,6 +301,7 @@ WHERE id IN (
     WHERE scope = ?
         AND mark = 'C'
         AND state = 'live'
+        AND space = ?
     ORDER BY used_at DESC
     LIMIT ?
 )
@@ -311,6 +315,7 @@ WHERE id IN (
     WHERE scope = ?
         AND mark IN ('D', 'V', '?')
         AND state = 'live'
+        AND space = ?
     ORDER BY used_at DESC, id DESC
     LIMIT ?
 )
@@ -323,6 +328,7 @@ VALUES (?, ?, ?)
 UPDATE facts
 SET superseded_by = (SELECT f.superseded_by FROM facts AS f WHERE f.id = :id)
 WHERE superseded_by = :id
+    AND space = :space
 
 -- name: erase
 DELETE FROM facts
@@ -344,10 +350,11 @@ WHERE id = ?2
 UPDATE scopes
 SET closed_at = ?
 WHERE id = ?
+    AND space = ?
 
 -- name: leave_scope
 DELETE FROM scope_touches
-WHERE scope = ?
+WHERE scope = (SELECT id FROM scopes WHERE id = ? AND space = ?)
 
 -- name: session_key
 SELECT id
@@ -355,16 +362,20 @@ FROM fact_sessions
 WHERE space = ?
     AND session_id = ?
 
+-- name: attend_again
+UPDATE fact_sessions
+SET turn = :turn,
+    scope = :scope,
+    wrote = :wrote,
+    streak = :streak,
+    streak_scope = :streak_scope,
+    seen_at = :at
+WHERE space = :space
+    AND session_id = :session
+
 -- name: attend
 INSERT INTO fact_sessions (space, session_id, turn, scope, wrote, streak, streak_scope, seen_at)
 VALUES (:space, :session, :turn, :scope, :wrote, :streak, :streak_scope, :at)
-ON CONFLICT (space, session_id) DO UPDATE
-SET turn = excluded.turn,
-    scope = excluded.scope,
-    wrote = excluded.wrote,
-    streak = excluded.streak,
-    streak_scope = excluded.streak_scope,
-    seen_at = excluded.seen_at
 
 -- name: forget_sessions
 DELETE FROM fact_sessions
@@ -378,8 +389,13 @@ WHERE id IN (
 )
 
 -- name: touch
-INSERT INTO scope_touches (session, scope, turn, at)
-VALUES (?, ?, ?, ?)
+INSERT INTO scope_touches (scope, turn, at, session)
+SELECT s.id, ?2, ?3, a.id
+FROM fact_sessions AS a
+JOIN scopes AS s ON s.id = ?1
+    AND s.space = a.space
+WHERE a.space = ?4
+    AND a.session_id = ?5
 ON CONFLICT (session, scope) DO UPDATE
 SET turn = excluded.turn,
     at = excluded.at
@@ -388,6 +404,7 @@ SET turn = excluded.turn,
 UPDATE scopes
 SET touched_at = max(touched_at, ?)
 WHERE id = ?
+    AND space = ?
 
 -- name: restart
 UPDATE scope_touches
