@@ -15,8 +15,11 @@ import mnemos
 from mnemos import errors, settings
 from mnemos.errors import MnemosError
 from mnemos.faces.cli.app import exit_code
+from mnemos.facts.model import Conflict, Fact, Scope, Status, Stored, Ticked, Written
+from mnemos.facts.service import Facts
 from mnemos.memory import Memory, SessionDB
 from mnemos.operations import reference
+from mnemos.operations.factwords import fact_dict
 from mnemos.operations.index import ENTRIES
 from mnemos.recall.model import Recall, RecallHit
 from mnemos.sessions.model import MESSAGE_FIELDS
@@ -27,6 +30,7 @@ from mnemos.storage.sqlite.search import CANDIDATES
 from .pages import DOCS, REFERENCE, text_of
 
 PYTHON = text_of(REFERENCE / "python.md")
+PARTS = (Memory, SessionDB, Facts)
 
 
 def test_the_page_of_operations_is_up_to_date() -> None:
@@ -47,9 +51,9 @@ def _methods(kind: type) -> Iterator[str]:
     return (name for name, value in inspect.getmembers(kind) if not name.startswith("_") and callable(value))
 
 
-@pytest.mark.parametrize("name", sorted({*_methods(Memory), *_methods(SessionDB)}))
+@pytest.mark.parametrize("name", sorted({name for kind in PARTS for name in _methods(kind)}))
 def test_every_method_stands_in_the_reference_as_it_is_called(name: str) -> None:
-    for kind in (Memory, SessionDB):
+    for kind in PARTS:
         if method := getattr(kind, name, None):
             assert f"\n### `{name}({_parameters(method)})`\n" in PYTHON
 
@@ -60,7 +64,7 @@ def test_what_opens_a_memory_stands_in_the_reference_as_it_is_called() -> None:
 
 
 def test_the_reference_names_no_method_that_is_gone() -> None:
-    known = {"open", "SessionDB", *_methods(Memory), *_methods(SessionDB)}
+    known = {"open", "SessionDB", *(name for kind in PARTS for name in _methods(kind))}
     assert set(re.findall(r"^### `(\w+)\(", PYTHON, re.MULTILINE)) == known
 
 
@@ -102,6 +106,14 @@ def test_every_setting_of_the_embedders_endpoint_is_listed(name: str) -> None:
     assert _row(REFERENCE / "settings.md", f"embedding.{name}")
 
 
+@pytest.mark.parametrize(
+    "kind", [Fact, Stored, Written, Ticked, Status, Scope, Conflict], ids=lambda kind: kind.__name__
+)
+def test_every_field_of_what_facts_hand_out_is_listed(kind: Any) -> None:
+    section = PYTHON.partition("\n## Facts\n")[2].partition("\n## ")[0]
+    assert [field.name for field in fields(kind) if f"`{field.name}`" not in section] == []
+
+
 @pytest.mark.parametrize("kind", [Recall, RecallHit], ids=lambda kind: kind.__name__)
 def test_every_field_of_an_answer_of_recall_is_listed(kind: Any) -> None:
     section = PYTHON.partition("\n### `recall(")[2].partition("\n### ")[0]
@@ -120,6 +132,9 @@ def test_every_field_of_an_export_is_listed() -> None:
     messages = MESSAGE_FIELDS | {field.name for field in fields(MessageRow)} - {"encoded"}
     assert _first_cells(page, "Session") == sessions
     assert _first_cells(page, "Message") == messages
+    with mnemos.open(":memory:") as memory:
+        (fact,) = memory.facts.write("V[a]: b").facts
+        assert _first_cells(page, "Facts") == set(fact_dict(memory.facts.get(fact.id)))
 
 
 def test_the_page_on_search_says_how_many_candidates_are_scored() -> None:

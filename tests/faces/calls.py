@@ -12,6 +12,8 @@ LINE = (
     '"messages": [{"role": "user", "content": "hello there", "timestamp": 1767000001.0}]}'
 )
 
+FACTS = "V[srv.prod]: api.example.com:3006\n- c [db.id] : UUID mndtry"
+
 # {root} is the folder that holds the home.
 CALLS: dict[str, dict[str, Any]] = {
     "recall": {"query": "when did we move the database?", "limit": 2, "exclude": ["slot-bug"]},
@@ -31,6 +33,20 @@ CALLS: dict[str, dict[str, Any]] = {
     "sessions_prune": {"older_than_days": 0.0, "source": "cron"},
     "sessions_export": {"path": "{root}/some.jsonl", "session": ["slot-bug", "search-page"]},
     "sessions_import": {"text": LINE},
+    "remember": {"text": "The staging database listens on port 5433", "target": "db.staging"},
+    "memory_status": {"session_id": "chat"},
+    "memory_write": {"content": FACTS, "scope": "shop", "valid_from": "2026-01-01", "session_id": "chat"},
+    "memory_search": {"query": "which port does production use?", "limit": 2},
+    "memory_tick": {"turn": 2, "message": "the shop is merged and deployed", "session_id": "chat"},
+    "memory_reflect": {"topic": "production server", "limit": 5},
+    "memory_history": {"target": "srv.prod", "as_of": "2026-06-01", "limit": 5},
+    "memory_export": {"scope": "shop", "status": "everything", "format": "markdown"},
+    "memory_purge": {"scope": "shop", "older_than_days": 0.0},
+    "memory_forget": {"target": "srv.prod", "scope": "shop"},
+    "facts_list": {"scope": "shop", "type": ["V", "?"], "limit": 5},
+    "facts_scopes": {"limit": 5},
+    "facts_conflicts": {"limit": 5},
+    "import_hermes_memory": {"path": "{root}/hermes-memory.db"},
     "stats": {},
     "optimize": {"seconds": 1.5},
     "doctor": {"repair": True},
@@ -40,6 +56,9 @@ CALLS: dict[str, dict[str, Any]] = {
     "undo": {"entry": 1},
     "forget": {"ref": "message:3"},
 }
+
+# They read a file that only the folder of the filled home has.
+BESIDE_THE_HOME = ("restore", "import_hermes_memory")
 
 
 def arguments(name: str, root: str) -> dict[str, Any]:

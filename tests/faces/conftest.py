@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from mnemos.memory import Memory
 from .model_endpoint import ModelEndpoint
 
 NOW = 1_767_225_600.0
+FACTS = "V[srv.prod]: api.example.com:3004\nC[deploy.day]: nvr on Fridays\n?[vat]: net or gross?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +58,34 @@ def mnemos(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo's history in a home beside a backup of it; to be copied, not used."""
+    """The demo's history and a few facts in a home beside a backup of it; to be copied, not used."""
     root = tmp_path_factory.mktemp("filled")
     with Memory.at(root / "home", space="default", disabled=False, clock=lambda: NOW) as memory:
         memory.sessions.import_sessions(history(NOW))
         memory.sessions.create_session("empty", "cli", started_at=NOW)
         memory.sessions.archive("empty")
+        memory.facts.write(FACTS, scope="shop")
+        memory.facts.write("V[srv.prod]: api.example.com:3005\nD[deploy.day]: this Friday, once")
         memory.backup(root / "copy.db")
+    _make_hermes_memory(root / "hermes-memory.db")
     return root
+
+
+def _make_hermes_memory(path: Path) -> None:
+    """A database as hermes-memory 0.3 leaves it: a fact that was replaced, and one that it archived."""
+    connection = sqlite3.connect(path)
+    connection.executescript(f"""
+        CREATE TABLE scopes (id TEXT PRIMARY KEY, label TEXT, status TEXT);
+        CREATE TABLE facts (
+            id TEXT PRIMARY KEY, content TEXT, type TEXT, target TEXT, scope_id TEXT, status TEXT,
+            superseded_by TEXT, created_at INTEGER, updated_at INTEGER
+        );
+        INSERT INTO scopes VALUES ('s', 'billing', 'cold');
+        INSERT INTO facts VALUES
+            ('a', 'net', 'D', 'vat', 's', 'superseded', 'b', {NOW:.0f} - 200, {NOW:.0f} - 100),
+            ('b', 'gross', 'D', 'vat', 's', 'archived', NULL, {NOW:.0f} - 100, {NOW:.0f} - 100);
+    """)
+    connection.close()
 
 
 @pytest.fixture

@@ -19,13 +19,15 @@ from mnemos.memory import Memory
 from mnemos.operations import registry
 from mnemos.operations.base import Done, Result, no_progress
 from mnemos.operations.changes import Log
+from mnemos.operations.factlists import FactList, ScopeList
+from mnemos.operations.facts import FactsFound, History
 from mnemos.operations.finding import ConversationsFound, MessagesFound
 from mnemos.operations.recalling import Recalled
 from mnemos.operations.sessions import SessionList, SessionShown
 from mnemos.operations.upkeep import Examined, Stats
 from mnemos.testing import FixedClock
 
-from .calls import CALLS, arguments
+from .calls import BESIDE_THE_HOME, CALLS, arguments
 
 MARKUP = [
     "[bold]x[/bold]",
@@ -81,6 +83,15 @@ def everywhere(text: str) -> list[Result]:
         "kind": text, "ref": 1, "session_id": text, "speaker": text, "text": text, "place": (0, len(text)),
         "at": 0.0, "score": 1.0, "why": [text],
     }  # fmt: skip
+    fact = {
+        "id": "f1", "type": "V", "target": text, "content": text, "scope": text, "tier": "hot",
+        "state": "live", "at": "2026-01-01T00:00:00.000Z", "ended_at": None, "superseded_by": None,
+    }  # fmt: skip
+    ended = fact | {"state": "superseded", "ended_at": "2026-01-02T00:00:00.000Z", "superseded_by": "f2"}
+    scope = {
+        "label": text, "open": False, "hot": 0, "live": 1, "opened_at": "2026-01-01T00:00:00.000Z",
+        "touched_at": "2026-01-01T00:00:00.000Z", "closed_at": "2026-01-02T00:00:00.000Z",
+    }  # fmt: skip
     entry = {"id": 1, "at": 0.0, "actor": text, "operation": "x", "ref": text, "undone_by": 2}
     return [
         SessionList(sessions=[session], total=1),
@@ -97,8 +108,12 @@ def everywhere(text: str) -> list[Result]:
         Log(entries=[entry]),
         Stats(
             location=text, sessions=1, messages=1, by_source=[{"source": text, "sessions": 1, "messages": 1}],
-            file_bytes=10, log_bytes=0, free_bytes=0, tables={"messages": 10}, pending=0,
+            file_bytes=10, log_bytes=0, free_bytes=0, tables={"messages": 10}, pending=0, facts=1,
         ),
+        FactList(total=3, as_of=None, facts=[fact, ended]),
+        FactsFound(facts=[fact]),
+        History(target=text, as_of=None, facts=[ended, fact]),
+        ScopeList(scopes=[scope, scope | {"open": True, "closed_at": None}]),
         Examined(healthy=False, checks=[{"name": "integrity", "ok": False, "detail": text}]),
         Done(done=text),
     ]  # fmt: skip
@@ -150,6 +165,10 @@ def test_nothing_is_drawn_as_nothing() -> None:
             Recalled(query="x", mode="lexical", coverage=0.0, hits=[], packed="", left_out=0, notes=[]),
             "Nothing found",
         ),
+        (FactList(total=0, as_of=None, facts=[]), "No facts"),
+        (FactsFound(facts=[]), "No facts"),
+        (History(target="x", as_of="2026-01-01", facts=[]), "Nothing was believed"),
+        (ScopeList(scopes=[]), "No scopes"),
     ]
     for result, said in empty:
         assert said in plain(result)
@@ -157,7 +176,7 @@ def test_nothing_is_drawn_as_nothing() -> None:
 
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_the_result_of_every_operation_is_drawn(filled: Path, shop: Path, name: str) -> None:
-    given_here = arguments(name, str(filled if name == "restore" else shop.parent))
+    given_here = arguments(name, str(filled if name in BESIDE_THE_HOME else shop.parent))
     with Memory.at(shop) as memory:
         result = registry.read(name, given_here).run(memory, no_progress)
     assert plain(result).strip()

@@ -12,7 +12,7 @@ import pytest
 from mnemos.memory import Memory
 from mnemos.operations import registry
 
-from .calls import CALLS, LINE, arguments, command_line
+from .calls import BESIDE_THE_HOME, CALLS, LINE, arguments, command_line
 from .conftest import Mnemos
 from .terminal import PROGRAM, at_a_terminal
 
@@ -94,7 +94,7 @@ def test_bytes_that_are_no_text_are_refused_and_not_altered(
 
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_output_that_nobody_draws_is_plain_text(shop: Path, filled: Path, mnemos: Mnemos, name: str) -> None:
-    given = arguments(name, str(filled if name == "restore" else shop.parent))
+    given = arguments(name, str(filled if name in BESIDE_THE_HOME else shop.parent))
     words = [word for word in command_line(name, given) if word != "--json"]
     answer = mnemos(*words, stdin=LINE)
     assert (answer.code, answer.err) == (0, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ AT_STAKE = {
     "sessions_prune": ("1 ended session", "for good"),
     "restore": ("everything", "26 messages"),
     "forget": ("message:3", "for good"),
+    "memory_purge": ("the history of 1 fact",),
+    "memory_forget": ("2 statements on srv.prod", "for good"),
 }
 
 
@@ -31,12 +34,13 @@ def root(filled: Path, tmp_path: Path) -> Path:
 
 
 def held(root: Path) -> list[dict[str, Any]]:
-    """Every session with its messages; the numbers of messages are not part of what they say."""
+    """Every session with its messages, and every fact; message ids are not part of what they say."""
     with Memory.at(root / "home") as memory:
         sessions = list(memory.sessions.export_all())
+        facts = [asdict(fact) for fact in memory.facts.listed(states=("live", "superseded", "retired"))]
     for session in sessions:
         session["messages"] = [{**message, "id": None} for message in session["messages"]]
-    return sessions
+    return [*sessions, *facts]
 
 
 def test_every_operation_that_takes_something_away_is_tried_here() -> None:
@@ -103,6 +107,8 @@ def test_what_is_not_there_is_not_found_before_anybody_is_asked(root: Path, mnem
     for words in (
         ("sessions", "delete", "nobody"),
         ("forget", "message:999999"),
+        ("facts", "forget", "f999999"),
+        ("facts", "purge", "--scope", "nobody"),
         ("restore", "no-such-file"),
     ):
         answer = mnemos("--home", str(root / "home"), *words, "--json")

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import count
 from typing import Final
 
 from mnemos.errors import InvalidInput
-from mnemos.facts.notation import Mark, Statement, checked_target
+from mnemos.facts.notation import MAX_TARGET, Mark, Statement, checked_target
 from mnemos.text.stopwords import STOP_WORDS
 from mnemos.text.words import fold, runs
 
@@ -43,6 +44,7 @@ _EMPTY: Final = STOP_WORDS | frozenset(
 )
 _WORDS_OF_TARGET: Final = 3
 _LONGEST_WORD: Final = 40
+_LONGEST_TARGET: Final = MAX_TARGET - 20
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s+|\s*[\r\n]+\s*")
 _ALIKE: Final = 0.5
 
@@ -75,11 +77,16 @@ def guessed_target(sentence: str) -> str:
     return ".".join(_telling(sentence)[:_WORDS_OF_TARGET]) or "note"
 
 
-def longer_target(target: str, sentence: str) -> str | None:
-    """The same target with the next telling word of the sentence; None when there is none left."""
-    taken = target.split(".")
-    further = next((word for word in _telling(sentence) if word not in taken), None)
-    return None if further is None else f"{target}.{further}"
+def other_targets(statement: Statement) -> Iterator[str]:
+    """Targets to try when one is taken: longer by the next telling words, then numbered without end."""
+    target = statement.target
+    taken = frozenset(target.split("."))
+    for word in _telling(statement.content):
+        if word not in taken and len(target) + 1 + len(word) < _LONGEST_TARGET:
+            target = f"{target}.{word}"
+            yield target
+    base = statement.target[:_LONGEST_TARGET].rstrip(". ")
+    yield from (f"{base}.{number}" for number in count(2))
 
 
 def is_update(old: str, new: str) -> bool:

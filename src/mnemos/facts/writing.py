@@ -9,8 +9,8 @@ from mnemos.errors import NotFound
 from mnemos.facts import conflicts, scopes
 from mnemos.facts.abbreviations import counterparts
 from mnemos.facts.model import KIND, Outcome, Stored, ref_of
-from mnemos.facts.notation import MAX_TARGET, MEANING, Mark, Statement, key_of, written
-from mnemos.facts.sentences import is_update, longer_target
+from mnemos.facts.notation import MEANING, Mark, Statement, key_of, written
+from mnemos.facts.sentences import is_update, other_targets
 from mnemos.facts.shapes import asked_by
 from mnemos.storage.base import Writes
 from mnemos.storage.facts import Attendance, FactRow, NewFact, ScopeRow
@@ -113,12 +113,12 @@ class Write:
         self, statement: Statement, known: dict[str, FactRow], scope_id: int | None
     ) -> tuple[Statement, dict[str, FactRow]]:
         """A statement under a guessed target, made longer until it replaces nothing but what it updates."""
-        old = known.get(statement.mark)
-        while old is not None and not is_update(old.content, statement.content):
-            target = longer_target(statement.target, statement.content) or f"{statement.target}.{old.id}"
-            statement = replace(statement, target=target[:MAX_TARGET])
-            known = {fact.mark: fact for fact in self.tx.facts.live_in(statement.key, scope_id)}
+        for target in other_targets(statement):
             old = known.get(statement.mark)
+            if old is None or is_update(old.content, statement.content):
+                break
+            statement = replace(statement, target=target)
+            known = {fact.mark: fact for fact in self.tx.facts.live_in(statement.key, scope_id)}
         return statement, known
 
     def _put(self, statement: Statement, scope: ScopeRow | None, known: dict[str, FactRow]) -> None:
