@@ -23,11 +23,12 @@ Takes the question, the key of a scope or None, and how many are wanted.
 """
 
 MOST_FOUND = 20
-_CONSTRAINTS_READ = 60
+# No fact takes fewer tokens than this, so no more of them fit than the budget divided by it.
+_TOKENS_OF_A_FACT = 6
 _CONSTRAINTS_COUNTED = 1_000
 _SCOPES_SHOWN = 4
 _CONFLICTS_SHOWN = 3
-_CONFLICTS_LISTED = 10
+_CONFLICTS_LISTED = 5
 _A_PAGE = 500
 _TIERS = {"all": None, "hot": True, "active": True, "cold": False}
 _STATES = ("live", "superseded", "retired")
@@ -58,7 +59,7 @@ class Reading:
         optional_name("session_id", session_id)
 
         def work(tx: Reads) -> Status:
-            hot = hot_set(tx)
+            hot = hot_set(tx, self._budget.facts)
             open_scopes = tuple(scope.label for scope in tx.facts.open_scopes(_SCOPES_SHOWN))
             conflicts = tuple(map(conflict_of, tx.facts.conflicts(_CONFLICTS_LISTED)))
             targets = list(dict.fromkeys(conflict.target for conflict in conflicts))
@@ -207,8 +208,9 @@ class Reading:
         return self._session_id if session_id is None else name("session_id", session_id)
 
 
-def hot_set(tx: Reads) -> Hot:
-    return tx.facts.hot(constraints=_CONSTRAINTS_READ, count=_CONSTRAINTS_COUNTED)
+def hot_set(tx: Reads, budget: int) -> Hot:
+    """What may ride in a prompt of that many tokens."""
+    return tx.facts.hot(constraints=budget // _TOKENS_OF_A_FACT, count=_CONSTRAINTS_COUNTED)
 
 
 def known_scope(tx: Reads, label: str) -> ScopeRow:

@@ -11,7 +11,7 @@ from mnemos.facts import importing, pressure, scopes, undo
 from mnemos.facts.block import Lines
 from mnemos.facts.importing import Report
 from mnemos.facts.model import KIND, Fact, Ticked, Written, fact_of, number_of, ref_of
-from mnemos.facts.notation import MAX_LINES, Statement, looks_like, parse
+from mnemos.facts.notation import MAX_LINES, Statement, key_of, looks_like, parse
 from mnemos.facts.reading import Reading, conflict_of, hot_set, known_scope
 from mnemos.facts.sentences import statements
 from mnemos.facts.turns import Turn
@@ -226,7 +226,7 @@ class Facts(Reading):
         return tx.facts.attendance(session) or Attendance()
 
     def _settled(self, tx: Writes, session: str, turn: int, now: float) -> tuple[Lines, tuple[FactRow, ...]]:
-        hot = hot_set(tx)
+        hot = hot_set(tx, self._budget.facts)
         settled = pressure.settle(hot, self._budget.facts, lambda: _idle_scopes(tx, hot, session, turn, now))
         if settled.leaving:
             tx.facts.cool([fact.id for fact in settled.leaving])
@@ -240,7 +240,9 @@ class Facts(Reading):
         return [number_of(fact.id) for fact in self.history(target or "", scope=scope)]
 
     def _is_lost(self, fact: Fact) -> bool:
-        return self._storage.read(lambda tx: tx.passages.find(KIND, fact.id)) is None
+        passage = self._storage.read(lambda tx: tx.passages.find(KIND, fact.id))
+        group = None if fact.scope is None else key_of(fact.scope)
+        return passage is None or passage.group != group
 
     def _remove(self, tx: Writes, numbers: Sequence[int]) -> None:
         for number in numbers:

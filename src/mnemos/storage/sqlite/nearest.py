@@ -297,15 +297,25 @@ class Look:
         found: list[Near],
     ) -> list[Near]:
         """What the rows say of what the labels let through: labels know whole seconds and usual roles."""
+        if series == PASSAGES and scope.is_timeless and filters.group is None and _are_usual(kinds):
+            return found
         ids = f"[{','.join(str(near.id) for near in found)}]"
         names = filters.roles if series == MESSAGES else kinds
         sql = SQL.owners if series == MESSAGES else SQL.kept_passages
         kept: list[Near] = []
-        for near, (owner, at, name) in zip(found, rows(self._connection, sql, (ids,)), strict=True):
+        for near, row in zip(found, rows(self._connection, sql, (ids,)), strict=True):
+            owner, at, name, group = row
+            if filters.group is not None and group != filters.group:
+                continue
             if scope.since <= at < scope.until and (names is None or name in names):
                 # The later parts of a long message have ids that no row has: they are pieces of it.
                 kept.append(Near(owner, (near.id - owner << PIECE_BITS) + near.piece, near.cosine))
         return kept
+
+
+def _are_usual(kinds: Sequence[str] | None) -> bool:
+    """Whether labels tell these kinds from all others."""
+    return kinds is None or all(kind in KINDS for kind in kinds if kind != MESSAGE)
 
 
 def _is_wanted(series: int, filters: Filters, kinds: Sequence[str] | None) -> bool:

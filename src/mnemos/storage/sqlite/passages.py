@@ -36,7 +36,9 @@ SQL = Queries(Path(__file__).parent / "sql" / "passages.sql")
 # How many rows that have a rare word are scored: the newest, where there are more.
 _SCORED = 3_000
 # Of other passages fewer: they are short, and found by more of their words.
-_SCORED_OTHERS = 800
+_SCORED_OTHERS = 600
+# Beyond so many, a word is common, and how common is estimated.
+_COUNTED = 400
 # How much of a long message is looked at when it is a seed itself.
 _LONGEST = 1_000_000
 # From when on a name is believed to be one: messages under it, also against those that only mention it.
@@ -62,11 +64,8 @@ class SqlitePassageReads:
         search = self._sessions.searching()
         weights = (search.weigh(clause) for clause in clauses)
         counts = [weight.count if weight else 0 for weight in weights]
-        if self._other_count():
-            others = {"first": self._space.first_passage, "last": self._space.last_passage, "cap": _SCORED}
-            for number, clause in enumerate(clauses):
-                asked = others | {"match": clause_match(clause)}
-                counts[number] += value(self._connection, SQL.count_others, asked)
+        for number, clause in enumerate(clauses):
+            counts[number] += self._count_others(clause)
         return counts
 
     def speakers(self, words: Sequence[str]) -> set[str]:
@@ -229,10 +228,28 @@ class SqlitePassageReads:
             match = scope.match(plan)
             if kinds is not None:
                 match = f"({match}) AND {any_tag(kind_tag(kind) for kind in kinds)}"
-            found |= dict(rows(self._connection, SQL.seeds_of_passages, asked | {"match": match}))
+            sql = SQL.seeds if scope.is_timeless else SQL.seeds_of_passages
+            found |= dict(rows(self._connection, sql, asked | {"match": match}))
             if len(found) >= limit:
                 break
         return found
+
+    def _count_others(self, clause: Clause) -> int:
+        """How many passages besides messages have a clause; of a common one, as the newest suggest."""
+        total = self._other_count()
+        if not total:
+            return 0
+        asked = {
+            "match": clause_match(clause),
+            "first": self._space.first_passage,
+            "last": self._space.last_passage,
+            "cap": _COUNTED,
+        }
+        ((count, oldest),) = rows(self._connection, SQL.count_others, asked)
+        if count < _COUNTED:
+            return int(count)
+        newest = self._space.last + total
+        return int(count * total / (newest - oldest + 1))
 
     def _other_count(self) -> int:
         last = value(self._connection, SQL.last_passage, (self._space.id,)) or 0

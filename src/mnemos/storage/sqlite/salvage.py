@@ -30,9 +30,10 @@ _TABLES = {
     "backups": range(2),
     "scopes": range(7),
     "facts": range(19),
+    "fact_conflicts": range(4),
 }
 # Not there in a file that was damaged before it was migrated.
-_LATER = frozenset({"passages", "scopes", "facts"})
+_LATER = frozenset({"passages", "scopes", "facts", "fact_conflicts"})
 _BATCH = 500
 _FARTHEST = 1 << 54
 # Ids tried one by one before bigger and bigger leaps: a leap may pass over something readable.
@@ -112,6 +113,7 @@ def _copy_all(damaged: apsw.Connection, target: apsw.Connection) -> dict[str, in
         target.execute(SQL.lost_parents)
         target.execute(SQL.lost_details)
         target.execute(SQL.lost_scopes)
+        target.execute(SQL.lost_conflicts)
         target.execute(SQL.next_messages)
         target.execute(SQL.next_passages)
         target.execute(SQL.counters)

@@ -64,12 +64,13 @@ ORDER BY s DESC, r DESC
 LIMIT :limit
 
 -- name: count_others
-SELECT count(*)
+SELECT count(*), min(rowid)
 FROM (
-    SELECT 1
+    SELECT rowid
     FROM messages_fts
     WHERE messages_fts MATCH :match
         AND rowid BETWEEN :first AND :last
+    ORDER BY rowid DESC
     LIMIT :cap
 )
 

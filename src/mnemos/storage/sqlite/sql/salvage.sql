@@ -89,6 +89,17 @@ INSERT OR IGNORE INTO facts (
 )
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
+-- name: read_fact_conflicts
+SELECT rowid, *
+FROM fact_conflicts NOT INDEXED
+WHERE rowid >= ?
+ORDER BY rowid
+LIMIT ?
+
+-- name: write_fact_conflicts
+INSERT OR IGNORE INTO fact_conflicts (id, space, older, newer)
+VALUES (?, ?, ?, ?)
+
 -- name: read_audit
 SELECT rowid, *
 FROM audit
@@ -146,6 +157,11 @@ FROM facts
 WHERE scope IS NOT NULL
     AND scope NOT IN (SELECT id FROM scopes)
 GROUP BY scope
+
+-- name: lost_conflicts
+DELETE FROM fact_conflicts
+WHERE older NOT IN (SELECT id FROM facts WHERE state = 'live')
+    OR newer NOT IN (SELECT id FROM facts WHERE state = 'live')
 
 -- name: next_messages
 UPDATE spaces

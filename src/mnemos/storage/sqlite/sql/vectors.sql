@@ -125,13 +125,13 @@ FROM spaces
 WHERE id = ?
 
 -- name: owners
-SELECT m.id, m.timestamp, m.role
+SELECT m.id, m.timestamp, m.role, NULL
 FROM json_each(?) AS s
 CROSS JOIN messages AS m ON m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= s.value)
 ORDER BY s.key
 
 -- name: kept_passages
-SELECT p.id, p.at, p.kind
+SELECT p.id, p.at, p.kind, p."group"
 FROM json_each(?) AS s
 CROSS JOIN passages AS p ON p.id = s.value
 ORDER BY s.key
