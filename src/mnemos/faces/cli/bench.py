@@ -97,6 +97,40 @@ def recall(
             click.echo(f"written: {plain(str(path))}", err=as_json)
 
 
+@bench.command()
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Labelled sentences; default: those of the repository.",
+)
+@click.option("--misses", is_flag=True, help="List the sentences that were read wrongly.")
+@click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+@click.pass_obj
+def closing(
+    chosen: Chosen,
+    data: Path | None,
+    misses: bool,  # noqa: FBT001 - click passes it by name
+    as_json: bool,  # noqa: FBT001 - click passes it by name
+) -> None:
+    """How well it is recognised that work is finished: precision and recall on labelled sentences.
+
+    A line of the file is close or open, the language and the sentence, with tabs between them.
+    """
+    # What draws tables of figures needs numpy, which takes 150 ms to import.
+    from mnemos.bench import closing as bench_of_closing
+
+    path = bench_of_closing.LABELLED if data is None else data
+    measured = bench_of_closing.measure(path.stem, bench_of_closing.read(path))
+    if as_json or chosen.json:
+        click.echo(in_json(bench_of_closing.document(measured)))
+        return
+    _show(bench_of_closing.grid(measured))
+    if misses:
+        for line in bench_of_closing.lines(measured.misses):
+            click.echo(plain(line))
+
+
 def _measure(data: Data, pools: tuple[str, ...], *, quiet: bool) -> list[Measured]:
     from mnemos.bench.home import in_a_home
     from mnemos.bench.pools import arrangements

@@ -1,0 +1,63 @@
+"""``mnemos mcp`` and ``mnemos serve``: the memory for clients of the Model Context Protocol."""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+import click
+
+from mnemos.faces.cli.commands import Chosen, common_options, is_terminal
+
+PORT = 8765
+
+_tools = click.option(
+    "--tools",
+    default="default",
+    show_default=True,
+    metavar="SETS",
+    help="Which tools: sets or single names, separated by commas; all is every one.",
+)
+
+
+def _where() -> list[click.Parameter]:
+    return [option for option in common_options() if option.name in ("home", "space")]
+
+
+@click.command(params=_where())
+@_tools
+@click.option("--http", "address", metavar="HOST:PORT", help="Over HTTP on this machine instead of a pipe.")
+@click.pass_obj
+def mcp(chosen: Chosen, tools: str, address: str | None) -> None:
+    """Serve the memory to an MCP client, which starts this command itself."""
+    if address is None and is_terminal(sys.stdin):
+        click.echo("Waiting for an MCP client on standard input; Ctrl-C ends.", err=True)
+    _run(chosen, tools, address)
+
+
+@click.command(params=_where())
+@click.option("--mcp", "wants_mcp", is_flag=True, help="For MCP clients, at /mcp: all there is so far.")
+@_tools
+@click.option("--host", default="127.0.0.1", show_default=True, help="A loopback address.")
+@click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0: any.")
+@click.pass_obj
+def serve(chosen: Chosen, tools: str, host: str, port: int, wants_mcp: bool) -> None:  # noqa: FBT001
+    """Serve the memory over HTTP to clients on this machine."""
+    if not wants_mcp:
+        raise click.UsageError("say what to serve: --mcp")
+    _run(chosen, tools, f"[{host}]:{port}")
+
+
+def _run(chosen: Chosen, tools: str, address: str | None) -> None:
+    # The SDK takes more than half a second to import, and makes very many things that stay. Going through
+    # them again and again would take a tenth of that time, and pauses later.
+    gc.disable()
+    from mnemos.faces.mcp import running
+
+    gc.freeze()
+    gc.enable()
+    with chosen.memory() as memory:
+        if address is None:
+            running.over_pipe(memory, tools)
+        else:
+            running.over_http(memory, tools, address)

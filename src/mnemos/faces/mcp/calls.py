@@ -1,0 +1,105 @@
+"""Operations run for clients: on one memory, in worker threads."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import anyio
+import anyio.to_thread
+
+from mnemos.errors import MnemosError, NotFound
+from mnemos.memory import Memory
+from mnemos.operations import registry
+from mnemos.operations.border import sound
+from mnemos.operations.index import BY_NAME, Entry
+
+log = logging.getLogger("mnemos.mcp")
+
+_THREADS = 8
+
+
+class Calls:
+    """Runs operations on one memory for all clients; whatever was begun is brought to its end."""
+
+    def __init__(self, memory: Memory, entries: Sequence[Entry]) -> None:
+        """``entries``: the tools that are offered. Nothing is opened before it is needed."""
+        self._memory = memory
+        self.entries = {entry.name: entry for entry in entries}
+        self._opening = threading.Lock()
+        self._limiter = anyio.CapacityLimiter(_THREADS)
+        self._places = threading.Semaphore(_THREADS)
+
+    async def tool(self, name: str, arguments: Mapping[str, Any] | None, session_id: str) -> dict[str, Any]:
+        """The answer to a call of a tool in the shape of the protocol; a failure is an answer, too."""
+        try:
+            if name not in self.entries:
+                offered = ", ".join(self.entries) or "none"
+                raise NotFound(f"there is no tool {name[:80]!r}; there are {offered}")
+            result = await self.run(name, arguments or {}, session_id)
+        except MnemosError as exc:
+            return _failure(exc.code, str(exc))
+        except Exception:
+            log.exception("%s failed unexpectedly", name)
+            return _failure("internal", f"{name} failed unexpectedly; the log of the server says more")
+        return _answer(result["text"], result)
+
+    async def run(self, name: str, arguments: Mapping[str, Any], session_id: str) -> dict[str, Any]:
+        """The result of an operation, whether it is offered as a tool or not; failures raise MnemosError.
+
+        ``session_id``: the session of the connection, for operations that happen in one and are not told.
+        """
+        work = partial(self._run, name, _in_session(BY_NAME[name], arguments, session_id))
+        # What a client asked for is done even when the client leaves meanwhile: it may have been a write.
+        with anyio.CancelScope(shield=True):
+            result = await anyio.to_thread.run_sync(work, limiter=self._limiter)
+        return result  # noqa: RET504 - mypy takes the scope for one that swallows errors
+
+    async def warm_up(self) -> None:
+        """Open a memory that is there, so that the first call need not wait for it."""
+        try:
+            if self._memory.database.exists():
+                await anyio.to_thread.run_sync(self._open, limiter=self._limiter)
+        except (MnemosError, OSError, ValueError):
+            log.debug("opening ahead failed; the first call will tell", exc_info=True)
+
+    def settle(self) -> None:
+        """Wait for what still runs; afterwards nothing does, and the memory can be closed."""
+        for _ in range(_THREADS):
+            self._places.acquire()
+
+    def _run(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        with self._places:
+            self._open()
+            return registry.call(self._memory, name, arguments)
+
+    def _open(self) -> None:
+        # Two first calls at once must not open it twice.
+        with self._opening:
+            self._memory.storage  # noqa: B018
+
+
+def _in_session(entry: Entry, arguments: Mapping[str, Any], session_id: str) -> Mapping[str, Any]:
+    """The arguments, with the connection's session where the operation happens in one.
+
+    The tools about sessions are left alone: there a ``session_id`` is one of the past, to be looked at.
+    """
+    if "sessions" in entry.sets or "session_id" not in registry.load(entry).__struct_fields__:
+        return arguments
+    return arguments if arguments.get("session_id") is not None else {**arguments, "session_id": session_id}
+
+
+def _failure(code: str, message: str) -> dict[str, Any]:
+    said = sound(message)
+    return _answer(f"{code}: {said}", {"error": {"code": code, "message": said}}) | {"isError": True}
+
+
+def _answer(text: str, structured: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "content": [{"type": "text", "text": text}],
+        "structuredContent": structured,
+        "resultType": "complete",
+    }

@@ -1,0 +1,79 @@
+"""Prompts that a person chooses in a client: to bring memory in, and to keep what a session settled."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
+from mnemos.faces.mcp.calls import Calls
+from mnemos.faces.mcp.resources import answered
+
+_RECALL = types.Prompt(
+    name="recall",
+    title="Recall",
+    description="Ask a question with what the memory holds on it.",
+    arguments=[types.PromptArgument(name="question", description="What you want to know", required=True)],
+)
+_WRAP_UP = types.Prompt(
+    name="wrap-up",
+    title="Wrap up this session",
+    description="Keep what this session settled for the sessions to come.",
+)
+
+_ANSWER = "Answer from the memory above where it helps, and say so where it does not."
+
+_NOTE = """\
+This session is about to end. Go through it once more and keep what a later session needs, with `{tool}`, \
+one statement each:
+- decisions, with their reason in a few words
+- constraints: what must always or must never be done
+- values: addresses, ports, names, versions, paths
+- what was finished, and what no longer holds
+- questions that stay open
+
+{how} Write each so that it is understood without this conversation. Leave out secrets, what the files say \
+already, and what mattered only today. Then list in a few lines what you kept."""
+
+# The better one first, with how it is written.
+_WRITERS = (
+    ("memory_write", "Write lines such as `D[auth]: sessions, not JWT` (C, D, V, ?, ✓, ~)."),
+    ("remember", "Plain sentences will do."),
+)
+
+
+def listed(offered: Collection[str]) -> types.ListPromptsResult:
+    """The prompts that the offered tools can carry out."""
+    wrap_up = [_WRAP_UP] if note(offered) else []
+    return types.ListPromptsResult(prompts=[_RECALL, *wrap_up])
+
+
+async def made(calls: Calls, name: str, given: Mapping[str, str], session_id: str) -> types.GetPromptResult:
+    """A prompt filled in; an unknown one raises the protocol's error."""
+    offered = calls.entries
+    if name == _RECALL.name:
+        question = given.get("question", "").strip()
+        if not question:
+            raise MCPError(types.INVALID_PARAMS, "invalid_input: question is empty; ask something")
+        recalled = await answered(calls, "recall", {"query": question}, session_id)
+        return _said(_RECALL, f"{recalled['text']}\n\n{_ANSWER}\n\n{question}")
+    if name == _WRAP_UP.name and (said := note(offered)):
+        return _said(_WRAP_UP, said)
+    known = ", ".join(prompt.name for prompt in listed(offered).prompts)
+    raise MCPError(types.INVALID_PARAMS, f"not_found: there is no prompt {name[:80]!r}; there are {known}")
+
+
+def note(offered: Collection[str]) -> str:
+    """What the model is asked to keep; empty when no tool that writes is offered."""
+    for tool, how in _WRITERS:
+        if tool in offered:
+            return _NOTE.format(tool=tool, how=how)
+    return ""
+
+
+def _said(prompt: types.Prompt, text: str) -> types.GetPromptResult:
+    return types.GetPromptResult(
+        description=prompt.description,
+        messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))],
+    )

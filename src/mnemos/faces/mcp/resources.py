@@ -1,0 +1,141 @@
+"""What a client may read without calling a tool: each resource is the text of one operation's answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
+from mnemos.errors import InvalidInput, MnemosError, NotFound
+from mnemos.faces.mcp.calls import Calls
+from mnemos.operations.index import BY_NAME
+
+_PLAIN = "text/plain"
+
+
+def _nothing(_: str) -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """An operation under an address. What follows ``address`` is given to ``arguments``."""
+
+    address: str
+    name: str
+    title: str
+    description: str
+    operation: str
+    arguments: Callable[[str], dict[str, Any]] = _nothing
+    variable: str = ""
+    """What stands after the address, for the list of templates; empty: nothing does."""
+
+    @property
+    def is_there(self) -> bool:
+        return self.operation in BY_NAME
+
+    def argument_of(self, uri: str) -> str | None:
+        """What the URI says after the address; None when it is another one's."""
+        if not self.variable:
+            return "" if uri == self.address else None
+        rest = uri.removeprefix(self.address)
+        return unquote(rest) if rest not in (uri, "") else None
+
+
+READABLE: tuple[Readable, ...] = tuple(
+    one
+    for one in (
+        Readable(
+            "mnemos://status",
+            "status",
+            "What must be kept in mind",
+            "The facts that belong into every prompt, within their budget.",
+            "memory_status",
+        ),
+        Readable(
+            "mnemos://facts",
+            "facts",
+            "Facts",
+            "Every fact that holds, one a line.",
+            "memory_export",
+        ),
+        Readable(
+            "mnemos://sessions",
+            "sessions",
+            "Recent conversations",
+            "The newest conversations, one a line.",
+            "sessions_list",
+        ),
+        Readable(
+            "mnemos://sessions/",
+            "session",
+            "A conversation",
+            "A conversation with all its messages; by its id, the beginning of its id, or its title.",
+            "sessions_show",
+            lambda text: {"session": text},
+            variable="id",
+        ),
+    )
+    if one.is_there
+)
+
+
+def listed() -> types.ListResourcesResult:
+    return types.ListResourcesResult(
+        resources=[
+            types.Resource(
+                uri=one.address,
+                name=one.name,
+                title=one.title,
+                description=one.description,
+                mime_type=_PLAIN,
+            )
+            for one in READABLE
+            if not one.variable
+        ]
+    )
+
+
+def templates() -> types.ListResourceTemplatesResult:
+    return types.ListResourceTemplatesResult(
+        resource_templates=[
+            types.ResourceTemplate(
+                uri_template=f"{one.address}{{{one.variable}}}",
+                name=one.name,
+                title=one.title,
+                description=one.description,
+                mime_type=_PLAIN,
+            )
+            for one in READABLE
+            if one.variable
+        ]
+    )
+
+
+async def read(calls: Calls, uri: str, session_id: str) -> types.ReadResourceResult:
+    """The text of a resource; an unknown one, or one that cannot be read, raises the protocol's error."""
+    for one in READABLE:
+        argument = one.argument_of(uri)
+        if argument is not None:
+            result = await answered(calls, one.operation, one.arguments(argument), session_id)
+            return types.ReadResourceResult(
+                contents=[types.TextResourceContents(uri=uri, mime_type=_PLAIN, text=result["text"])]
+            )
+    known = ", ".join(one.address + (f"{{{one.variable}}}" if one.variable else "") for one in READABLE)
+    raise MCPError(types.INVALID_PARAMS, f"not_found: there is no resource {uri[:200]!r}; there are {known}")
+
+
+async def answered(
+    calls: Calls, operation: str, arguments: dict[str, Any], session_id: str
+) -> dict[str, Any]:
+    """The result of an operation; its failure as the protocol's error, for what is not a tool."""
+    try:
+        return await calls.run(operation, arguments, session_id)
+    except MnemosError as exc:
+        asked_wrongly = isinstance(exc, InvalidInput | NotFound)
+        code = types.INVALID_PARAMS if asked_wrongly else types.INTERNAL_ERROR
+        raise MCPError(code, f"{exc.code}: {exc}") from exc

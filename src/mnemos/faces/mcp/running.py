@@ -1,0 +1,50 @@
+"""From a memory to a server that runs until it is told to stop."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import anyio
+
+from mnemos.errors import Refused
+from mnemos.faces.mcp.calls import Calls
+from mnemos.faces.mcp.server import server_of
+from mnemos.memory import Memory
+from mnemos.operations import registry
+
+
+def over_pipe(memory: Memory, tools: str) -> None:
+    """Serve one client over standard input and output."""
+    from mnemos.faces.mcp import pipe
+
+    calls = Calls(memory, registry.chosen_entries(tools))
+    incoming, outgoing = pipe.claim()
+    _log_to_stderr()
+    try:
+        anyio.run(pipe.serve, server_of(calls), calls, incoming, outgoing)
+    finally:
+        calls.settle()
+
+
+def over_http(memory: Memory, tools: str, address: str) -> None:
+    """Serve clients of this machine; what touches files is not offered, for they may have others."""
+    # uvicorn: not for a pipe.
+    from mnemos.faces.mcp import http
+
+    chosen = registry.chosen_entries(tools)
+    offered = [entry for entry in chosen if not registry.load(entry).traits.local]
+    if not offered:
+        raise Refused(f"all of {tools} touches files, which is not offered over HTTP; use a pipe")
+    calls = Calls(memory, offered)
+    with http.Address.parse(address).listen() as listening:
+        _log_to_stderr()
+        try:
+            anyio.run(http.serve, server_of(calls), calls, listening)
+        finally:
+            calls.settle()
+
+
+def _log_to_stderr() -> None:
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="mnemos: %(message)s")
+    logging.getLogger("mnemos.mcp").setLevel(logging.INFO)

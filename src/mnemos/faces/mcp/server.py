@@ -1,0 +1,107 @@
+"""The SDK's server, filled from the registry.
+
+The low-level ``Server``: the tools bring their own names, schemas and checks, so that there is nothing for
+the decorators of ``MCPServer`` to derive, and its per-call validation would be done twice.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import mcp_types as types
+from mcp.server import Server, ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from mnemos import __version__
+from mnemos.faces.mcp import prompts, resources
+from mnemos.faces.mcp.calls import Calls
+from mnemos.faces.mcp.instructions import instructions
+from mnemos.operations import registry
+
+Context = ServerRequestContext[Any, Any]
+
+_SESSION_HEADER = "mcp-session-id"
+
+
+def server_of(calls: Calls) -> Server[Any]:
+    """A server for any number of connections, which offers what ``calls`` can run."""
+    # Who does not say in which session something happens is in the one of the connection, or of the server.
+    own_session = f"mcp-{uuid.uuid4().hex}"
+
+    def session(context: Context) -> str:
+        return _session_of_transport(context) or own_session
+
+    @cache
+    def tools() -> dict[str, dict[str, Any]]:
+        # Not before a client asks: the schemas need the operations' modules.
+        return {tool["name"]: tool for tool in registry.tools("mcp", ",".join(calls.entries))}
+
+    async def list_tools(_: Context, __: object) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in tools().values()])
+
+    async def call_tool(context: Context, asked: types.CallToolRequestParams) -> dict[str, Any]:
+        return await calls.tool(asked.name, asked.arguments, session(context))
+
+    async def list_resources(_: Context, __: object) -> types.ListResourcesResult:
+        return resources.listed()
+
+    async def list_templates(_: Context, __: object) -> types.ListResourceTemplatesResult:
+        return resources.templates()
+
+    async def read_resource(
+        context: Context, asked: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        return await resources.read(calls, str(asked.uri), session(context))
+
+    async def list_prompts(_: Context, __: object) -> types.ListPromptsResult:
+        return prompts.listed(calls.entries)
+
+    async def get_prompt(context: Context, asked: types.GetPromptRequestParams) -> types.GetPromptResult:
+        return await prompts.made(calls, asked.name, asked.arguments or {}, session(context))
+
+    def input_schema(name: str) -> Mapping[str, Any] | None:
+        tool = tools().get(name)
+        return None if tool is None else tool["inputSchema"]
+
+    server: Server[Any] = Server(
+        "mnemos",
+        version=__version__,
+        title="Mnemos",
+        description="The memory of an LLM agent.",
+        instructions=instructions(calls.entries),
+        get_tool_input_schema=input_schema,
+        on_list_tools=list_tools,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+    )
+    # Answers in plain data: a model would be built only to be taken apart again, at every call.
+    server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
+    # Instead of the SDK's tracing: nothing of a memory is to leave the machine by the way.
+    server.middleware[:] = [_explained]
+    return server
+
+
+async def _explained(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """The rest of the way, where what a request lacks is said in words and not only by a number."""
+    try:
+        return await call_next(ctx)
+    except ValidationError as exc:
+        wrong = exc.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(map(str, wrong["loc"])) or "params"
+        raise MCPError(types.INVALID_PARAMS, f"{ctx.method}: {where}: {wrong['msg']}") from exc
+
+
+def _session_of_transport(context: Context) -> str | None:
+    """The session that the transport knows; None over a pipe, and where each request stands alone."""
+    if context.request is None:
+        return None
+    name = context.request.headers.get(_SESSION_HEADER)
+    return f"mcp-{name}" if name else None

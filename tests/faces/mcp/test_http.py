@@ -1,0 +1,200 @@
+"""What only a server on a port has to mind: who may reach it, and whose call it is."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemos.errors import MnemosError
+from mnemos.faces.mcp.http import Address
+
+from ..conftest import Mnemos
+from .connections import connected, serving
+from .wire import INITIALIZE
+
+MODERN = "2026-07-28"
+
+
+@pytest.fixture(scope="module")
+def port(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    home = tmp_path_factory.mktemp("port") / "home"
+    shutil.copytree(filled / "home", home)
+    with serving(home, "--tools", "all") as url:
+        found = re.search(r":(\d+)/", url)
+        assert found is not None
+        number = int(found[1])
+        # A client that stays connected must not keep the server from ending.
+        with connected(url, "legacy"):
+            yield number
+
+
+def post(
+    port: int, message: Any, method: str = "POST", path: str = "/mcp", **headers: str
+) -> tuple[int, dict[str, str], bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    sent = {
+        "content-type": "application/json",
+        "accept": "application/json, text/event-stream",
+        **{name.replace("_", "-"): value for name, value in headers.items()},
+    }
+    body = message if isinstance(message, bytes) else json.dumps(message).encode()
+    connection.request(method, path, body, sent)
+    answer = connection.getresponse()
+    read = answer.read()
+    connection.close()
+    return answer.status, {name.lower(): value for name, value in answer.getheaders()}, read
+
+
+def question(method: str, params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+GREETING = question("initialize", INITIALIZE)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
+def test_this_machine_is_served_by_all_its_names(port: int, host: str) -> None:
+    status, headers, _ = post(port, GREETING, host=f"{host}:{port}", origin=f"http://{host}:{port}")
+    assert status == 200
+    assert headers["mcp-session-id"]
+
+
+@pytest.mark.parametrize("era", [{}, {"mcp_protocol_version": MODERN}], ids=["2025", "2026"])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"host": "evil.example"},
+        {"host": "evil.example:{port}"},
+        {"host": "127.0.0.1.evil.example:{port}"},
+        {"host": "127.0.0.1:1"},
+        {"origin": "http://evil.example"},
+        {"origin": "http://localhost.evil.example:{port}"},
+        {"origin": "null"},
+    ],
+    ids=lambda headers: str(*headers.values()),
+)
+def test_another_site_cannot_reach_it_through_a_browser(
+    port: int, era: dict[str, str], headers: dict[str, str]
+) -> None:
+    sent = {name: value.format(port=port) for name, value in headers.items()}
+    status, _, body = post(port, GREETING, **era, **sent)
+    assert status in (403, 421)
+    assert b"mnemos" not in body
+
+
+def test_there_is_nothing_to_listen_to(port: int) -> None:
+    status, headers, _ = post(port, b"", method="GET")
+    assert (status, headers["allow"]) == (405, "POST, DELETE")
+
+
+def test_elsewhere_is_nothing(port: int) -> None:
+    assert post(port, GREETING, path="/")[0] == 404
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b"null", b'{"jsonrpc": "2.0"}', b"[" * 100_000])
+@pytest.mark.parametrize("era", [{}, {"mcp_protocol_version": MODERN}], ids=["2025", "2026"])
+def test_a_body_that_is_no_request_is_refused(port: int, body: bytes, era: dict[str, str]) -> None:
+    assert 400 <= post(port, body, **era)[0] < 500
+    assert post(port, GREETING)[0] == 200
+
+
+def test_ten_megabytes_come_through(port: int) -> None:
+    _, headers, _ = post(port, GREETING)
+    name = headers["mcp-session-id"]
+    asked = question("tools/call", {"name": "recall", "arguments": {"query": "", "source": "y" * 10**7}})
+    status, _, body = post(port, asked, mcp_session_id=name)
+    assert status == 200
+    assert json.loads(body)["result"]["structuredContent"]["query"] == ""
+
+
+def test_a_session_that_the_server_does_not_know_is_not_found(port: int) -> None:
+    asked = question("tools/list", {})
+    assert post(port, asked, mcp_session_id="0" * 32)[0] == 404
+
+
+def test_each_connection_is_a_session_of_its_own(port: int) -> None:
+    def scope_of(connection: str, **arguments: str) -> str | None:
+        asked = question("tools/call", {"name": "memory_write", "arguments": arguments})
+        _, _, body = post(port, asked, mcp_session_id=connection)
+        (fact,) = json.loads(body)["result"]["structuredContent"]["facts"]
+        scope: str | None = fact["scope"]
+        return scope
+
+    one, other = (post(port, GREETING)[1]["mcp-session-id"] for _ in range(2))
+    assert scope_of(one, content="D[auth]: tokens", scope="login") == "login"
+    # What is not told goes into the scope that the session is in.
+    assert scope_of(one, content="V[auth.days]: 7") == "login"
+    assert scope_of(other, content="V[shop.name]: Fjord") is None
+    assert scope_of(other, content="V[auth.port]: 80", session_id=f"mcp-{one}") == "login"
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port"),
+    [
+        ("8765", "127.0.0.1", 8765),
+        (":8765", "127.0.0.1", 8765),
+        ("localhost:0", "127.0.0.1", 0),
+        ("127.0.0.9:1", "127.0.0.9", 1),
+        ("[::1]:80", "::1", 80),
+        ("::1:80", "::1", 80),
+    ],
+)
+def test_an_address_of_this_machine_is_taken(text: str, host: str, port: int) -> None:
+    assert Address.parse(text) == Address(host, port)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("0.0.0.0:80", "refused"),
+        ("[::]:80", "refused"),
+        ("192.168.1.7:80", "refused"),
+        ("8.8.8.8:80", "refused"),
+        ("example.com:80", "invalid_input"),
+        ("127.0.0.1", "invalid_input"),
+        ("127.0.0.1:", "invalid_input"),
+        ("127.0.0.1:65536", "invalid_input"),
+        ("127.0.0.1:-1", "invalid_input"),
+        ("127.0.0.1:²", "invalid_input"),
+        ("", "invalid_input"),
+    ],
+)
+def test_an_address_that_others_reach_is_not(text: str, code: str) -> None:
+    with pytest.raises(MnemosError) as raised:
+        Address.parse(text)
+    assert raised.value.code == code
+
+
+def test_a_port_in_use_is_told(mnemos: Mnemos) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        answer = mnemos("serve", "--mcp", "--port", str(port))
+    assert answer.code == 5
+    assert str(port) in answer.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("serve",), 2),
+        (("serve", "--mcp", "--host", "0.0.0.0"), 4),
+        (("mcp", "--http", "0.0.0.0:1"), 4),
+        (("mcp", "--http", "nowhere"), 2),
+        (("mcp", "--http", "0", "--tools", "backup,restore"), 4),
+        (("mcp", "--http", "0", "--tools", "no_such"), 2),
+        (("mcp", "--tools", ""), 2),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_command_line_that_cannot_be_served_ends_with_its_code(
+    mnemos: Mnemos, arguments: tuple[str, ...], code: int
+) -> None:
+    assert mnemos(*arguments).code == code
