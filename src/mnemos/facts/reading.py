@@ -199,8 +199,12 @@ class Reading:
         return [rows[number] for number in numbers if number in rows]
 
     def _pages(self, wanted: Wanted) -> Iterator[Fact]:
+        # Whoever writes meanwhile does not make the list longer.
+        last = self._storage.read(lambda tx: tx.facts.newest())
         after = 0
-        while page := self._storage.read(lambda tx: tx.facts.listed(wanted, after=after, limit=_A_PAGE)):  # noqa: B023
+        while page := self._storage.read(
+            lambda tx: tx.facts.listed(wanted, after=after, through=last, limit=_A_PAGE)  # noqa: B023
+        ):
             yield from map(fact_of, page)
             after = page[-1].id
 

@@ -128,8 +128,12 @@ class FactReads(Protocol):
         """Everything ever said on a target, the newest first, ids below ``before``."""
         ...
 
-    def listed(self, wanted: Wanted, *, after: int, limit: int) -> list[FactRow]:
-        """By id, ids above ``after``: for going through all of them in short reads."""
+    def listed(self, wanted: Wanted, *, after: int, through: int, limit: int) -> list[FactRow]:
+        """By id, ids above ``after`` and not above ``through``: for going through all in short reads."""
+        ...
+
+    def newest(self) -> int:
+        """No fact has a higher id; 0 when there is none."""
         ...
 
     def ended(self, scope_id: int | None, before: float | None, limit: int) -> list[int]:

@@ -40,9 +40,12 @@ class SqliteFactReads:
     ) -> list[FactRow]:
         return self._facts(SQL.history, key=key, scope=scope_id, as_of=as_of, limit=limit, before=before)
 
-    def listed(self, wanted: Wanted, *, after: int, limit: int) -> list[FactRow]:
+    def newest(self) -> int:
+        return value(self._connection, SQL.newest, (self._space.id,)) or 0
+
+    def listed(self, wanted: Wanted, *, after: int, through: int, limit: int) -> list[FactRow]:
         marks = None if wanted.marks is None else json.dumps(list(wanted.marks))
-        asked = {"scope": wanted.scope_id, "marks": marks, "after": after, "limit": limit}
+        asked = {"scope": wanted.scope_id, "marks": marks, "after": after, "through": through, "limit": limit}
         if wanted.hot and wanted.as_of is None:
             return self._facts(SQL.listed_hot, **asked)
         states = json.dumps(list(wanted.states))

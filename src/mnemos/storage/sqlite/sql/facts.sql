@@ -45,6 +45,7 @@ LIMIT :limit
 SELECT *
 FROM fact_rows AS f
 WHERE f.id > :after
+    AND f.id <= :through
     AND +f.space = :space
     AND (:scope IS NULL OR f.scope = :scope)
     AND (:hot IS NULL OR f.hot = :hot)
@@ -57,12 +58,20 @@ WHERE f.id > :after
 ORDER BY f.id
 LIMIT :limit
 
+-- name: newest
+SELECT id
+FROM facts
+WHERE +space = ?
+ORDER BY id DESC
+LIMIT 1
+
 -- name: listed_hot
 SELECT *
 FROM fact_rows AS f
 WHERE f.space = :space
     AND f.hot
     AND f.id > :after
+    AND f.id <= :through
     AND (:scope IS NULL OR f.scope = :scope)
     AND (:marks IS NULL OR f.mark IN (SELECT value FROM json_each(:marks)))
 ORDER BY f.id
