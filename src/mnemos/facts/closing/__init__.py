@@ -9,11 +9,10 @@ the sentences are read at all; the rules are imported when first needed.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
-from mnemos.facts.closing_words import ACCENTS, SIGNS
+from mnemos.facts.closing.words import has_sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +31,16 @@ def closing(text: str) -> list[Closing]:
     Only the first 20,000 characters are read. No text raises anything.
     """
     lowered = _lowered(text[:_READ])
-    folded = lowered if lowered.isascii() else lowered.translate(ACCENTS)
-    if SIGNS.isdisjoint(_WORD.findall(folded)):
+    if not has_sign(lowered):
         return []
 
     # Imported when first needed: it is mostly expressions, which take long to compile.
-    from mnemos.facts.closing_rules import closings
+    from mnemos.facts.closing.rules import closings
 
-    return [Closing(text[start:stop], text[at:end], at, end) for start, stop, at, end in closings(lowered)]
+    return [
+        Closing(text[sentence.start : sentence.stop], text[start:end], start, end)
+        for sentence, (start, end) in closings(lowered)
+    ]
 
 
 def _lowered(text: str) -> str:
@@ -51,4 +52,3 @@ def _lowered(text: str) -> str:
 
 
 _READ: Final = 20_000
-_WORD: Final = re.compile(r"[a-zß]+")
