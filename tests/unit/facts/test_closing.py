@@ -316,11 +316,9 @@ def test_the_command_says_what_to_do_where_the_sentences_are_not(
 
 
 def test_sentences_that_the_rules_were_not_made_for_are_read_well_enough() -> None:
-    unseen = read(LABELLED.with_name("heldout.tsv"))
+    known = {one.sentence.casefold() for one in EXAMPLES}
+    unseen = [one for one in read(LABELLED.with_name("heldout.tsv")) if one.sentence.casefold() not in known]
     counts = measure("heldout", unseen).parts["all"]
     assert len(unseen) >= 400
-    assert not {one.sentence for one in unseen} & {
-        one.sentence for one in EXAMPLES if one.label is Label.OPEN
-    }
     assert (counts.precision or 0) >= 0.97
     assert (counts.recall or 0) >= 0.85
