@@ -211,21 +211,10 @@ class Memory:
         """Take back a change of the log, by default the newest that can be; what was done."""
         self._check_enabled()
         entry = self._undoable(entry_id)
-        take_back = undo_facts.take_back if undo_facts.can_be_undone(entry) else undo.take_back
-        done = take_back(self.storage, entry, self.clock())
-
-        def work(tx: Writes) -> None:
-            by = tx.audit.record(
-                at=self.clock(),
-                actor=self.settings.actor,
-                operation=f"undo {entry.operation}",
-                ref=entry.ref,
-            )
-            tx.audit.mark_undone(entry.id, by)
-            # A copy of what is back in its place would only outlive it.
-            tx.audit.clear(entry.id)
-
-        self.storage.write(work)
+        if undo_facts.can_be_undone(entry):
+            return undo_facts.take_back(self.storage, entry, self.clock(), self._mark_undone)
+        done = undo.take_back(self.storage, entry, self.clock())
+        self.storage.write(lambda tx: self._mark_undone(tx, entry))
         return done
 
     def forget(self, ref: str) -> dict[str, Any]:
@@ -368,6 +357,17 @@ class Memory:
                     f"the home {home} cannot be created: {exc.strerror}; set MNEMOS_HOME to a folder "
                     "that you can write"
                 ) from exc
+
+    def _mark_undone(self, tx: Writes, entry: AuditRow) -> None:
+        by = tx.audit.record(
+            at=self.clock(),
+            actor=self.settings.actor,
+            operation=f"undo {entry.operation}",
+            ref=entry.ref,
+        )
+        tx.audit.mark_undone(entry.id, by)
+        # A copy of what is back in its place would only outlive it.
+        tx.audit.clear(entry.id)
 
     def _undoable(self, entry_id: int | None) -> AuditRow:
         if entry_id is not None:

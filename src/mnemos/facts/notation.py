@@ -112,12 +112,7 @@ def checked_target(target: str) -> str:
     """A target as it is kept: blanks around it and its dots gone. One that is none raises InvalidInput."""
     if not isinstance(target, str):
         raise InvalidInput(f"target is {target!r}; use a text such as srv.prod")
-    for character in target.strip(" "):
-        if category(character) in _NOT_IN_TARGETS and character not in _JOINERS:
-            raise InvalidInput(
-                f"the target {_shown(target)} has the character U+{ord(character):04X}; a target has no "
-                "line breaks, control or invisible characters"
-            )
+    check_visible("target", target)
     if "[" in target or "]" in target:
         raise InvalidInput(f"the target {_shown(target)} has brackets; write it as a dotted path")
     kept = ".".join(
@@ -130,6 +125,16 @@ def checked_target(target: str) -> str:
             f"the target {_shown(target)} is empty or has an empty part; use a dotted path such as srv.prod"
         )
     return kept
+
+
+def check_visible(what: str, name: str) -> None:
+    """A name that has characters which cannot be seen, or break a line, raises InvalidInput."""
+    for character in name.strip(" "):
+        if category(character) in _NOT_IN_TARGETS and character not in _JOINERS:
+            raise InvalidInput(
+                f"the {what} {_shown(name)} has the character U+{ord(character):04X}; a {what} has no line "
+                "breaks, control or invisible characters"
+            )
 
 
 def key_of(name: str) -> str:

@@ -11,7 +11,7 @@ from mnemos.facts.block import Budget, compose
 from mnemos.facts.model import Conflict, Fact, Scope, Status, fact_of, number_of
 from mnemos.facts.notation import checked_target, key_of, mark_of
 from mnemos.facts.references import References
-from mnemos.inputs import name, optional_moment, optional_name, whole
+from mnemos.inputs import name, names, optional_moment, optional_name, whole
 from mnemos.settings import Settings
 from mnemos.storage.base import Reads, Storage
 from mnemos.storage.facts import FactRow, Hot, ScopeRow, Wanted
@@ -151,15 +151,16 @@ class Reading:
 
         ``as_of``: what was believed at that moment, whatever became of it.
         """
-        if tier not in _TIERS:
+        if not isinstance(tier, str) or tier not in _TIERS:
             raise InvalidInput(f"tier is {tier!r}; use {', '.join(_TIERS)}")
+        states = names("states", states) or []
         for state in states:
             if state not in _STATES:
                 raise InvalidInput(f"there is no state {state!r}; use {', '.join(_STATES)}")
         moment = optional_moment("as_of", as_of)
         if moment is not None and (tier != "all" or tuple(states) != ("live",)):
             raise InvalidInput("as_of lists what was believed then; which of it was hot is not kept")
-        marks = None if types is None else [mark_of(sign) for sign in types]
+        marks = None if types is None else [mark_of(sign) for sign in names("types", types) or ()]
         at = None if scope is None else self._storage.read(lambda tx: known_scope(tx, scope).id)
         wanted = Wanted(at, _TIERS[tier], tuple(states), marks, moment)
         return self._pages(wanted)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from mnemos.errors import InvalidInput
-from mnemos.facts.notation import key_of
+from mnemos.facts.notation import check_visible, key_of
 from mnemos.inputs import name
 from mnemos.storage.facts import Attendance
 from mnemos.text.stopwords import STOP_WORDS
@@ -34,7 +34,8 @@ _BETWEEN: Final = re.compile(r"[\s_./-]+")
 
 def checked_label(label: str) -> str:
     """The label of a scope as it is kept; one that is none raises InvalidInput."""
-    kept = " ".join(name("scope", label).split())
+    check_visible("scope", name("scope", label))
+    kept = " ".join(label.split()).strip("\u200c\u200d")
     if len(kept) > MAX_LABEL:
         raise InvalidInput(f"the scope has {len(kept)} characters; at most {MAX_LABEL}: use a short label")
     return kept

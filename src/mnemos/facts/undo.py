@@ -6,7 +6,7 @@ An entry names facts by their ids and holds no text: what they say stands in the
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from mnemos.errors import NotFound, Refused
 from mnemos.facts.model import KIND, Outcome, Stored, number_of, ref_of
@@ -31,11 +31,19 @@ def can_be_undone(entry: AuditRow) -> bool:
     return entry.operation == WRITE and entry.undone_by is None and entry.after is not None
 
 
-def take_back(storage: Storage, entry: AuditRow, now: float) -> str:
-    """Withdraw what a write stored and state again what it ended; what was done, for people."""
+def take_back(storage: Storage, entry: AuditRow, now: float, mark: Callable[[Writes, AuditRow], None]) -> str:
+    """Withdraw what a write stored and state again what it ended; what was done, for people.
+
+    ``mark`` notes in the same transaction that the entry is undone.
+    """
     done = json.loads(entry.after or "{}")
     changes: dict[str, list[str]] = done["facts"]
-    storage.write(lambda tx: _take_back(tx, changes, done["closed"], now))
+
+    def work(tx: Writes) -> None:
+        _take_back(tx, changes, done["closed"], now)
+        mark(tx, entry)
+
+    storage.write(work)
     back = sum(len(ended) for ended in changes.values())
     again = "" if not back else ", what it replaced holds again"
     return f"{', '.join(changes)} withdrawn{again}"

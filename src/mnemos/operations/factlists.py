@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from mnemos.operations.base import Operation, Progress, Result, Traits
 from mnemos.operations.facts import Scope, SessionId
-from mnemos.operations.factwords import conflict_dict, day, described, fact_dict, iso
+from mnemos.operations.factwords import conflict_dict, day, described, fact_dict, iso, shown_label
 from mnemos.operations.moments import When, seconds
 from mnemos.operations.wording import counted
 
@@ -123,8 +123,9 @@ class ScopeList(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         lines = [
-            f"{scope['label']}: {'open' if scope['open'] else 'closed ' + day(scope['closed_at'])}, "
-            f"{counted(scope['live'], 'fact')}, {scope['hot']} hot, touched {day(scope['touched_at'])}"
+            f"{'open' if scope['open'] else 'closed ' + day(scope['closed_at']):17} "
+            f"{shown_label(scope['label'])}: {counted(scope['live'], 'fact')}, {scope['hot']} hot, "
+            f"touched {day(scope['touched_at'])}"
             for scope in self.scopes
         ]
         return "\n".join(lines) or "No scopes."

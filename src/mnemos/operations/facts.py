@@ -9,7 +9,7 @@ from msgspec import Meta
 from mnemos.errors import InvalidInput
 from mnemos.operations.base import Operation, Progress, Result, Traits
 from mnemos.operations.border import MOST
-from mnemos.operations.factwords import conflict_dict, day, described, fact_dict, iso
+from mnemos.operations.factwords import conflict_dict, day, described, fact_dict, iso, shown_label
 from mnemos.operations.moments import When, seconds
 from mnemos.operations.wording import counted
 
@@ -93,7 +93,7 @@ class FactsWritten(Result, frozen=True, kw_only=True):
         lines = [
             f"{one['id']} {one['type']}[{one['target']}] {_DID[one['outcome']]}"
             + (f" {', '.join(one['replaced'])}" if one["replaced"] else "")
-            + (f" in {one['scope']}" if one["scope"] else "")
+            + (f" in {shown_label(one['scope'])}" if one["scope"] else "")
             for one in self.facts
         ]
         return "\n".join([*lines, *self.remarks(), f"gauge {self.gauge}%"])
@@ -375,7 +375,11 @@ class FactsForgotten(Result, frozen=True, kw_only=True):
 
 
 def _moved(closed: list[str], reopened: list[str], left_hot: list[str]) -> list[str]:
-    lines = [f"closed: {', '.join(closed)} (name the scope again to reopen it)"] if closed else []
-    lines += [f"reopened: {', '.join(reopened)}"] if reopened else []
+    lines = [f"closed: {_labels(closed)} (name the scope again to reopen it)"] if closed else []
+    lines += [f"reopened: {_labels(reopened)}"] if reopened else []
     lines += [f"left hot, still found by search: {', '.join(left_hot)}"] if left_hot else []
     return lines
+
+
+def _labels(labels: list[str]) -> str:
+    return ", ".join(map(shown_label, labels))

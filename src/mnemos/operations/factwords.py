@@ -47,9 +47,16 @@ def described(fact: dict[str, Any], *, dated: bool = True) -> str:
     kept = fact["tier"] if fact["state"] == "live" else fact["state"]
     if fact["superseded_by"]:
         kept = f"{kept} by {fact['superseded_by']}"
-    scope = f"{escaped(fact['scope'])}, " if fact["scope"] else ""
+    scope = f"{shown_label(fact['scope'])}, " if fact["scope"] else ""
     when = f", {day(fact['at'])}" if dated else ""
     return f"{text}  ({fact['id']}, {scope}{kept}{when})"
+
+
+def shown_label(label: str) -> str:
+    """The label of a scope, in which nothing is hidden."""
+    from mnemos.facts.block import escaped
+
+    return escaped(label)
 
 
 def iso(moment: float) -> str:
