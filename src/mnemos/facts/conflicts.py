@@ -5,9 +5,8 @@ from __future__ import annotations
 from mnemos.facts.notation import Mark
 from mnemos.storage.facts import FactRow
 
-# How many others a statement is compared with, the newest first, and how many of them it is set against.
-COMPARED = 20
-NAMED = 5
+# How many others a statement is compared with, the newest first.
+COMPARED = 50
 
 _CLAIMS = frozenset({Mark.CONSTRAINT, Mark.DECISION, Mark.VALUE})
 

@@ -238,7 +238,7 @@ def set_against(tx: Writes, number: int, key: str) -> list[tuple[FactRow, FactRo
     mine = next((fact for fact in others if fact.id == number), None)
     if mine is None:
         return []
-    against = [other for other in others if conflicts.contradict(mine, other)][: conflicts.NAMED]
+    against = [other for other in others if conflicts.contradict(mine, other)]
     for other in against:
         tx.facts.contradict(other.id, mine.id)
     return [(other, mine) for other in against]

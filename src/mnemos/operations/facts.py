@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Scope = Annotated[str | None, Meta(description="A unit of work, e.g. auth-refactor")]
 SessionId = Annotated[str | None, Meta(description="Whose turns count; default: this connection or command")]
+_CONFLICTS_TOLD = 3
 _DID = {
     "stored": "stored",
     "unchanged": "unchanged",
@@ -102,8 +103,10 @@ class FactsWritten(Result, frozen=True, kw_only=True):
         """What else came of it: conflicts, scopes that closed or opened, facts that left the hot set."""
         against = [
             f"in conflict: {described(one['newer'])} against {described(one['older'])}"
-            for one in self.conflicts
+            for one in self.conflicts[:_CONFLICTS_TOLD]
         ]
+        if len(self.conflicts) > _CONFLICTS_TOLD:
+            against.append(f"in conflict with {len(self.conflicts) - _CONFLICTS_TOLD} further facts")
         return [*against, *_moved(self.closed, self.reopened, [one["id"] for one in self.left_hot])]
 
 

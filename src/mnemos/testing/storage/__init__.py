@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from mnemos.testing.storage.audit import AuditContract
 from mnemos.testing.storage.concurrency import ConcurrencyContract
+from mnemos.testing.storage.facts import FactContract
 from mnemos.testing.storage.filters import FilterContract
 from mnemos.testing.storage.freshness import FreshnessContract
 from mnemos.testing.storage.limits import LimitContract
@@ -25,6 +26,7 @@ from mnemos.testing.storage.passages import PassageContract
 from mnemos.testing.storage.proposals import ProposalContract
 from mnemos.testing.storage.removal import RemovalContract
 from mnemos.testing.storage.roundtrip import RoundTripContract
+from mnemos.testing.storage.scopes import ScopeContract
 from mnemos.testing.storage.sessions import SessionContract
 from mnemos.testing.storage.spaces import SpaceContract
 from mnemos.testing.storage.strips import StripContract
@@ -57,5 +59,7 @@ class StorageContract(
     VectorContract,
     ModelContract,
     NearnessContract,
+    FactContract,
+    ScopeContract,
 ):
     """All of the contract. Subclass it under a name that begins with ``Test``."""

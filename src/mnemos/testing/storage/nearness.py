@@ -11,7 +11,7 @@ import pytest
 from mnemos.storage.base import Storage
 from mnemos.storage.passages import NewVectors
 from mnemos.testing.storage.opening import DAY, NOW, Contract, append, create, message, tell
-from mnemos.testing.storage.passages import put
+from mnemos.testing.storage.passages import GROUPS, outdate, put
 from mnemos.testing.storage.proposals import NOTHING, OLD, RIGHT
 from mnemos.testing.storage.vectors import (
     DIM,
@@ -151,6 +151,20 @@ class NearnessContract(Contract):
         assert set(cosines(storage, "parrot", asked)) == set(ids)
         assert cosines(storage, "parrot", []) == {}
 
+    def test_words_besides_the_text_are_near_too(self, storage: Storage) -> None:
+        fact = put(storage, "fact", "a", "cfg", also="configuration")
+        put(storage, "fact", "b", "something else")
+        embed_all(storage)
+        (near,) = nearest(storage, "configuration", limit=1)
+        assert near.id == fact
+
+    def test_an_outdated_passage_is_as_near_as_before(self, storage: Storage) -> None:
+        fact = put(storage, "fact", "a", "parrot", group="zoo")
+        embed_all(storage)
+        outdate(storage, "fact", "a")
+        assert embed_all(storage) == 0
+        assert near_ids(storage, "parrot", group="zoo") == [fact]
+
     # --- filters ----------------------------------------------------------------------------
 
     def test_what_is_filtered_out_is_not_in_the_way_of_what_is_near(self, storage: Storage) -> None:
@@ -180,6 +194,27 @@ class NearnessContract(Contract):
             (None, [said, fact, note, odd, odder]),
         ):
             assert sorted(near_ids(storage, "parrot", kinds=kinds)) == wanted, kinds
+
+    def test_what_is_near_by_group(self, storage: Storage) -> None:
+        tell(storage, "s", "parrot")
+        ids = {
+            group: put(storage, "fact", f"f{n}", "parrot", group=group)
+            for n, group in enumerate([None, *GROUPS])
+        }
+        embed_all(storage)
+        for group in GROUPS:
+            assert near_ids(storage, "parrot", group=group) == [ids[group]], group
+        assert near_ids(storage, "parrot", group="unheard of") == []
+        assert near_ids(storage, "parrot", group="a", kinds=["message"]) == []
+        assert len(near_ids(storage, "parrot", limit=50)) == len(ids) + 1
+
+    def test_what_is_near_in_a_small_group_is_found_among_many(self, storage: Storage) -> None:
+        own = put(storage, "fact", "own", "pigeon", group="small")
+        for n in range(600):
+            put(storage, "fact", f"f{n}", "parrot", group="large")
+        embed_all(storage)
+        assert near_ids(storage, "parrot", group="small", limit=1) == [own]
+        assert len(near_ids(storage, "parrot", group="large", limit=700)) == 600
 
     def test_what_is_near_by_role(self, storage: Storage) -> None:
         roles = ["user", "assistant", "tool", "system", "developer", "function", "User"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from mnemos.testing.storage.opening import (
 from mnemos.text.query import Clause, parse
 
 REFS = ["a", "A", "a ", "", "\u00e4", "a\u0308", "日本", "'", '"', "*", "%", "x:y", "#kfact", "🎉" * 50]
+GROUPS = ["a", "A", "a b", "ab", "", "日本", "auth-refactor", "auth refactor", "x" * 100, '"', "#gn", "%"]
 TEXTS = [
     "plain words",
     "quotes \" and ' and -- and ; DROP TABLE passages",
@@ -40,6 +42,10 @@ def put(storage: Storage, kind: str, ref: str, text: str, *, at: float = NOW, **
 
 def remove(storage: Storage, kind: str, ref: str) -> bool:
     return storage.write(lambda tx: tx.passages.remove(kind, ref))
+
+
+def outdate(storage: Storage, kind: str, ref: str) -> bool:
+    return storage.write(lambda tx: tx.passages.outdate(kind, ref))
 
 
 def find(storage: Storage, kind: str, ref: str) -> Passage | None:
@@ -85,6 +91,8 @@ class PassageContract(Contract):
             session_id="s9",
             speaker="Ada",
             live=False,
+            also="postgres",
+            group="infra",
         )
         wanted = Passage(
             id=own,
@@ -95,6 +103,8 @@ class PassageContract(Contract):
             at=NOW + 0.25,
             live=False,
             text="the port is 5432",
+            also="postgres",
+            group="infra",
         )
         assert find(storage, "fact", "f1") == wanted
         assert known(storage, own) == [wanted]
@@ -104,6 +114,7 @@ class PassageContract(Contract):
         passage = find(storage, "note", "n1")
         assert passage is not None
         assert (passage.session_id, passage.speaker, passage.live) == (None, None, True)
+        assert (passage.also, passage.group, passage.readable) == ("", None, "buy milk")
 
     def test_any_text_and_any_ref_can_be_put(self, storage: Storage) -> None:
         ids = {
@@ -202,6 +213,97 @@ class PassageContract(Contract):
         remove(storage, "note", "long")
         assert best(storage, "quetzal") == []
         assert best(storage, "day") == []
+
+    # --- words besides the text -------------------------------------------------------------
+
+    def test_a_passage_is_found_by_words_besides_its_text(self, storage: Storage) -> None:
+        own = put(storage, "fact", "a", "cfg of prod", also="configuration production")
+        other = put(storage, "fact", "b", "cfg of test")
+        assert best(storage, "configuration") == best(storage, "production") == [own]
+        assert sorted(best(storage, "cfg")) == [own, other]
+        passage = find(storage, "fact", "a")
+        assert passage is not None
+        assert (passage.text, passage.also) == ("cfg of prod", "configuration production")
+        assert {"cfg", "configuration"} <= set(passage.readable.split())
+
+    def test_words_besides_the_text_go_with_the_passage(self, storage: Storage) -> None:
+        put(storage, "fact", "a", "cfg", also="configuration")
+        new = put(storage, "fact", "a", "cfg", also="settings")
+        assert best(storage, "configuration") == []
+        assert best(storage, "settings") == [new]
+        remove(storage, "fact", "a")
+        assert best(storage, "settings") == best(storage, "cfg") == []
+
+    # --- groups -----------------------------------------------------------------------------
+
+    def test_a_group_chooses(self, storage: Storage, settled: Settled) -> None:
+        (said,) = tell(storage, "s", "parrot")
+        ids = {
+            group: put(storage, "fact", f"f{n}", "parrot", group=group)
+            for n, group in enumerate([None, *GROUPS])
+        }
+        settled(storage)
+        for group in GROUPS:
+            assert best(storage, "parrot", group=group) == [ids[group]], group
+            assert best(storage, "parrot", group=group, kinds=["note"]) == []
+        assert best(storage, "parrot", group="unheard of") == []
+        assert sorted(best(storage, "parrot")) == sorted([said, *ids.values()])
+
+    def test_a_group_is_not_in_the_way_of_few_among_many(self, storage: Storage) -> None:
+        (own,) = (put(storage, "fact", "own", "pigeon and parrot", group="small"),)
+        for n in range(300):
+            put(storage, "fact", f"f{n}", "parrot", group="large")
+        assert best(storage, "parrot", group="small", limit=1) == [own]
+        assert len(best(storage, "parrot", group="large", limit=500)) == 300
+
+    def test_a_group_and_a_time_choose_together(self, storage: Storage) -> None:
+        ids = [
+            put(storage, "fact", f"f{n}", "parrot", at=NOW + n * DAY, group=("a", "b")[n % 2])
+            for n in range(6)
+        ]
+        assert best(storage, "parrot", group="b", since=NOW + 4 * DAY) == [ids[5]]
+
+    def test_a_passage_leaves_its_group_when_it_is_put_again(self, storage: Storage) -> None:
+        put(storage, "fact", "a", "parrot", group="one")
+        new = put(storage, "fact", "a", "parrot", group="two")
+        assert best(storage, "parrot", group="one") == []
+        assert best(storage, "parrot", group="two") == [new]
+
+    # --- what is no longer so ---------------------------------------------------------------
+
+    def test_an_outdated_passage_stays_and_says_so(self, storage: Storage) -> None:
+        own = put(storage, "fact", "a", "parrot", speaker="Ada", also="bird", group="zoo")
+        before = find(storage, "fact", "a")
+        assert before is not None
+        assert outdate(storage, "fact", "a") is True
+        after = find(storage, "fact", "a")
+        assert after == replace(before, live=False)
+        assert known(storage, own) == [after]
+        assert best(storage, "parrot") == best(storage, "bird", group="zoo") == [own]
+        assert outdate(storage, "fact", "b") is outdate(storage, "note", "a") is False
+
+    def test_an_outdated_passage_can_be_removed_or_put_again(self, storage: Storage) -> None:
+        put(storage, "fact", "a", "parrot", also="bird")
+        put(storage, "fact", "b", "pigeon", also="bird")
+        outdate(storage, "fact", "a")
+        outdate(storage, "fact", "b")
+        assert remove(storage, "fact", "a") is True
+        assert best(storage, "parrot") == []
+        again = put(storage, "fact", "b", "pigeon")
+        passage = find(storage, "fact", "b")
+        assert passage is not None
+        assert passage.live is True
+        assert best(storage, "pigeon") == [again]
+        assert best(storage, "bird") == []
+
+    def test_a_space_outdates_only_its_own(self, open_another: Opener) -> None:
+        ours, theirs = open_another("team-a/alice"), open_another("team-a/bob")
+        put(theirs, "fact", "a", "parrot", group="zoo")
+        assert outdate(ours, "fact", "a") is False
+        passage = find(theirs, "fact", "a")
+        assert passage is not None
+        assert passage.live is True
+        assert best(ours, "parrot", group="zoo") == []
 
     # --- passages among messages ------------------------------------------------------------
 

@@ -1,0 +1,142 @@
+"""Writes can be taken back: what they stored is withdrawn, what they ended holds again."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemos import Memory
+from mnemos.errors import NotFound, Refused
+from mnemos.facts.service import Facts
+from mnemos.testing import FixedClock
+
+
+def live(facts: Facts) -> list[str]:
+    return sorted(str(fact) for fact in facts.listed())
+
+
+def test_a_first_statement_is_withdrawn(facts: Facts, memory: Memory) -> None:
+    own = facts.write("V[a]: 1\nD[b]: 2").facts[0].id
+    memory.undo()
+    assert live(facts) == []
+    assert facts.get(own).state == "retired"
+    assert facts.search("1 2 a b") == []
+    assert "V[a]" not in facts.status().text
+
+
+def test_what_was_replaced_holds_again(facts: Facts, memory: Memory, clock: FixedClock) -> None:
+    facts.write("V[port]: 3005")
+    believed = clock()
+    clock.advance(10)
+    facts.write("V[port]: 4000")
+    between = clock()
+    clock.advance(10)
+    memory.undo()
+    assert live(facts) == ["V[port]: 3005"]
+    assert [str(fact) for fact in facts.search("which port", limit=1)] == ["V[port]: 3005"]
+    assert "V[port]: 3005" in facts.status().text
+    # What happened, happened.
+    assert [str(fact) for fact in facts.history("port", as_of=believed)] == ["V[port]: 3005"]
+    assert [str(fact) for fact in facts.history("port", as_of=between)] == ["V[port]: 4000"]
+    assert [str(fact) for fact in facts.history("port", as_of=clock())] == ["V[port]: 3005"]
+
+
+def test_two_undos_take_back_two_writes(facts: Facts, memory: Memory) -> None:
+    facts.write("V[a]: 1")
+    facts.write("V[a]: 2")
+    facts.write("V[a]: 3")
+    memory.undo()
+    assert live(facts) == ["V[a]: 2"]
+    memory.undo()
+    assert live(facts) == ["V[a]: 1"]
+    memory.undo()
+    assert live(facts) == []
+    with pytest.raises(NotFound):
+        memory.undo()
+
+
+def test_an_answered_question_is_open_again(facts: Facts, memory: Memory) -> None:
+    facts.write("?[cache]: which")
+    facts.write("D[cache]: redis")
+    memory.undo()
+    assert live(facts) == ["?[cache]: which"]
+
+
+def test_a_retirement_is_taken_back(facts: Facts, memory: Memory) -> None:
+    facts.write("V[a]: 1\nD[a]: 2", scope="one")
+    facts.write("~[a]: gone")
+    memory.undo()
+    assert live(facts) == ["D[a]: 2", "V[a]: 1"]
+    assert {fact.tier for fact in facts.listed()} == {"hot"}
+
+
+def test_a_closing_is_taken_back(facts: Facts, memory: Memory) -> None:
+    facts.write("C[law]: x\nD[a]: b", scope="auth")
+    facts.write("✓[auth]: done")
+    memory.undo()
+    (scope,) = facts.scopes()
+    assert (scope.is_open, scope.hot) == (True, 2)
+    assert live(facts) == ["C[law]: x", "D[a]: b"]
+
+
+def test_a_call_that_replaced_itself_is_taken_back_whole(facts: Facts, memory: Memory) -> None:
+    facts.write("V[a]: 0")
+    facts.write("V[a]: 1\nV[a]: 2\nV[b]: 3")
+    memory.undo()
+    assert live(facts) == ["V[a]: 0"]
+
+
+def test_a_conflict_is_open_again(facts: Facts, memory: Memory) -> None:
+    facts.write("C[x]: law")
+    facts.write("D[x]: against it")
+    facts.write("D[x]: law")
+    assert facts.conflicts() == []
+    memory.undo()
+    (conflict,) = facts.conflicts()
+    assert {str(conflict.older), str(conflict.newer)} == {"C[x]: law", "D[x]: against it"}
+
+
+def test_what_was_replaced_or_retired_since_is_not_taken_back(facts: Facts, memory: Memory) -> None:
+    facts.write("V[a]: 1")
+    facts.write("V[a]: 2")
+    entry = memory.log()[0].id
+    facts.write("V[a]: 3")
+    with pytest.raises(Refused):
+        memory.undo(entry)
+    facts.write("~[a]: gone")
+    with pytest.raises(Refused):
+        memory.undo(entry)
+    assert live(facts) == []
+
+
+def test_what_was_purged_does_not_come_back(facts: Facts, memory: Memory) -> None:
+    facts.write("V[a]: 1")
+    facts.write("V[a]: 2")
+    facts.purge(scope=None, older_than_days=0)
+    memory.undo()
+    assert live(facts) in ([], ["V[a]: 1"])
+    assert len(facts.conflicts()) == 0
+
+
+def test_what_was_forgotten_cannot_be_taken_back(facts: Facts, memory: Memory) -> None:
+    own = facts.write("V[a]: secret").facts[0].id
+    facts.forget(own)
+    with pytest.raises((NotFound, Refused)):
+        memory.undo()
+    assert live(facts) == []
+
+
+def test_a_confirming_rewrite_is_nothing_to_take_back(facts: Facts, memory: Memory) -> None:
+    facts.write("V[a]: 1")
+    facts.write("V[a]: 1")
+    memory.undo()
+    assert live(facts) == []
+
+
+def test_an_undo_is_noted(facts: Facts, memory: Memory) -> None:
+    facts.write("V[a]: 1")
+    (entry,) = memory.log()
+    memory.undo(entry.id)
+    newest = memory.log()[0]
+    assert newest.operation == "undo facts.write"
+    with pytest.raises(Refused):
+        memory.undo(entry.id)
