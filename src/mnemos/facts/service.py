@@ -23,6 +23,8 @@ from mnemos.storage.foreign import HermesFact
 from mnemos.text.secrets import redact
 
 _REMOVED_AT_ONCE = 50
+# All are kept; an answer names the first.
+_CONFLICTS_NAMED = 10
 _DAY = 86400.0
 _FLUSH_SECONDS = 0.5
 
@@ -217,7 +219,7 @@ class Facts(Reading):
             lines.gauge(self._budget.facts),
             tuple(scope.label for scope in write.closed.values()),
             tuple(scope.label for scope in write.reopened.values()),
-            tuple(map(conflict_of, write.conflicts)),
+            tuple(map(conflict_of, write.conflicts[:_CONFLICTS_NAMED])),
             tuple(map(fact_of, leaving)),
         )
 

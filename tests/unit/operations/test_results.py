@@ -134,7 +134,8 @@ def test_an_examination_says_which_check_failed_and_what_to_do() -> None:
 
 def test_statistics_name_the_largest_tables_first() -> None:
     stats = Stats(
-        location="/x", sessions=2, messages=3, facts=4, by_source=[{"source": "cli", "sessions": 2, "messages": 3}],
+        location="/x", sessions=2, messages=3, facts=4,
+        by_source=[{"source": "cli", "sessions": 2, "messages": 3}],
         file_bytes=5000, log_bytes=0, free_bytes=1000, tables={"small": 1, "large": 4000}, pending=1,
     )  # fmt: skip
     said = stats.as_text()
