@@ -1,4 +1,4 @@
-"""``python -m benchmarks append search startup``: measure, print tables, keep the figures.
+"""``python -m benchmarks append search startup facts``: measure, print tables, keep the figures.
 
 ``python -m benchmarks recall --help`` tells how to measure what is found again.
 """
@@ -13,9 +13,14 @@ from pathlib import Path
 from benchmarks import report
 from benchmarks.report import Options
 
-NAMES = ("append", "search", "startup")
-DEFAULT_SIZES = (10_000, 100_000)
-QUICK_SIZES = (2_000,)
+MODULES = {
+    "append": "benchmarks.append",
+    "search": "benchmarks.search",
+    "startup": "benchmarks.startup",
+    "facts": "benchmarks.facts.command",
+}
+DEFAULT_SIZES = {"search": (10_000, 100_000), "facts": (1_000, 50_000)}
+QUICK_SIZES = {"search": (2_000,), "facts": (500, 2_000)}
 
 
 def main() -> None:
@@ -24,18 +29,19 @@ def main() -> None:
         importlib.import_module("benchmarks.recall.command").main(sys.argv[2:])
         return
     arguments = _parser().parse_args()
-    options = Options(
-        sizes=tuple(sorted(arguments.size or (QUICK_SIZES if arguments.quick else DEFAULT_SIZES))),
-        repeat=arguments.repeat or (2 if arguments.quick else 5),
-        quick=arguments.quick,
-        peers=not arguments.no_peers,
-    )
+    sizes = QUICK_SIZES if arguments.quick else DEFAULT_SIZES
     documents = []
     for name in arguments.benchmark:
-        result = importlib.import_module(f"benchmarks.{name}").run(options)
+        options = Options(
+            sizes=tuple(sorted(arguments.size or sizes.get(name, ()))),
+            repeat=arguments.repeat or (2 if arguments.quick else 5),
+            quick=arguments.quick,
+            peers=not arguments.no_peers,
+        )
+        result = importlib.import_module(MODULES[name]).run(options)
         report.show(result)
         documents.append(report.document(result, options))
-    if options.quick and arguments.json is None:
+    if arguments.quick and arguments.json is None:
         print("A quick run is not kept; give --json FILE to write it down.")
         return
     for written in report.keep(documents, arguments.json):
@@ -44,9 +50,13 @@ def main() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("benchmark", nargs="+", choices=NAMES)
+    parser.add_argument("benchmark", nargs="+", choices=tuple(MODULES))
     parser.add_argument(
-        "--size", type=_positive, nargs="+", metavar="N", help="messages in the search corpus"
+        "--size",
+        type=_positive,
+        nargs="+",
+        metavar="N",
+        help="messages in the search corpus, facts in the store",
     )
     parser.add_argument("--quick", action="store_true", help="small sizes, few repeats")
     parser.add_argument("--repeat", type=_positive, metavar="K", help="rounds, interleaved")

@@ -1,4 +1,4 @@
-"""Who takes part: starts each engine in a child process, and installs the peer on first use."""
+"""Who takes part: starts each engine in a child process, and installs a peer on first use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from typing import Any, Self
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".benchmarks"
-HERMES_VERSION = "0.19.0"
 
 
 class PeerError(Exception):
@@ -29,16 +28,36 @@ class CallError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Environment:
+    """A peer's own environment: what is installed in it, and what it must be able to import."""
+
+    folder: str
+    package: str
+    version: str
+    module: str
+    # Of other packages, where the newest would not do.
+    bounds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Contender:
     name: str
     module: str
     arguments: tuple[str, ...] = ()
+    # None: it runs with the interpreter of the benchmarks.
+    environment: Environment | None = None
 
+
+HERMES_AGENT = Environment("hermes", "hermes-agent", "0.19.0", "hermes_state")
+# It asks for mcp>=1.0.0, gets 2.x, and does not start with that: its server needs a name of 1.x.
+HERMES_MEMORY = Environment(
+    "hermes-memory", "hermes-memory", "0.3.0", "hermes_memory.mcp.server", bounds=("mcp<2",)
+)
 
 MNEMOS = Contender("mnemos", "benchmarks.product")
 RAW = Contender("raw", "benchmarks.raw")
 RAW_FTS = Contender("raw+fts", "benchmarks.raw", ("fts",))
-HERMES = Contender("hermes", "benchmarks.hermes_peer")
+HERMES = Contender("hermes", "benchmarks.hermes_peer", environment=HERMES_AGENT)
 
 
 class Child:
@@ -46,7 +65,8 @@ class Child:
 
     def __init__(self, contender: Contender, home: Path) -> None:
         self.name = contender.name
-        python = hermes_python() if contender is HERMES else Path(sys.executable)
+        own = contender.environment
+        python = python_of(own) if own else Path(sys.executable)
         self._process = subprocess.Popen(
             [str(python), "-m", contender.module, *contender.arguments],
             cwd=ROOT,
@@ -142,24 +162,28 @@ def clean_environment(home: Path) -> dict[str, str]:
 
 
 def hermes_python() -> Path:
-    """The interpreter of the peer's environment, installed if it is not there yet."""
-    folder = CACHE / "hermes"
+    return python_of(HERMES_AGENT)
+
+
+def python_of(environment: Environment) -> Path:
+    """The interpreter of a peer's environment, installed if it is not there yet."""
+    folder = CACHE / environment.folder
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    if _has_hermes(python):
+    if _works(python, environment):
         return python
     CACHE.mkdir(exist_ok=True)
     venv.create(folder, with_pip=True, clear=True)
-    requirement = f"hermes-agent=={HERMES_VERSION}"
-    _install(python, requirement)
-    if not _has_hermes(python):
-        raise PeerError(f"hermes: {requirement} was installed but cannot be imported")
+    requirement = f"{environment.package}=={environment.version}"
+    _install(python, requirement, environment.bounds)
+    if not _works(python, environment):
+        raise PeerError(f"{environment.folder}: {requirement} was installed but cannot be imported")
     return python
 
 
-def _has_hermes(python: Path) -> bool:
+def _works(python: Path, environment: Environment) -> bool:
     if not python.exists():
         return False
-    probe = "import importlib.metadata as m, hermes_state; print(m.version('hermes-agent'))"
+    probe = f"import importlib.metadata as m, {environment.module}; print(m.version({environment.package!r}))"
     with tempfile.TemporaryDirectory() as home:
         answer = subprocess.run(
             [str(python), "-c", probe],
@@ -168,13 +192,13 @@ def _has_hermes(python: Path) -> bool:
             text=True,
             check=False,
         )
-    return answer.stdout.strip() == HERMES_VERSION
+    return answer.stdout.strip() == environment.version
 
 
-def _install(python: Path, requirement: str) -> None:
-    command = [str(python), "-m", "pip", "install", "--quiet", requirement]
+def _install(python: Path, requirement: str, bounds: Sequence[str]) -> None:
+    command = [str(python), "-m", "pip", "install", "--quiet", requirement, *bounds]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode:
         # pip's own words name index hosts and folders; they belong on the screen, not in a result.
         print(answer.stderr, file=sys.stderr)
-        raise PeerError(f"hermes: pip could not install {requirement}")
+        raise PeerError(f"{requirement}: pip could not install it")

@@ -13,7 +13,7 @@ import os
 import sys
 import time
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
@@ -215,18 +215,20 @@ class Worker:
 
 
 def serve(engine: Engine) -> None:
-    """Answer requests until the input ends. A failure is answered too, and ends nothing."""
+    """Answer requests to one store of conversations until the input ends."""
+    verbs = (
+        "versions", "prepare_append", "append", "finish_append", "create_shared", "counts",
+        "load", "search", "embed", "recall", "close",
+    )  # fmt: skip
+    answer(Worker(engine), verbs)
+
+
+def answer(worker: object, names: Sequence[str]) -> None:
+    """Answer requests with the methods named. A failure is answered too, and ends nothing."""
     # Answers go to the real standard output; what an engine prints goes to the error stream.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    worker = Worker(engine)
-    verbs: dict[str, Callable[..., Reply]] = {
-        verb: getattr(worker, verb)
-        for verb in (
-            "versions", "prepare_append", "append", "finish_append", "create_shared", "counts",
-            "load", "search", "embed", "recall", "close",
-        )
-    }  # fmt: skip
+    verbs: dict[str, Callable[..., Reply]] = {verb: getattr(worker, verb) for verb in names}
     for line in sys.stdin:
         request = json.loads(line)
         verb = request.pop("do")

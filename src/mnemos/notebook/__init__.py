@@ -1,0 +1,1 @@
+"""The notebook: the few notes that belong in every prompt, in two small files."""

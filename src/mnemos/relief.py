@@ -1,0 +1,184 @@
+"""Making room in the notebook: what is a fact becomes one, and what is verbose becomes shorter.
+
+Nothing is lost on the way: an entry leaves its file only after its facts are durably stored, and every change
+of a file can be undone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from mnemos.errors import InvalidInput
+from mnemos.facts.abbreviations import ABBREVIATIONS
+from mnemos.facts.conflicts import same
+from mnemos.facts.extraction import extracted
+from mnemos.facts.notation import Mark, Statement, looks_like, parse
+from mnemos.facts.service import Facts
+from mnemos.notebook.model import Book, joined
+from mnemos.notebook.service import Notebook
+
+# Above this share of its limit, in percent, a file is relieved,
+THRESHOLD: Final = 55
+# until it is below this one.
+GOAL: Final = 45
+
+DROPPED: Final = "dropped"
+MIGRATED: Final = "migrated"
+SHORTENED: Final = "shortened"
+
+_MIGRATING: Final = frozenset({Mark.CONSTRAINT, Mark.DECISION, Mark.VALUE})
+_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+# Never rewritten: code, quotations, addresses, paths, and whatever has a sign or a digit inside a word.
+_LEFT_ALONE: Final = re.compile(
+    r"```.*?```|`[^`]*`|\"[^\"]*\"|“[^”]*”|'[^'\n]{2,}'|\S*(?:://|[/\\@#_$=<>{}\[\]()]|\w\.\w|\d)\S*",
+    re.DOTALL,
+)
+_LONG: Final = {long: short for short, long in ABBREVIATIONS.items() if len(long) > len(short) + 2}
+_WORD: Final = re.compile(rf"\b(?:{'|'.join(sorted(_LONG, key=len, reverse=True))})\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What was done to one entry, or would be."""
+
+    book: Book
+    action: str
+    entry: str
+    facts: tuple[str, ...] = ()
+    """In the notation, where it became facts."""
+    shorter: str = ""
+
+
+@dataclass(slots=True)
+class Relieved:
+    """Shares of the limits in percent, by file, and what was done."""
+
+    before: dict[str, int] = field(default_factory=dict)
+    after: dict[str, int] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+
+
+def relieve(
+    notebook: Notebook,
+    facts: Facts,
+    books: Sequence[Book],
+    *,
+    threshold: float = THRESHOLD,
+    dry_run: bool = False,
+) -> Relieved:
+    """Relieve each file that is fuller than the threshold; a dry run changes nothing at all."""
+    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 100:
+        raise InvalidInput(f"threshold_pct is {threshold!r}; use 0 to 100")
+    done = Relieved()
+    for book in books:
+        use = notebook.use(book)
+        done.before[book] = done.after[book] = use.percent
+        if use.percent > threshold:
+            room = _Room(notebook, facts, book, use.limit, notebook.entries(book), dry_run=dry_run)
+            done.steps += room.made()
+            done.after[book] = room.percent
+    return done
+
+
+def abbreviated(entry: str) -> str:
+    """An entry with short forms for long words; what is code, quoted or an address stays as it is."""
+    parts: list[str] = []
+    end = 0
+    for kept in _LEFT_ALONE.finditer(entry):
+        parts += _WORD.sub(_short, entry[end : kept.start()]), kept.group()
+        end = kept.end()
+    return "".join([*parts, _WORD.sub(_short, entry[end:])])
+
+
+def as_facts(entry: str, most: int) -> list[Statement]:
+    """The facts that an entry states; none unless all of it is stated by them."""
+    try:
+        if looks_like(entry):
+            found = parse(entry, most=most)
+        else:
+            found = [_stated(sentence, most) for sentence in _SENTENCES.split(entry) if sentence.strip()]
+    except InvalidInput:
+        return []
+    return found if all(statement.mark in _MIGRATING for statement in found) else []
+
+
+def _stated(sentence: str, most: int) -> Statement:
+    line = " ".join(sentence.split())
+    found = extracted(line)
+    if len(found) != 1 or len(line) > most:
+        raise InvalidInput("it states no fact, or several")
+    statement = found[0].statement
+    return Statement(statement.mark, statement.target, line)
+
+
+def _short(word: re.Match[str]) -> str:
+    return _LONG[word.group().lower()]
+
+
+@dataclass(slots=True)
+class _Room:
+    """One file on its way below the goal."""
+
+    notebook: Notebook
+    facts: Facts
+    book: Book
+    limit: int
+    entries: list[str]
+    dry_run: bool
+
+    @property
+    def percent(self) -> int:
+        return round(100 * len(joined(self.entries)) / self.limit)
+
+    def made(self) -> list[Step]:
+        steps: list[Step] = []
+        for stage in (self._drop, self._migrate, self._shorten):
+            for entry in list(self.entries):
+                if self.percent < GOAL:
+                    return steps
+                step = stage(entry)
+                if step is not None:
+                    steps.append(step)
+        return steps
+
+    def _drop(self, entry: str) -> Step | None:
+        """What the facts say already is said twice."""
+        statements = as_facts(entry, self.facts.longest)
+        contents = [statement.content for statement in statements] or [" ".join(entry.split())]
+        if not all(self._is_known(content) for content in contents):
+            return None
+        self._change(entry, None)
+        return Step(self.book, DROPPED, entry)
+
+    def _migrate(self, entry: str) -> Step | None:
+        statements = as_facts(entry, self.facts.longest)
+        if not statements:
+            return None
+        if not self.dry_run:
+            # First stored, then removed: killed in between, it is in both places, and dropped the next time.
+            self.facts.state(statements)
+        self._change(entry, None)
+        return Step(self.book, MIGRATED, entry, tuple(map(str, statements)))
+
+    def _shorten(self, entry: str) -> Step | None:
+        shorter = abbreviated(entry)
+        if len(shorter) >= len(entry):
+            return None
+        self._change(entry, shorter)
+        return Step(self.book, SHORTENED, entry, shorter=shorter)
+
+    def _is_known(self, content: str) -> bool:
+        return any(same(fact.content, content) for fact in self.facts.search(content[:300], limit=5))
+
+    def _change(self, entry: str, shorter: str | None) -> None:
+        place = self.entries.index(entry)
+        self.entries[place : place + 1] = [] if shorter is None else [shorter]
+        if self.dry_run:
+            return
+        if shorter is None:
+            self.notebook.remove(entry, target=self.book)
+        else:
+            self.notebook.replace(entry, shorter, target=self.book)
