@@ -137,13 +137,15 @@ def compose(
         if over <= 0 or room <= 0:
             break
         room = min(room, facts.tokens) - over
+    # What is added is counted alone: together it takes no more.
+    left = -over
     for beside in (_beside("in conflict", conflicts), _beside("open", scopes)):
-        if beside and count_tokens(_joined(head + beside, facts.lines)) <= budget.block:
+        if beside and _cost(beside) <= left:
             head += beside
+            left -= _cost(beside)
     text = _joined(head, facts.lines)
-    with_legend = f"{LEGEND}\n{text}"
-    if count_tokens(with_legend) <= budget.block:
-        text = with_legend
+    if left >= _LEGEND_TOKENS:
+        text = f"{LEGEND}\n{text}"
     return Block(text, count_tokens(text), gauge)
 
 
@@ -207,3 +209,6 @@ def _beside(what: str, names: Sequence[str]) -> str:
 
 def _joined(head: str, lines: Sequence[str]) -> str:
     return "\n".join((OPEN, head, *lines, CLOSE))
+
+
+_LEGEND_TOKENS: Final = _cost(LEGEND)
