@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -24,6 +25,10 @@ from mnemos.facts import undo as undo_facts
 from mnemos.facts.model import KIND
 from mnemos.facts.service import Facts
 from mnemos.inputs import names, optional_moment, whole
+from mnemos.notebook import undo as undo_notes
+from mnemos.notebook.model import Book
+from mnemos.notebook.service import Notebook
+from mnemos.notebook.shelf import Folder, KeptInMemory, Shelf
 from mnemos.operations import registry
 from mnemos.sessions import undo
 from mnemos.sessions.model import document_of
@@ -41,10 +46,26 @@ if TYPE_CHECKING:
     from mnemos.recall.embedding import Embedding
     from mnemos.recall.model import Recall
     from mnemos.recall.service import Recaller
+    from mnemos.relief import Relieved
 
 DATABASE = "mnemos.db"
 MOST_HITS = 200
 IN_MEMORY = ":memory:"
+DEFAULT_SPACE = "default"
+
+
+if TYPE_CHECKING:
+    _part = cached_property
+else:
+
+    class _part(cached_property):  # noqa: N801 - it reads as a decorator
+        """A part that is made once, also when two threads ask for it at the same time."""
+
+        def __get__(self, instance, owner=None):
+            if instance is None:
+                return self
+            with instance._making:
+                return super().__get__(instance, owner)
 
 
 def open(
@@ -82,6 +103,7 @@ class Memory:
         self.clock = clock
         self._read_only = read_only
         self._in_memory = in_memory
+        self._making = threading.RLock()
         self.database = database or settings.home / DATABASE
         # A folder that was there before us keeps its mode when it is not a home of ours.
         self._owns_folder = database is None
@@ -106,7 +128,7 @@ class Memory:
 
     # --- parts ------------------------------------------------------------------------------
 
-    @cached_property
+    @_part
     def storage(self) -> Storage:
         if not self._in_memory and not self._read_only:
             self._make_home()
@@ -122,17 +144,30 @@ class Memory:
             storage.when_idle(lambda: self.embedding.in_background())
         return storage
 
-    @cached_property
+    @_part
     def sessions(self) -> Sessions:
         return Sessions(self.storage, self.settings, self.clock, self._ranked)
 
-    @cached_property
+    @_part
     def facts(self) -> Facts:
         # Without a session of the host's, this object is one.
         session_id = f"memory-{os.urandom(8).hex()}"
         return Facts(self.storage, self.settings, self.clock, self._ranked_facts, session_id)
 
-    @cached_property
+    @_part
+    def notebook(self) -> Notebook:
+        return Notebook(self.shelf, self.storage, self.settings, self.clock)
+
+    @_part
+    def shelf(self) -> Shelf:
+        """Where the files of the notebook are: of the default space in the home itself."""
+        if self._in_memory:
+            return KeptInMemory()
+        space = self.settings.space
+        home = self.settings.home
+        return Folder((home if space == DEFAULT_SPACE else home / "spaces" / space) / "memories")
+
+    @_part
     def embedding(self) -> Embedding:
         """The vectors of this home: made in the background, or by ``embedding.catch_up()``."""
         from mnemos.recall.embedding import Embedding
@@ -162,6 +197,8 @@ class Memory:
         """
         if not isinstance(query, str):
             raise InvalidInput(f"query is a {type(query).__name__}; use a text")
+        # People edit notes by hand.
+        self.notebook.sync()
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_HITS:
             raise InvalidInput(f"limit is {limit!r}; use 1 to {MOST_HITS}")
         filters = Filters(
@@ -181,7 +218,7 @@ class Memory:
             lexical=words_only,
         )
 
-    @cached_property
+    @_part
     def recaller(self) -> Recaller:
         # Whoever only records should not wait for what recall needs.
         from mnemos.recall.service import Recaller
@@ -213,9 +250,20 @@ class Memory:
         entry = self._undoable(entry_id)
         if undo_facts.can_be_undone(entry):
             return undo_facts.take_back(self.storage, entry, self.clock(), self._mark_undone)
-        done = undo.take_back(self.storage, entry, self.clock())
+        if undo_notes.can_be_undone(entry):
+            done = undo_notes.take_back(self.shelf, entry)
+            self.notebook.sync()
+        else:
+            done = undo.take_back(self.storage, entry, self.clock())
         self.storage.write(lambda tx: self._mark_undone(tx, entry))
         return done
+
+    def undo_notes(self) -> str:
+        """Take back the newest change of the notebook that can be taken back."""
+        for entry in self.log(200):
+            if undo_notes.can_be_undone(entry):
+                return self.undo(entry.id)
+        raise NotFound("there is no change of the notebook to undo")
 
     def forget(self, ref: str) -> dict[str, Any]:
         """Erase what a reference names, in rows, index and log; it cannot be undone.
@@ -239,6 +287,13 @@ class Memory:
         """Reach the bytes of what was just forgotten; the answer of ``forget``."""
         pending = not self.storage.scrub()
         return {"ref": ref, "forgotten": True, "pending": pending, "copies": self.backups()}
+
+    def optimize_notebook(self, *, threshold: float = 55, dry_run: bool = False) -> Relieved:
+        """Make room in the notebook: what is a fact becomes one, what is verbose becomes shorter."""
+        from mnemos.relief import relieve
+
+        books = [Book(name) for name in self.settings.notebook_files]
+        return relieve(self.notebook, self.facts, books, threshold=threshold, dry_run=dry_run)
 
     def import_hermes_memory(
         self,
@@ -385,7 +440,7 @@ class Memory:
     def _salvage(self) -> Iterator[Check]:
         self.close()
         self.__dict__.pop("storage", None)
-        for part in ("sessions", "facts", "embedding", "recaller"):
+        for part in ("sessions", "facts", "notebook", "embedding", "recaller"):
             self.__dict__.pop(part, None)
         result = salvage(self.database.parent.resolve() / self.database.name)
         brought = ", ".join(f"{count} {table}" for table, count in result.rows.items() if count)
@@ -396,7 +451,7 @@ class Memory:
 
 
 def _can_be_undone(entry: AuditRow) -> bool:
-    return undo.can_be_undone(entry) or undo_facts.can_be_undone(entry)
+    return any(part.can_be_undone(entry) for part in (undo, undo_facts, undo_notes))
 
 
 def _known_kinds(kinds: list[str] | None) -> list[str] | None:

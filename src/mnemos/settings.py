@@ -19,6 +19,9 @@ from typing import Any
 from mnemos.errors import InvalidInput, PermissionDenied
 
 _SPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*(/[A-Za-z0-9][A-Za-z0-9._@-]*)*")
+_PROVIDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_PROMPT_PARTS = ("notebook", "facts")
+_OF_MEMORY = ("provider", "prompt_parts", "prefetch_tokens", "prefetch_seconds")
 # Fewer tokens hold no fact worth printing.
 _FEWEST_TOKENS = 50
 _TRUE = frozenset({"1", "true", "yes", "on"})
@@ -79,6 +82,12 @@ class Settings:
     """The longest content of a fact; a longer one is refused."""
     hot_tokens: int = 150
     """What the facts in every prompt may take; what stands around them takes up to 30 more."""
+    notebook_files: tuple[str, ...] = ("memory", "user")
+    """Which files of the notebook are used. ``MNEMOS_NOTEBOOK``: ``on``, ``off``, ``memory``, ``user``."""
+    memory_characters: int = 2200
+    """The limit of MEMORY.md."""
+    user_characters: int = 1375
+    """The limit of USER.md."""
     hermes_memory_db: str = "~/.hermes/memory.db"
     """Where an import looks for the database of hermes-memory."""
     audit_days: int = 30
@@ -88,6 +97,14 @@ class Settings:
     """What makes vectors: ``static``, ``none``, ``onnx:MODEL``, ``endpoint:MODEL`` or a plug-in."""
     embedding: Model = Model()
     """The endpoint of the embedder, where it is one."""
+    provider: str = ""
+    """The external provider of memory beside the built-in one; in config.toml ``provider`` of ``[memory]``."""
+    prompt_parts: str = "notebook,facts"
+    """What the built-in provider puts into the system prompt."""
+    prefetch_tokens: int = 800
+    """What is recalled for a message may take so much of its prompt."""
+    prefetch_seconds: float = 8.0
+    """How long a turn waits for an external provider."""
 
     @classmethod
     def load(
@@ -97,7 +114,7 @@ class Settings:
         env = os.environ if env is None else env
         folder = _folder(home or env.get("MNEMOS_HOME") or "~/.mnemos")
         found: dict[str, Any] = {"actor": env.get("USER") or _login_name()}
-        found |= _from_file(folder / "config.toml")
+        found |= _flat(_from_file(folder / "config.toml"))
         found |= _from_environment(env)
         found |= {name: value for name, value in flags.items() if value is not None}
         llm, embedding = found.pop("llm", {}), found.pop("embedding", {})
@@ -112,6 +129,7 @@ class Settings:
 def _folder(name: str | Path) -> Path:
     try:
         folder = Path(name).expanduser().absolute()
+        str(folder).encode()
         folder.lstat()
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return folder
@@ -146,6 +164,17 @@ def _from_file(path: Path) -> dict[str, Any]:
         raise InvalidInput(f"{path} cannot be read: {exc.strerror}") from exc
 
 
+def _flat(found: dict[str, Any]) -> dict[str, Any]:
+    """Settings with those of the table ``[memory]``, where hosts look for them, among the others."""
+    table = found.pop("memory", {})
+    if not isinstance(table, Mapping):
+        raise InvalidInput("[memory] in config.toml must be a table, such as one with provider")
+    for name in table:
+        if name not in _OF_MEMORY:
+            raise InvalidInput(f"[memory] has no setting {name!r}; known are {', '.join(_OF_MEMORY)}")
+    return found | dict(table)
+
+
 def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
     names = {
         "space": ("MNEMOS_SPACE",),
@@ -156,6 +185,8 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
         "disabled": ("MNEMOS_DISABLED",),
         "embedder": ("MNEMOS_EMBEDDER",),
         "hermes_memory_db": ("HERMES_MEMORY_DB",),
+        "notebook_files": ("MNEMOS_NOTEBOOK",),
+        "provider": ("MNEMOS_PROVIDER",),
     }
     found: dict[str, Any] = {}
     for setting, variables in names.items():
@@ -233,6 +264,37 @@ def _text(name: str, value: Any) -> str:
     return value
 
 
+def _files(name: str, value: Any) -> tuple[str, ...]:
+    """Files of the notebook, named one by one, or all or none of them by a word."""
+    every = ("memory", "user")
+    if isinstance(value, str):
+        word = value.strip().lower()
+        value = every if word in _TRUE else () if word in _FALSE else word.split(",")
+    wanted = [str(one).strip() for one in value] if isinstance(value, Sequence) else [repr(value)]
+    if not set(wanted) <= set(every):
+        raise InvalidInput(f"{name} is {value!r}; use on, off, memory or user")
+    return tuple(one for one in every if one in wanted)
+
+
+def check_provider(name: str, value: Any) -> str:
+    """The name of a provider; empty for none, and for the built-in one, which is always there."""
+    known = value.strip() if isinstance(value, str) else None
+    if known in ("", "none", "builtin"):
+        return ""
+    if known is None or not _PROVIDER.fullmatch(known):
+        raise InvalidInput(f"{name} is {value!r}; use a name of letters, digits and . _ -")
+    return known
+
+
+def _prompt_parts(name: str, value: Any) -> str:
+    """Parts of the system prompt, separated by commas; ``off`` for none of them."""
+    text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    wanted = {part.strip() for part in text.lower().split(",")} - _FALSE
+    if not wanted <= set(_PROMPT_PARTS):
+        raise InvalidInput(f"{name} is {value!r}; use off, or some of {', '.join(_PROMPT_PARTS)}")
+    return ",".join(part for part in _PROMPT_PARTS if part in wanted)
+
+
 def _durability(name: str, value: Any) -> Durability:
     try:
         return Durability(value)
@@ -260,5 +322,12 @@ _READ = {
     "max_fact_characters": _whole,
     "hot_tokens": _tokens,
     "hermes_memory_db": _text,
+    "notebook_files": _files,
+    "memory_characters": _whole,
+    "user_characters": _whole,
     "embedder": _text,
+    "provider": check_provider,
+    "prompt_parts": _prompt_parts,
+    "prefetch_tokens": _tokens,
+    "prefetch_seconds": _positive,
 }

@@ -34,6 +34,11 @@ log = logging.getLogger("mnemos.facts")
 class Facts(Reading):
     """The facts of one space. Every method is one transaction unless it says otherwise."""
 
+    @property
+    def longest(self) -> int:
+        """The characters that a content may have."""
+        return self._settings.max_fact_characters
+
     # --- writing ----------------------------------------------------------------------------
 
     def write(
@@ -52,8 +57,10 @@ class Facts(Reading):
         session wrote to last. ``valid_from``: since when it holds, if not from now on.
         """
         self._check_enabled()
-        stated = parse(content, most=self._settings.max_fact_characters)
-        return self._state(stated, scope, session_id, message_id, valid_from)
+        stated = parse(content, most=self.longest)
+        return self.state(
+            stated, scope=scope, session_id=session_id, message_id=message_id, valid_from=valid_from
+        )
 
     def remember(
         self,
@@ -70,10 +77,36 @@ class Facts(Reading):
         self._check_enabled()
         if target is None and isinstance(text, str) and looks_like(text):
             return self.write(text, scope=scope, session_id=session_id)
-        found = statements(text, target=target or None, most=self._settings.max_fact_characters)
+        found = statements(text, target=target or None, most=self.longest)
         if len(found) > MAX_LINES:
             raise TooLarge(f"the text makes {len(found)} facts; at most {MAX_LINES}: tell it in parts")
-        return self._state(found, scope, session_id, guessed=target is None)
+        return self.state(found, scope=scope, session_id=session_id, guessed=target is None)
+
+    def state(
+        self,
+        stated: Sequence[Statement],
+        *,
+        scope: str | None = None,
+        session_id: str | None = None,
+        message_id: int | None = None,
+        valid_from: float | None = None,
+        guessed: bool = False,
+    ) -> Written:
+        """Store statements, all or none. ``guessed``: their targets are, and replace nothing else."""
+        self._check_enabled()
+        redacted = [self._redacted(statement) for statement in stated]
+        # Models fill what they have nothing to say for with an empty text.
+        label = None if scope is None or scope == "" else scopes.checked_label(scope)
+        source = Source(
+            session_id=self._session(session_id),
+            actor=self._settings.actor,
+            now=self._clock(),
+            origin=session_id,
+            message_id=None if message_id is None else whole("message_id", message_id),
+            valid_from=optional_moment("valid_from", valid_from),
+            is_guessing=guessed,
+        )
+        return self._storage.write(lambda tx: self._write(tx, redacted, label, source))
 
     def tick(self, turn: int, message: str = "", *, session_id: str | None = None) -> Ticked:
         """A session enters a turn, with the user's message: scopes close that are done, idle or left.
@@ -178,30 +211,6 @@ class Facts(Reading):
         return len(missing)
 
     # --- inside -----------------------------------------------------------------------------
-
-    def _state(
-        self,
-        stated: Sequence[Statement],
-        scope: str | None,
-        session_id: str | None,
-        message_id: int | None = None,
-        valid_from: float | None = None,
-        *,
-        guessed: bool = False,
-    ) -> Written:
-        redacted = [self._redacted(statement) for statement in stated]
-        # Models fill what they have nothing to say for with an empty text.
-        label = None if scope is None or scope == "" else scopes.checked_label(scope)
-        source = Source(
-            session_id=self._session(session_id),
-            actor=self._settings.actor,
-            now=self._clock(),
-            origin=session_id,
-            message_id=None if message_id is None else whole("message_id", message_id),
-            valid_from=optional_moment("valid_from", valid_from),
-            is_guessing=guessed,
-        )
-        return self._storage.write(lambda tx: self._write(tx, redacted, label, source))
 
     def _write(self, tx: Writes, stated: Sequence[Statement], label: str | None, source: Source) -> Written:
         attendance = self._caught_up(tx, source.session_id, source.now)

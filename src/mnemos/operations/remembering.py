@@ -28,12 +28,18 @@ class Remember(Operation, frozen=True, kw_only=True):
     )
 
     text: Annotated[str, Meta(description="A sentence or two; - or nothing: standard input")]
-    kind: Annotated[Literal["auto", "fact"], Meta(description="What to store it as")] = "auto"
+    kind: Annotated[
+        Literal["auto", "fact", "note"],
+        Meta(description="fact: found when needed; note: stands in every prompt. auto is a fact"),
+    ] = "auto"
     target: Annotated[str | None, Meta(description="What it is about, e.g. db.staging")] = None
     scope: Scope = None
     session_id: SessionId = None
 
     def run(self, memory: Memory, progress: Progress) -> Remembered:  # noqa: ARG002
+        if self.kind == "note":
+            memory.notebook.add(self.text)
+            return Remembered(kind="note", where="MEMORY.md", stored=[{"content": self.text.strip()}])
         written = memory.facts.remember(
             self.text, target=self.target, scope=self.scope, session_id=self.session_id
         )
@@ -47,9 +53,11 @@ class Remembered(Result, frozen=True, kw_only=True):
     where: str
     """The part that keeps it."""
     stored: list[dict[str, Any]]
-    done: FactsWritten
+    done: FactsWritten | None = None
 
     def as_text(self) -> str:
+        if self.done is None:
+            return f"Remembered as a {self.kind} in {self.where}: {self.stored[0]['content']}"
         lines = [
             f"Remembered as a {self.kind}: {described(fact)}"
             + (f", in place of {', '.join(one['replaced'])}" if one["replaced"] else "")

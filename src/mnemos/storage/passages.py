@@ -171,6 +171,10 @@ class PassageReads(Protocol):
 
     def find(self, kind: str, ref: str) -> Passage | None: ...
 
+    def of_kind(self, kind: str) -> list[Passage]:
+        """All of a kind, by their ref: for kinds that have few."""
+        ...
+
     def present(self, ids: Sequence[int]) -> set[int]:
         """Those of these passages, messages included, that are there and not forgotten."""
         ...

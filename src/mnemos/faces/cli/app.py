@@ -20,6 +20,7 @@ from mnemos.operations.index import ENTRIES, Entry
 
 _GROUPS = {
     "sessions": "Conversations: list, show, search, export, tidy.",
+    "notebook": "The notes in every prompt: show, add, edit, undo.",
     "import": "Bring in what other programs keep.",
     "facts": "Constraints, decisions, values: write, search, history, scopes, export.",
 }

@@ -156,6 +156,9 @@ class SqlitePassageReads:
         found = rows(self._connection, SQL.of_ref, (self._space.id, kind, ref))
         return _passage(found[0]) if found else None
 
+    def of_kind(self, kind: str) -> list[Passage]:
+        return [_passage(row) for row in rows(self._connection, SQL.of_kind, (self._space.id, kind))]
+
     def _messages(self, search: Search, plans: Sequence[Plan], scope: Scope, limit: int) -> dict[int, float]:
         """Of the plans, the first that finds enough; a message by its best row."""
         asked = {

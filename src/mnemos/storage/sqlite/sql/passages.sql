@@ -156,6 +156,13 @@ WHERE space = ?
     AND kind = ?
     AND ref = ?
 
+-- name: of_kind
+SELECT id, kind, ref, session_id, speaker, at, live, text, also, "group"
+FROM passages
+WHERE space = ?
+    AND kind = ?
+ORDER BY ref
+
 -- name: take_id
 UPDATE spaces
 SET next_passage = max(next_passage, ?1) + 1

@@ -1,0 +1,197 @@
+"""Operations on the notebook: the few notes that belong in every prompt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta
+
+from mnemos.operations.base import Done, Operation, Progress, Result, Traits
+
+if TYPE_CHECKING:
+    from mnemos.memory import Memory
+    from mnemos.notebook.model import Use
+
+Target = Annotated[
+    Literal["memory", "user"], Meta(description="memory: your own notes; user: who the user is")
+]
+
+
+class EditNotes(Operation, frozen=True, kw_only=True):
+    """Curate the notes that stand in every prompt: add, replace or remove an entry. Keep them few: what will
+    matter in most sessions, such as conventions, the environment, lessons, preferences. Not for tasks or for
+    what recall finds anyway. To make room and add in one go, pass operations."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Edit notes",
+        begins=True,
+        positional=("action", "content"),
+        example=("add", "Tests run with make test"),
+    )
+
+    action: Annotated[
+        Literal["add", "replace", "remove"] | None, Meta(description="What to do; leave out with operations")
+    ] = None
+    content: Annotated[str | None, Meta(description="The entry, for add and replace")] = None
+    target: Target = "memory"
+    old_text: Annotated[
+        str | None, Meta(description="A part of the entry to replace or remove that no other has")
+    ] = None
+    operations: Annotated[
+        list[dict[str, Any]] | None, Meta(description="Several of {action, content, old_text}: all or none")
+    ] = None
+
+    def run(self, memory: Memory, progress: Progress) -> NotesEdited:  # noqa: ARG002
+        asked = {"action": self.action, "content": self.content, "old_text": self.old_text}
+        operations = [asked] if self.operations is None else self.operations
+        return NotesEdited.of(memory.notebook.change(operations, target=self.target), len(operations))
+
+
+class NotesEdited(Result, frozen=True, kw_only=True):
+    target: str
+    entries: int
+    used: int
+    limit: int
+    percent: int
+    warning: str
+    changes: int
+
+    @classmethod
+    def of(cls, use: Use, changes: int) -> NotesEdited:
+        return cls(
+            target=str(use.book),
+            entries=use.entries,
+            used=use.used,
+            limit=use.limit,
+            percent=use.percent,
+            warning=use.warning,
+            changes=changes,
+        )
+
+    def as_text(self) -> str:
+        said = f"Done. {self.target}: {self.entries} entries, {self.percent}% ({self.used}/{self.limit})."
+        return f"{said} {self.warning}".rstrip()
+
+
+class ShowNotes(Operation, frozen=True, kw_only=True):
+    """Show the notebook as it is now, with how full it is."""
+
+    traits: ClassVar[Traits] = Traits(title="Show the notebook", read_only=True)
+
+    def run(self, memory: Memory, progress: Progress) -> NotesShown:  # noqa: ARG002
+        files = []
+        for name in memory.settings.notebook_files:
+            use = memory.notebook.use(name)
+            files.append(
+                {
+                    "target": name,
+                    "entries": memory.notebook.entries(name),
+                    "used": use.used,
+                    "limit": use.limit,
+                    "percent": use.percent,
+                }
+            )
+        return NotesShown(files=files)
+
+
+class NotesShown(Result, frozen=True, kw_only=True):
+    files: list[dict[str, Any]]
+
+    def as_text(self) -> str:
+        lines: list[str] = []
+        for file in self.files:
+            lines.append(f"{file['target']}: {file['percent']}% ({file['used']}/{file['limit']} characters)")
+            lines += [f"  - {entry.replace(chr(10), chr(10) + '    ')}" for entry in file["entries"]]
+        return "\n".join(lines) or "The notebook is switched off."
+
+
+class AddNote(Operation, frozen=True, kw_only=True):
+    """Add a note to the notebook."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Add a note",
+        begins=True,
+        positional=("content",),
+        stdin="content",
+        example=("Tests run with make test", "--target", "memory"),
+    )
+
+    content: Annotated[str, Meta(description="The note; - or nothing: standard input")]
+    target: Target = "memory"
+
+    def run(self, memory: Memory, progress: Progress) -> NotesEdited:  # noqa: ARG002
+        return NotesEdited.of(memory.notebook.add(self.content, target=self.target), 1)
+
+
+class RewriteNotes(Operation, frozen=True, kw_only=True):
+    """Replace a whole file of the notebook: entries, separated by a line with only § in it."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Rewrite a file of the notebook",
+        begins=True,
+        positional=("target", "text"),
+        stdin="text",
+        example=("memory", "Tests run with make test"),
+    )
+
+    target: Target
+    text: Annotated[str, Meta(description="The new text; - or nothing: standard input")]
+
+    def run(self, memory: Memory, progress: Progress) -> NotesEdited:  # noqa: ARG002
+        return NotesEdited.of(memory.notebook.write(self.target, self.text), 1)
+
+
+class UndoNotes(Operation, frozen=True, kw_only=True):
+    """Take back the newest change of the notebook that can be taken back."""
+
+    traits: ClassVar[Traits] = Traits(title="Undo a change of the notebook")
+
+    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+        return Done(done=memory.undo_notes())
+
+
+class OptimizeNotes(Operation, frozen=True, kw_only=True):
+    """Make room in the notebook. Above the threshold: drop what the facts say already, move constraints,
+    decisions and values into facts, abbreviate what is verbose. Safe to run from a schedule."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Make room in the notebook", idempotent=True, example=("--dry-run",)
+    )
+
+    threshold_pct: Annotated[float, Meta(ge=0, le=100, description="Act above this share of a limit")] = 55
+    dry_run: Annotated[bool, Meta(description="Only say what would be done")] = False
+    session_id: Annotated[str | None, Meta(description="Not needed")] = None
+
+    def writes(self) -> bool:
+        return not self.dry_run
+
+    def run(self, memory: Memory, progress: Progress) -> NotesOptimized:  # noqa: ARG002
+        done = memory.optimize_notebook(threshold=self.threshold_pct, dry_run=self.dry_run)
+        return NotesOptimized(
+            before=done.before,
+            after=done.after,
+            steps=[
+                {
+                    "target": str(step.book),
+                    "action": step.action,
+                    "entry": step.entry,
+                    "facts": list(step.facts),
+                    "shorter": step.shorter,
+                }
+                for step in done.steps
+            ],
+            dry_run=self.dry_run,
+        )
+
+
+class NotesOptimized(Result, frozen=True, kw_only=True):
+    before: dict[str, int]
+    after: dict[str, int]
+    steps: list[dict[str, Any]]
+    dry_run: bool
+
+    def as_text(self) -> str:
+        shares = ", ".join(f"{name} {share}% -> {self.after[name]}%" for name, share in self.before.items())
+        would = "would be " if self.dry_run else ""
+        lines = [f"{would}{step['action']}: {' '.join(step['entry'].split())}" for step in self.steps]
+        return "\n".join([shares or "The notebook is switched off.", *(lines or ["Nothing to do."])])
