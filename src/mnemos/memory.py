@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from mnemos.errors import (
-    Corrupt,
-    Disabled,
     InvalidInput,
     NotFound,
-    PermissionDenied,
     Refused,
     Unavailable,
 )
 from mnemos.facts import undo as undo_facts
 from mnemos.facts.model import KIND
 from mnemos.facts.service import Facts
+from mnemos.home import IN_MEMORY, Home, part, path_of
 from mnemos.inputs import names, optional_moment, whole
 from mnemos.notebook import undo as undo_notes
 from mnemos.notebook.model import Book
@@ -31,14 +26,11 @@ from mnemos.notebook.service import Notebook
 from mnemos.notebook.shelf import Folder, KeptInMemory, Shelf
 from mnemos.operations import registry
 from mnemos.sessions import undo
-from mnemos.sessions.model import document_of
 from mnemos.sessions.recording import Clock
 from mnemos.sessions.service import Sessions
 from mnemos.settings import Settings
 from mnemos.storage.base import AuditRow, Check, Filters, Results, Storage, Writes, failed, passed
-from mnemos.storage.sqlite.engine import SqliteStorage
 from mnemos.storage.sqlite.foreign import hermes_memory
-from mnemos.storage.sqlite.salvage import salvage
 
 if TYPE_CHECKING:
     from mnemos.facts.importing import Report
@@ -48,24 +40,8 @@ if TYPE_CHECKING:
     from mnemos.recall.service import Recaller
     from mnemos.relief import Relieved
 
-DATABASE = "mnemos.db"
 MOST_HITS = 200
-IN_MEMORY = ":memory:"
 DEFAULT_SPACE = "default"
-
-
-if TYPE_CHECKING:
-    _part = cached_property
-else:
-
-    class _part(cached_property):  # noqa: N801 - it reads as a decorator
-        """A part that is made once, also when two threads ask for it at the same time."""
-
-        def __get__(self, instance, owner=None):
-            if instance is None:
-                return self
-            with instance._making:
-                return super().__get__(instance, owner)
 
 
 def open(
@@ -86,79 +62,26 @@ def open(
     return memory
 
 
-class Memory:
+class Memory(Home):
     """One home in one space. A context manager; ``close`` twice does no harm."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        *,
-        read_only: bool = False,
-        clock: Clock = time.time,
-        database: Path | None = None,
-        in_memory: bool = False,
-    ) -> None:
-        """Nothing is opened until a part is used. ``database``: a file outside the home."""
-        self.settings = settings
-        self.clock = clock
-        self._read_only = read_only
-        self._in_memory = in_memory
-        self._making = threading.RLock()
-        self.database = database or settings.home / DATABASE
-        # A folder that was there before us keeps its mode when it is not a home of ours.
-        self._owns_folder = database is None
-
-    @classmethod
-    def at(
-        cls,
-        home_or_url: str | os.PathLike[str] | None = None,
-        *,
-        space: str | None = None,
-        read_only: bool = False,
-        clock: Clock = time.time,
-        **flags: Any,
-    ) -> Memory:
-        """As ``open``, but nothing is touched until a part is used."""
-        where = None if home_or_url is None else os.fspath(home_or_url)
-        if where is not None and where.startswith(("postgresql://", "postgres://")):
-            raise Unavailable("this version has no PostgreSQL engine yet; open a home folder instead")
-        in_memory = where == IN_MEMORY
-        settings = Settings.load(None if in_memory else where, space=space, **flags)
-        return cls(settings, read_only=read_only, clock=clock, in_memory=in_memory)
 
     # --- parts ------------------------------------------------------------------------------
 
-    @_part
-    def storage(self) -> Storage:
-        if not self._in_memory and not self._read_only:
-            self._make_home()
-        storage = SqliteStorage(
-            None if self._in_memory else self.database,
-            space=self.settings.space,
-            documents=document_of,
-            read_only=self._read_only,
-            durability=self.settings.durability,
-            busy_seconds=self.settings.busy_seconds,
-        )
-        if self.settings.embedder != "none" and not self.settings.disabled:
-            storage.when_idle(lambda: self.embedding.in_background())
-        return storage
-
-    @_part
+    @part
     def sessions(self) -> Sessions:
         return Sessions(self.storage, self.settings, self.clock, self._ranked)
 
-    @_part
+    @part
     def facts(self) -> Facts:
         # Without a session of the host's, this object is one.
         session_id = f"memory-{os.urandom(8).hex()}"
         return Facts(self.storage, self.settings, self.clock, self._ranked_facts, session_id)
 
-    @_part
+    @part
     def notebook(self) -> Notebook:
         return Notebook(self.shelf, self.storage, self.settings, self.clock)
 
-    @_part
+    @part
     def shelf(self) -> Shelf:
         """Where the files of the notebook are: of the default space in the home itself."""
         if self._in_memory:
@@ -167,7 +90,7 @@ class Memory:
         home = self.settings.home
         return Folder((home if space == DEFAULT_SPACE else home / "spaces" / space) / "memories")
 
-    @_part
+    @part
     def embedding(self) -> Embedding:
         """The vectors of this home: made in the background, or by ``embedding.catch_up()``."""
         from mnemos.recall.embedding import Embedding
@@ -218,7 +141,7 @@ class Memory:
             lexical=words_only,
         )
 
-    @_part
+    @part
     def recaller(self) -> Recaller:
         # Whoever only records should not wait for what recall needs.
         from mnemos.recall.service import Recaller
@@ -301,83 +224,20 @@ class Memory:
         progress: Callable[[float], None] | None = None,
     ) -> Report:
         """Bring in the facts of a hermes-memory database, which is only read; by default its usual one."""
-        where = _path(path if path is not None else self.settings.hermes_memory_db)
+        where = path_of(path if path is not None else self.settings.hermes_memory_db)
         return self.facts.bring_in(hermes_memory(where), progress)
-
-    # --- the database as a whole ------------------------------------------------------------
-
-    def backup(self, target: str | os.PathLike[str], progress: Callable[[float], None] | None = None) -> Path:
-        """Write a verified copy of the database while it is in use; where it is."""
-        path = _path(target)
-        self.storage.backup(path, progress)
-        if not self.storage.read_only:
-            self.storage.write(lambda tx: tx.audit.note_backup(str(path), self.clock()))
-        return path
-
-    def backups(self) -> list[str]:
-        """The backups made so far that are still where they were written."""
-        known = [path for path, _ in self.storage.read(lambda tx: tx.audit.backups())]
-        folder, name = self.database.parent, self.database
-        beside = [*folder.glob(f"{name.stem}.*-*{name.suffix}"), *folder.glob("*.unfinished")]
-        everything = dict.fromkeys([*known, *sorted(map(str, beside))])
-        return [path for path in everything if Path(path).exists()]
-
-    def restore(self, backup: str | os.PathLike[str]) -> Path | None:
-        """Replace all data by a backup; where the former data was put."""
-        self._check_enabled()
-        path = _path(backup)
-        known = self.storage.read(lambda tx: tx.audit.backups())
-        former = self.storage.restore(path)
-
-        def work(tx: Writes) -> None:
-            for copy, made_at in [*known, (str(path), self.clock())]:
-                tx.audit.note_backup(copy, made_at)
-
-        self.storage.write(work)
-        return former
-
-    def doctor(self, *, repair: bool = False) -> Iterator[Check]:
-        """Check the data; with ``repair``, mend what can be mended and keep what cannot."""
-        try:
-            checks = list(self.storage.examine(repair=repair))
-        except Corrupt as exc:
-            yield failed("integrity", str(exc))
-            if repair:
-                yield from self._salvage()
-            return
-        yield from checks
-        yield from self._check_vectors()
-        if repair and any(check.name == "integrity" and not check.ok for check in checks):
-            yield from self._salvage()
-
-    def close(self) -> None:
-        if "facts" in self.__dict__:
-            self.facts.flush()
-        if "storage" in self.__dict__:
-            self.storage.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        exc: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # --- inside -----------------------------------------------------------------------------
 
-    def _ranked(self, query: str, filters: Filters) -> Results:
-        """Messages that answer a question, best first: what session_search asks."""
-        return self.recaller.messages(query, filters)
+    def _opened(self, storage: Storage) -> None:
+        if self.settings.embedder != "none" and not self.settings.disabled:
+            storage.when_idle(lambda: self.embedding.in_background())
 
-    def _ranked_facts(self, query: str, scope: str | None, limit: int) -> list[str]:
-        """Refs of facts that answer a question: what memory_search asks."""
-        return self.recaller.refs(query, KIND, Filters(group=scope), limit)
+    def _settle(self) -> None:
+        if "facts" in self.__dict__:
+            self.facts.flush()
 
-    def _check_vectors(self) -> Iterator[Check]:
+    def _checks(self) -> Iterator[Check]:
         if not self.embedding.is_wanted:
             yield passed("vectors", "none are wanted")
             return
@@ -388,30 +248,22 @@ class Memory:
             return
         yield passed("vectors", f"{coverage.done} of {coverage.total} passages have theirs")
 
+    def _mended(self) -> Iterator[Check]:
+        yield passed("facts", f"{self.facts.mend()} are found again")
+
+    def _ranked(self, query: str, filters: Filters) -> Results:
+        """Messages that answer a question, best first: what session_search asks."""
+        return self.recaller.messages(query, filters)
+
+    def _ranked_facts(self, query: str, scope: str | None, limit: int) -> list[str]:
+        """Refs of facts that answer a question: what memory_search asks."""
+        return self.recaller.refs(query, KIND, Filters(group=scope), limit)
+
     def _embedder(self, spec: str) -> Embedder:
         from mnemos.recall.embedders.base import embedder
 
         at = self.settings.embedding
         return embedder(spec, base_url=at.base_url, api_key=at.api_key, timeout=at.timeout)
-
-    def _check_enabled(self) -> None:
-        if self.settings.disabled:
-            raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
-
-    def _make_home(self) -> None:
-        home = self.database.parent
-        try:
-            home.mkdir(parents=True, mode=0o700, exist_ok=True)
-            if self._owns_folder and home.stat().st_uid == os.geteuid():
-                home.chmod(0o700)
-        except FileExistsError as exc:
-            raise InvalidInput(f"{home} is a file; the home must be a folder") from exc
-        except OSError as exc:
-            if not home.is_dir():
-                raise PermissionDenied(
-                    f"the home {home} cannot be created: {exc.strerror}; set MNEMOS_HOME to a folder "
-                    "that you can write"
-                ) from exc
 
     def _mark_undone(self, tx: Writes, entry: AuditRow) -> None:
         by = tx.audit.record(
@@ -437,18 +289,6 @@ class Memory:
                 return entry
         raise NotFound("there is nothing to undo")
 
-    def _salvage(self) -> Iterator[Check]:
-        self.close()
-        self.__dict__.pop("storage", None)
-        for part in ("sessions", "facts", "notebook", "embedding", "recaller"):
-            self.__dict__.pop(part, None)
-        result = salvage(self.database.parent.resolve() / self.database.name)
-        brought = ", ".join(f"{count} {table}" for table, count in result.rows.items() if count)
-        yield passed("salvage", f"saved {brought}; the damaged file is {result.damaged}")
-        self.storage.catch_up()
-        yield passed("facts", f"{self.facts.mend()} are found again")
-        yield from self.storage.examine(repair=True)
-
 
 def _can_be_undone(entry: AuditRow) -> bool:
     return any(part.can_be_undone(entry) for part in (undo, undo_facts, undo_notes))
@@ -461,18 +301,6 @@ def _known_kinds(kinds: list[str] | None) -> list[str] | None:
         if kind not in KINDS:
             raise InvalidInput(f"there is no kind {kind!r}; known are {', '.join(KINDS)}")
     return kinds
-
-
-def _path(name: str | os.PathLike[str]) -> Path:
-    """An absolute path; a name that no file system takes raises InvalidInput."""
-    try:
-        path = Path(name).expanduser().absolute()
-        path.lstat()
-    except FileNotFoundError:
-        return path
-    except (ValueError, TypeError, RuntimeError, OSError) as exc:
-        raise InvalidInput(f"{str(name)[:200]!r} is no name for a file: {exc}") from exc
-    return path
 
 
 class SessionDB(Sessions):
@@ -492,7 +320,7 @@ class SessionDB(Sessions):
     ) -> None:
         settings = Settings.load(space=space, **flags)
         where = None if db_path is None else os.fspath(db_path)
-        path = None if where is None else _path(where)
+        path = None if where is None else path_of(where)
         if path is not None:
             settings = replace(settings, home=path.parent)
         self._memory = Memory(
