@@ -24,6 +24,8 @@ CLOSE: Final = "</memory-facts>"
 # From this share of the budget on, facts on one target are printed as one line.
 MERGE: Final = 70
 
+# What a line for each target can save at most, about.
+_MERGING_SAVES: Final = 1.5
 _ORDER: Final = {str(mark): place for place, mark in enumerate(Mark)}
 # An angle bracket that is neither "less than" nor an arrow of comparison.
 _TAG: Final = re.compile(r"[<＜﹤](?!\d|=|\s+[\w=])")
@@ -84,9 +86,9 @@ class Block:
 
 def as_lines(facts: Sequence[FactRow], budget: int) -> Lines:
     """All facts, a line each; where that takes much of the budget, a line for each target."""
-    single = _measured([printed(fact) for fact in sorted(facts, key=_place)])
-    if single.tokens * 100 < MERGE * budget:
-        return single
+    single = sum(map(cost, facts))
+    if single * 100 < MERGE * budget:
+        return Lines(tuple([printed(fact) for fact in sorted(facts, key=_place)]), single)
     return _measured(_merged(facts))
 
 
@@ -98,9 +100,10 @@ def tokens_of(facts: Sequence[FactRow], budget: int) -> int:
 
 def fitted(facts: Sequence[FactRow], further: int, budget: int) -> Lines:
     """The facts that fit, those that come first before others; the rest is counted in a line of its own."""
-    everything = as_lines(facts, budget)
-    if everything.tokens <= budget and not further:
-        return everything
+    if not further and sum(map(cost, facts)) <= _MERGING_SAVES * budget:
+        everything = as_lines(facts, budget)
+        if everything.tokens <= budget:
+            return everything
     room = budget - _cost(_counted(len(facts) + further))
     kept: list[FactRow] = []
     for fact in facts:

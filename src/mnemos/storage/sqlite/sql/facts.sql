@@ -159,7 +159,7 @@ WHERE space = ?
 SELECT id, label, key, opened_at, touched_at, closed_at
 FROM scopes
 WHERE id IN (SELECT value FROM json_each(?))
-    AND space = ?
+    AND +space = ?
 
 -- name: open_scopes
 SELECT id, label, key, opened_at, touched_at, closed_at
