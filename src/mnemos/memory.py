@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from mnemos.relief import Relieved
 
 MOST_HITS = 200
+_A_PAGE = 200
 DEFAULT_SPACE = "default"
 
 
@@ -86,9 +87,11 @@ class Memory(Home):
         """Where the files of the notebook are: of the default space in the home itself."""
         if self._in_memory:
             return KeptInMemory()
-        space = self.settings.space
         home = self.settings.home
-        return Folder((home if space == DEFAULT_SPACE else home / "spaces" / space) / "memories")
+        if self.settings.space != DEFAULT_SPACE:
+            # One folder a space, however deep its name: none lies inside another.
+            home = home / "spaces" / self.settings.space.replace("/", "%2F")
+        return Folder(home / "memories", busy_seconds=self.settings.busy_seconds)
 
     @part
     def embedding(self) -> Embedding:
@@ -174,25 +177,20 @@ class Memory(Home):
         if undo_facts.can_be_undone(entry):
             return undo_facts.take_back(self.storage, entry, self.clock(), self._mark_undone)
         if undo_notes.can_be_undone(entry):
-            done = undo_notes.take_back(self.shelf, entry)
-            self.notebook.sync()
-        else:
-            done = undo.take_back(self.storage, entry, self.clock())
+            return self.notebook.bring_back(entry)
+        done = undo.take_back(self.storage, entry, self.clock())
         self.storage.write(lambda tx: self._mark_undone(tx, entry))
         return done
 
     def undo_notes(self) -> str:
         """Take back the newest change of the notebook that can be taken back."""
-        for entry in self.log(200):
-            if undo_notes.can_be_undone(entry):
-                return self.undo(entry.id)
-        raise NotFound("there is no change of the notebook to undo")
+        return self.undo(self._newest(undo_notes.can_be_undone, "change of the notebook").id)
 
     def forget(self, ref: str) -> dict[str, Any]:
         """Erase what a reference names, in rows, index and log; it cannot be undone.
 
-        ``message:ID``, ``session:ID`` or ``fact:ID``. Answers ``pending`` while another reader keeps the
-        log from being emptied, and ``copies``: the backups that still hold the text.
+        ``message:ID``, ``session:ID``, ``fact:ID`` or ``note:ID``. Answers ``pending`` while another reader
+        keeps the log from being emptied, and ``copies``: files that may still hold the text.
         """
         self._check_enabled()
         kind, _, name = ref.partition(":") if isinstance(ref, str) else ("", "", "")
@@ -202,14 +200,21 @@ class Memory(Home):
             self.sessions.forget_session(name)
         elif kind == "fact" and name:
             self.facts.forget(name)
+        elif kind == "note" and name:
+            self.notebook.forget(name)
         else:
-            raise InvalidInput(f"{ref!r} names nothing; use message:ID, session:ID or fact:ID")
+            raise InvalidInput(f"{ref!r} names nothing; use message:ID, session:ID, fact:ID or note:ID")
         return self.scrubbed(ref)
 
     def scrubbed(self, ref: str) -> dict[str, Any]:
         """Reach the bytes of what was just forgotten; the answer of ``forget``."""
         pending = not self.storage.scrub()
-        return {"ref": ref, "forgotten": True, "pending": pending, "copies": self.backups()}
+        return {
+            "ref": ref,
+            "forgotten": True,
+            "pending": pending,
+            "copies": [*self.backups(), *self.notebook.copies()],
+        }
 
     def optimize_notebook(self, *, threshold: float = 55, dry_run: bool = False) -> Relieved:
         """Make room in the notebook: what is a fact becomes one, what is verbose becomes shorter."""
@@ -284,10 +289,17 @@ class Memory(Home):
             if not _can_be_undone(entry):
                 raise Refused(f"entry {entry_id} ({entry.operation}) cannot be undone (again)")
             return entry
-        for entry in self.log(200):
-            if _can_be_undone(entry):
-                return entry
-        raise NotFound("there is nothing to undo")
+        return self._newest(_can_be_undone, "change")
+
+    def _newest(self, wanted: Callable[[AuditRow], bool], what: str) -> AuditRow:
+        """The newest entry of the log that is no undoing itself and can be undone."""
+        before: int | None = None
+        while page := self.log(_A_PAGE, before=before):
+            for entry in page:
+                if wanted(entry) and not entry.operation.startswith("undo "):
+                    return entry
+            before = page[-1].id
+        raise NotFound(f"there is no {what} to undo")
 
 
 def _can_be_undone(entry: AuditRow) -> bool:

@@ -19,6 +19,8 @@ from mnemos.facts.notation import Mark, Statement, looks_like, parse
 from mnemos.facts.service import Facts
 from mnemos.notebook.model import Book, joined
 from mnemos.notebook.service import Notebook
+from mnemos.text.secrets import find_secrets
+from mnemos.text.threats import threats
 
 # Above this share of its limit, in percent, a file is relieved,
 THRESHOLD: Final = 55
@@ -31,12 +33,17 @@ SHORTENED: Final = "shortened"
 
 _MIGRATING: Final = frozenset({Mark.CONSTRAINT, Mark.DECISION, Mark.VALUE})
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
-# Never rewritten: code, quotations, addresses, paths, and whatever has a sign or a digit inside a word.
+# Never rewritten: code, quotations, addresses, paths, options, whatever has a sign or a digit inside a word.
 _LEFT_ALONE: Final = re.compile(
-    r"```.*?```|`[^`]*`|\"[^\"]*\"|“[^”]*”|'[^'\n]{2,}'|\S*(?:://|[/\\@#_$=<>{}\[\]()]|\w\.\w|\d)\S*",
-    re.DOTALL,
+    r"(?:```|~~~).*?(?:```|~~~|\Z)|^(?: {4}|\t|>).*?$|`[^`]*`"
+    r"|\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|‘[^’]*’|「[^」]*」|『[^』]*』|(?<!\w)'[^']*'(?!\w)"
+    r"|\S*(?:://|[-/\\@#_$=<>{}\[\]()|&*%^]|\w[.:]\w|\d)\S*",
+    re.DOTALL | re.MULTILINE,
 )
-_LONG: Final = {long: short for short, long in ABBREVIATIONS.items() if len(long) > len(short) + 2}
+# An interface is more than an API.
+_LONG: Final = {
+    long: short for short, long in ABBREVIATIONS.items() if len(long) > len(short) + 2 and long != "interface"
+}
 _WORD: Final = re.compile(rf"\b(?:{'|'.join(sorted(_LONG, key=len, reverse=True))})\b", re.IGNORECASE)
 
 
@@ -139,27 +146,32 @@ class _Room:
             for entry in list(self.entries):
                 if self.percent < GOAL:
                     return steps
-                step = stage(entry)
+                # What holds a secret would lose it on the way, and what gives orders goes nowhere.
+                step = None if find_secrets(entry) or threats(entry) else stage(entry)
                 if step is not None:
                     steps.append(step)
         return steps
 
     def _drop(self, entry: str) -> Step | None:
         """What the facts say already is said twice."""
-        statements = as_facts(entry, self.facts.longest)
-        contents = [statement.content for statement in statements] or [" ".join(entry.split())]
-        if not all(self._is_known(content) for content in contents):
+        if looks_like(entry):
+            stated = as_facts(entry, self.facts.longest)
+            known = bool(stated) and all(self._live(one, one.content) for one in stated)
+        else:
+            known = self.facts.says(" ".join(entry.split()))
+        if not known:
             return None
         self._change(entry, None)
         return Step(self.book, DROPPED, entry)
 
     def _migrate(self, entry: str) -> Step | None:
         statements = as_facts(entry, self.facts.longest)
-        if not statements:
+        if not statements or any(self._live(one) for one in statements if looks_like(entry)):
+            # What is live under the same key may be newer than the note.
             return None
         if not self.dry_run:
             # First stored, then removed: killed in between, it is in both places, and dropped the next time.
-            self.facts.state(statements)
+            self.facts.state(statements, guessed=not looks_like(entry))
         self._change(entry, None)
         return Step(self.book, MIGRATED, entry, tuple(map(str, statements)))
 
@@ -170,15 +182,13 @@ class _Room:
         self._change(entry, shorter)
         return Step(self.book, SHORTENED, entry, shorter=shorter)
 
-    def _is_known(self, content: str) -> bool:
-        return any(same(fact.content, content) for fact in self.facts.search(content[:300], limit=5))
+    def _live(self, statement: Statement, content: str | None = None) -> bool:
+        """Whether a fact of this type is live on the target; with ``content``, saying that."""
+        live = self.facts.live(statement.target, statement.mark)
+        return any(content is None or same(fact.content, content) for fact in live)
 
     def _change(self, entry: str, shorter: str | None) -> None:
         place = self.entries.index(entry)
         self.entries[place : place + 1] = [] if shorter is None else [shorter]
-        if self.dry_run:
-            return
-        if shorter is None:
-            self.notebook.remove(entry, target=self.book)
-        else:
-            self.notebook.replace(entry, shorter, target=self.book)
+        if not self.dry_run:
+            self.notebook.shrink(self.book, entry, shorter)

@@ -8,6 +8,7 @@ from typing import Any
 from mnemos.errors import InvalidInput, NotFound
 from mnemos.facts import pressure, scopes
 from mnemos.facts.block import Budget, compose
+from mnemos.facts.conflicts import same
 from mnemos.facts.model import Conflict, Fact, Scope, Status, fact_of, number_of
 from mnemos.facts.notation import checked_target, key_of, mark_of
 from mnemos.facts.references import References
@@ -30,6 +31,7 @@ _SCOPES_SHOWN = 4
 _CONFLICTS_SHOWN = 3
 _CONFLICTS_LISTED = 5
 _A_PAGE = 500
+_LOOKED_FOR = 300
 _TIERS = {"all": None, "hot": True, "active": True, "cold": False}
 _STATES = ("live", "superseded", "retired")
 
@@ -88,6 +90,17 @@ class Reading:
         live = [row for row in found if row.state == "live"][:wanted]
         self._references.note(session, live)
         return [fact_of(row) for row in live]
+
+    def says(self, content: str) -> bool:
+        """Whether a live fact says exactly this, whatever its target. It is no reference to it."""
+        found = self._found(content[:_LOOKED_FOR], None, MOST_FOUND)
+        return any(row.state == "live" and same(row.content, content) for row in found)
+
+    def live(self, target: str, type: str) -> list[Fact]:
+        """The live facts of a type on a target, in any scope, the newest first."""
+        key, mark = key_of(checked_target(target)), mark_of(type)
+        found = self._storage.read(lambda tx: tx.facts.live_on(key, _A_PAGE))
+        return [fact_of(row) for row in found if row.mark == mark]
 
     def reflect(
         self,

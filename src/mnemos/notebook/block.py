@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
+from unicodedata import category
 
 from mnemos.notebook.model import Book, Use
 from mnemos.text.threats import threats
@@ -15,6 +16,9 @@ TOKENS: Final = 1_100
 
 _TITLES: Final = {Book.MEMORY: "MEMORY (your own notes)", Book.USER: "USER (who you work for)"}
 _RULE: Final = "═" * 24
+_BETWEEN: Final = "\n§\n"
+_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_JOINERS: Final = frozenset("\u200c\u200d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,7 @@ class Page:
 def blocks(pages: Sequence[Page], tokens: int = TOKENS) -> str:
     """The pages that have entries, within a budget; empty when none has.
 
-    Entries that find no room are counted. An entry that tries to give orders is named as blocked.
+    The newest entries first find room; others are counted. One that tries to give orders is named as blocked.
     """
     texts: list[str] = []
     left = tokens
@@ -43,21 +47,35 @@ def blocks(pages: Sequence[Page], tokens: int = TOKENS) -> str:
 
 
 def shown(entry: str) -> str:
-    """An entry as it may stand in a prompt."""
+    """An entry as it may stand in a prompt: no order, nothing hidden, no rule that looks like ours."""
     found = threats(entry)
-    return f"[blocked: {found[0].reason}; see `mnemos notebook show`]" if found else entry
+    if found:
+        return f"[blocked: {found[0].reason}; see `mnemos notebook show`]"
+    plain = entry.replace("═", "=")
+    if plain.isascii() and plain.replace("\n", "").replace("\t", "").isprintable():
+        return plain
+    return "".join(c for c in plain if c in "\n\t" or c in _JOINERS or category(c) not in _HIDDEN)
 
 
 def _block(page: Page, tokens: int) -> str:
     use = page.use
     head = f"{_RULE}\n{_TITLES[use.book]} [{use.percent}%: {use.used:,}/{use.limit:,} characters]\n{_RULE}"
-    kept = [shown(entry) for entry in page.entries]
-    left_out = 0
-    while kept:
-        more = f"\n§\n({left_out} older entries found no room; recall finds them)" if left_out else ""
-        text = f"{head}\n" + "\n§\n".join(kept) + more
-        if count_tokens(text) <= tokens:
-            return text
-        del kept[0]
-        left_out += 1
-    return f"{head}\n({left_out} entries found no room; recall finds them)"
+    room = tokens - count_tokens(f"{head}\n{_left_out(len(page.entries))}")
+    kept: list[str] = []
+    for entry in reversed(page.entries):
+        # A token is at least a few characters, so most of what cannot fit need not be read.
+        if len(entry) > 16 * max(room, 0):
+            break
+        text = shown(entry)
+        cost = count_tokens(text + _BETWEEN)
+        if cost > room:
+            break
+        room -= cost
+        kept.append(text)
+    left_out = len(page.entries) - len(kept)
+    lines = [_left_out(left_out)] if left_out else []
+    return f"{head}\n{_BETWEEN.join([*lines, *reversed(kept)])}"
+
+
+def _left_out(count: int) -> str:
+    return f"({count:,} older entries found no room; recall finds them)"

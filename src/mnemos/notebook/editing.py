@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from mnemos.errors import Ambiguous, InvalidInput, NotFound, TooLarge
-from mnemos.notebook.model import Book, checked_entry, joined
+from mnemos.notebook.block import shown
+from mnemos.notebook.model import Book, checked_entry, given, joined
 
 ACTIONS: Final = ("add", "replace", "remove")
 _PREVIEW: Final = 60
+_READ: Final = 1_000
 _MOST_OPERATIONS: Final = 100
 
 
@@ -26,7 +28,7 @@ class Change:
 def checked(action: Any, content: Any, old_text: Any) -> Change:
     """A change whose parts are there and make sense; else InvalidInput."""
     if action not in ACTIONS:
-        raise InvalidInput(f"action is {action!r}; use add, replace or remove")
+        raise InvalidInput(f"action is {given(action)}; use add, replace or remove")
     if action != "add" and (not isinstance(old_text, str) or not old_text.strip()):
         raise InvalidInput(f"{action} needs old_text: a part of the entry that no other entry has")
     return Change(
@@ -39,14 +41,20 @@ def checked(action: Any, content: Any, old_text: Any) -> Change:
 def checked_operations(operations: Any) -> list[Change]:
     if not isinstance(operations, Sequence) or isinstance(operations, str) or not operations:
         raise InvalidInput(
-            f"operations is {operations!r}; use a list of objects with action, content, old_text"
+            f"operations is {given(operations)}; use a list of objects with action, content, old_text"
         )
     if len(operations) > _MOST_OPERATIONS:
         raise TooLarge(f"there are {len(operations)} operations; at most {_MOST_OPERATIONS} in one call")
     changes = []
     for number, one in enumerate(operations, start=1):
         if not isinstance(one, Mapping):
-            raise InvalidInput(f"operation {number} is {one!r}; use an object with action, content, old_text")
+            raise InvalidInput(
+                f"operation {number} is {given(one)}; use an object with action, content, old_text"
+            )
+        unknown = one.keys() - {"action", "content", "old_text"}
+        if unknown:
+            names = ", ".join(map(given, sorted(unknown, key=str)))
+            raise InvalidInput(f"operation {number} has {names}; use action, content, old_text")
         try:
             changes.append(checked(one.get("action"), one.get("content"), one.get("old_text")))
         except InvalidInput as exc:
@@ -80,8 +88,9 @@ def applied(entries: Sequence[str], changes: Sequence[Change], book: Book, limit
 def _find(entries: Sequence[str], old_text: str, book: Book) -> int:
     found = [place for place, entry in enumerate(entries) if old_text in entry]
     exact = [place for place in found if entries[place] == old_text]
-    if len(exact) == 1:
-        return exact[0]
+    if exact or len({entries[place] for place in found}) == 1:
+        # Entries that say the same are one.
+        return (exact or found)[0]
     if not found:
         raise NotFound(
             f"no entry of {book.filename} contains {_preview(old_text)!r}; copy a part of one as it stands: "
@@ -108,5 +117,5 @@ def _check_limit(before: Sequence[str], after: list[str], book: Book, limit: int
 
 
 def _preview(entry: str) -> str:
-    line = " ".join(entry.split())
+    line = " ".join(shown(entry[:_READ]).split())
     return line if len(line) <= _PREVIEW else line[: _PREVIEW - 1] + "…"

@@ -13,6 +13,7 @@ SEPARATOR: Final = "\n§\n"
 _SEPARATING: Final = re.compile(r"^[ \t]*§[ \t]*$", re.MULTILINE)
 # From this share of its limit on, every answer about a file says so.
 WARNING: Final = 80
+_SHOWN: Final = 80
 
 
 class Book(StrEnum):
@@ -50,7 +51,13 @@ def book_of(name: str) -> Book:
     try:
         return Book(name.lower() if isinstance(name, str) else name)
     except ValueError:
-        raise InvalidInput(f"there is no file {name!r}; use memory or user") from None
+        raise InvalidInput(f"there is no file {given(name)}; use memory or user") from None
+
+
+def given(value: object) -> str:
+    """A value in an error, not longer than it helps."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
 def entries_of(text: str) -> list[str]:
@@ -66,7 +73,7 @@ def joined(entries: list[str]) -> str:
 def checked_entry(content: str) -> str:
     """A new entry as it is kept; one that would fall apart when read again raises InvalidInput."""
     if not isinstance(content, str) or not content.strip():
-        raise InvalidInput(f"content is {content!r}; write what is to be noted")
+        raise InvalidInput(f"content is {given(content)}; write what is to be noted")
     entry = content.replace("\r\n", "\n").replace("\r", "\n").strip()
     if _SEPARATING.search(entry):
         raise InvalidInput(

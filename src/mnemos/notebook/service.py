@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mnemos.errors import Corrupt, Disabled, MnemosError, Refused
+from mnemos.errors import Disabled, InvalidInput, MnemosError, NotFound, ReadOnly, Refused
 from mnemos.notebook import undo
 from mnemos.notebook.block import Page, blocks
 from mnemos.notebook.editing import Change, applied, checked, checked_operations
 from mnemos.notebook.model import Book, Use, book_of, entries_of, joined
-from mnemos.notebook.shelf import Folder, Shelf
+from mnemos.notebook.shelf import Shelf
 from mnemos.settings import Settings
-from mnemos.storage.base import Storage, Writes
+from mnemos.storage.base import AuditRow, Reads, Storage, Writes
 from mnemos.text.secrets import find_secrets
 from mnemos.text.threats import threats
 
@@ -21,6 +22,8 @@ KIND = "note"
 """What notes are called among the passages of recall."""
 
 _TOO_OFTEN = 3
+
+log = logging.getLogger("mnemos.notebook")
 
 
 class Notebook:
@@ -38,7 +41,6 @@ class Notebook:
         self._clock = clock
         self._snapshots: dict[str, str] = {}
         self._failures = 0
-        self._known: dict[Book, str] = {}
 
     # --- changing ---------------------------------------------------------------------------
 
@@ -56,8 +58,7 @@ class Notebook:
 
     def change(self, operations: Sequence[dict[str, Any]], *, target: str = Book.MEMORY) -> Use:
         """Do several things to one file, all or none; only the final state has to keep to the limit."""
-        if self._settings.disabled:
-            raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
+        self._check_writable()
         try:
             book = self._open_book(target)
             changes = checked_operations(operations)
@@ -67,24 +68,67 @@ class Notebook:
         except MnemosError as exc:
             self._failures += 1
             if self._failures >= _TOO_OFTEN:
-                raise type(exc)(
-                    f"{exc} This failed {self._failures} times: stop retrying and go on."
-                ) from exc
+                again = f"This failed {self._failures} times: stop retrying and go on."
+                raise type(exc)(f"{exc} {again}") from exc
             raise
         self._failures = 0
         return use
 
     def write(self, target: str, text: str) -> Use:
         """Replace a whole file, as a person does who edited it. Limits and checks hold as for a change."""
+        self._check_writable()
         book = self._open_book(target)
-        entries = entries_of(text)
-        for entry in entries:
-            _check_safe(checked("add", entry, None))
+        if not isinstance(text, str):
+            raise InvalidInput(f"text is a {type(text).__name__}; use a text")
+        changes = [checked("add", entry, None) for entry in entries_of(text)]
+        for change in changes:
+            _check_safe(change)
+        return self._apply(book, lambda _: joined(applied([], changes, book, self.limit(book))))
 
-        def changed(_: str) -> str:
-            return joined(applied([], [Change("add", entry) for entry in entries], book, self.limit(book)))
+    def shrink(self, target: str, entry: str, shorter: str | None) -> Use:
+        """Make a file smaller by one entry: shortened, or taken out. Also one that is over its limit."""
+        self._check_writable()
+        book = self._open_book(target)
 
-        return self._store(book, *self._shelf.change(book, changed))
+        def changed(text: str) -> str:
+            entries = entries_of(text)
+            if entry in entries:
+                place = entries.index(entry)
+                entries[place : place + 1] = [] if shorter is None else [shorter]
+            return joined(entries)
+
+        return self._apply(book, changed)
+
+    def bring_back(self, entry: AuditRow) -> str:
+        """Make a file what it was before a change; that is a change of its own. What was done, for people."""
+        self._check_writable()
+        book = undo.book_in(entry)
+        self._apply(book, lambda _: entry.before or "", undoing=entry.id)
+        return f"{book.filename} is as it was before entry {entry.id}"
+
+    def forget(self, ref: str) -> None:
+        """Erase an entry, named as recall names it (``memory:0123…``), and all that the log kept of its file.
+
+        Unknown raises NotFound. It cannot be undone, and neither can earlier changes of the file.
+        """
+        self._check_writable()
+        name, _, wanted = ref.partition(":")
+        book = book_of(name)
+
+        def changed(text: str) -> str:
+            kept = [entry for entry in entries_of(text) if digest(entry) != wanted]
+            if len(kept) == len(entries_of(text)):
+                raise NotFound(f"{book.filename} has no entry {ref!r}; recall names them")
+            return joined(kept)
+
+        def record(_: str, after: str) -> None:
+            self._storage.write(lambda tx: self._scrub(tx, book, ref, after))
+
+        self._shelf.change(book, changed, record)
+
+    def copies(self) -> list[str]:
+        """Copies of the files that were kept when somebody made them unreadable or too large."""
+        return self._shelf.copies()
 
     def turn_begun(self) -> None:
         """A new turn of the conversation: what failed before is forgiven."""
@@ -100,11 +144,15 @@ class Notebook:
         book = book_of(target)
         return self._use(book, self.entries(book))
 
-    def limit(self, book: Book) -> int:
-        return self._settings.memory_characters if book is Book.MEMORY else self._settings.user_characters
+    def limit(self, target: str) -> int:
+        """The characters that the entries of a file may take."""
+        memory = book_of(target) is Book.MEMORY
+        return self._settings.memory_characters if memory else self._settings.user_characters
 
     def snapshot(self, session_id: str = "") -> str:
         """The blocks for the prompt, taken once a session: whatever is written meanwhile, they stay."""
+        if not isinstance(session_id, str):
+            raise InvalidInput(f"session_id is a {type(session_id).__name__}; use a text")
         if session_id not in self._snapshots:
             self._snapshots[session_id] = self.block()
         return self._snapshots[session_id]
@@ -116,29 +164,33 @@ class Notebook:
     def block(self) -> str:
         """The blocks as they would be taken now. A file that cannot be read is named in its place."""
         pages: list[Page] = []
-        for book in self._settings.notebook_files:
+        for name in self._settings.notebook_files:
+            book = Book(name)
             try:
                 entries = self.entries(book)
-            except (Corrupt, Refused) as exc:
-                entries = [f"({exc})"]
-            pages.append(Page(self._use(Book(book), entries), tuple(entries)))
+            except MnemosError as exc:
+                pages.append(Page(self._use(book, []), (f"({exc})",)))
+            else:
+                pages.append(Page(self._use(book, entries), tuple(entries)))
         return blocks(pages)
 
     # --- recall -----------------------------------------------------------------------------
 
     def sync(self) -> None:
-        """Let recall know what the files say now, also after somebody edited them by hand."""
+        """Let recall know what the files say now, also after somebody edited them by hand.
+
+        Nothing is written when it knows already, and no failure of it is worth failing for.
+        """
         if self._settings.disabled or self._storage.read_only:
             return
         for name in self._settings.notebook_files:
             book = Book(name)
             try:
                 text = self._shelf.read(book)
-            except (Corrupt, Refused):
-                continue
-            if self._known.get(book) != text:
-                self._storage.write(lambda tx: self._feed(tx, book, text))  # noqa: B023
-                self._known[book] = text
+                if self._storage.read(lambda tx: self._is_news(tx, book, text)):  # noqa: B023
+                    self._storage.write(lambda tx: self._feed(tx, book, text), within=0.5)  # noqa: B023
+            except MnemosError as exc:
+                log.warning("recall may not know the newest of %s: %s", book.filename, exc)
 
     # --- inside -----------------------------------------------------------------------------
 
@@ -148,51 +200,78 @@ class Notebook:
             raise Disabled(f"{book.filename} is switched off by the settings; nothing was changed")
         return book
 
+    def _check_writable(self) -> None:
+        if self._settings.disabled:
+            raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
+        if self._storage.read_only:
+            raise ReadOnly(f"{self._storage.location} is open for reading only; nothing was changed")
+
     def _change(self, book: Book, changes: Sequence[Change]) -> Use:
         def changed(text: str) -> str:
             self._check_drift(book, text)
             return joined(applied(entries_of(text), changes, book, self.limit(book)))
 
-        return self._store(book, *self._shelf.change(book, changed))
+        return self._apply(book, changed)
 
     def _check_drift(self, book: Book, text: str) -> None:
         """A file that somebody made larger than we ever would is theirs to shorten."""
-        size = len(joined(entries_of(text)))
-        if size <= self.limit(book):
+        size, limit = len(joined(entries_of(text))), self.limit(book)
+        if size <= limit:
             return
-        copy = (
-            f"; a copy is in {self._shelf.keep_copy(book, text)}" if isinstance(self._shelf, Folder) else ""
-        )
+        copy = self._shelf.keep_copy(book, text)
+        kept = f"; a copy is in {copy}" if copy else ""
         raise Refused(
-            f"{book.filename} was edited to {size:,} characters, more than its {self.limit(book):,}; it is "
-            f"left as it is{copy}. Shorten it with `mnemos notebook edit {book}`"
+            f"{book.filename} was edited to {size:,} characters, more than its {limit:,}; it is left as it is"
+            f"{kept}. Shorten it with `mnemos notebook edit {book}` or `mnemos notebook optimize`"
         )
 
-    def _store(self, book: Book, before: str, after: str) -> Use:
-        if before != after:
-            self._storage.write(lambda tx: self._note(tx, book, before, after))
-            self._known[book] = after
+    def _apply(self, book: Book, change: Callable[[str], str], *, undoing: int | None = None) -> Use:
+        def record(before: str, after: str) -> None:
+            if before != after:
+                self._storage.write(lambda tx: self._note(tx, book, before, after, undoing))
+
+        _, after = self._shelf.change(book, change, record)
         return self._use(book, entries_of(after))
 
-    def _note(self, tx: Writes, book: Book, before: str, after: str) -> None:
+    def _note(self, tx: Writes, book: Book, before: str, after: str, undoing: int | None) -> None:
+        newest = tx.audit.newest_on(undo.ref(book))
+        known = "" if newest is None else newest.after or ""
+        if known != before:
+            # Somebody edited the file, or was killed between file and log: that is a version too.
+            self._record(tx, book, known, before, undo.BY_HAND, undo.CHANGE)
+        operation = undo.CHANGE if undoing is None else undo.UNDO
+        by = self._record(tx, book, before, after, self._settings.actor, operation)
+        if undoing is not None:
+            tx.audit.mark_undone(undoing, by)
+        self._feed(tx, book, after)
+
+    def _scrub(self, tx: Writes, book: Book, ref: str, after: str) -> None:
+        tx.audit.scrub(undo.ref(book))
         tx.audit.record(
-            at=self._clock(),
-            actor=self._settings.actor,
-            operation=undo.CHANGE,
-            ref=undo.ref(book),
-            before=before,
-            after=after,
+            at=self._clock(), actor=self._settings.actor, operation=undo.FORGET, ref=f"{KIND}:{ref}"
         )
         self._feed(tx, book, after)
 
+    def _record(self, tx: Writes, book: Book, before: str, after: str, actor: str, operation: str) -> int:
+        return tx.audit.record(
+            at=self._clock(), actor=actor, operation=operation, ref=undo.ref(book), before=before, after=after
+        )
+
+    def _is_news(self, tx: Reads, book: Book, text: str) -> bool:
+        return self._wanted(book, text).keys() != _fed(tx, book)
+
     def _feed(self, tx: Writes, book: Book, text: str) -> None:
-        """Passages of recall: one for each entry that is no order to the model."""
-        wanted = {f"{book}:{digest(entry)}": entry for entry in entries_of(text) if not threats(entry)}
-        there = {passage.ref for passage in tx.passages.of_kind(KIND) if passage.ref.startswith(f"{book}:")}
+        wanted = self._wanted(book, text)
+        there = _fed(tx, book)
         for ref in there - wanted.keys():
             tx.passages.remove(KIND, ref)
         for ref in wanted.keys() - there:
             tx.passages.put(KIND, ref, text=wanted[ref], at=self._clock(), also=book)
+
+    def _wanted(self, book: Book, text: str) -> dict[str, str]:
+        """What recall may find: entries as large as we would write them, that are no order to the model."""
+        entries = [entry for entry in entries_of(text) if len(entry) <= self.limit(book)]
+        return {f"{book}:{digest(entry)}": entry for entry in entries if not threats(entry)}
 
     def _use(self, book: Book, entries: Sequence[str]) -> Use:
         return Use(book, len(joined(list(entries))), self.limit(book), len(entries))
@@ -201,6 +280,10 @@ class Notebook:
 def digest(entry: str) -> str:
     """A short name for an entry, the same wherever it stands."""
     return hashlib.sha256(entry.encode()).hexdigest()[:12]
+
+
+def _fed(tx: Reads, book: Book) -> set[str]:
+    return {passage.ref for passage in tx.passages.of_kind(KIND) if passage.ref.startswith(f"{book}:")}
 
 
 def _check_safe(change: Change) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from mnemos.errors import Corrupt, PermissionDenied, Refused, Unavailable
+from mnemos.errors import Busy, Corrupt, DiskFull, MnemosError, PermissionDenied, Refused, Unavailable
 from mnemos.notebook.model import Book
 
 try:
@@ -17,17 +21,31 @@ except ImportError:  # Windows: one process at a time.
     fcntl = None  # type: ignore[assignment]
 
 _MODE = 0o600
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_LOCK_PAUSE = 0.02
+_MOST_COPIES = 1_000
+
+Record = Callable[[str, str], None]
+"""Notes a change: the text before and after. Called while nobody else can change the file."""
 
 
 class Shelf(Protocol):
     """The texts of the two files; ``change`` is atomic among all who use it."""
 
     def read(self, book: Book) -> str:
-        """The text; empty when there is no file. What cannot be read as text raises Corrupt."""
+        """The text; empty when there is no file. What cannot be read as text raises."""
         ...
 
-    def change(self, book: Book, change: Callable[[str], str]) -> tuple[str, str]:
+    def change(self, book: Book, change: Callable[[str], str], record: Record) -> tuple[str, str]:
         """Replace the text by what ``change`` makes of it as it is now; before and after."""
+        ...
+
+    def keep_copy(self, book: Book, text: str) -> str:
+        """Where a copy of a text is, for people; empty when there is none."""
+        ...
+
+    def copies(self) -> list[str]:
+        """Where copies are."""
         ...
 
 
@@ -36,21 +54,32 @@ class KeptInMemory:
 
     def __init__(self) -> None:
         self._texts = dict.fromkeys(Book, "")
+        self._lock = threading.RLock()
 
     def read(self, book: Book) -> str:
         return self._texts[book]
 
-    def change(self, book: Book, change: Callable[[str], str]) -> tuple[str, str]:
-        before = self._texts[book]
-        self._texts[book] = change(before)
-        return before, self._texts[book]
+    def change(self, book: Book, change: Callable[[str], str], record: Record) -> tuple[str, str]:
+        with self._lock:
+            before = self._texts[book]
+            after = change(before)
+            self._texts[book] = after
+            record(before, after)
+        return before, after
+
+    def keep_copy(self, book: Book, text: str) -> str:  # noqa: ARG002
+        return ""
+
+    def copies(self) -> list[str]:
+        return []
 
 
 class Folder:
     """Files in a folder: read under a lock, replaced in one step, private to their owner."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, busy_seconds: float) -> None:
         self._folder = folder
+        self._busy_seconds = busy_seconds
 
     def path(self, book: Book) -> Path:
         return self._folder / book.filename
@@ -58,64 +87,78 @@ class Folder:
     def read(self, book: Book) -> str:
         path = self.path(book)
         try:
+            if not stat.S_ISREG(path.stat().st_mode):
+                raise Refused(f"{path} is no file; move it away, and a new one is begun")
             data = path.read_bytes()
         except FileNotFoundError:
             return ""
-        except (IsADirectoryError, NotADirectoryError) as exc:
-            raise Refused(f"{path} is no file; move it away, and a new one is begun") from exc
         except PermissionError as exc:
             raise PermissionDenied(f"{path} cannot be read; give its owner access to it") from exc
         except OSError as exc:
             raise Unavailable(f"{path} cannot be read: {exc.strerror}") from exc
-        try:
-            text = data.decode("utf-8")
-        except UnicodeDecodeError as exc:
-            where = f"{exc.reason} at byte {exc.start}"
-            raise Corrupt(f"{path} is not UTF-8 text ({where}); {self._kept(path, data)}") from exc
-        if "\0" in text:
-            raise Corrupt(f"{path} has NUL bytes and is no text; {self._kept(path, data)}")
-        return text
+        return self._decoded(path, data)
 
-    def change(self, book: Book, change: Callable[[str], str]) -> tuple[str, str]:
+    def change(self, book: Book, change: Callable[[str], str], record: Record) -> tuple[str, str]:
         with self._locked(book):
             before = self.read(book)
             after = change(before)
             if after != before:
                 self._replace(self.path(book), after)
+            record(before, after)
         return before, after
 
-    def keep_copy(self, book: Book, text: str) -> Path:
-        """Put a text beside its file, under a name of its own; the same text only once."""
-        return _copy(self.path(book), text.encode())
+    def keep_copy(self, book: Book, text: str) -> str:
+        return _copied(self.path(book), text.encode())
 
-    def _kept(self, path: Path, data: bytes) -> str:
-        """Advice for a file that we will not touch: where a copy of it is."""
+    def copies(self) -> list[str]:
+        return sorted(str(copy) for copy in self._folder.glob("*.kept-*"))
+
+    def _decoded(self, path: Path, data: bytes) -> str:
         try:
-            return f"it is left as it is, and a copy is in {_copy(path, data)}: repair it by hand"
-        except OSError as exc:
-            return f"it is left as it is ({exc.strerror}): repair it by hand"
+            text = data.decode("utf-8")
+        except UnicodeDecodeError as exc:
+            complaint = f"{path} is not UTF-8 text ({exc.reason} at byte {exc.start})"
+            raise Corrupt(f"{complaint}; {self._left_alone(path, data)}") from exc
+        if "\0" in text:
+            raise Corrupt(f"{path} has NUL bytes and is no text; {self._left_alone(path, data)}")
+        return text
+
+    def _left_alone(self, path: Path, data: bytes) -> str:
+        copy = _copied(path, data)
+        kept = f", and a copy is in {copy}" if copy else ""
+        return f"it is left as it is{kept}: repair it by hand"
 
     @contextmanager
     def _locked(self, book: Book) -> Iterator[None]:
+        name = self._folder / f".{book.filename}.lock"
         try:
             self._folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-            name = self._folder / f".{book.filename}.lock"
             lock = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _MODE)
         except OSError as exc:
-            raise PermissionDenied(
-                f"{self._folder} cannot be written ({exc.strerror}); nothing was changed"
-            ) from exc
+            raise _translated(exc, self._folder) from exc
         try:
-            if fcntl is not None:
-                fcntl.flock(lock, fcntl.LOCK_EX)
+            self._wait_for(lock)
             yield
         finally:
             os.close(lock)
 
+    def _wait_for(self, lock: int) -> None:
+        """Take the lock; somebody who holds it for too long raises Busy, so that no turn hangs on it."""
+        if fcntl is None:
+            return
+        deadline = time.monotonic() + self._busy_seconds
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise Busy(f"{self._folder} is kept busy by another process; try again") from None
+                time.sleep(_LOCK_PAUSE)
+            else:
+                return
+
     def _replace(self, path: Path, text: str) -> None:
         """Write beside and rename: whoever reads sees the old file or the new one, after a crash too."""
-        if path.is_dir():
-            raise Refused(f"{path} is a folder; move it away first")
         if path.exists() and not os.access(path, os.W_OK):
             raise PermissionDenied(f"{path} is read-only; nothing was changed")
         # One name for all: only who holds the lock is here, and what a killed one left is overwritten.
@@ -126,19 +169,31 @@ class Folder:
             _sync_folder(path.parent)
         except OSError as exc:
             fresh.unlink(missing_ok=True)
-            raise Unavailable(f"{path} could not be written: {exc.strerror}; it is as it was") from exc
+            raise _translated(exc, path) from exc
 
 
-def _copy(path: Path, data: bytes) -> Path:
-    for number in range(1, 1000):
-        copy = path.with_name(f"{path.stem}.kept-{number}{path.suffix}")
-        if copy.exists():
-            if copy.read_bytes() == data:
-                return copy
-            continue
-        _write(copy, data, os.O_EXCL)
-        return copy
-    raise OSError("there are too many copies already")
+def _translated(exc: OSError, path: Path) -> MnemosError:
+    if exc.errno in _FULL:
+        return DiskFull(f"{path} could not be written: the disk is full; it is as it was")
+    if exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return PermissionDenied(f"{path} cannot be written ({exc.strerror}); nothing was changed")
+    return Unavailable(f"{path} could not be written: {exc.strerror}; it is as it was")
+
+
+def _copied(path: Path, data: bytes) -> str:
+    """Put data beside its file, under a name of its own, the same data only once; empty if that fails."""
+    try:
+        for number in range(1, _MOST_COPIES):
+            copy = path.with_name(f"{path.stem}.kept-{number}{path.suffix}")
+            if not os.path.lexists(copy):
+                _write(copy, data, os.O_EXCL)
+                return str(copy)
+            if copy.is_file() and copy.read_bytes() == data:
+                return str(copy)
+    except OSError:
+        # A copy is a courtesy: the file itself is not touched.
+        return ""
+    return ""
 
 
 def _write(path: Path, data: bytes, flags: int) -> None:

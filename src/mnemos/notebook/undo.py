@@ -1,31 +1,26 @@
-"""What the audit log says of the notebook, and how to take it back."""
+"""What the audit log says of the notebook: every version of a file, one after the other."""
 
 from __future__ import annotations
 
-from mnemos.errors import Refused
 from mnemos.notebook.model import Book
-from mnemos.notebook.shelf import Shelf
 from mnemos.storage.base import AuditRow
 
 CHANGE = "notebook.change"
+UNDO = "undo notebook.change"
+FORGET = "forget"
+
+BY_HAND = "by hand"
+"""Who changed a file while nobody of us looked."""
 
 
 def ref(book: Book) -> str:
     return f"notebook:{book}"
 
 
+def book_in(entry: AuditRow) -> Book:
+    return Book(entry.ref.partition(":")[2])
+
+
 def can_be_undone(entry: AuditRow) -> bool:
-    return entry.operation == CHANGE and entry.undone_by is None and entry.before is not None
-
-
-def take_back(shelf: Shelf, entry: AuditRow) -> str:
-    """Bring back the file as it was before a change. Refused when it was changed again since."""
-    book = Book(entry.ref.partition(":")[2])
-
-    def back(text: str) -> str:
-        if text != entry.after:
-            raise Refused(f"{book.filename} was changed again since; undo that first, or edit it by hand")
-        return entry.before or ""
-
-    shelf.change(book, back)
-    return f"{book.filename} is as it was before entry {entry.id}"
+    """Whether the file can be brought back to what it was before."""
+    return entry.operation in (CHANGE, UNDO) and entry.undone_by is None and entry.before is not None

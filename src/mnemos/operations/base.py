@@ -6,7 +6,7 @@ does it, and the result is a struct that can say itself as text. Faces translate
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 
@@ -36,10 +36,24 @@ class Traits:
     """The field that a command fills from standard input when it is ``-`` or left out."""
     stdout: str = ""
     """The field that, when it is ``-``, makes a command write the operation's lines to standard output."""
+    edited: str = ""
+    """The field that a command lets a person edit at a terminal when it is left out; see ``draft``."""
     begins: bool = False
     """May begin a memory where there is none; others say that there is none."""
     example: tuple[str, ...] = ()
     """Words typed after the command, for the reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a command asks a person at a terminal before it runs."""
+
+    key: str
+    text: str
+    is_secret: bool = False
+    """Not shown while it is typed."""
+    default: str = ""
+    choices: tuple[str, ...] = ()
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,6 +90,18 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         What is not there raises NotFound, before anybody is asked.
         """
         return ""
+
+    def questions(self, memory: Memory) -> Sequence[Question]:  # noqa: ARG002
+        """What a person should be asked, because the input leaves it open; mostly nothing."""
+        return ()
+
+    def answered(self, answers: Mapping[str, str]) -> Operation:  # noqa: ARG002
+        """The same input with the answers to its questions."""
+        return self
+
+    def draft(self, memory: Memory) -> str:
+        """What a person edits, of operations that have ``edited``."""
+        raise NotImplementedError
 
     def write_lines(self, memory: Memory, stream: IO[str]) -> None:
         """Write what would go into a file to a stream: of operations that have ``stdout``."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from mnemos.errors import InvalidInput
+from mnemos.errors import InvalidInput, MnemosError
 from mnemos.operations.base import Operation, Progress, Result, Traits
 from mnemos.operations.border import MOST
 from mnemos.operations.factwords import conflict_dict, day, described, fact_dict, iso, shown_label
@@ -156,6 +156,7 @@ class Tick(Operation, frozen=True, kw_only=True):
     session_id: SessionId = None
 
     def run(self, memory: Memory, progress: Progress) -> TurnBegun:  # noqa: ARG002
+        memory.notebook.turn_begun()
         ticked = memory.facts.tick(self.turn, self.message, session_id=self.session_id)
         return TurnBegun(
             turn=ticked.turn,
@@ -197,6 +198,7 @@ class ShowStatus(Operation, frozen=True, kw_only=True):
             conflicts=[conflict_dict(one) for one in status.conflicts],
             scopes=list(status.scopes),
             legend=LEGEND,
+            notebook=_notebook(memory),
         )
 
 
@@ -207,6 +209,8 @@ class MemoryStatus(Result, frozen=True, kw_only=True):
     conflicts: list[dict[str, Any]]
     scopes: list[str]
     legend: str
+    notebook: dict[str, int]
+    """How full each file of the notebook is, in percent."""
 
     def as_text(self) -> str:
         return self.block
@@ -375,6 +379,17 @@ class FactsForgotten(Result, frozen=True, kw_only=True):
         if self.copies:
             lines.append("These copies were made before and may still hold it: " + ", ".join(self.copies))
         return "\n".join(lines)
+
+
+def _notebook(memory: Memory) -> dict[str, int]:
+    shares: dict[str, int] = {}
+    for name in memory.settings.notebook_files:
+        try:
+            shares[name] = memory.notebook.use(name).percent
+        except MnemosError:
+            # A file that cannot be read is told of where notes are asked for.
+            continue
+    return shares
 
 
 def _moved(closed: list[str], reopened: list[str], left_hot: list[str]) -> list[str]:

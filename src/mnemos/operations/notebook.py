@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
+from mnemos.errors import InvalidInput
+from mnemos.notebook.model import joined
 from mnemos.operations.base import Done, Operation, Progress, Result, Traits
 
 if TYPE_CHECKING:
@@ -43,8 +45,11 @@ class EditNotes(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory, progress: Progress) -> NotesEdited:  # noqa: ARG002
         asked = {"action": self.action, "content": self.content, "old_text": self.old_text}
-        operations = [asked] if self.operations is None else self.operations
-        return NotesEdited.of(memory.notebook.change(operations, target=self.target), len(operations))
+        if self.operations and self.action is not None:
+            raise InvalidInput("pass an action or operations, not both")
+        before = memory.notebook.entries(self.target)
+        use = memory.notebook.change(self.operations or [asked], target=self.target)
+        return NotesEdited.of(use, changed=before != memory.notebook.entries(self.target))
 
 
 class NotesEdited(Result, frozen=True, kw_only=True):
@@ -54,10 +59,10 @@ class NotesEdited(Result, frozen=True, kw_only=True):
     limit: int
     percent: int
     warning: str
-    changes: int
+    changed: bool
 
     @classmethod
-    def of(cls, use: Use, changes: int) -> NotesEdited:
+    def of(cls, use: Use, *, changed: bool) -> NotesEdited:
         return cls(
             target=str(use.book),
             entries=use.entries,
@@ -65,11 +70,12 @@ class NotesEdited(Result, frozen=True, kw_only=True):
             limit=use.limit,
             percent=use.percent,
             warning=use.warning,
-            changes=changes,
+            changed=changed,
         )
 
     def as_text(self) -> str:
-        said = f"Done. {self.target}: {self.entries} entries, {self.percent}% ({self.used}/{self.limit})."
+        done = "Done." if self.changed else "That is noted already; nothing was changed."
+        said = f"{done} {self.target}: {self.entries} entries, {self.percent}% ({self.used}/{self.limit})."
         return f"{said} {self.warning}".rstrip()
 
 
@@ -120,7 +126,9 @@ class AddNote(Operation, frozen=True, kw_only=True):
     target: Target = "memory"
 
     def run(self, memory: Memory, progress: Progress) -> NotesEdited:  # noqa: ARG002
-        return NotesEdited.of(memory.notebook.add(self.content, target=self.target), 1)
+        before = memory.notebook.use(self.target).entries
+        use = memory.notebook.add(self.content, target=self.target)
+        return NotesEdited.of(use, changed=use.entries != before)
 
 
 class RewriteNotes(Operation, frozen=True, kw_only=True):
@@ -131,14 +139,24 @@ class RewriteNotes(Operation, frozen=True, kw_only=True):
         begins=True,
         positional=("target", "text"),
         stdin="text",
+        edited="text",
         example=("memory", "Tests run with make test"),
     )
 
     target: Target
-    text: Annotated[str, Meta(description="The new text; - or nothing: standard input")]
+    text: Annotated[
+        str | None, Meta(description="The new text; - or nothing: standard input, at a terminal the editor")
+    ] = None
 
     def run(self, memory: Memory, progress: Progress) -> NotesEdited:  # noqa: ARG002
-        return NotesEdited.of(memory.notebook.write(self.target, self.text), 1)
+        if self.text is None:
+            raise InvalidInput("text is missing; pass the whole new text of the file")
+        before = memory.notebook.entries(self.target)
+        use = memory.notebook.write(self.target, self.text)
+        return NotesEdited.of(use, changed=before != memory.notebook.entries(self.target))
+
+    def draft(self, memory: Memory) -> str:
+        return joined(memory.notebook.entries(self.target)) + "\n"
 
 
 class UndoNotes(Operation, frozen=True, kw_only=True):

@@ -38,8 +38,8 @@ class Remember(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory, progress: Progress) -> Remembered:  # noqa: ARG002
         if self.kind == "note":
-            memory.notebook.add(self.text)
-            return Remembered(kind="note", where="MEMORY.md", stored=[{"content": self.text.strip()}])
+            use = memory.notebook.add(self.text)
+            return Remembered(kind="note", where=use.book.filename, stored=[], warning=use.warning)
         written = memory.facts.remember(
             self.text, target=self.target, scope=self.scope, session_id=self.session_id
         )
@@ -54,10 +54,11 @@ class Remembered(Result, frozen=True, kw_only=True):
     """The part that keeps it."""
     stored: list[dict[str, Any]]
     done: FactsWritten | None = None
+    warning: str = ""
 
     def as_text(self) -> str:
         if self.done is None:
-            return f"Remembered as a {self.kind} in {self.where}: {self.stored[0]['content']}"
+            return f"Remembered as a {self.kind} in {self.where}. {self.warning}".rstrip()
         lines = [
             f"Remembered as a {self.kind}: {described(fact)}"
             + (f", in place of {', '.join(one['replaced'])}" if one["replaced"] else "")

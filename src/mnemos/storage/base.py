@@ -311,6 +311,10 @@ class AuditReads(Protocol):
 
     def newest(self, limit: int, *, before: int | None = None) -> list[AuditRow]: ...
 
+    def newest_on(self, ref: str) -> AuditRow | None:
+        """The newest entry that says what became of this ref."""
+        ...
+
     def backups(self) -> list[tuple[str, float]]:
         """Where backups were written and when."""
         ...

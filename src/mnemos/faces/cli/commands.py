@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TextIO
 
 import click
+import msgspec
 
 from mnemos.errors import InvalidInput, NotFound, Refused, StorageError
 from mnemos.faces.cli.output import show
@@ -99,6 +100,8 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
         with chosen.memory() as memory:
             if not operation.traits.begins:
                 _check_home(memory)
+            if is_terminal(sys.stdin) and not chosen.json:
+                request = _edited(_answered(request, memory), memory)
             if operation.traits.destructive and not yes and not memory.settings.disabled:
                 _ask(request, memory)
             return show(memory, entry.name, request, as_json=chosen.json)
@@ -126,6 +129,38 @@ def _ask(request: Operation, memory: Memory) -> None:
         raise Refused(f"this would take away {at_stake}; add --yes to do it")
     if not click.confirm(plain(f"This takes away {at_stake}. Go on?"), err=True):
         raise Refused("the answer was no; nothing was changed")
+
+
+def _answered(request: Operation, memory: Memory) -> Operation:
+    """The request with what the person at the terminal answers to its questions."""
+    questions = request.questions(memory)
+    if not questions:
+        return request
+    answers = {
+        question.key: str(
+            click.prompt(
+                plain(question.text),
+                default=question.default,
+                hide_input=question.is_secret,
+                show_default=bool(question.default) and not question.is_secret,
+                type=click.Choice(question.choices) if question.choices else str,
+                err=True,
+            )
+        )
+        for question in questions
+    }
+    return request.answered(answers)
+
+
+def _edited(request: Operation, memory: Memory) -> Operation:
+    """The request with the text that the person at the terminal edits, where none was given."""
+    field = request.traits.edited
+    if not field or getattr(request, field) is not None:
+        return request
+    text = click.edit(request.draft(memory), extension=".md")
+    if text is None:
+        raise Refused("the text was left as it was; nothing was changed")
+    return msgspec.structs.replace(request, **{field: text})
 
 
 def _read_stdin(operation: type[Operation], arguments: dict[str, Any]) -> None:

@@ -55,6 +55,20 @@ def _option(field: inspect.Field) -> click.Option:
     )
 
 
+class Json(click.ParamType[Any]):
+    """An object, typed as JSON."""
+
+    name = "json"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return msgspec.json.decode(value)
+        except msgspec.DecodeError as exc:
+            self.fail(f"{value[:80]!r} is no JSON: {exc}", param, ctx)
+
+
 @dataclass(frozen=True, slots=True)
 class _Shape:
     type: click.ParamType[Any] | None
@@ -79,6 +93,8 @@ def _shape(kind: inspect.Type) -> _Shape:
         return _Shape(click.FLOAT)
     if isinstance(kind, inspect.LiteralType):
         return _Shape(click.Choice([str(value) for value in kind.values]))
+    if isinstance(kind, inspect.DictType):
+        return _Shape(Json())
     if isinstance(kind, inspect.ListType):
         return replace(_shape(kind.item_type), many=True)
     return _Shape(click.STRING)

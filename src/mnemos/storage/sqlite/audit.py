@@ -30,6 +30,10 @@ class SqliteAudit:
         asked = {"space": self._space.id, "before": before, "limit": limit}
         return [AuditRow(*row) for row in self._rows(SQL.newest, asked)]
 
+    def newest_on(self, ref: str) -> AuditRow | None:
+        found = self._rows(SQL.newest_on, (self._space.id, ref))
+        return AuditRow(*found[0]) if found else None
+
     def backups(self) -> list[tuple[str, float]]:
         return self._rows(SQL.backups, ())
 

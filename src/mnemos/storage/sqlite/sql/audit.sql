@@ -17,6 +17,15 @@ WHERE space = :space
 ORDER BY id DESC
 LIMIT :limit
 
+-- name: newest_on
+SELECT id, at, actor, operation, ref, before, after, undone_by
+FROM audit
+WHERE space = ?
+    AND ref = ?
+    AND after IS NOT NULL
+ORDER BY id DESC
+LIMIT 1
+
 -- name: mark_undone
 UPDATE audit
 SET undone_by = ?
