@@ -173,6 +173,7 @@ class Memory(Home):
     def undo(self, entry_id: int | None = None) -> str:
         """Take back a change of the log, by default the newest that can be; what was done."""
         self._check_enabled()
+        self.notebook.notice()
         entry = self._undoable(entry_id)
         if undo_facts.can_be_undone(entry):
             return undo_facts.take_back(self.storage, entry, self.clock(), self._mark_undone)
@@ -184,6 +185,7 @@ class Memory(Home):
 
     def undo_notes(self) -> str:
         """Take back the newest change of the notebook that can be taken back."""
+        self.notebook.notice()
         return self.undo(self._newest(undo_notes.can_be_undone, "change of the notebook").id)
 
     def forget(self, ref: str) -> dict[str, Any]:

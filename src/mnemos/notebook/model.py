@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -10,7 +9,7 @@ from typing import Final
 from mnemos.errors import InvalidInput
 
 SEPARATOR: Final = "\n§\n"
-_SEPARATING: Final = re.compile(r"^[ \t]*§[ \t]*$", re.MULTILINE)
+_SIGN: Final = "§"
 # From this share of its limit on, every answer about a file says so.
 WARNING: Final = 80
 _SHOWN: Final = 80
@@ -63,7 +62,14 @@ def given(value: object) -> str:
 def entries_of(text: str) -> list[str]:
     """The entries of a file, however people left its blanks and line ends."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    return [entry for part in _SEPARATING.split(plain) if (entry := part.strip())]
+    entries: list[list[str]] = [[]]
+    for line in plain.split("\n"):
+        if line.strip() == _SIGN:
+            entries.append([])
+        else:
+            entries[-1].append(line)
+    stripped = ("\n".join(lines).strip() for lines in entries)
+    return [entry for entry in stripped if entry]
 
 
 def joined(entries: list[str]) -> str:
@@ -75,7 +81,7 @@ def checked_entry(content: str) -> str:
     if not isinstance(content, str) or not content.strip():
         raise InvalidInput(f"content is {given(content)}; write what is to be noted")
     entry = content.replace("\r\n", "\n").replace("\r", "\n").strip()
-    if _SEPARATING.search(entry):
+    if any(line.strip() == _SIGN for line in entry.split("\n")):
         raise InvalidInput(
             "a line that holds only § separates entries; leave it out or write something beside it"
         )

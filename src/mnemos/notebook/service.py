@@ -121,14 +121,29 @@ class Notebook:
                 raise NotFound(f"{book.filename} has no entry {ref!r}; recall names them")
             return joined(kept)
 
-        def record(_: str, after: str) -> None:
-            self._storage.write(lambda tx: self._scrub(tx, book, ref, after))
+        def record(_: str, after: str, put: Callable[[], None]) -> None:
+            def work(tx: Writes) -> None:
+                self._scrub(tx, book, ref, after)
+                put()
+
+            self._storage.write(work)
 
         self._shelf.change(book, changed, record)
 
     def copies(self) -> list[str]:
         """Copies of the files that were kept when somebody made them unreadable or too large."""
         return self._shelf.copies()
+
+    def notice(self) -> None:
+        """Log what people changed in the files by hand, so that it can be undone as well."""
+        self._check_writable()
+        for name in self._settings.notebook_files:
+            book = Book(name)
+            try:
+                self._shelf.change(book, str, lambda text, _, __: self._notice(book, text))  # noqa: B023
+            except MnemosError as exc:
+                # Whoever wants to undo something else is not to be kept from it.
+                log.warning("what was changed in %s by hand is not in the log: %s", book.filename, exc)
 
     def turn_begun(self) -> None:
         """A new turn of the conversation: what failed before is forgiven."""
@@ -183,10 +198,10 @@ class Notebook:
         """
         if self._settings.disabled or self._storage.read_only:
             return
-        for name in self._settings.notebook_files:
-            book = Book(name)
+        for book in Book:
             try:
-                text = self._shelf.read(book)
+                # A file that is switched off is none.
+                text = self._shelf.read(book) if book in self._settings.notebook_files else ""
                 if self._storage.read(lambda tx: self._is_news(tx, book, text)):  # noqa: B023
                     self._storage.write(lambda tx: self._feed(tx, book, text), within=0.5)  # noqa: B023
             except MnemosError as exc:
@@ -226,24 +241,35 @@ class Notebook:
         )
 
     def _apply(self, book: Book, change: Callable[[str], str], *, undoing: int | None = None) -> Use:
-        def record(before: str, after: str) -> None:
+        def record(before: str, after: str, put: Callable[[], None]) -> None:
+            def work(tx: Writes) -> None:
+                self._note(tx, book, before, after, undoing)
+                put()
+
             if before != after:
-                self._storage.write(lambda tx: self._note(tx, book, before, after, undoing))
+                self._storage.write(work)
 
         _, after = self._shelf.change(book, change, record)
         return self._use(book, entries_of(after))
 
     def _note(self, tx: Writes, book: Book, before: str, after: str, undoing: int | None) -> None:
-        newest = tx.audit.newest_on(undo.ref(book))
-        known = "" if newest is None else newest.after or ""
-        if known != before:
-            # Somebody edited the file, or was killed between file and log: that is a version too.
-            self._record(tx, book, known, before, undo.BY_HAND, undo.CHANGE)
+        self._note_by_hand(tx, book, before)
         operation = undo.CHANGE if undoing is None else undo.UNDO
         by = self._record(tx, book, before, after, self._settings.actor, operation)
         if undoing is not None:
             tx.audit.mark_undone(undoing, by)
         self._feed(tx, book, after)
+
+    def _notice(self, book: Book, text: str) -> None:
+        known = self._storage.read(lambda tx: _logged(tx, book))
+        if known != text:
+            self._storage.write(lambda tx: self._note_by_hand(tx, book, text))
+
+    def _note_by_hand(self, tx: Writes, book: Book, text: str) -> None:
+        """Somebody edited the file, or was killed between log and file: that is a version too."""
+        known = _logged(tx, book)
+        if known != text:
+            self._record(tx, book, known, text, undo.BY_HAND, undo.CHANGE)
 
     def _scrub(self, tx: Writes, book: Book, ref: str, after: str) -> None:
         tx.audit.scrub(undo.ref(book))
@@ -280,6 +306,12 @@ class Notebook:
 def digest(entry: str) -> str:
     """A short name for an entry, the same wherever it stands."""
     return hashlib.sha256(entry.encode()).hexdigest()[:12]
+
+
+def _logged(tx: Reads, book: Book) -> str:
+    """What a file says, as far as the log knows."""
+    newest = tx.audit.newest_on(undo.ref(book))
+    return "" if newest is None else newest.after or ""
 
 
 def _fed(tx: Reads, book: Book) -> set[str]:

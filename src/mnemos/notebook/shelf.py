@@ -25,8 +25,11 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _LOCK_PAUSE = 0.02
 _MOST_COPIES = 1_000
 
-Record = Callable[[str, str], None]
-"""Notes a change: the text before and after. Called while nobody else can change the file."""
+Record = Callable[[str, str, Callable[[], None]], None]
+"""Notes a change and makes it: the text before and after, and what puts it into the file.
+
+Called while nobody else can change the file. What cannot be noted is not made.
+"""
 
 
 class Shelf(Protocol):
@@ -63,8 +66,7 @@ class KeptInMemory:
         with self._lock:
             before = self._texts[book]
             after = change(before)
-            self._texts[book] = after
-            record(before, after)
+            record(before, after, lambda: self._texts.update({book: after}))
         return before, after
 
     def keep_copy(self, book: Book, text: str) -> str:  # noqa: ARG002
@@ -102,9 +104,7 @@ class Folder:
         with self._locked(book):
             before = self.read(book)
             after = change(before)
-            if after != before:
-                self._replace(self.path(book), after)
-            record(before, after)
+            record(before, after, lambda: self._replace(self.path(book), after))
         return before, after
 
     def keep_copy(self, book: Book, text: str) -> str:
@@ -159,12 +159,15 @@ class Folder:
 
     def _replace(self, path: Path, text: str) -> None:
         """Write beside and rename: whoever reads sees the old file or the new one, after a crash too."""
+        # People link such files to where they keep their other settings: the link stays.
+        path = path.resolve()
         if path.exists() and not os.access(path, os.W_OK):
             raise PermissionDenied(f"{path} is read-only; nothing was changed")
-        # One name for all: only who holds the lock is here, and what a killed one left is overwritten.
+        # One name for all: only who holds the lock is here, and what a killed one left is removed.
         fresh = path.with_name(f".{path.name}.new")
         try:
-            _write(fresh, text.encode(), os.O_TRUNC | os.O_NOFOLLOW)
+            fresh.unlink(missing_ok=True)
+            _write(fresh, text.encode(), os.O_EXCL)
             fresh.replace(path)
             _sync_folder(path.parent)
         except OSError as exc:

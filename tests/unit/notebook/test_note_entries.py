@@ -1,0 +1,117 @@
+"""Files that people edit too: entries as they are read, and as they are kept."""
+
+from __future__ import annotations
+
+import pytest
+from hands import ByHand
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemos.errors import InvalidInput
+from mnemos.notebook.model import Book, Use, book_of, checked_entry, entries_of, joined
+from mnemos.notebook.service import Notebook
+
+LINES = st.text(st.sampled_from("ab§ \t\n\u2028\xa0日🦀é"), max_size=20)
+
+
+@pytest.mark.parametrize(
+    ("text", "entries"),
+    [
+        ("", []),
+        (" \n\n", []),
+        ("one", ["one"]),
+        ("one\n§\ntwo", ["one", "two"]),
+        ("one\n§\ntwo\n", ["one", "two"]),
+        ("one\r\n§\r\ntwo\r\n", ["one", "two"]),
+        ("one\r§\rtwo", ["one", "two"]),
+        ("\ufeffone\n§\ntwo", ["one", "two"]),
+        ("\ufeff§\none", ["one"]),
+        ("§\none\n§\n\n§\n  \n§\ntwo\n§", ["one", "two"]),
+        ("one\n \t§ \ntwo", ["one", "two"]),
+        ("  one  \n\n§\n\n\ttwo", ["one", "two"]),
+        ("see § 3 of the law\n§\n§ 5 too\n§\n5 §", ["see § 3 of the law", "§ 5 too", "5 §"]),
+        ("one§two", ["one§two"]),
+        ("§§\n§\n§ §", ["§§", "§ §"]),
+        ("first line\nsecond line\n\nthird\n§\nx", ["first line\nsecond line\n\nthird", "x"]),
+    ],
+)
+def test_a_file_is_read_however_its_blanks_were_left(text: str, entries: list[str]) -> None:
+    assert entries_of(text) == entries
+    assert entries_of(joined(entries)) == entries
+
+
+@given(st.lists(LINES, max_size=6))
+def test_what_is_kept_is_read_again_as_it_was(contents: list[str]) -> None:
+    kept = []
+    for content in contents:
+        try:
+            kept.append(checked_entry(content))
+        except InvalidInput:
+            continue
+    assert entries_of(joined(kept)) == kept
+
+
+@given(LINES)
+def test_reading_a_file_twice_changes_nothing(text: str) -> None:
+    once = entries_of(text)
+    assert entries_of(joined(once)) == once
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None, 5, True, b"bytes", ["a"], {"a": 1}, "", " \n\t", "§", " § ", "a\n§\nb", "a\n \t§\t\nb", "§\na",
+        "a\0b", "a\x1b[2J", "a\x08", "a\x7f", "a\x9bb", "a\x85b", "a\x0cb", "\ud800", "a\udfff",
+    ],
+)  # fmt: skip
+def test_what_would_fall_apart_is_no_entry(content: object) -> None:
+    with pytest.raises(InvalidInput):
+        checked_entry(content)  # type: ignore[arg-type]
+
+
+def test_an_entry_keeps_its_lines_and_its_section_signs() -> None:
+    assert checked_entry("  § 3\r\n\r\n- a\r\n\t- b § c  ") == "§ 3\n\n- a\n\t- b § c"
+
+
+@pytest.mark.parametrize("name", ["memory", "MEMORY", "Memory", Book.MEMORY])
+def test_a_file_is_named_in_any_case(name: str) -> None:
+    assert book_of(name) is Book.MEMORY
+    assert book_of(name).filename == "MEMORY.md"
+
+
+@pytest.mark.parametrize(
+    "name", ["", "memories", "../user", "MEMORY.md", None, 1, [], {}, b"memory", "x" * 10_000]
+)
+def test_a_file_that_there_is_not_is_told_shortly(name: object) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        book_of(name)  # type: ignore[arg-type]
+    assert len(str(raised.value)) < 500
+
+
+@pytest.mark.parametrize(
+    ("used", "percent", "warns"),
+    [(0, 0, False), (79, 79, False), (80, 80, True), (100, 100, True), (130, 130, True)],
+)
+def test_use_is_told_in_percent_and_warns_from_eighty_on(used: int, percent: int, warns: bool) -> None:
+    use = Use(Book.USER, used, 100, 1)
+    assert (use.percent, bool(use.warning)) == (percent, warns)
+
+
+@pytest.mark.parametrize("text", ["one\n§\ntwo", "\ufeffone\r\n§\r\ntwo\r\n", "one\n§\n\n§\ntwo\n\n"])
+def test_a_change_of_a_file_edited_by_hand_loses_no_entry(
+    notebook: Notebook, by_hand: ByHand, text: str
+) -> None:
+    file = by_hand(text)
+    assert notebook.entries() == ["one", "two"]
+    notebook.add("three")
+    assert file.read_bytes().decode() == "one\n§\ntwo\n§\nthree"
+
+
+def test_reading_leaves_a_file_as_it_was_edited(notebook: Notebook, by_hand: ByHand) -> None:
+    text = "\ufeffone\r\n§\r\n\r\n§\r\ntwo\r\n"
+    file = by_hand(text)
+    assert notebook.entries() == ["one", "two"]
+    assert (notebook.use().used, notebook.use().entries) == (len("one\n§\ntwo"), 2)
+    notebook.snapshot()
+    notebook.sync()
+    assert file.read_bytes().decode() == text
