@@ -131,6 +131,40 @@ def closing(
             click.echo(plain(line))
 
 
+@bench.command()
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Labelled statements; default: those of the repository.",
+)
+@click.option("--misses", is_flag=True, help="List the statements that were read wrongly.")
+@click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+@click.pass_obj
+def extraction(
+    chosen: Chosen,
+    data: Path | None,
+    misses: bool,  # noqa: FBT001 - click passes it by name
+    as_json: bool,  # noqa: FBT001 - click passes it by name
+) -> None:
+    """How well facts are found in conversations: precision and recall on labelled statements.
+
+    A line of the file is save or skip, the type, the role and the text, with tabs between them.
+    """
+    # What draws tables of figures needs numpy, which takes 150 ms to import.
+    from mnemos.bench import extraction as bench_of_extraction
+
+    path = bench_of_extraction.LABELLED if data is None else data
+    measured = bench_of_extraction.measure(path.stem, bench_of_extraction.read(path))
+    if as_json or chosen.json:
+        click.echo(in_json(bench_of_extraction.document(measured)))
+        return
+    _show(bench_of_extraction.grid(measured))
+    if misses:
+        for line in bench_of_extraction.lines(measured.misses):
+            click.echo(plain(line))
+
+
 def _measure(data: Data, pools: tuple[str, ...], *, quiet: bool) -> list[Measured]:
     from mnemos.bench.home import in_a_home
     from mnemos.bench.pools import arrangements

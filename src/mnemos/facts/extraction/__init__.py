@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from unicodedata import category
 
 from mnemos.errors import InvalidInput
-from mnemos.facts.extraction_rules import judged, takes_back
-from mnemos.facts.extraction_text import Part, parts
+from mnemos.facts.extraction.text import Part, parts
 from mnemos.facts.notation import Mark, Statement, looks_like, parse, written
+
+if TYPE_CHECKING:
+    from mnemos.facts.extraction.rules import Verdict
 
 LONGEST: Final = 400
 """The characters that a content may have, as in the notation."""
@@ -46,6 +48,10 @@ def extracted(text: str, *, role: str = "user") -> list[Extract]:
     """
     if role not in _SPEAKERS:
         return []
+
+    # Imported when first needed: it is mostly expressions, which take 150 ms to compile.
+    from mnemos.facts.extraction.rules import judged, takes_back
+
     found: list[Extract] = []
     latest = 0
     for part in parts(text[:_READ]):
@@ -54,7 +60,10 @@ def extracted(text: str, *, role: str = "user") -> list[Extract]:
             del found[latest:]
             continue
         latest = len(found)
-        statement = _noted(part) or _stated(part, role)
+        statement = _noted(part)
+        if statement is None:
+            verdict = judged(part.text, ended_by=part.mark, by_user=role == "user")
+            statement = None if verdict is None else _stated(part, verdict)
         if statement is not None:
             found.append(Extract(statement, text[part.start : part.end], part.start, part.end))
     return _each_once(found)
@@ -67,10 +76,7 @@ def _noted(part: Part) -> Statement | None:
     return _read(part.text)
 
 
-def _stated(part: Part, role: str) -> Statement | None:
-    verdict = judged(part.text, ended_by=part.mark, by_user=role == "user")
-    if verdict is None:
-        return None
+def _stated(part: Part, verdict: Verdict) -> Statement | None:
     content = _tidy(part.text[verdict.lead :], verdict.mark)
     return _read(written(verdict.mark, verdict.target, content))
 
@@ -87,8 +93,11 @@ def _read(line: str) -> Statement | None:
 def _tidy(sentence: str, mark: Mark) -> str:
     kept = "".join(char for char in sentence if category(char) not in _UNWRITABLE).strip()
     # A full stop says nothing; an exclamation mark would make a value critical.
-    return kept.rstrip(" .…" if mark is Mark.CONSTRAINT else " .…!")
+    return kept.rstrip(" .…;" if mark is Mark.CONSTRAINT else " .…;!")
 
 
 def _each_once(found: list[Extract]) -> list[Extract]:
-    return list({(one.statement.mark, one.statement.key, one.statement.content): one for one in reversed(found)}.values())[::-1]
+    first: dict[tuple[Mark, str, str], Extract] = {}
+    for one in found:
+        first.setdefault((one.statement.mark, one.statement.key, one.statement.content), one)
+    return list(first.values())

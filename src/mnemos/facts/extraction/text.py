@@ -1,4 +1,4 @@
-"""The sentences of a message that its writer says: without code, logs, tables, quoted mail and foreign blocks.
+"""The sentences that the writer of a message says: without code, logs, tables, quotations and blocks of data.
 
 Every step is one pass, so that a long text costs what its length is.
 """
@@ -96,14 +96,16 @@ def _without_blocks(text: str) -> str:
 def _without_fence(match: re.Match[str]) -> str:
     """Notation is often fenced; whatever else is fenced is code."""
     body = match.group()
-    lines = [line for line in body.splitlines() if line.strip() and not line.strip().startswith(("```", "~~~"))]
+    lines = [
+        line for line in body.splitlines() if line.strip() and not line.strip().startswith(("```", "~~~"))
+    ]
     if lines and all(map(looks_like, lines)):
         return _FENCE_LINE.sub(_blank, body)
     return _blank(match)
 
 
 def _without_elements(text: str) -> str:
-    """Without what is between two tags of one name, where that is a block: recalled memory, files, results."""
+    """Without what is between two tags of one name, where that is a block: memory, files, results."""
     closings: dict[str, list[int]] = {}
     for tag in _CLOSING_TAG.finditer(text):
         closings.setdefault(tag[1], []).append(tag.end())
@@ -156,15 +158,18 @@ _BULLET: Final = re.compile(r"[\s\ufeff]*(?:(?:[-•*+–—‣]|\(?\d{1,3}[.)])
 _TASK_BOX: Final = re.compile(r"\[[ xX]?\](?!:)|(?i:todo|fixme)\b")
 _EMPHASIS: Final = re.compile(r"(?<![\w*])\*([^\s*][^*]{0,200})\*(?![\w*])")
 _MONTHS: Final = "jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez"
+# The sign first: what stands before it is looked at only there.
 _END: Final = re.compile(
-    rf"(?<!\.[a-z])(?<!\betc)(?<!\bvs)(?<!\bapprox)(?<!\bbzw)(?<!\bca)(?:[.!?…]|！|？|。)+(?=[\s\x01\x02)\"*_]|$)"
-    rf"(?!\ (?:{_MONTHS})[a-z]*\b)|;(?=\s)"
+    r"(?:[!?…！？。]|\.(?<!\.[a-z]\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bapprox\.)(?<!\bbzw\.)(?<!\bca\.))[.!?…]*"
+    rf"(?=[\s\x01\x02)\"*_]|$)(?!\ (?:{_MONTHS})[a-z]*\b)|;(?=\s)"
 )
 _FENCED: Final = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _FENCE_LINE: Final = re.compile(r"(?:```|~~~)[^\n]*")
 _OPENING_TAG: Final = re.compile(r"<([A-Za-z][\w:.-]{0,60})(?:\s[^<>\n]{0,300})?>")
 _CLOSING_TAG: Final = re.compile(r"</([A-Za-z][\w:.-]{0,60})>")
-_DATA_NAME: Final = re.compile(r"[-_]|context|memory|document|file|code|pre|output|result|system|std|log", re.IGNORECASE)
+_DATA_NAME: Final = re.compile(
+    r"[-_]|context|memory|document|file|code|pre|output|result|system|std|log", re.IGNORECASE
+)
 _CODE: Final = re.compile(r"`[^`\n]{1,300}`")
 _QUOTED: Final = re.compile(
     r'(?<!\w)"[^"\n]{1,300}"|“[^”\n]{1,300}”|„[^“”\n]{1,300}[“”]|«[^»\n]{1,300}»|(?<![\w\'])\'[^\'\n]{1,100}\'(?!\w)'
@@ -172,14 +177,16 @@ _QUOTED: Final = re.compile(
 # Quoted mail, prompts, headings, tables, logs, traces, listings, and code that nobody fenced.
 _FOREIGN_LINE: Final = re.compile(
     r"""^(?:
-        [ \t]*(?:
+        [ \t]*+(?:
             [>⏺⎿│┃]|[$❯%]\ |\#{1,6}\ |\||@@|diff\ --git|\+\+\+|---
           | \[?\d{4}-\d\d-\d\d[T\ ]\d\d:|\[?\d\d:\d\d:\d\d
-          | \[?(?:INFO|DEBUG|WARN|WARNING|ERROR|FATAL|TRACE|CRITICAL|info|debug|warn|warning|error|fatal)(?:\]|:)
-          | \[[\w .:/-]{1,60}\]\ (?:INFO|DEBUG|WARN|WARNING|ERROR|FATAL)\b|npm\ (?:ERR|WARN)|(?:FAILED|PASSED|ERROR|SKIPPED)\ 
-          | Traceback\ |File\ "|at\ [\w.$<>]{1,200}\(|(?:\w{0,80}(?:Error|Exception)|\w{1,80}Warning):
+          | \[?(?:INFO|DEBUG|WARN(?:ING)?|ERROR|FATAL|TRACE|CRITICAL|info|debug|warn(?:ing)?|error|fatal)[\]:]
+          | \[[\w .:/-]{1,60}\]\ (?:INFO|DEBUG|WARN|WARNING|ERROR|FATAL)\b|npm\ (?:ERR|WARN)
+          | (?:FAILED|PASSED|ERROR|SKIPPED)[ ]
+          | Traceback\ |File\ "|at\ [\w.$<>]{1,200}\(|(?:[\w.]{0,80}(?:Error|Exception)|\w{1,80}Warning):
           | [{}]|[\[\]],?[ \t]*$|["'][\w .-]{1,80}["'][ \t]*:
-          | (?:def|class|import|from|const|var|function|public|private|static|return|export|async|fn|func|let)\ [^\n]*[:{(,;][ \t]*$
+          | (?:def|class|import|from|const|var|function|public|private|static|return|export|async|fn|func|let)
+            [ ][^\n]*[:{(,;][ \t]*$
           | (?:from\ [\w.]+\ )?import\ [\w., ]+$|\#include|(?:const|var|let)\ \w+\ ?=
           | [^\n]*(?:[{}]|\);|=>)[ \t]*$
           | (?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|GRANT)\ [A-Z*]

@@ -1,0 +1,230 @@
+"""How well facts are found in what is said, on labelled statements of conversations.
+
+A file has one text a line: ``save`` or ``skip``, the type of the fact (``-`` for none), who said it, and the
+text, with tabs between them and ``\\n`` for a line break. A first line of headings, empty lines and lines
+that begin with ``#`` are left out. A text to save states one fact; whatever else is found in it is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from mnemos.bench.report import Grid
+from mnemos.errors import InvalidInput, NotFound
+from mnemos.facts.extraction import Extract, extracted
+
+LABELLED: Final = Path(__file__).parents[3] / "tests" / "data" / "extraction" / "labelled.tsv"
+"""The statements of a checked-out repository; an installed package does not have them."""
+EVERYTHING: Final = "all"
+ROLES: Final = ("user", "assistant")
+TYPES: Final = ("C", "D", "V", "?")
+HEADINGS: Final = "label\ttype\trole\ttext"
+
+
+class Label(StrEnum):
+    SAVE = "save"
+    SKIP = "skip"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    label: Label
+    type: str
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """A text that was read wrongly, and the facts that were found in it."""
+
+    example: Example
+    facts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Facts found, facts missed, what is no fact and was found, texts without a fact that were passed over.
+
+    ``typed``: how many of those found have the right type.
+    """
+
+    found: int = 0
+    missed: int = 0
+    wrong: int = 0
+    passed: int = 0
+    typed: int = 0
+
+    @property
+    def precision(self) -> float | None:
+        """The share of what was found that is a fact; None when nothing was found."""
+        return _share(self.found, self.found + self.wrong)
+
+    @property
+    def recall(self) -> float | None:
+        """The share of the facts that was found; None when there are none."""
+        return _share(self.found, self.found + self.missed)
+
+    @property
+    def type_accuracy(self) -> float | None:
+        """The share of the found facts with the right type; None when nothing was found."""
+        return _share(self.typed, self.found)
+
+    def plus(self, other: Counts) -> Counts:
+        return Counts(
+            self.found + other.found,
+            self.missed + other.missed,
+            self.wrong + other.wrong,
+            self.passed + other.passed,
+            self.typed + other.typed,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Counts of everything, of who speaks and of each type, and what was read wrongly."""
+
+    name: str
+    parts: dict[str, Counts]
+    misses: tuple[Miss, ...]
+
+
+def read(path: Path) -> list[Example]:
+    """The labelled texts of a file. A missing file raises NotFound, a wrong line InvalidInput."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as exc:
+        raise NotFound(
+            f"there is no file {path}; name one with --data FILE (label, type, role, text)"
+        ) from exc
+    except UnicodeDecodeError as exc:
+        raise InvalidInput(f"{path} is not UTF-8 text: {exc}") from exc
+    except OSError as exc:
+        raise InvalidInput(f"{path} cannot be read: {exc.strerror}") from exc
+    examples = list(_examples(path, text.split("\n")))
+    if not examples:
+        raise InvalidInput(f"{path} holds no labelled text; a line is: save, tab, V, tab, user, tab, text")
+    return examples
+
+
+def measure(name: str, examples: Iterable[Example]) -> Measured:
+    """Read every text and compare with its label."""
+    parts = dict.fromkeys((EVERYTHING, *ROLES, *TYPES), Counts())
+    misses = []
+    for example in examples:
+        found = extracted(example.text, role=example.role)
+        counts = _counts(example, found)
+        for part, share in ((EVERYTHING, counts), (example.role, counts), *_by_type(example, found)):
+            parts[part] = parts[part].plus(share)
+        if counts.missed or counts.wrong or counts.typed < counts.found:
+            misses.append(Miss(example, tuple(str(one.statement) for one in found)))
+    return Measured(name, parts, tuple(misses))
+
+
+def grid(measured: Measured) -> Grid:
+    """A row for everything, one for each role and one for each type."""
+    headings = ("of", "texts", "found", "missed", "wrong", "precision", "recall", "type")
+    rows = tuple(_row(part, counts) for part, counts in measured.parts.items())
+    return Grid(f"{measured.name}: facts stated in conversations", headings, rows)
+
+
+def lines(misses: Sequence[Miss]) -> Iterator[str]:
+    """What was read wrongly, for people: the text, and the facts that were found in it."""
+    for miss in misses:
+        example = miss.example
+        told = "missed" if not miss.facts else "wrong "
+        found = f" -> {' | '.join(miss.facts)}" if miss.facts else ""
+        yield f"{told} [{example.type} {example.role}] {_on_one_line(example.text)}{found}"
+
+
+def document(measured: Measured) -> dict[str, Any]:
+    """Everything that was measured, shares between 0 and 1."""
+    return {
+        "data": measured.name,
+        "parts": {
+            part: {
+                "found": counts.found,
+                "missed": counts.missed,
+                "wrong": counts.wrong,
+                "passed": counts.passed,
+                "precision": counts.precision,
+                "recall": counts.recall,
+                "type_accuracy": counts.type_accuracy,
+            }
+            for part, counts in measured.parts.items()
+        },
+        "misses": [
+            {
+                "label": str(miss.example.label),
+                "type": miss.example.type,
+                "role": miss.example.role,
+                "text": miss.example.text,
+                "facts": list(miss.facts),
+            }
+            for miss in measured.misses
+        ],
+    }
+
+
+def _counts(example: Example, found: list[Extract]) -> Counts:
+    if example.label is Label.SKIP:
+        return Counts(wrong=len(found), passed=int(not found))
+    if not found:
+        return Counts(missed=1)
+    is_typed = any(one.statement.mark == example.type for one in found)
+    return Counts(found=1, wrong=len(found) - 1, typed=int(is_typed))
+
+
+def _by_type(example: Example, found: list[Extract]) -> Iterator[tuple[str, Counts]]:
+    """The fact at the type that it is labelled with, what is wrong at the type that it was taken for."""
+    marks = [one.statement.mark.value for one in found]
+    if example.label is Label.SAVE:
+        right = marks.index(example.type) if example.type in marks else 0
+        yield example.type, Counts(found=1, typed=int(example.type in marks)) if found else Counts(missed=1)
+        del marks[right : right + 1]
+    yield from ((mark, Counts(wrong=1)) for mark in marks if mark in TYPES)
+
+
+def _examples(path: Path, rows: Iterable[str]) -> Iterator[Example]:
+    for number, row in enumerate(rows, start=1):
+        if not row.strip() or row.startswith("#") or (number == 1 and row.rstrip("\r") == HEADINGS):
+            continue
+        parts = row.rstrip("\r").split("\t")
+        if len(parts) != 4 or not _is_example(*parts):
+            raise InvalidInput(
+                f"{path}: line {number} is {row[:80]!r}; it has to be save or skip, the type, the role and"
+                " the text, with tabs between them"
+            )
+        label, type, role, text = parts
+        yield Example(Label(label), type, role, text.replace("\\n", "\n"))
+
+
+def _is_example(label: str, type: str, role: str, text: str) -> bool:
+    types = TYPES if label == Label.SAVE else ("-",)
+    return label in _LABELS and type in types and role in ROLES and bool(text.strip())
+
+
+def _row(part: str, counts: Counts) -> tuple[str, ...]:
+    total = counts.found + counts.missed + counts.passed + counts.wrong
+    figures = (total, counts.found, counts.missed, counts.wrong)
+    shares = (counts.precision, counts.recall, counts.type_accuracy)
+    return (part, *map(str, figures), *map(_percent, shares))
+
+
+_LABELS: Final = frozenset(map(str, Label))
+
+
+def _on_one_line(text: str) -> str:
+    return text.replace("\n", "\\n")
+
+
+def _share(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"
