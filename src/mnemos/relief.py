@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from mnemos.errors import InvalidInput
+from mnemos.errors import InvalidInput, MnemosError
 from mnemos.facts.abbreviations import ABBREVIATIONS
 from mnemos.facts.conflicts import same
 from mnemos.facts.extraction import extracted
@@ -35,8 +35,10 @@ _MIGRATING: Final = frozenset({Mark.CONSTRAINT, Mark.DECISION, Mark.VALUE})
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 # Never rewritten: code, quotations, addresses, paths, options, whatever has a sign or a digit inside a word.
 _LEFT_ALONE: Final = re.compile(
-    r"(?:```|~~~).*?(?:```|~~~|\Z)|^(?: {4}|\t|>).*?$|`[^`]*`"
-    r"|\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|‘[^’]*’|「[^」]*」|『[^』]*』|(?<!\w)'[^']*'(?!\w)"
+    r"(?:```|~~~).*?(?:```|~~~|\Z)|^(?: {4}|\t|>)[^\n]*|^\$ [^\n]*"
+    r"|(?:^|(?<=\s))--?[A-Za-z][^\n]*|[^\n]*\s=\s[^\n]*"
+    r"|(`+).*?\1|\"[^\"]*\"|[“”„][^“”]*[“”]|«[^»]*»|‹[^›]*›|‘[^’]*’|「[^」]*」|『[^』]*』"
+    r"|(?<!\w)'(?:[^']|''|(?<=\w)'(?=\w))*'(?!\w)"
     r"|\S*(?:://|[-/\\@#_$=<>{}\[\]()|&*%^]|\w[.:]\w|\d)\S*",
     re.DOTALL | re.MULTILINE,
 )
@@ -45,6 +47,7 @@ _LONG: Final = {
     long: short for short, long in ABBREVIATIONS.items() if len(long) > len(short) + 2 and long != "interface"
 }
 _WORD: Final = re.compile(rf"\b(?:{'|'.join(sorted(_LONG, key=len, reverse=True))})\b", re.IGNORECASE)
+_SENTENCE_BEGINS: Final = re.compile(r"(?:^|[.!?:]\s+|\n\s*(?:[-*]\s+)?)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ class Relieved:
     before: dict[str, int] = field(default_factory=dict)
     after: dict[str, int] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
+    unread: dict[str, str] = field(default_factory=dict)
+    """Files that could not be read, and why."""
 
 
 def relieve(
@@ -81,23 +86,38 @@ def relieve(
         raise InvalidInput(f"threshold_pct is {threshold!r}; use 0 to 100")
     done = Relieved()
     for book in books:
-        use = notebook.use(book)
+        try:
+            use = notebook.use(book)
+            entries = notebook.entries(book)
+        except MnemosError as exc:
+            # The other file may need room all the same.
+            done.unread[book] = str(exc)
+            continue
         done.before[book] = done.after[book] = use.percent
         if use.percent > threshold:
-            room = _Room(notebook, facts, book, use.limit, notebook.entries(book), dry_run=dry_run)
+            room = _Room(notebook, facts, book, use.limit, entries, dry_run=dry_run)
             done.steps += room.made()
             done.after[book] = room.percent
     return done
 
 
 def abbreviated(entry: str) -> str:
-    """An entry with short forms for long words; what is code, quoted or an address stays as it is."""
+    """An entry with short forms for long words; names, and what is code, quoted or an address, stay."""
+    kept = [found.span() for found in _LEFT_ALONE.finditer(entry)]
     parts: list[str] = []
     end = 0
-    for kept in _LEFT_ALONE.finditer(entry):
-        parts += _WORD.sub(_short, entry[end : kept.start()]), kept.group()
-        end = kept.end()
-    return "".join([*parts, _WORD.sub(_short, entry[end:])])
+    for word in _WORD.finditer(entry):
+        inside = any(start <= word.start() < stop for start, stop in kept)
+        if not inside and _is_plain(word, entry):
+            parts += entry[end : word.start()], _LONG[word.group().lower()]
+            end = word.end()
+    return "".join([*parts, entry[end:]])
+
+
+def _is_plain(word: re.Match[str], entry: str) -> bool:
+    """Whether a word is no name: in small letters, or with a capital where a sentence begins."""
+    text = word.group()
+    return text.islower() or (text.istitle() and _SENTENCE_BEGINS.search(entry[: word.start()]) is not None)
 
 
 def as_facts(entry: str, most: int) -> list[Statement]:
@@ -119,10 +139,6 @@ def _stated(sentence: str, most: int) -> Statement:
         raise InvalidInput("it states no fact, or several")
     statement = found[0].statement
     return Statement(statement.mark, statement.target, line)
-
-
-def _short(word: re.Match[str]) -> str:
-    return _LONG[word.group().lower()]
 
 
 @dataclass(slots=True)

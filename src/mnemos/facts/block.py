@@ -126,6 +126,7 @@ def compose(
     *,
     scopes: Sequence[str] = (),
     conflicts: Sequence[str] = (),
+    notes: Sequence[str] = (),
 ) -> Block:
     """The block; ``lines`` prints the facts within so many tokens.
 
@@ -142,7 +143,7 @@ def compose(
         room = min(room, facts.tokens) - over
     # What is added is counted alone: together it takes no more.
     left = -over
-    for beside in (_beside("in conflict", conflicts), _beside("open", scopes)):
+    for beside in (_beside("in conflict", conflicts), _beside("notebook", notes), _beside("open", scopes)):
         if beside and _cost(beside) <= left:
             head += beside
             left -= _cost(beside)

@@ -56,8 +56,11 @@ class Reading:
         self._references = References()
         self._budget = Budget(settings.hot_tokens, settings.hot_tokens + 30)
 
-    def status(self, *, session_id: str | None = None) -> Status:
-        """What belongs in every prompt: the hot facts as a block within its budget of tokens."""
+    def status(self, *, session_id: str | None = None, notes: Sequence[str] = ()) -> Status:
+        """What belongs in every prompt: the hot facts as a block within its budget of tokens.
+
+        ``notes``: what the block says of the notebook, if there is room.
+        """
         optional_name("session_id", session_id)
 
         def work(tx: Reads) -> Status:
@@ -70,6 +73,7 @@ class Reading:
                 self._budget,
                 scopes=open_scopes,
                 conflicts=targets[:_CONFLICTS_SHOWN],
+                notes=notes,
             )
             return Status(block.text, block.tokens, block.gauge, conflicts, open_scopes)
 

@@ -66,7 +66,11 @@ class KeptInMemory:
         with self._lock:
             before = self._texts[book]
             after = change(before)
-            record(before, after, lambda: self._texts.update({book: after}))
+            try:
+                record(before, after, lambda: self._texts.update({book: after}))
+            except BaseException:
+                self._texts[book] = before
+                raise
         return before, after
 
     def keep_copy(self, book: Book, text: str) -> str:  # noqa: ARG002
@@ -104,8 +108,20 @@ class Folder:
         with self._locked(book):
             before = self.read(book)
             after = change(before)
-            record(before, after, lambda: self._replace(self.path(book), after))
+            was_there = self.path(book).exists()
+            try:
+                record(before, after, lambda: self._replace(self.path(book), after))
+            except BaseException:
+                # Noted in vain, or not at all: the disk may have become full between file and log.
+                self._put_back(book, before if was_there else None)
+                raise
         return before, after
+
+    def _put_back(self, book: Book, text: str | None) -> None:
+        if text is None:
+            self.path(book).unlink(missing_ok=True)
+        elif self.read(book) != text:
+            self._replace(self.path(book), text)
 
     def keep_copy(self, book: Book, text: str) -> str:
         return _copied(self.path(book), text.encode())

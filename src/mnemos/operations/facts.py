@@ -190,7 +190,9 @@ class ShowStatus(Operation, frozen=True, kw_only=True):
     def run(self, memory: Memory, progress: Progress) -> MemoryStatus:  # noqa: ARG002
         from mnemos.facts.block import LEGEND
 
-        status = memory.facts.status(session_id=self.session_id)
+        notebook = _notebook(memory)
+        notes = [f"{name} {share}%" for name, share in notebook.items() if share]
+        status = memory.facts.status(session_id=self.session_id, notes=notes)
         return MemoryStatus(
             block=status.text,
             tokens=status.tokens,
@@ -198,7 +200,7 @@ class ShowStatus(Operation, frozen=True, kw_only=True):
             conflicts=[conflict_dict(one) for one in status.conflicts],
             scopes=list(status.scopes),
             legend=LEGEND,
-            notebook=_notebook(memory),
+            notebook=notebook,
         )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
-from mnemos.errors import InvalidInput
+from mnemos.errors import InvalidInput, MnemosError
 from mnemos.notebook.model import joined
 from mnemos.operations.base import Done, Operation, Progress, Result, Traits
 
@@ -87,16 +87,18 @@ class ShowNotes(Operation, frozen=True, kw_only=True):
     def run(self, memory: Memory, progress: Progress) -> NotesShown:  # noqa: ARG002
         files = []
         for name in memory.settings.notebook_files:
-            use = memory.notebook.use(name)
-            files.append(
-                {
-                    "target": name,
-                    "entries": memory.notebook.entries(name),
-                    "used": use.used,
-                    "limit": use.limit,
-                    "percent": use.percent,
-                }
-            )
+            file: dict[str, Any] = {
+                "target": name,
+                "entries": [],
+                "used": 0,
+                "limit": memory.notebook.limit(name),
+            }
+            try:
+                use = memory.notebook.use(name)
+                file |= {"entries": memory.notebook.entries(name), "used": use.used, "percent": use.percent}
+            except MnemosError as exc:
+                file |= {"percent": 0, "unread": str(exc)}
+            files.append(file)
         return NotesShown(files=files)
 
 
@@ -108,6 +110,7 @@ class NotesShown(Result, frozen=True, kw_only=True):
         for file in self.files:
             lines.append(f"{file['target']}: {file['percent']}% ({file['used']}/{file['limit']} characters)")
             lines += [f"  - {entry.replace(chr(10), chr(10) + '    ')}" for entry in file["entries"]]
+            lines += [f"  {file['unread']}"] if "unread" in file else []
         return "\n".join(lines) or "The notebook is switched off."
 
 
@@ -198,6 +201,7 @@ class OptimizeNotes(Operation, frozen=True, kw_only=True):
                 }
                 for step in done.steps
             ],
+            unread=done.unread,
             dry_run=self.dry_run,
         )
 
@@ -206,10 +210,12 @@ class NotesOptimized(Result, frozen=True, kw_only=True):
     before: dict[str, int]
     after: dict[str, int]
     steps: list[dict[str, Any]]
+    unread: dict[str, str]
     dry_run: bool
 
     def as_text(self) -> str:
         shares = ", ".join(f"{name} {share}% -> {self.after[name]}%" for name, share in self.before.items())
         would = "would be " if self.dry_run else ""
         lines = [f"{would}{step['action']}: {' '.join(step['entry'].split())}" for step in self.steps]
-        return "\n".join([shares or "The notebook is switched off.", *(lines or ["Nothing to do."])])
+        lines += self.unread.values()
+        return "\n".join([shares or "No file was looked at.", *(lines or ["Nothing to do."])])
