@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 from unicodedata import category
 
@@ -46,6 +47,7 @@ def blocks(pages: Sequence[Page], tokens: int = TOKENS) -> str:
     return "\n\n".join(texts)
 
 
+@lru_cache(maxsize=256)
 def shown(entry: str) -> str:
     """An entry as it may stand in a prompt: no order, nothing hidden, no rule that looks like ours."""
     found = threats(entry)

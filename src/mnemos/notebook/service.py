@@ -41,6 +41,8 @@ class Notebook:
         self._clock = clock
         self._snapshots: dict[str, str] = {}
         self._failures = 0
+        # The last text of each file with its entries, because judging them takes longer than recall by words.
+        self._judged: dict[Book, tuple[str, dict[str, str]]] = {}
 
     # --- changing ---------------------------------------------------------------------------
 
@@ -296,8 +298,12 @@ class Notebook:
 
     def _wanted(self, book: Book, text: str) -> dict[str, str]:
         """What recall may find: entries as large as we would write them, that are no order to the model."""
-        entries = [entry for entry in entries_of(text) if len(entry) <= self.limit(book)]
-        return {f"{book}:{digest(entry)}": entry for entry in entries if not threats(entry)}
+        known = self._judged.get(book)
+        if known is None or known[0] != text:
+            entries = [entry for entry in entries_of(text) if len(entry) <= self.limit(book)]
+            known = text, {f"{book}:{digest(entry)}": entry for entry in entries if not threats(entry)}
+            self._judged[book] = known
+        return known[1]
 
     def _use(self, book: Book, entries: Sequence[str]) -> Use:
         return Use(book, len(joined(list(entries))), self.limit(book), len(entries))
