@@ -90,7 +90,7 @@ class Memory(Home):
         home = self.settings.home
         if self.settings.space != DEFAULT_SPACE:
             # One folder a space, however deep its name: none lies inside another.
-            home = home / "spaces" / self.settings.space.replace("/", "%2F")
+            home = home / "spaces" / self.settings.space.replace("/", "+")
         return Folder(home / "memories", busy_seconds=self.settings.busy_seconds)
 
     @part
@@ -285,6 +285,7 @@ class Memory(Home):
 
     def _undoable(self, entry_id: int | None) -> AuditRow:
         if entry_id is not None:
+            whole("entry_id", entry_id)
             entry = self.storage.read(lambda tx: tx.audit.get(entry_id))
             if entry is None:
                 raise NotFound(f"the log has no entry {entry_id}; see `mnemos log`")

@@ -81,7 +81,7 @@ def applied(entries: Sequence[str], changes: Sequence[Change], book: Book, limit
                 del now[place]
             else:
                 now[place] = change.content
-    _check_limit(entries, now, book, limit)
+    check_limit(entries, now, book, limit)
     return now
 
 
@@ -104,7 +104,8 @@ def _find(entries: Sequence[str], old_text: str, book: Book) -> int:
     return found[0]
 
 
-def _check_limit(before: Sequence[str], after: list[str], book: Book, limit: int) -> None:
+def check_limit(before: Sequence[str], after: list[str], book: Book, limit: int) -> None:
+    """Entries that take more than the limit, and more than before, raise TooLarge."""
     size, former = len(joined(after)), len(joined(list(before)))
     if size <= limit or size < former:
         return

@@ -10,7 +10,7 @@ from typing import Any
 from mnemos.errors import Disabled, InvalidInput, MnemosError, NotFound, ReadOnly, Refused
 from mnemos.notebook import undo
 from mnemos.notebook.block import Page, blocks
-from mnemos.notebook.editing import Change, applied, checked, checked_operations
+from mnemos.notebook.editing import Change, applied, check_limit, checked, checked_operations
 from mnemos.notebook.model import Book, Use, book_of, entries_of, joined
 from mnemos.notebook.shelf import Shelf
 from mnemos.settings import Settings
@@ -22,6 +22,9 @@ KIND = "note"
 """What notes are called among the passages of recall."""
 
 _TOO_OFTEN = 3
+# What recall is told of a file, at most.
+_TIMES_THE_LIMIT = 3
+_MOST_FED = 200
 
 log = logging.getLogger("mnemos.notebook")
 
@@ -60,7 +63,8 @@ class Notebook:
 
     def change(self, operations: Sequence[dict[str, Any]], *, target: str = Book.MEMORY) -> Use:
         """Do several things to one file, all or none; only the final state has to keep to the limit."""
-        self._check_writable()
+        # First what people did before: the log keeps the order in which things happened.
+        self.notice()
         try:
             book = self._open_book(target)
             changes = checked_operations(operations)
@@ -82,10 +86,11 @@ class Notebook:
         book = self._open_book(target)
         if not isinstance(text, str):
             raise InvalidInput(f"text is a {type(text).__name__}; use a text")
-        changes = [checked("add", entry, None) for entry in entries_of(text)]
-        for change in changes:
-            _check_safe(change)
-        return self._apply(book, lambda _: joined(applied([], changes, book, self.limit(book))))
+        entries = list(dict.fromkeys(entries_of(text)))
+        check_limit([], entries, book, self.limit(book))
+        for entry in entries:
+            _check_safe(checked("add", entry, None))
+        return self._apply(book, lambda _: joined(entries))
 
     def shrink(self, target: str, entry: str, shorter: str | None) -> Use:
         """Make a file smaller by one entry: shortened, or taken out. Also one that is over its limit."""
@@ -300,13 +305,26 @@ class Notebook:
         """What recall may find: entries as large as we would write them, that are no order to the model."""
         known = self._judged.get(book)
         if known is None or known[0] != text:
-            entries = [entry for entry in entries_of(text) if len(entry) <= self.limit(book)]
+            entries = _newest(entries_of(text), self.limit(book))
             known = text, {f"{book}:{digest(entry)}": entry for entry in entries if not threats(entry)}
             self._judged[book] = known
         return known[1]
 
     def _use(self, book: Book, entries: Sequence[str]) -> Use:
         return Use(book, len(joined(list(entries))), self.limit(book), len(entries))
+
+
+def _newest(entries: Sequence[str], limit: int) -> list[str]:
+    """Of a file that somebody made far too large, as much as a few files of ours, without giant entries."""
+    kept: list[str] = []
+    room = _TIMES_THE_LIMIT * limit
+    for entry in reversed(entries):
+        if len(entry) <= limit and len(entry) <= room:
+            kept.append(entry)
+            room -= len(entry)
+        if room <= 0 or len(kept) >= _MOST_FED:
+            break
+    return kept
 
 
 def digest(entry: str) -> str:

@@ -55,6 +55,7 @@ def explained(message: str, arguments: Mapping[str, Any]) -> str:
     """A complaint of the decoder in words for people and models, with the value it is about."""
     at = _AT.search(message)
     complaint = _QUOTED.sub(_in_words, message.partition(" - at ")[0])
+    complaint = cut(complaint, 3 * _SHOWN)
     if at is None:
         return complaint
     given = cut(repr(arguments.get(at[1])), _SHOWN)

@@ -152,8 +152,8 @@ class RewriteNotes(Operation, frozen=True, kw_only=True):
     ] = None
 
     def run(self, memory: Memory, progress: Progress) -> NotesEdited:  # noqa: ARG002
-        if self.text is None:
-            raise InvalidInput("text is missing; pass the whole new text of the file")
+        if self.text is None or not self.text.strip():
+            raise InvalidInput("text is empty; pass the whole new text of the file, or remove its entries")
         before = memory.notebook.entries(self.target)
         use = memory.notebook.write(self.target, self.text)
         return NotesEdited.of(use, changed=before != memory.notebook.entries(self.target))
