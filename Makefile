@@ -4,7 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test lint types check docs bench nightly clean
+# Programs that Mnemos plugs into, tested as they are on PyPI: large, so in an environment of their own.
+HOSTS := .venv-hosts
+HERMES := hermes-agent==0.19.0
+
+.PHONY: setup demo test test-hosts lint types check docs bench nightly clean
 
 setup: $(STAMP)
 
@@ -18,6 +22,27 @@ demo: setup
 
 test: setup lint types
 	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+
+test-hosts:
+	@if $(MAKE) --no-print-directory $(HOSTS)/.hermes; then \
+		$(MAKE) --no-print-directory run-hosts; \
+	else \
+		echo "==== SKIPPED: $(HERMES) cannot be installed here, so nothing was tested inside of it ====" >&2; \
+	fi
+
+$(HOSTS)/.hermes: Makefile
+	$(PYTHON) -m venv $(HOSTS)
+	$(HOSTS)/bin/python -m pip install --quiet --retries 2 $(HERMES) pytest==9.2.0
+	touch $@
+
+$(HOSTS)/.installed: $(HOSTS)/.hermes pyproject.toml
+	$(HOSTS)/bin/python -m pip install --quiet -e .
+	touch $@
+
+.PHONY: run-hosts
+run-hosts: $(HOSTS)/.installed
+	$(HOSTS)/bin/python -m pytest --override-ini addopts= --override-ini filterwarnings= \
+		--confcutdir tests/hosts tests/hosts
 
 lint: setup
 	$(BIN)/ruff check .
@@ -37,4 +62,4 @@ nightly: setup
 	$(BIN)/python -m pytest --nightly
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .coverage .coverage.*
+	rm -rf $(VENV) $(HOSTS) .mypy_cache .ruff_cache .pytest_cache .coverage .coverage.*

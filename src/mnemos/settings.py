@@ -98,7 +98,7 @@ class Settings:
     embedding: Model = Model()
     """The endpoint of the embedder, where it is one."""
     provider: str = ""
-    """The external provider of memory beside the built-in one; in config.toml ``provider`` of ``[memory]``."""
+    """The external provider of memory beside the built-in one; in config.toml under ``[memory]``."""
     prompt_parts: str = "notebook,facts"
     """What the built-in provider puts into the system prompt."""
     prefetch_tokens: int = 800

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from mnemos.operations import registry
@@ -46,6 +47,21 @@ CALLS: dict[str, dict[str, Any]] = {
     "facts_list": {"scope": "shop", "type": ["V", "?"], "limit": 5},
     "facts_scopes": {"limit": 5},
     "facts_conflicts": {"limit": 5},
+    "providers_list": {},
+    "providers_status": {},
+    "providers_setup": {"name": "builtin"},
+    "memory": {
+        "operations": [
+            {"action": "replace", "old_text": "make test", "content": "Tests run with make check"},
+            {"action": "add", "content": "Deploys go through the gateway"},
+        ]
+    },
+    "memory_optimize": {"threshold_pct": 2.0},
+    "notebook_show": {},
+    "notebook_add": {"content": "Prefers short answers", "target": "user"},
+    "notebook_edit": {"target": "memory", "text": "One note\n§\nAnother note"},
+    "notebook_undo": {},
+    "connect_hermes": {"hermes_home": "{root}/home"},
     "import_hermes_memory": {"path": "{root}/hermes-memory.db"},
     "stats": {},
     "optimize": {"seconds": 1.5},
@@ -81,7 +97,7 @@ def command_line(name: str, given: dict[str, Any]) -> list[str]:
             words.append(option)
         else:
             for one in value if isinstance(value, list) else [value]:
-                words += [option, str(one)]
+                words += [option, json.dumps(one) if isinstance(one, dict) else str(one)]
     if traits.destructive:
         words.append("--yes")
     typed = [str(given[key]) for key in traits.positional if key in given]

@@ -58,7 +58,7 @@ def mnemos(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo's history and a few facts in a home beside a backup of it; to be copied, not used."""
+    """The demo's history, a few facts and notes in a home beside a backup of it; to be copied, not used."""
     root = tmp_path_factory.mktemp("filled")
     with Memory.at(root / "home", space="default", disabled=False, clock=lambda: NOW) as memory:
         memory.sessions.import_sessions(history(NOW))
@@ -66,6 +66,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         memory.sessions.archive("empty")
         memory.facts.write(FACTS, scope="shop")
         memory.facts.write("V[srv.prod]: api.example.com:3005\nD[deploy.day]: this Friday, once")
+        memory.notebook.add("Tests run with make test")
+        memory.notebook.add("C[deploy.day]: nvr on Sundays")
+        memory.notebook.add("Answers to Sam", target="user")
         memory.backup(root / "copy.db")
     _make_hermes_memory(root / "hermes-memory.db")
     return root

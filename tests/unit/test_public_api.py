@@ -28,8 +28,9 @@ def test_the_public_names_are_these() -> None:
 
 
 def test_the_testing_names_are_these() -> None:
-    assert mnemos.testing.__all__ == ["FixedClock", "StorageContract"]
-    assert mnemos.testing.StorageContract.__name__ == "StorageContract"
+    assert mnemos.testing.__all__ == ["FixedClock", "ProviderContract", "StorageContract"]
+    for name in mnemos.testing.__all__:
+        assert getattr(mnemos.testing, name).__name__ == name
 
 
 @pytest.mark.parametrize("module", [mnemos, mnemos.testing])

@@ -147,7 +147,8 @@ class Notebook:
         for name in self._settings.notebook_files:
             book = Book(name)
             try:
-                self._shelf.change(book, str, lambda text, _, __: self._notice(book, text))  # noqa: B023
+                if self._is_unlogged(book, self._shelf.read(book)):
+                    self._shelf.change(book, str, lambda text, _, __: self._notice(book, text))  # noqa: B023
             except MnemosError as exc:
                 # Whoever wants to undo something else is not to be kept from it.
                 log.warning("what was changed in %s by hand is not in the log: %s", book.filename, exc)
@@ -267,9 +268,11 @@ class Notebook:
             tx.audit.mark_undone(undoing, by)
         self._feed(tx, book, after)
 
+    def _is_unlogged(self, book: Book, text: str) -> bool:
+        return self._storage.read(lambda tx: _logged(tx, book)) != text
+
     def _notice(self, book: Book, text: str) -> None:
-        known = self._storage.read(lambda tx: _logged(tx, book))
-        if known != text:
+        if self._is_unlogged(book, text):
             self._storage.write(lambda tx: self._note_by_hand(tx, book, text))
 
     def _note_by_hand(self, tx: Writes, book: Book, text: str) -> None:

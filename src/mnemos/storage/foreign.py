@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +21,14 @@ class HermesFact:
     created_at: float
     updated_at: float
     scope_status: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HermesSession:
+    """A session in the ``state.db`` of Hermes Agent, and its messages in the order they were written.
+
+    Columns by name, as they are stored: which there are depends on the version.
+    """
+
+    columns: Mapping[str, Any]
+    messages: Sequence[Mapping[str, Any]]

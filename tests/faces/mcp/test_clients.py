@@ -119,7 +119,7 @@ def test_what_would_touch_files_is_not_offered_over_http(client: Connected, way:
 
 def test_conversations_are_resources(client: Connected) -> None:
     listed = {str(resource.uri) for resource in client.list_resources().resources}
-    assert "mnemos://sessions" in listed
+    assert {"mnemos://sessions", "mnemos://notebook"} <= listed
     for uri in listed:
         (content,) = client.read_resource(uri).contents
         assert content.mime_type == "text/plain"

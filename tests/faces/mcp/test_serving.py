@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -61,11 +62,13 @@ def piped(calls: Calls, *sent: bytes) -> list[dict[str, Any]]:
     (incoming, our_end), (their_end, outgoing) = os.pipe(), os.pipe()
     with open(our_end, "wb") as stream:  # noqa: PTH123
         stream.write(b"\n".join(sent))
-    anyio.run(pipe.serve, server_of(calls), calls, incoming, outgoing)
-    os.close(incoming)
-    os.close(outgoing)
-    with open(their_end, "rb") as stream:  # noqa: PTH123
-        return [json.loads(line) for line in stream]
+    with open(their_end, "rb") as stream, ThreadPoolExecutor(1) as reader:  # noqa: PTH123
+        # Read meanwhile: a list of all tools is more than a pipe holds.
+        said = reader.submit(stream.readlines)
+        anyio.run(pipe.serve, server_of(calls), calls, incoming, outgoing)
+        os.close(incoming)
+        os.close(outgoing)
+        return [json.loads(line) for line in said.result()]
 
 
 def test_every_question_in_the_pipe_is_answered_once(shop: Path) -> None:

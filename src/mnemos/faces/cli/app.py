@@ -21,6 +21,8 @@ from mnemos.operations.index import ENTRIES, Entry
 _GROUPS = {
     "sessions": "Conversations: list, show, search, export, tidy.",
     "notebook": "The notes in every prompt: show, add, edit, undo.",
+    "providers": "Other memories beside the built-in one: list, status, setup.",
+    "connect": "Let another program use this memory.",
     "import": "Bring in what other programs keep.",
     "facts": "Constraints, decisions, values: write, search, history, scopes, export.",
 }

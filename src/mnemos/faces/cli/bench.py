@@ -165,6 +165,41 @@ def extraction(
             click.echo(plain(line))
 
 
+@bench.command()
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Labelled texts; default: those of the repository.",
+)
+@click.option("--misses", is_flag=True, help="List the texts that were judged wrongly.")
+@click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+@click.pass_obj
+def threats(
+    chosen: Chosen,
+    data: Path | None,
+    misses: bool,  # noqa: FBT001 - click passes it by name
+    as_json: bool,  # noqa: FBT001 - click passes it by name
+) -> None:
+    """How well dangerous notes are told from harmless ones: false positives and misses on labelled texts.
+
+    A line of the file is threat or benign, the language and the text, with tabs between them.
+    """
+    # What draws tables of figures needs numpy, which takes 150 ms to import.
+    from mnemos.bench import threats as bench_of_threats
+
+    path = bench_of_threats.LABELLED if data is None else data
+    measured = bench_of_threats.measure(path.stem, bench_of_threats.read(path))
+    if as_json or chosen.json:
+        click.echo(in_json(bench_of_threats.document(measured)))
+        return
+    for grid in bench_of_threats.grids(measured):
+        _show(grid)
+    if misses:
+        for line in bench_of_threats.lines(measured.misses):
+            click.echo(plain(line))
+
+
 def _measure(data: Data, pools: tuple[str, ...], *, quiet: bool) -> list[Measured]:
     from mnemos.bench.home import in_a_home
     from mnemos.bench.pools import arrangements

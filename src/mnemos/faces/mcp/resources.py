@@ -57,6 +57,13 @@ READABLE: tuple[Readable, ...] = tuple(
             "memory_status",
         ),
         Readable(
+            "mnemos://notebook",
+            "notebook",
+            "Notes",
+            "The notes that belong into every prompt, with how full their files are.",
+            "notebook_show",
+        ),
+        Readable(
             "mnemos://facts",
             "facts",
             "Facts",

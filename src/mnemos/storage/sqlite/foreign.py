@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import apsw
 
 from mnemos.errors import InvalidInput, NotADatabase, NotFound
-from mnemos.storage.foreign import HermesFact
+from mnemos.storage.foreign import HermesFact, HermesSession
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite.connection import DRIVER_ERRORS, patience, rows, translated, value
 
@@ -24,6 +25,45 @@ def hermes_memory(path: Path) -> list[HermesFact]:
         if not value(connection, SQL.has_hermes_memory):
             raise InvalidInput(f"{path} is no database of hermes-memory: it does not have its tables")
         return [HermesFact(*row) for row in rows(connection, SQL.hermes_memory)]
+
+
+class HermesState:
+    """The ``state.db`` of Hermes Agent, of its first version or any later one.
+
+    Each read sees one moment; none lasts, because its owner may be writing.
+    """
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def parents(self) -> dict[str, str | None]:
+        """The ids of all sessions, oldest first, each with the session that it follows."""
+        return dict(rows(self._connection, SQL.hermes_parents))
+
+    def session(self, session_id: str) -> HermesSession | None:
+        """A session with its messages; None when unknown. Text that is not UTF-8 raises InvalidInput."""
+        with self._connection:
+            try:
+                found = _dicts(self._connection, SQL.hermes_session, (session_id,))
+                messages = _dicts(self._connection, SQL.hermes_messages, (session_id,))
+            except UnicodeDecodeError as exc:
+                raise InvalidInput(f"session {session_id!r} holds text that is not UTF-8: {exc}") from exc
+        return HermesSession(found[0], messages) if found else None
+
+
+@contextmanager
+def hermes_state(path: Path) -> Iterator[HermesState]:
+    """Open the ``state.db`` of a Hermes Agent, which may be running. Other tables raise InvalidInput."""
+    with _opened(path) as connection:
+        if not value(connection, SQL.has_hermes_state):
+            raise InvalidInput(f"{path} is no database of Hermes Agent: it does not have its tables")
+        connection.execute("COMMIT")
+        yield HermesState(connection)
+
+
+def _dicts(connection: apsw.Connection, sql: str, bindings: Any) -> list[dict[str, Any]]:
+    cursor = connection.execute(sql, bindings)
+    return [dict(zip((column[0] for column in cursor.description), row, strict=True)) for row in cursor]
 
 
 @contextmanager

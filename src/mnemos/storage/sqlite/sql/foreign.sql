@@ -17,3 +17,33 @@ SELECT
 FROM facts AS f
 LEFT JOIN scopes AS s ON s.id = f.scope_id
 ORDER BY f.created_at, f.rowid
+
+-- name: has_hermes_state
+SELECT
+    (
+        SELECT count(*)
+        FROM pragma_table_info('sessions')
+        WHERE name IN ('id', 'source', 'parent_session_id', 'started_at')
+    )
+    + (
+        SELECT count(*)
+        FROM pragma_table_info('messages')
+        WHERE name IN ('id', 'session_id', 'role', 'content', 'timestamp')
+    ) = 9
+
+-- name: hermes_parents
+SELECT CAST(id AS TEXT), CAST(parent_session_id AS TEXT)
+FROM sessions
+ORDER BY started_at, id
+
+-- name: hermes_session
+-- Every version of the table has other columns.
+SELECT *
+FROM sessions
+WHERE id = ?
+
+-- name: hermes_messages
+SELECT *
+FROM messages
+WHERE session_id = ?
+ORDER BY id

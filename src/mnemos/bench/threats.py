@@ -1,0 +1,222 @@
+"""How well dangerous notes are told from harmless ones, on labelled texts.
+
+A file has one text a line: ``threat`` or ``benign``, the language, and the text, with tabs between them. In the
+text ``\\n`` is a new line, ``\\\\`` a backslash, and ``\\u200b`` or ``\\U000e0069`` a character by its number. Empty
+lines and lines that begin with ``#`` are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from mnemos.bench.report import Grid
+from mnemos.errors import InvalidInput, NotFound
+from mnemos.text.threats import Threat, ThreatKind, threats
+
+LABELLED: Final = Path(__file__).parents[3] / "tests" / "data" / "threats" / "labelled.tsv"
+"""The texts of a checked-out repository; an installed package does not have them."""
+EVERYTHING: Final = "all"
+
+
+class Label(StrEnum):
+    THREAT = "threat"
+    BENIGN = "benign"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    label: Label
+    language: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """A text that was judged wrongly; ``found`` is the first threat seen in it, None when none was."""
+
+    example: Example
+    found: Threat | None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many threats were found and missed, and how many harmless texts were stopped and passed."""
+
+    found: int = 0
+    missed: int = 0
+    stopped: int = 0
+    passed: int = 0
+
+    @property
+    def misses(self) -> float | None:
+        """The share of the threats that was not found; None when there are none."""
+        return _share(self.missed, self.found + self.missed)
+
+    @property
+    def false_positives(self) -> float | None:
+        """The share of the harmless texts that was stopped; None when there are none."""
+        return _share(self.stopped, self.stopped + self.passed)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Counts of everything and of each language in the order of the file, and what was judged wrongly.
+
+    ``kinds`` says how many threats were found as each kind, and how many harmless texts were taken for it;
+    a text may be found as several.
+    """
+
+    name: str
+    languages: dict[str, Counts]
+    kinds: dict[ThreatKind, tuple[int, int]]
+    misses: tuple[Miss, ...]
+
+
+def read(path: Path) -> list[Example]:
+    """The labelled texts of a file. A missing file raises NotFound, a wrong line InvalidInput."""
+    try:
+        content = path.read_text(encoding="utf-8")
+    except FileNotFoundError as exc:
+        raise NotFound(f"there is no file {path}; name one with --data FILE (label, language, text)") from exc
+    except UnicodeDecodeError as exc:
+        raise InvalidInput(f"{path} is not UTF-8 text: {exc}") from exc
+    except OSError as exc:
+        raise InvalidInput(f"{path} cannot be read: {exc.strerror}") from exc
+    examples = list(_examples(path, content.split("\n")))
+    if not examples:
+        raise InvalidInput(f"{path} holds no labelled text; a line is: threat, tab, en, tab, text")
+    return examples
+
+
+def measure(name: str, examples: Iterable[Example]) -> Measured:
+    """Judge every text and compare with its label."""
+    tallies: dict[str, list[int]] = {EVERYTHING: [0, 0, 0, 0]}
+    kinds = {kind: [0, 0] for kind in ThreatKind}
+    wrong = []
+    for example in examples:
+        found = threats(example.text)
+        dangerous = example.label is Label.THREAT
+        place = (0 if found else 1) if dangerous else (2 if found else 3)
+        for part in (EVERYTHING, example.language):
+            tallies.setdefault(part, [0, 0, 0, 0])[place] += 1
+        for kind in {threat.kind for threat in found}:
+            kinds[kind][0 if dangerous else 1] += 1
+        if dangerous != bool(found):
+            wrong.append(Miss(example, found[0] if found else None))
+    return Measured(
+        name,
+        {part: Counts(*tally) for part, tally in tallies.items()},
+        {kind: (found, stopped) for kind, (found, stopped) in kinds.items()},
+        tuple(wrong),
+    )
+
+
+def grids(measured: Measured) -> tuple[Grid, Grid]:
+    """A row for everything and one a language; and a row a kind."""
+    languages = Grid(
+        f"{measured.name}: threats",
+        ("language", "threats", "missed", "misses %", "benign", "stopped", "false positives %"),
+        tuple(_row(part, counts) for part, counts in measured.languages.items()),
+    )
+    kinds = Grid(
+        f"{measured.name}: threats found as",
+        ("kind", "threats", "benign"),
+        tuple((str(kind), str(found), str(stopped)) for kind, (found, stopped) in measured.kinds.items()),
+    )
+    return languages, kinds
+
+
+def lines(misses: Sequence[Miss]) -> Iterator[str]:
+    """What was judged wrongly, for people: missed texts, and stopped ones with what was seen in them."""
+    for miss in misses:
+        example = miss.example
+        told = f"stopped as {miss.found.kind}:" if miss.found else "missed:"
+        yield f"{told} [{example.language}] {_escaped(example.text)}"
+
+
+def document(measured: Measured) -> dict[str, Any]:
+    """Everything that was measured, shares between 0 and 1."""
+    return {
+        "data": measured.name,
+        "languages": {
+            part: {
+                "found": counts.found,
+                "missed": counts.missed,
+                "stopped": counts.stopped,
+                "passed": counts.passed,
+                "misses": counts.misses,
+                "false_positives": counts.false_positives,
+            }
+            for part, counts in measured.languages.items()
+        },
+        "kinds": {
+            str(kind): {"threats": found, "benign": stopped}
+            for kind, (found, stopped) in measured.kinds.items()
+        },
+        "misses": [
+            {
+                "label": str(miss.example.label),
+                "language": miss.example.language,
+                "text": miss.example.text,
+                "kind": str(miss.found.kind) if miss.found else None,
+                "reason": miss.found.reason if miss.found else None,
+            }
+            for miss in measured.misses
+        ],
+    }
+
+
+_LABELS: Final = frozenset(map(str, Label))
+_ESCAPE: Final = re.compile(r"\\(?:(n)|(\\)|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))")
+_LAST_CHARACTER: Final = 0x10FFFF
+
+
+def _examples(path: Path, rows: Iterable[str]) -> Iterator[Example]:
+    for number, row in enumerate(rows, start=1):
+        if not row.strip() or row.startswith("#"):
+            continue
+        parts = row.rstrip("\r").split("\t")
+        if len(parts) != 3 or parts[0] not in _LABELS or not parts[2].strip():
+            raise InvalidInput(
+                f"{path}: line {number} is {row[:80]!r}; it has to be threat or benign, the language and the"
+                " text, with tabs between them"
+            )
+        yield Example(Label(parts[0]), parts[1], _ESCAPE.sub(_unescaped, parts[2]))
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    if escape[1]:
+        return "\n"
+    if escape[2]:
+        return "\\"
+    code = int(escape[3] or escape[4], 16)
+    return chr(code) if code <= _LAST_CHARACTER else escape[0]
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\n", "\\n")
+
+
+def _row(part: str, counts: Counts) -> tuple[str, ...]:
+    return (
+        part,
+        str(counts.found + counts.missed),
+        str(counts.missed),
+        _percent(counts.misses),
+        str(counts.stopped + counts.passed),
+        str(counts.stopped),
+        _percent(counts.false_positives),
+    )
+
+
+def _share(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"

@@ -1,0 +1,1 @@
+"""Mnemos inside other programs, each in a folder of its own."""

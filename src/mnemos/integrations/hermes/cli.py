@@ -1,0 +1,43 @@
+"""``hermes mnemos …``: the commands of Mnemos, on the memory that this Hermes uses."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+DESCRIPTION = """The commands of Mnemos, on the memory that this Hermes uses, such as:
+
+  hermes mnemos recall "which port does staging use?"
+  hermes mnemos sessions list
+  hermes mnemos doctor
+
+Without words: where the memory is. `hermes mnemos -- --help` lists all commands."""
+
+
+def register_cli(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``hermes mnemos``."""
+    parser.description = DESCRIPTION
+    parser.add_argument("words", nargs=argparse.REMAINDER, help="what would be typed after mnemos")
+    parser.set_defaults(func=mnemos_command)
+
+
+def mnemos_command(arguments: argparse.Namespace) -> None:
+    """Run a command of Mnemos, and end with its exit code when that is not 0."""
+    # Hermes builds its whole command line before it knows that this part of it is wanted.
+    from mnemos.errors import MnemosError
+    from mnemos.faces.cli.app import run
+    from mnemos.integrations.hermes import host, place
+    from mnemos.integrations.hermes.provider import HermesMemoryProvider
+
+    words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
+    try:
+        found = place.place_of(host.home())
+        if not words:
+            for name, value in HermesMemoryProvider().get_status_config({}).items():
+                sys.stdout.write(f"{name}: {value}\n")
+            return
+    except MnemosError as exc:
+        sys.exit(f"mnemos: {exc}")
+    code = run(["--home", str(found.home), "--space", found.space, *words])
+    if code:
+        sys.exit(code)

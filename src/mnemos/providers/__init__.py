@@ -1,0 +1,33 @@
+"""How an agent host drives memory, turn by turn: the contract of a provider, and the manager of providers.
+
+Nothing is imported before it is used: whoever writes a provider needs the contract and not the database.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mnemos.providers.builtin import BuiltinMemoryProvider
+    from mnemos.providers.contract import MemoryProvider
+    from mnemos.providers.manager import MemoryManager
+    from mnemos.providers.status import ManagerStatus, ProviderStatus
+
+_HOMES = {
+    "BuiltinMemoryProvider": "mnemos.providers.builtin",
+    "ManagerStatus": "mnemos.providers.status",
+    "MemoryManager": "mnemos.providers.manager",
+    "MemoryProvider": "mnemos.providers.contract",
+    "ProviderStatus": "mnemos.providers.status",
+}
+
+__all__ = ["BuiltinMemoryProvider", "ManagerStatus", "MemoryManager", "MemoryProvider", "ProviderStatus"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'mnemos.providers' has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value

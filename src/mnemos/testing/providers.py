@@ -1,0 +1,237 @@
+"""What a provider of memory promises to a host, as tests that any provider must pass.
+
+The tests know the contract and nothing of a provider. A subclass says how one is made, and may set:
+
+- ``given``: further arguments of ``initialize``;
+- ``calls``: for its tools by name, arguments of a call that should succeed;
+- ``seconds``: how long the manager waits for it.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, NoReturn
+
+import pytest
+
+from mnemos.providers.contract import MemoryProvider
+from mnemos.providers.manager import MemoryManager
+
+# In OpenAI's format, with a call of a tool and its answer; hosts hand over more or less than this.
+MESSAGES: list[dict[str, Any]] = [
+    {"role": "system", "content": "You are an agent."},
+    {"role": "user", "content": "Which port does the staging database use?"},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "shell", "arguments": '{"cmd": "ss -l"}'}}
+        ],
+    },
+    {"role": "tool", "tool_call_id": "c1", "name": "shell", "content": "LISTEN 0.0.0.0:5433"},
+    {"role": "assistant", "content": "It listens on port 5433."},
+]
+
+ODD_TEXTS = [
+    "",
+    " ",
+    "?",
+    "a" * 20_000,
+    "naïve 漢字 🎉",
+    "\x00\x1b[31m",
+    "half \ud83d a character",
+    "<b>&amp;</b>",
+]
+
+
+class ProviderContract:
+    """All of the contract. Subclass it under a name that begins with ``Test``."""
+
+    given: ClassVar[Mapping[str, Any]] = {}
+    calls: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    seconds: ClassVar[float] = 30.0
+
+    def make(self, home: Path) -> MemoryProvider:
+        """A new provider that is configured to keep its data in this folder; not initialized."""
+        raise NotImplementedError
+
+    def managed(self, home: Path) -> MemoryManager:  # noqa: ARG002
+        """A manager that the provider can be added to."""
+        return MemoryManager(prefetch_seconds=self.seconds, write_seconds=self.seconds)
+
+    @pytest.fixture
+    def provider(self, tmp_path: Path) -> Iterator[MemoryProvider]:
+        made = self.make(tmp_path)
+        yield made
+        made.shutdown()
+
+    @pytest.fixture
+    def begun(self, provider: MemoryProvider, tmp_path: Path) -> MemoryProvider:
+        self.begin(provider, tmp_path)
+        return provider
+
+    def begin(self, provider: MemoryProvider, home: Path, **more: Any) -> None:
+        where = {"home": str(home), "hermes_home": str(home), "platform": "cli"}
+        provider.initialize("session-1", **{**where, "agent_context": "primary", **self.given, **more})
+
+    # --- before anything else ---------------------------------------------------------------
+
+    def test_its_name_is_short_and_stays_the_same(self, provider: MemoryProvider) -> None:
+        assert isinstance(provider.name, str)
+        assert 0 < len(provider.name) <= 64
+        assert provider.name.isprintable()
+        assert provider.name == provider.name.strip() == provider.name
+
+    def test_it_says_whether_it_is_available_without_the_network(
+        self, provider: MemoryProvider, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: Any, **__: Any) -> NoReturn:
+            raise AssertionError("is_available must not use the network")
+
+        monkeypatch.setattr(socket.socket, "connect", refuse)
+        monkeypatch.setattr(socket, "getaddrinfo", refuse)
+        assert provider.is_available() is True
+
+    def test_its_tools_have_names_descriptions_and_schemas(self, provider: MemoryProvider) -> None:
+        schemas = provider.get_tool_schemas()
+        assert isinstance(schemas, list)
+        assert json.loads(json.dumps(schemas)) == schemas
+        functions = [schema.get("function", schema) for schema in schemas]
+        for function in functions:
+            assert isinstance(function["name"], str)
+            assert function["name"]
+            assert isinstance(function["description"], str)
+            assert function["parameters"]["type"] == "object"
+        names = [function["name"] for function in functions]
+        assert len(set(names)) == len(names)
+
+    def test_what_is_to_be_filled_in_has_keys(self, provider: MemoryProvider) -> None:
+        fields = provider.get_config_schema()
+        assert isinstance(fields, list)
+        keys = [field["key"] for field in fields]
+        assert all(isinstance(key, str) and key and "=" not in key for key in keys)
+        assert len(set(keys)) == len(keys)
+
+    def test_what_a_backup_should_hold_is_told_before_it_begins(self, provider: MemoryProvider) -> None:
+        paths = provider.backup_paths()
+        assert isinstance(paths, list)
+        assert all(isinstance(path, str) and Path(path).is_absolute() for path in paths)
+
+    def test_shutting_down_twice_and_before_it_began_does_no_harm(self, provider: MemoryProvider) -> None:
+        provider.shutdown()
+        provider.shutdown()
+
+    # --- in a session -----------------------------------------------------------------------
+
+    @pytest.mark.parametrize("context", ["primary", "subagent", "cron", "flush"])
+    def test_it_begins_in_every_context_and_passes_over_what_it_does_not_know(
+        self, provider: MemoryProvider, tmp_path: Path, context: str
+    ) -> None:
+        more = {
+            "agent_context": context,
+            "user_id": "u",
+            "agent_identity": "coder",
+            "something_new": object(),
+        }
+        self.begin(provider, tmp_path, **more)
+        assert isinstance(provider.system_prompt_block(), str)
+
+    def test_its_block_stays_the_same_while_the_session_goes_on(self, begun: MemoryProvider) -> None:
+        before = begun.system_prompt_block()
+        assert isinstance(before, str)
+        begun.on_turn_start(1, "Which port does the staging database use?")
+        begun.sync_turn("Which port does the staging database use?", "5433.", session_id="session-1")
+        begun.on_memory_write("add", "memory", "Staging listens on 5433.")
+        assert begun.system_prompt_block() == before
+
+    @pytest.mark.parametrize("query", ODD_TEXTS)
+    def test_it_recalls_a_text_for_any_query(self, begun: MemoryProvider, query: str) -> None:
+        begun.queue_prefetch(query, session_id="session-1")
+        assert isinstance(begun.prefetch(query, session_id="session-1"), str)
+        assert isinstance(begun.prefetch(query), str)
+
+    @pytest.mark.parametrize("text", ODD_TEXTS)
+    def test_it_takes_any_turn(self, begun: MemoryProvider, text: str) -> None:
+        begun.sync_turn(text, text, session_id="session-1")
+        begun.sync_turn(text, text, session_id="session-1", messages=MESSAGES)
+        begun.sync_turn(text, text, messages=[])
+        begun.sync_turn(text, text)
+
+    def test_what_it_is_handed_stays_as_it_was(self, begun: MemoryProvider) -> None:
+        messages = json.loads(json.dumps(MESSAGES))
+        begun.sync_turn("one", "two", session_id="session-1", messages=messages)
+        begun.on_pre_compress(messages)
+        begun.on_session_end(messages)
+        assert messages == MESSAGES
+
+    def test_it_says_what_a_summary_must_keep(self, begun: MemoryProvider) -> None:
+        assert isinstance(begun.on_pre_compress(MESSAGES), str)
+        assert isinstance(begun.on_pre_compress([]), str)
+
+    def test_every_hook_takes_more_than_it_knows(self, begun: MemoryProvider) -> None:
+        begun.on_turn_start(1, "hello", remaining_tokens=1000, model="m", something_new=1)
+        begun.on_delegation("task", "result", child_session_id="child-1", something_new=1)
+        begun.on_memory_write("replace", "user", "Likes tea.", metadata={"old_text": "coffee"})
+        begun.on_memory_write("remove", "memory", "")
+        begun.on_session_switch("session-2", parent_session_id="session-1", reset=False, something_new=1)
+        begun.on_session_switch("session-3", reset=True)
+        begun.on_session_end(MESSAGES)
+
+    def test_a_session_can_begin_again_after_it_was_shut_down(
+        self, begun: MemoryProvider, tmp_path: Path
+    ) -> None:
+        begun.shutdown()
+        self.begin(begun, tmp_path)
+        assert isinstance(begun.system_prompt_block(), str)
+
+    # --- tools ------------------------------------------------------------------------------
+
+    def test_its_tools_answer_in_json(self, begun: MemoryProvider) -> None:
+        for schema in begun.get_tool_schemas():
+            name = schema.get("function", schema)["name"]
+            arguments = dict(self.calls.get(name, {}))
+            answer = begun.handle_tool_call(name, arguments)
+            assert isinstance(answer, str)
+            said = json.loads(answer)
+            assert isinstance(said, dict)
+            if name in self.calls:
+                assert said.get("success") is True, answer
+            else:
+                assert said.get("success") is True or said.get("error"), answer
+
+    def test_arguments_that_make_no_sense_are_an_error_in_json(self, begun: MemoryProvider) -> None:
+        for schema in begun.get_tool_schemas():
+            name = schema.get("function", schema)["name"]
+            said = json.loads(begun.handle_tool_call(name, {"no_such_argument": ["?"]}))
+            assert said.get("success") is not True
+            assert said["error"]
+
+    # --- under a manager --------------------------------------------------------------------
+
+    def test_a_whole_session_under_a_manager_leaves_no_failure(
+        self, provider: MemoryProvider, tmp_path: Path
+    ) -> None:
+        manager = self.managed(tmp_path)
+        if provider.name not in [other.name for other in manager.providers]:
+            manager.add_provider(provider)
+        manager.initialize_all("session-1", home=str(tmp_path), platform="cli", **self.given)
+        manager.build_system_prompt()
+        for number, message in enumerate(MESSAGES[1:], start=1):
+            said = message["content"] or "?"
+            manager.on_turn_start(number, said)
+            manager.prefetch_all(said)
+            manager.sync_all(said, "All right.", messages=MESSAGES)
+            manager.queue_prefetch_all(said)
+        manager.on_memory_write("add", "memory", "Staging listens on 5433.", {"session_id": "session-1"})
+        manager.on_delegation("look", "looked", child_session_id="child-1")
+        manager.on_pre_compress(MESSAGES)
+        manager.on_session_switch("session-2", parent_session_id="session-1", reason="compression")
+        manager.on_session_end(MESSAGES)
+        assert manager.flush_pending(self.seconds)
+        status = manager.status()
+        manager.shutdown_all()
+        assert status.is_healthy, status
+        assert provider.name in [other.name for other in status.providers]
