@@ -173,7 +173,6 @@ class Memory(Home):
     def undo(self, entry_id: int | None = None) -> str:
         """Take back a change of the log, by default the newest that can be; what was done."""
         self._check_enabled()
-        self.notebook.notice()
         entry = self._undoable(entry_id)
         if undo_facts.can_be_undone(entry):
             return undo_facts.take_back(self.storage, entry, self.clock(), self._mark_undone)
@@ -285,7 +284,8 @@ class Memory(Home):
 
     def _undoable(self, entry_id: int | None) -> AuditRow:
         if entry_id is not None:
-            whole("entry_id", entry_id)
+            if isinstance(entry_id, bool) or not isinstance(entry_id, int):
+                raise InvalidInput(f"entry_id is {entry_id!r}; use the number of an entry of the log")
             entry = self.storage.read(lambda tx: tx.audit.get(entry_id))
             if entry is None:
                 raise NotFound(f"the log has no entry {entry_id}; see `mnemos log`")

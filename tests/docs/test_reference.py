@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import fields
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from mnemos.faces.cli.app import exit_code
 from mnemos.facts.model import Conflict, Fact, Scope, Status, Stored, Ticked, Written
 from mnemos.facts.service import Facts
 from mnemos.memory import Memory, SessionDB
+from mnemos.notebook.model import Use
+from mnemos.notebook.service import Notebook
 from mnemos.operations import reference
 from mnemos.operations.factwords import fact_dict
 from mnemos.operations.index import ENTRIES
@@ -30,7 +33,7 @@ from mnemos.storage.sqlite.search import CANDIDATES
 from .pages import DOCS, REFERENCE, text_of
 
 PYTHON = text_of(REFERENCE / "python.md")
-PARTS = (Memory, SessionDB, Facts)
+PARTS = (Memory, SessionDB, Facts, Notebook)
 
 
 def test_the_page_of_operations_is_up_to_date() -> None:
@@ -114,6 +117,12 @@ def test_every_field_of_what_facts_hand_out_is_listed(kind: Any) -> None:
     assert [field.name for field in fields(kind) if f"`{field.name}`" not in section] == []
 
 
+@pytest.mark.parametrize("name", [*(field.name for field in fields(Use)), "percent", "warning"])
+def test_every_field_of_the_use_of_a_file_is_listed(name: str) -> None:
+    section = PYTHON.partition("\n## Notebook\n")[2].partition("\n### ")[0]
+    assert f"`{name}`" in section
+
+
 @pytest.mark.parametrize("kind", [Recall, RecallHit], ids=lambda kind: kind.__name__)
 def test_every_field_of_an_answer_of_recall_is_listed(kind: Any) -> None:
     section = PYTHON.partition("\n### `recall(")[2].partition("\n### ")[0]
@@ -144,11 +153,17 @@ def test_the_page_on_search_says_how_many_candidates_are_scored() -> None:
 def _parameters(function: Callable[..., Any]) -> str:
     """The parameters as they are written in a call: without types, and without self."""
     plain = [
-        each.replace(annotation=each.empty, default=_WallClock() if each.name == "clock" else each.default)
+        each.replace(
+            annotation=each.empty, default=_WallClock() if each.name == "clock" else _plain(each.default)
+        )
         for each in inspect.signature(function).parameters.values()
         if each.name != "self"
     ]
     return str(inspect.Signature(plain))[1:-1]
+
+
+def _plain(default: Any) -> Any:
+    return default.value if isinstance(default, StrEnum) else default
 
 
 class _WallClock:

@@ -112,7 +112,8 @@ def test_a_disabled_memory_changes_nothing_and_says_so_through_every_face(
     def kept() -> tuple[Any, ...]:
         with Memory.at(root / "home", disabled=False) as memory:
             log = [(row.id, row.operation, row.undone_by) for row in memory.log()]
-            return list(memory.sessions.export_all()), log, sorted(p.name for p in root.iterdir())
+            notes = [memory.notebook.entries(book) for book in ("memory", "user")]
+            return list(memory.sessions.export_all()), log, notes, sorted(p.name for p in root.iterdir())
 
     before = kept()
     monkeypatch.setenv("MNEMOS_DISABLED", "1")

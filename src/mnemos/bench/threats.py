@@ -1,8 +1,8 @@
 """How well dangerous notes are told from harmless ones, on labelled texts.
 
-A file has one text a line: ``threat`` or ``benign``, the language, and the text, with tabs between them. In the
-text ``\\n`` is a new line, ``\\\\`` a backslash, and ``\\u200b`` or ``\\U000e0069`` a character by its number. Empty
-lines and lines that begin with ``#`` are left out.
+A file has one text a line: ``threat`` or ``benign``, the language, and the text, with tabs between them.
+In the text ``\\n`` is a new line, ``\\\\`` a backslash, and ``\\u200b`` or ``\\U000e0069`` a character by its
+number. Empty lines and lines that begin with ``#`` are left out.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def shown(entry: str) -> str:
     """An entry as it may stand in a prompt: no order, nothing hidden, no rule that looks like ours."""
     found = threats(entry)
     if found:
-        return f"[blocked: {found[0].reason}; see `mnemos notebook show`]"
+        return f"[blocked: {found[0].reason}; look into the file]"
     plain = entry.replace("═", "=")
     if plain.isascii() and plain.replace("\n", "").replace("\t", "").isprintable():
         return plain

@@ -22,6 +22,7 @@ KIND = "note"
 """What notes are called among the passages of recall."""
 
 _TOO_OFTEN = 3
+_MOST_SNAPSHOTS = 1_000
 # What recall is told of a file, at most.
 _TIMES_THE_LIMIT = 3
 _MOST_FED = 200
@@ -109,7 +110,7 @@ class Notebook:
     def bring_back(self, entry: AuditRow) -> str:
         """Make a file what it was before a change; that is a change of its own. What was done, for people."""
         self._check_writable()
-        book = undo.book_in(entry)
+        book = self._open_book(undo.book_in(entry))
         self._apply(book, lambda _: entry.before or "", undoing=entry.id)
         return f"{book.filename} is as it was before entry {entry.id}"
 
@@ -130,7 +131,7 @@ class Notebook:
 
         def record(_: str, after: str, put: Callable[[], None]) -> None:
             def work(tx: Writes) -> None:
-                self._scrub(tx, book, ref, after)
+                self._scrub(tx, book, after)
                 put()
 
             self._storage.write(work)
@@ -177,6 +178,8 @@ class Notebook:
         if not isinstance(session_id, str):
             raise InvalidInput(f"session_id is a {type(session_id).__name__}; use a text")
         if session_id not in self._snapshots:
+            if len(self._snapshots) >= _MOST_SNAPSHOTS:
+                self._snapshots.pop(next(iter(self._snapshots)))
             self._snapshots[session_id] = self.block()
         return self._snapshots[session_id]
 
@@ -269,7 +272,7 @@ class Notebook:
         self._feed(tx, book, after)
 
     def _is_unlogged(self, book: Book, text: str) -> bool:
-        return self._storage.read(lambda tx: _logged(tx, book)) != text
+        return self._storage.read(lambda tx: _logged(tx, book)) not in (text, None)
 
     def _notice(self, book: Book, text: str) -> None:
         if self._is_unlogged(book, text):
@@ -278,13 +281,18 @@ class Notebook:
     def _note_by_hand(self, tx: Writes, book: Book, text: str) -> None:
         """Somebody edited the file, or was killed between log and file: that is a version too."""
         known = _logged(tx, book)
-        if known != text:
+        if known is not None and known != text:
             self._record(tx, book, known, text, undo.BY_HAND, undo.CHANGE)
 
-    def _scrub(self, tx: Writes, book: Book, ref: str, after: str) -> None:
+    def _scrub(self, tx: Writes, book: Book, after: str) -> None:
         tx.audit.scrub(undo.ref(book))
+        # What is left is where the next version begins; what was before is nobody's business any more.
         tx.audit.record(
-            at=self._clock(), actor=self._settings.actor, operation=undo.FORGET, ref=f"{KIND}:{ref}"
+            at=self._clock(),
+            actor=self._settings.actor,
+            operation=undo.FORGET,
+            ref=undo.ref(book),
+            after=after,
         )
         self._feed(tx, book, after)
 
@@ -335,10 +343,10 @@ def digest(entry: str) -> str:
     return hashlib.sha256(entry.encode()).hexdigest()[:12]
 
 
-def _logged(tx: Reads, book: Book) -> str:
-    """What a file says, as far as the log knows."""
+def _logged(tx: Reads, book: Book) -> str | None:
+    """What a file says, as far as the log knows; None when it knew once and does not any more."""
     newest = tx.audit.newest_on(undo.ref(book))
-    return "" if newest is None else newest.after or ""
+    return "" if newest is None else newest.after
 
 
 def _fed(tx: Reads, book: Book) -> set[str]:

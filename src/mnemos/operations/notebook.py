@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from msgspec import Meta
 
 from mnemos.errors import InvalidInput, MnemosError
+from mnemos.notebook.block import shown
 from mnemos.notebook.model import joined
 from mnemos.operations.base import Done, Operation, Progress, Result, Traits
 
@@ -95,7 +96,11 @@ class ShowNotes(Operation, frozen=True, kw_only=True):
             }
             try:
                 use = memory.notebook.use(name)
-                file |= {"entries": memory.notebook.entries(name), "used": use.used, "percent": use.percent}
+                file |= {
+                    "entries": [shown(one) for one in memory.notebook.entries(name)],
+                    "used": use.used,
+                    "percent": use.percent,
+                }
             except MnemosError as exc:
                 file |= {"percent": 0, "unread": str(exc)}
             files.append(file)

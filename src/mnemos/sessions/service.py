@@ -306,7 +306,7 @@ class Sessions(Recording):
         if self._settings.disabled:
             return
         kept_since = self._clock() - self._settings.audit_days * 86400.0
-        self._storage.write(lambda tx: tx.audit.expire(kept_since))
+        self._storage.write(lambda tx: tx.audit.expire(kept_since, undo.OPERATIONS))
         self._storage.optimize(seconds)
 
     # --- inside -----------------------------------------------------------------------------

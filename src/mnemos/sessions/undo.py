@@ -13,6 +13,9 @@ from mnemos.sessions import transcripts
 from mnemos.sessions.model import dumped
 from mnemos.storage.base import AuditRow, Storage, Writes
 
+OPERATIONS = "sessions."
+"""How the names of what sessions note begin. Their copies are large and do not stay for ever."""
+
 TITLE = "sessions.title"
 ARCHIVE = "sessions.archive"
 DELETE = "sessions.delete"
@@ -41,7 +44,7 @@ def delete(storage: Storage, session_id: str, note: Note, kept_since: float) -> 
     def work(tx: Writes) -> bool:
         known = tx.sessions.begin_delete(session_id)
         if known:
-            tx.audit.expire(kept_since)
+            tx.audit.expire(kept_since, OPERATIONS)
             note(tx, DELETE, ref(session_id), packed, None)
         return known
 

@@ -312,7 +312,7 @@ class AuditReads(Protocol):
     def newest(self, limit: int, *, before: int | None = None) -> list[AuditRow]: ...
 
     def newest_on(self, ref: str) -> AuditRow | None:
-        """The newest entry that says what became of this ref."""
+        """The newest entry on this ref; what it says may be gone."""
         ...
 
     def backups(self) -> list[tuple[str, float]]:
@@ -342,8 +342,8 @@ class AuditWrites(AuditReads, Protocol):
         """Erase what one entry says."""
         ...
 
-    def expire(self, before: float) -> None:
-        """Drop the texts of entries older than the moment."""
+    def expire(self, before: float, operations: str) -> None:
+        """Drop the texts of entries older than the moment, of operations whose name begins so."""
         ...
 
     def note_backup(self, path: str, at: float) -> None: ...

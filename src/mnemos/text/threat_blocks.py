@@ -7,101 +7,234 @@ they open a block, and what they hold speaks to the model.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final
 
-from mnemos.text.threat_context import is_talked_about, quotation
+from mnemos.text.threat_context import is_introduced, is_talked_about, quotation
 
 Find = tuple[str, int, int]
+"""The reason, where it starts, and where it ends."""
 
 _IMITATES: Final = "imitates a block of the system or a turn of the chat"
 _CALLS: Final = "imitates a call of a tool"
 
+# --- blocks and turns -------------------------------------------------------------------------------
+
 # Tokens of chat templates: <|im_start|>, [INST], <<SYS>>, <start_of_turn>.
 _TOKEN: Final = re.compile(
-    r"<\s?\|\s?(?:im_start|im_end|im_sep|system|user|assistant|endoftext|eot_id|eom_id|start_header_id|end_header_id|begin_of_text|end_of_text"
-    r"|endofprompt|end|sep|begin_of_sentence|end_of_sentence|end_of_turn|start_of_role|end_of_role|start|channel|message|return|developer|human|bot|prompter|tool)\s?\|\s?>"
-    r"|<<\s?/?sys\s?>>|\[\s?/?inst\s?\]|\[/?system_prompt\]|<(?:start|end)_of_turn>|</?s>\s*\[inst\]"
+    r"<\s?\|\s?(?:im_start|im_end|im_sep|system|user|assistant|endoftext|eot_id|eom_id|start_header_id"
+    r"|end_header_id|begin_of_text|end_of_text|endofprompt|end|sep|begin_of_sentence|end_of_sentence"
+    r"|end_of_turn|start_of_role|end_of_role|start|channel|message|return|developer|human|bot|prompter|tool"
+    r"|call|constrain)\s?\|\s?>|<<\s?/?sys\s?>>|\[\s?/?inst\s?\]|\[/?system_prompt\]|<(?:start|end)_of_turn>"
+    r"|</?s>\s*\[inst\]"
 )
-# <system>, </system>, [system], {{system}}: what a block of the host might begin or end with.
+# <system>, </developer>, {{#system}}: what a block of the host might begin or end with.
 _TAG: Final = re.compile(
-    r"<\s*/?\s*(?:system|sys|system[-_ ]?(?:prompt|message|reminder|instructions?|note|override|notice|update|rules?|context)|developer(?:[-_ ](?:message|prompt|instructions?))?|assistant|"
-    r"admin|instructions?|important|secret|hidden|override|memory|memory-context|human|user_query|user_message)\b[^<>\n]{0,60}>"
+    r"(?<!\w)<\s*/?\s*(?:system|sys|system[-_ ]?(?:prompt|message|reminder|instructions?|note|override|notice"
+    r"|update|rules?|context)|developer(?:[-_ ](?:message|prompt|instructions?))?|assistant|admin"
+    r"|instructions?|important|secret|hidden|override|memory|memory-context|human|user_query"
+    r"|user_message)\b[^<>\n]{0,60}>|\{\{[#~]?\s?system\b[^{}\n]{0,20}\}\}|%%\s?system\s?%%|::system::"
 )
+_FENCE: Final = re.compile(r"```\s?(?:system|developer|assistant|sys|system_prompt)\b\s?\n")
+_ALPACA: Final = re.compile(r"#{2,3}\s?instructions?\s?:[^#]{1,400}#{2,3}\s?(?:response|output|answer)\s?:")
 _LABEL: Final = re.compile(
-    r"(?:^|\n|[.!?]\s|[\"'`(>|]\s?)[ \t]*(?P<label>(?:[#*=_\[({<>-]{1,6}\s?)?(?:begin |end of |new |start of )?(?:the )?(?:system|sys|developer|admin|administrator|root|anthropic|openai|operator|systemnachricht|systeme|sistema|entwickler)"
-    r"(?:[ _-](?:prompt|message|override|instructions?|notice|update|note|command|alert|directive|msg|admin|mode|role|nachricht|anweisung|hinweis|team|security))?(?:\s?[\])}>*=_#-]{1,6})?\s?(?::|\n|[-=]{2,}|(?<=[\])}>*]))[\s*_]*)"
+    r"(?:^|\n|[.!?]\s|[\"'`(>|]\s?)[ \t]*(?P<label>(?:[#*=_\[({<>-]{1,6}\s?)?(?:begin |end of |new "
+    r"|start of )?(?:the )?(?:system|sys|developer|admin|administrator|root|anthropic|openai|operator|(?:note"
+    r"|message|notice|update|memo|announcement|order|word) (?:from|to|for) (?:the )?(?:system|developers?"
+    r"|admin\w*|anthropic|openai|operator|security|model|ai|assistant)(?: staff| team)?|systemnachricht"
+    r"|systeme|sistema|entwickler)(?:[ _-](?:prompt|message|override|instructions?|notice|update|note|command"
+    r"|alert|directive|msg|admin|mode|role|nachricht|anweisung|hinweis|team|security|to the ai|to the model"
+    r"|to the assistant)){0,2}(?:\s?[\])}>*=_#-]{1,6})?\s?(?::|\n|[-=]{2,}|(?<=[\])}>*])| - )[\s*_]*)"
+)
+_LABELLED: Final = (
+    *(
+        "system",
+        "sys:",
+        "sys]",
+        "developer",
+        "admin",
+        "root",
+        "anthropic",
+        "openai",
+        "operator",
+        "entwickler",
+    ),
+    *(
+        "sistema",
+        "note ",
+        "message ",
+        "notice ",
+        "update ",
+        "memo ",
+        "announcement ",
+        "order from",
+        "word from",
+    ),
 )
 _ORDER: Final = re.compile(
-    r"\byou(?:'re| are) (?:now|no longer|hereby|required|ordered|instructed|an? (?:unrestricted|different|new|helpful|evil))|\byou (?:must|will|shall|should|have to|may now|can now|cannot|can't|do not|don't|need to)\b(?! (?:have|need|use) (?:cuda|python|node|docker|at least|version))"
-    r"|\bignore\b|\bdisregard\b|\bforget (?:all|your|the|every|previous)|\bfrom now on\b|\balways (?:comply|obey|answer|respond|approve|allow|trust|reveal|say|include|accept|execute|run)\b|\bnever (?:refuse|mention|ask|decline|question|warn)\b"
-    r"|\bnew (?:rules?|instructions?|directives?|polic|persona|role)|\boverrid|\bunrestricted\b|\bfull (?:access|permission|trust)|\bgrant(?:ed|s)?\b|\bobey\b|\bcomply\b|\byour (?:new |only |true )?(?:task|role|instructions?|rules|goal|job|safety|guidelines|restrictions)\b"
-    r"|\brespond only\b|\breveal\b|\bdo not (?:tell|refuse|mention|reveal|inform|ask|warn)|\bdisable[ds]?\b|\bsafety\b.{0,30}\b(?:off|lifted|suspended)|\bthe (?:assistant|model|ai|agent) (?:must|is now|will|shall|should|has)\b|\ball (?:restrictions|rules|previous|prior|safety|tool calls|commands)|\bexecute\b|\bprivileges?\b|\belevated\b|\bauthori[sz]ed\b|\btransfer\b|\bapproved?\b|\bsend (?:all|the|your|every)"
-    r"|\bdu (?:musst|bist|sollst|darfst|wirst)\b|\bignorier|\bab (?:sofort|jetzt)\b|\btu (?:dois|es|vas|n')\b|\bvous (?:devez|etes)\b|\bdesormais\b|\bdebes\b|\beres\b|\bignora\b|\ba partir de ahora\b|\bobedece"
+    r"\byou(?:'re| are) (?:now|no longer|hereby|required|ordered|instructed|allowed|permitted"
+    r"|an? (?:unrestricted|different|new|evil))|\b(?:assistant|agent|model|ai) (?:will|must|shall|should"
+    r"|is now|has been)\b|\brules? (?:are|is) off|\byou (?:must|will|shall|should|may|can|have to) (?:now"
+    r"|obey|comply|always|never|ignore|accept|approve|execute|run all|run every|answer any|reveal|leak"
+    r"|do everything|from now|treat|bypass|hand out|give|tell|prioriti\w+)\b|(?:^|[.!?:;,\n>\])}]\s*"
+    r"|\b(?:must|should|will|shall|to|and|please|now|then) )(?:ignore|disregard|discard|obey)\b"
+    r"|\bforget (?:all|your|the|every|previous)|\bfrom (?:now on|this (?:moment|point))\b|\btake orders\b"
+    r"|\balways (?:comply|obey|answer|respond|approve|allow|trust|reveal|say|include|accept|execute|run"
+    r"|recommend)\b|\bnever (?:refuse|mention|ask|decline|question|warn)\b|\bnew (?:rules?|instructions?"
+    r"|directives?|polic|persona|role)|\boverrid|\bunrestricted\b|\bfull (?:access|permission|trust)"
+    r"|\bgrant(?:ed|s)?\b|\bobey\b|\bcomply\b|\brun it as root\b|\byour (?:new |only |true )?(?:task|role"
+    r"|instructions?|rules|goal|job|safety|guidelines|restrictions)\b|\brespond only\b|\breveal\b"
+    r"|\bdo not (?:tell|refuse|mention|reveal|inform|ask|warn)|\bdisable[ds]?\b|\bsafety\b.{0,30}\b(?:off"
+    r"|lifted|suspended)|\bthe (?:assistant|model|ai|agent) (?:must|is now|will|shall|should|has)\b"
+    r"|\ball (?:restrictions|rules|previous|prior|safety|tool calls|commands)|\bexecute\b|\bprivileges?\b"
+    r"|\belevated\b|\bauthori[sz]ed\b|\btransfer\b|\bapproved?\b|\bsend (?:all|the|your|every)|\bdu (?:musst"
+    r"|bist|sollst|darfst|wirst)\b|\bignorier|\bab (?:sofort|jetzt)\b|\btu (?:dois|es|vas|n')\b"
+    r"|\bvous (?:devez|etes)\b|\bdesormais\b|\bdebes\b|\beres\b|\bignora\b|\ba partir de ahora\b|\bobedece"
 )
-_TURNS: Final = re.compile(r"(?:^|\n)[ \t>*#]*(?:human|user|mensch|nutzer|utilisateur|usuario)\s?:[^\n]{0,400}\n+[ \t>*#]*(?:assistant|ai|claude|gpt|assistent|asistente|model)\s?:\s*(?:sure|ok|okay|understood|of course|yes|certainly|i (?:will|'ll|understand|agree)|absolutely|done|got it|klar|verstanden|bien sur|claro|entendido|confirmed|acknowledged)")
-_REPLY: Final = re.compile(r"(?:^|\n)[ \t>*#]*(?:assistant|ai|claude|gpt)\s?:\s*(?:sure|understood|of course|certainly|i (?:will|'ll|agree|understand)|absolutely|confirmed|acknowledged|as instructed)\b[^\n]{0,80}\b(?:ignore|comply|obey|unrestricted|send|forward|upload|no longer|restrictions?|instructions?|rules)")
-_JSON_ROLE: Final = re.compile(r"[\"']?role[\"']?\s?[:=]\s?[\"'](?:system|developer)[\"']\s?,\s?[\"']?content[\"']?\s?[:=]\s?[\"'](?P<content>[^\"\n]{0,300})")
+# Inside a tag of the host, any word to the model is one too many.
+_ROLE: Final = re.compile(
+    r"\byou(?:'re| are)\b|\byou (?:must|will|shall|should|may|can|do|obey|follow|accept|serve|work|have|never"
+    r"|always)\b"
+)
+_HUMAN: Final = r"(?:^|\n)[ \t>*#]*(?:human|user|mensch|nutzer|utilisateur|usuario)\s?:[^\n]{0,400}\n+"
+_MODEL: Final = r"[ \t>*#]*(?:assistant|ai|claude|gpt|assistent|asistente|model)\s?:\s*"
+_TURN: Final = re.compile(
+    rf"{_HUMAN}{_MODEL}(?:sure|ok|okay|understood|of course|yes|certainly|i (?:will|'ll|understand|agree)"
+    rf"|absolutely"
+    r"|done|got it|klar|verstanden|bien sur|claro|entendido|confirmed|acknowledged)"
+    rf"|(?:^|\n){_MODEL}(?:sure|understood|of course|certainly|i (?:will|'ll|agree|understand)|absolutely"
+    rf"|confirmed"
+    r"|acknowledged|as instructed)\b[^\n]{0,80}\b(?:ignore|comply|obey|unrestricted|send|forward|upload"
+    r"|no longer|restrictions?|instructions?|rules)"
+)
+_JSON_ROLE: Final = re.compile(
+    r"[\"']?role[\"']?\s?[:=]\s?[\"'](?:system"
+    r"|developer)[\"']\s?,\s?[\"']?content[\"']?\s?[:=]\s?[\"'](?P<content>[^\"\n]{0,300})"
+)
 
 
 def blocks(text: str) -> Iterator[Find]:
     """Where ``text``, folded, imitates the host or a turn of the chat."""
-    if "|" in text or "[" in text or "<" in text:
-        yield from _tokens(text)
+    if "<" in text or "[" in text:
+        for token in _TOKEN.finditer(text):
+            if not is_talked_about(text, *token.span()):
+                yield (_IMITATES, *token.span())
+    if "<" in text or "system" in text:
         yield from _tags(text)
-    for label in _LABEL.finditer(text):
-        after = text[label.end() : label.end() + 240]
-        if _ORDER.search(after.split("\n\n")[0]) and not _is_explained(text, label.start("label"), label.end()):
-            yield (_IMITATES, label.start("label"), min(len(text), label.end() + 1))
-    if "assistant" in text or "claude" in text or "\nai:" in text or "assistent" in text or "asistente" in text:
-        for expression in (_TURNS, _REPLY):
-            for turn in expression.finditer(text):
-                if not is_talked_about(text, turn.start(), turn.end()):
-                    yield (_IMITATES, *turn.span())
+    if "```" in text or "##" in text:
+        yield from _fences(text)
+    if any(sign in text for sign in _LABELLED):
+        yield from _labels(text)
     if "role" in text:
         for role in _JSON_ROLE.finditer(text):
-            if _ORDER.search(role["content"]) and not _is_explained(text, role.start(), role.end()):
+            if _ORDER.search(role["content"]) and not _is_explained(text, *role.span()):
                 yield (_IMITATES, *role.span())
+    if any(sign in text for sign in ("assist", "asist", "claude:", "gpt:", "ai:", "model:")):
+        for turn in _TURN.finditer(text):
+            if not is_talked_about(text, *turn.span()):
+                yield (_IMITATES, *turn.span())
 
 
-def _tokens(text: str) -> Iterator[Find]:
-    for token in _TOKEN.finditer(text):
-        if not is_talked_about(text, *token.span()):
-            yield (_IMITATES, *token.span())
+# What is said between <system> and </system>: a name or a number is only data.
+_BLOCK: Final = re.compile(
+    r"(?<!\w)<\s?(?P<tag>system(?:[-_ ]?(?:prompt|message|reminder|instructions?|override))?"
+    r"|developer)\s?>\s*(?:[^\s<>]+\s+){3,200}[^\s<>]*\s*</\s?(?P=tag)\s?>"
+)
 
 
 def _tags(text: str) -> Iterator[Find]:
-    """A tag of the host with an order behind it, or a closing one that an order follows."""
-    for tag in _TAG.finditer(text):
-        after = text[tag.end() : tag.end() + 300]
-        if _ORDER.search(after) and not _is_explained(text, *tag.span()):
+    """A tag of the host with a word to the model behind it, or with a whole sentence in it."""
+    for block in _BLOCK.finditer(text):
+        if not _is_explained(text, *block.span()):
+            yield (_IMITATES, *block.span())
+    tags = list(_TAG.finditer(text))
+    spoken = _places(text, _ORDER, _ROLE) if tags else []
+    for tag in tags:
+        if _is_near(spoken, tag.end(), 300) and not _is_explained(text, *tag.span()):
             yield (_IMITATES, *tag.span())
+
+
+def _places(text: str, *expressions: re.Pattern[str]) -> list[int]:
+    """Where the expressions match, in order: searched once, however many tags ask for it."""
+    return sorted(match.end() for expression in expressions for match in expression.finditer(text))
+
+
+def _is_near(places: list[int], start: int, reach: int) -> bool:
+    at = bisect_right(places, start)
+    return at < len(places) and places[at] <= start + reach
+
+
+def _fences(text: str) -> Iterator[Find]:
+    for fence in _FENCE.finditer(text):
+        if _ROLE.search(text, fence.end(), fence.end() + 300) and not is_introduced(text, fence.start()):
+            yield (_IMITATES, *fence.span())
+    for block in _ALPACA.finditer(text):
+        if not is_introduced(text, block.start()):
+            yield (_IMITATES, *block.span())
+
+
+def _labels(text: str) -> Iterator[Find]:
+    """``SYSTEM:`` with an order behind it; ``System: Ubuntu 22.04`` has none."""
+    labels = list(_LABEL.finditer(text))
+    orders = _places(text, _ORDER) if labels else []
+    for label in labels:
+        end = text.find("\n\n", label.end(), label.end() + 240)
+        reach = 240 if end < 0 else end - label.end()
+        if _is_near(orders, label.end(), reach) and not _is_explained(
+            text, label.start("label"), label.end()
+        ):
+            yield (_IMITATES, label.start("label"), min(len(text), label.end() + 1))
 
 
 def _is_explained(text: str, start: int, end: int) -> bool:
     quoted = quotation(text, start, end)
-    return is_talked_about(text, start, end) if quoted is None or quoted.start > 0 else False
+    if quoted is not None and quoted.start > 0:
+        return is_talked_about(text, start, end)
+    return is_introduced(text, start)
 
 
 # --- tools ------------------------------------------------------------------------------------------
 
 _CALL: Final = re.compile(
-    r"<\s?/?\s?(?:antml:)?(?:tool_?calls?|function_?calls?|invoke|tool_?use|function_?results?|tool_?results?|tool_?response|tool_code|execute_command|use_mcp_tool|write_to_file|run_command|bash|tool)\b[^<>\n]{0,80}>"
-    r"|<function\s?=\s?[\w.]{1,40}\s?>|<\s?\|\s?(?:python_tag|tool_call|tool_calls_begin|tool_call_begin|tool_calls_section_begin|plugin|action_start)\s?\|\s?>|\[/?tool_calls?\]|\[/?tool_results?\]|<\u2581?tool\S{0,12}begin>"
+    r"<\s?/?\s?(?:antml:)?(?:tool_?calls?|function_?calls?|invoke|tool_?use|function_?results?|tool_?results?"
+    r"|tool_?response|tool_code|execute_command|use_mcp_tool|write_to_file|run_command|bash"
+    r"|tool)\b[^<>\n]{0,80}>|<function\s?=\s?[\w.]{1,40}\s?>|<\s?\|\s?(?:python_tag|tool_call"
+    r"|tool_calls_begin|tool_call_begin|tool_calls_section_begin|plugin|action_start)\s?\|\s?>"
+    r"|\[/?tool_calls?\]|\[/?tool_results?\]|<\u2581?tool\S{0,12}begin>|```tool_(?:code|call)"
+    r"|\bto=(?:functions|container|python|browser|multi_tool_use)\b"
 )
 _JSON_CALL: Final = re.compile(
-    r"[\"'](?:function_call|tool_calls?|tool_use|tool|function)[\"']\s?:\s?[\[{]{1,2}[^\n]{0,160}?[\"'](?:name|function|arguments|input)[\"']\s?:"
-    r"|[\"']type[\"']\s?:\s?[\"'](?:tool_use|function|function_call|tool_call|tool_result)[\"'][^\n]{0,160}?[\"'](?:input|arguments|name|content)[\"']\s?:"
-    r"|\{\s?[\"'](?:name|tool|tool_name|function|recipient_name|action)[\"']\s?:\s?[\"'][\w./:-]{1,60}[\"']\s?,\s?[\"'](?:arguments|parameters|args|input|action_input|tool_input)[\"']\s?:\s?[{\"']"
+    r"[\"'](?:function_call|tool_calls?|tool_use|tool"
+    r"|function)[\"']\s?:\s?[\[{]{1,2}[^\n]{0,160}?[\"'](?:name|function|arguments|input)[\"']\s?:"
+    r"|[\"']type[\"']\s?:\s?[\"'](?:tool_use|function|function_call|tool_call"
+    r"|tool_result)[\"'][^\n]{0,160}?[\"'](?:input|arguments|name|content)[\"']\s?:|\{\s?[\"'](?:name|tool"
+    r"|tool_name|function|recipient_name|action)[\"']\s?:\s?[\"'][\w./:-]{1,60}[\"']\s?,\s?[\"'](?:arguments"
+    r"|parameters|args|input|action_input|tool_input)[\"']\s?:\s?[{\"']"
 )
-_REACT: Final = re.compile(r"(?:^|\n)[ \t>*]*action\s?:\s*[\w.-]{2,40}[^\n]{0,40}\n[ \t>*]*action[ _]input\s?:")
-_ELLIPSIS: Final = re.compile(r"\.\.\.|\u2026|<name>|<args>|\{\}|<json>|xxx|\bfoo\b|get_weather|\bname_of\b|tool_name\b|<tool>")
+_LINES: Final = re.compile(
+    r"(?:^|\n)[ \t>*]*(?:tool|function|function[ _]call|tool[ _]call)\s?:\s*[\w.-]{2,40}(?:\s?\("
+    r"|[ \t]*\n[ \t>*]*(?:args|arguments|input|parameters|params)\s?:)|(?:^|\n"
+    r"|[.!] )[ \t>*]*action\s?:\s*[\w.-]{2,40}[^\n]{0,40}\n[ \t>*]*action[ _]input\s?:"
+)
+# What stands in a call that only shows how calls look.
+_SHOWN: Final = re.compile(
+    r"\.\.\.|\u2026|<name>|<args>|<json>|xxx|\bfoo\b|get_weather|\bname_of\b|tool_name\b|<tool>"
+)
 
 
 def calls(text: str) -> Iterator[Find]:
     """Where ``text``, folded, has what a model writes to call a tool, or what a tool answers."""
-    for expression in (_CALL, _JSON_CALL, _REACT):
-        for call in expression.finditer(text):
-            start, end = call.span()
-            if not is_talked_about(text, start, end) and not _ELLIPSIS.search(text, start, end + 120):
-                yield (_CALLS, start, end)
+    if "<" in text or "[" in text or "`" in text or "to=" in text:
+        yield from _found(_CALL, text)
+    if "{" in text:
+        yield from _found(_JSON_CALL, text)
+    if "tool" in text or "function" in text or "action" in text:
+        yield from _found(_LINES, text)
+
+
+def _found(expression: re.Pattern[str], text: str) -> Iterator[Find]:
+    for call in expression.finditer(text):
+        start, end = call.span()
+        if not is_talked_about(text, start, end) and not _SHOWN.search(text, start, end + 120):
+            yield (_CALLS, start, end)

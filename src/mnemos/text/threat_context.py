@@ -31,13 +31,17 @@ _MODALS: Final = frozenset("must should shall will can may could would 'll canno
 _ORDERS: Final = frozenset("must should shall".split())
 _YOU: Final = frozenset("you u ya du sie ihr tu vous usted ustedes".split())
 _MODELS: Final = frozenset(
-    "assistant model ai agent claude chatgpt gpt llm bot hermes gemini copilot assistants models agents ki".split()
+    "assistant model ai agent claude chatgpt gpt llm bot hermes gemini copilot assistants models agents"
+    " ki".split()
 )
-_CONDITIONS: Final = frozenset("if when unless because whenever that what how why where wenn si cuando quand".split())
+_CONDITIONS: Final = frozenset(
+    "if when unless because whenever that what how why where wenn si cuando quand".split()
+)
 _TO_YOU: Final = re.compile(
-    r"\b(?:(?:you|du|sie|tu|vous)(?:'re|'ve|'d)?(?:\s+[a-z']+){0,4}|(?:remember|sure|careful|free|need|want|wish)"
-    r"|your\s+(?:[a-z]+\s+){1,3}(?:is|are)(?:\s+[a-z]+){0,2}"
-    r"|(?:it\s+is|it's)\s+[a-z]+|(?:assistant|model|ai|agent)\s+(?:has|needs|is|ought)(?:\s+[a-z]+){0,2})\s+to$"
+    r"\b(?:(?:you|du|sie|tu|vous)(?:'re|'ve|'d)?(?:\s+[a-z']+){0,4}|(?:remember|sure|careful|free|need|want"
+    r"|wish)|your\s+(?:[a-z]+\s+){1,3}(?:is|are)(?:\s+[a-z]+){0,2}|^(?:please\s+|now\s+|then\s+)?(?:use|call"
+    r"|invoke|take|open|run|make|get|configure|set up|create|write|try)\b.{0,60}|(?:it\s+is|it's)\s+[a-z]+"
+    r"|(?:assistant|model|ai|agent)\s+(?:has|needs|is|ought)(?:\s+[a-z]+){0,2})\s+to$"
 )
 _WORDS_BEFORE: Final = re.compile(r"[\w']+")
 _END_OF_CLAUSE: Final = re.compile(r"[.!?:;,\n(\[{|\"`>#•]")
@@ -72,17 +76,27 @@ def _is_lead(words: list[str]) -> bool:
 
 
 _NEGATION: Final = re.compile(
-    r"\b(?:never|not|don'?t|doesn'?t|didn'?t|cannot|can'?t|mustn'?t|shouldn'?t|won'?t|avoid|refuse|refuses|without"
-    r"|no|nobody|nothing|none|forbidden|prohibited|instead of|rather than|stop|prevents?|avoids?"
-    r"|nie|niemals|nicht|kein|keine|keinen|nichts|ohne|jamais|pas|ne|n'|rien|aucun|aucune|sans|nunca|jamas|no|ningun|sin)\b"
+    r"\b(?:never|not|don'?t|doesn'?t|didn'?t|cannot|can'?t|mustn'?t|shouldn'?t|won'?t|nie|niemals|nicht"
+    r"|jamais|pas|ne|nunca|jamas)\b"
+    # These deny what they stand before, not what "and" adds to it.
+    r"|\b(?:avoid|refuse|refuses|without|no|nobody|nothing|none|forbidden|prohibited|instead of|rather than"
+    r"|stop|prevents?|avoids?|kein|keine|keinen|nichts|ohne|rien|aucun|aucune|sans|ningun|sin)\b(?!.*\b(?:and"
+    r"|then|und|et|y)\b)"
 )
 
 
 def is_negated(text: str, start: int, *, reach: int = 60) -> bool:
     """Whether the clause before ``start`` says that it must not, or does not, happen."""
     before = text[max(0, start - reach) : start]
-    clause = re.split(r"[.!?;\n]|\bbut\b|\baber\b|\bmais\b|\bpero\b|: ", before)[-1]
-    return _NEGATION.search(clause) is not None
+    clause = _NEW_CLAUSE.split(before)[-1]
+    # "Stop, ignore …" is an order; "never, not even when asked, ignore …" is none.
+    if _INSERTION.search(clause):
+        return True
+    return _NEGATION.search(clause.rpartition(",")[2]) is not None
+
+
+_NEW_CLAUSE: Final = re.compile(r"[.!?;\n]|\bbut\b|\baber\b|\bmais\b|\bpero\b|: ")
+_INSERTION: Final = re.compile(r"\b(?:never|nie|niemals|jamais|nunca|not|nor),? [^,]{3,40},\s*$")
 
 
 # --- is it mentioned? ----------------------------------------------------------------------------
@@ -93,29 +107,58 @@ _SINGLE_OPEN: Final = re.compile(r"(?<![\w'])'(?=[\w<\[#{$])")
 _SINGLE_CLOSE: Final = re.compile(r"(?<=[\w.!?>\]})])'(?![\w'])")
 
 _ABOUT: Final = re.compile(
-    r"\b(?:detect\w*|catch\w*|caught|flag(?:s|ged|ging)?|block\w*|reject\w*|refus\w*|filter\w*|scan\w*|sanitiz\w*|strip\w*"
-    r"|escap\w*|guard\w*|tests?|tested|testing|fixtures?|assert\w*|regex\w*|regexp|patterns?|examples?|e\.g|such as|phrases?|strings?|wordings?"
-    r"|payloads?|inject\w*|jailbreak\w*|attack\w*|malicious|hostile|adversar\w*|red[- ]?team\w*|pentest\w*|threats?|suspicious"
-    r"|vulnerab\w*|cve|owasp|phishing|slides?|quot\w*|literals?|contain\w*|parser|parse[sd]?|tokeniz\w*|templates?|corpus"
-    r"|dataset|benchmark\w*|probe[sd]?|honeypot|demo\w*|poison\w*|spam\w*|scam\w*|finding|findings|attempt\w*|tried|tries|trick\w*"
-    r"|exploit\w*|classif\w*|false positives?|sample[sd]?|lint\w*|rule id|treat(?:ed)? as data|variants?|trips?|talk|blog|article|paper|sentence|wording"
-    r"|never (?:follow|obey|act on|do|execute|run)|not (?:follow|obey|act on|comply|execute|run)|untrusted"
-    r"|erkenn\w*|erkannt|blockier\w*|filter\w*|beispiel\w*|z\.\s?b|muster|angriff\w*|angreifer|schadhaft\w*|boswillig\w*|prufe?n?|prufung"
-    r"|satz|satze|formulierung\w*|zeichenkette\w*|schulung\w*"
-    r"|detecte\w*|bloque\w*|filtre\w*|exemples?|par ex|motifs?|attaque\w*|attaquant\w*|malveillant\w*|phrases?|chaine\w*|formation"
-    r"|detecta\w*|ejemplos?|p\. ?ej|patron\w*|ataque\w*|atacante\w*|malicios\w*|frases?|cadenas?|prueba\w*|rechaza\w*|marca\w*)\b"
+    r"(?<![\w./@:-])(?:detect\w*|catch\w*|caught|flag(?:s|ged|ging)?|block\w*|reject\w*|refus\w*|filter\w*"
+    r"|scan\w*|sanitiz\w*|strip\w*|escap\w*|guard\w*|tests?|tested|testing|fixtures?|assert\w*|regex\w*"
+    r"|regexp|patterns?|examples?|e\.g|such as|phrases?|strings?|wordings?|payloads?|inject\w*|jailbreak\w*"
+    r"|attack\w*|malicious|hostile|adversar\w*|red[- ]?team\w*|pentest\w*|threats?|suspicious|vulnerab\w*|cve"
+    r"|owasp|phishing|slides?|quot\w*|literals?|contain\w*|parser|parse[sd]?|tokeniz\w*|templates?|corpus"
+    r"|dataset|benchmark\w*|probe[sd]?|honeypot|demo\w*|malware|virus|trojan|backdoor\w*|compromised"
+    r"|poison\w*|spam\w*|scam\w*|finding|findings|attempt\w*|tried|tries|trick\w*|exploit\w*|classif\w*"
+    r"|false positives?|sample[sd]?|lint\w*|rule id|treat(?:ed)? as data|variants?|trips?|talks?|blog"
+    r"|articles?|papers?|books?|chapters?|titles?|titled|told|sentence|wording|never (?:follow|obey|act on|do"
+    r"|execute|run)|not (?:follow|obey|act on|comply|execute|run)|untrusted|erkenn\w*|erkannt|blockier\w*"
+    r"|filter\w*|beispiel\w*|z\.\s?b|muster|angriff\w*|angreifer|schadhaft\w*|boswillig\w*|prufe?n?|prufung"
+    r"|satz|satze|formulierung\w*|zeichenkette\w*|schulung\w*|detecte\w*|bloque\w*|filtre\w*|exemples?|par ex"
+    r"|motifs?|attaque\w*|attaquant\w*|malveillant\w*|phrases?|chaine\w*|formation|detecta\w*|ejemplos?"
+    r"|p\. ?ej|patron\w*|ataque\w*|atacante\w*|malicios\w*|frases?|cadenas?|prueba\w*|rechaza\w*"
+    r"|marca\w*)(?![\w-]|\.\w)"
 )
 # "phrases like X", "e.g. X", "the string X": no quotation marks needed.
 _NAMING: Final = re.compile(
-    r"(?:\b(?:(?:phrases?|strings?|texts?|lines?|payloads?|patterns?|sentences?|prompts?|attacks?|injections?|inputs?|messages?"
-    r"|things?|commands?|titled|literal|words?|comments?|variants?)\s+(?:like|such as|saying|says?|containing|e\.g\.|of the form|is|are|was)"
-    r"|such as|e\.g\.?,?|i\.e\.?,?|for example,?|for instance,?|examples?:|(?:the|a|classic)\s+(?:phrase|string|words|payload|pattern|sentence|classic|wording|title)"
-    r"|wie(?: etwa)?|z\.\s?b\.|zum beispiel|par exemple|comme|p\. ?ej\.|por ejemplo|como)\s*[:\-]?\s*[\"'`(]*)$"
+    r"(?:\b(?:(?:phrases?|strings?|texts?|lines?|payloads?|patterns?|sentences?|prompts?|attacks?|injections?"
+    r"|inputs?|messages?|things?|commands?|titled|literal|words?|comments?|variants?)\s+(?:like|such as"
+    r"|saying|says?|containing|e\.g\.|of the form)|(?:told|tells|telling|asked|asks|asking|instruct\w*"
+    r"|trick\w*|urg\w+|got|made)\s+(?!you\b)(?:[\w'-]+\s+){1,3}to|(?:asking|telling|trying|attempting)\s+to"
+    r"|(?<!this )(?:readme|page|site|website|document|doc|pdf|image|comment|e-?mail|issue|pr|ticket|post"
+    r"|tweet|attacker|hacker|scammer|somebody|someone|spammer|review|repo|package)\w{0,2}\s+(?:that\s+"
+    r"|which\s+)?(?:says?|said|wrote|writes|reads?|contained|contains|containing|saying|reading)\s*:?"
+    r"|(?:injections?|jailbreaks?|attacks?|exploits?|phishing|payloads?|angriff|attaque"
+    r"|ataque)\b[^.!?\n:]{0,40}:|such as|e\.g\.?,?|i\.e\.?,?|for example,?|for instance,?|examples?:|(?:the|a"
+    r"|classic)\s+(?:phrase|string|words|payload|pattern|sentence|classic|wording|title)|wie(?: etwa)?"
+    r"|z\.\s?b\.|zum beispiel|par exemple|comme|p\. ?ej\.|por ejemplo|como)\s*[:\-]?\s*[\"'`(]*)$"
+)
+# "Patterns we flag: X, Y, Z", "the word list includes: X, Y, Z"
+_CATALOGUE: Final = re.compile(
+    r"\b(?:patterns|phrases|strings|blocklist|blacklist|denylist|keywords|terms|triggers|payloads|test cases"
+    r"|variants|attacks|injections|signatures|samples|probes|muster|phrasen|begriffe|motifs|patrones"
+    r"|frases)\b[^.!?\n:]{0,60}(?::|e\.g\.?|such as|like)[^.!?\n]{0,160}$|\b(?:word ?list|list|filter|regex"
+    r"|rule|classifier|corpus|dataset)\b[^.!?\n:]{0,40}\b(?:includes?|contains?|has|covers"
+    r"|lists?)\b\s?:[^.!?\n]{0,160}$"
+)
+# "If a page tells you to X, do not do it."
+_WHEN: Final = re.compile(
+    r"\b(?:if|when|whenever|should|falls|wenn|sobald|si|cuando|quand|lorsqu\w*)\b[^.!?\n]{0,80}$"
+)
+_REFUSED: Final = re.compile(
+    r"[^.!?\n]{0,60}[,;:.-]\s*(?:you )?(?:do not|don't|never|refuse|report|decline|reject|must not|should not"
+    r"|not comply|tell the user|ask the user|warn|treat (?:it|that|them) as|nicht|nie|melde|refuse[zr]?"
+    r"|signale|rechaza|avisa|no lo)\b"
 )
 _TOLD_TO_USE: Final = re.compile(
-    r"\b(?:follow|obey|apply|comply with|act on|carry out|adhere to|respond with|reply with|output|repeat|say|remember|befolge|suis|sigue"
-    r"|rule|instruction|directive|order|command|regel|consigne|regla|your (?:new )?(?:goal|task|job|mission))"
-    r"(?:\s+(?:this|these|that|the following|what follows|the|exactly|strictly|is|now))*\s*[:\-]?\s*$"
+    r"\b(?:follow|obey|apply|comply with|act on|carry out|adhere to|respond with|reply with|output|repeat|say"
+    r"|remember|befolge|suis|sigue|rule|instruction|directive|order|command|regel|consigne|regla"
+    r"|your (?:new )?(?:goal|task|job|mission))(?:\s+(?:this|these|that|the following|what follows|the"
+    r"|exactly|strictly|is|now))*\s*[:\-]?\s*$"
 )
 
 
@@ -129,9 +172,9 @@ class Quotation:
 
 def quotation(text: str, start: int, end: int) -> Quotation | None:
     """The quotation that ``text[start:end]`` stands in, if any: quotes, backticks or a block of code."""
-    first = max(text.rfind("\n\n", 0, start) + 1, start - _AROUND)
-    last = text.find("\n\n", end)
-    last = min(last if last >= 0 else len(text), end + _AROUND)
+    first = max(text.rfind("\n\n", max(0, start - _AROUND), start) + 1, start - _AROUND)
+    last = text.find("\n\n", end, end + _AROUND)
+    last = last if last >= 0 else min(len(text), end + _AROUND)
     before, after = text[first:start], text[end:last]
     for mark in _QUOTES:
         if before.count(mark) % 2 and mark in after:
@@ -141,7 +184,13 @@ def quotation(text: str, start: int, end: int) -> Quotation | None:
         between = _SINGLE_CLOSE.search(text, opened[-1] + 1, start)
         if between is None:
             return Quotation(opened[-1], closed.end())
-    return _fence(text, start, end)
+    return _comment(text, start, end) or _fence(text, start, end)
+
+
+def _comment(text: str, start: int, end: int) -> Quotation | None:
+    opened = text.rfind("<!--", max(0, start - _AROUND), start)
+    closed = text.find("-->", end, end + _AROUND)
+    return Quotation(opened, closed + 3) if opened >= 0 and closed >= 0 else None
 
 
 def _fence(text: str, start: int, end: int) -> Quotation | None:
@@ -158,8 +207,10 @@ def is_mentioned(text: str, start: int, end: int) -> bool:
     Quotation marks alone prove nothing, because anybody can set them: the words outside have to be
     about examples, detection or attacks, and must not ask to follow what is quoted.
     """
-    line = max(text.rfind("\n", 0, start) + 1, start - _AROUND)
-    if _NAMING.search(text[line:start]):
+    line = _line(text, start)
+    if _NAMING.search(text[line:start]) or _CATALOGUE.search(text[line:start]):
+        return True
+    if _WHEN.search(text[line:start]) and _REFUSED.match(text[end : end + 120]):
         return True
     quoted = quotation(text, start, end)
     if quoted is None:
@@ -171,17 +222,24 @@ def is_mentioned(text: str, start: int, end: int) -> bool:
     return _ABOUT.search(before) is not None or _ABOUT.search(after) is not None
 
 
+def _line(text: str, start: int) -> int:
+    """Where the line of ``start`` begins, or how far back one looks for it."""
+    return max(text.rfind("\n", max(0, start - _AROUND), start) + 1, start - _AROUND, 0)
+
+
 _HEADING: Final = re.compile(r"[^\n]*:[ \t*_]*$", re.M)
+# The longest mark of an item: "- [ ] **".
+_BULLET: Final = 12
 
 
 def _is_listed(text: str, start: int) -> bool:
     """Whether it is an item of a list whose heading says that these are examples or attacks."""
-    line = text.rfind("\n", 0, start) + 1
-    if start - line > 12 or not text[line:start].strip(" \t") or line == 0:
+    line = _line(text, start)
+    if start - line > _BULLET or not text[line:start].strip(" \t") or line == 0:
         return False
     above = text[max(0, line - 400) : line]
     headings = _HEADING.findall(above)
-    return bool(headings) and _ABOUT.search(headings[-1]) is not None
+    return bool(headings) and (_ABOUT.search(headings[-1]) or _NEGATION.search(headings[-1])) is not None
 
 
 def is_talked_about(text: str, start: int, end: int) -> bool:
@@ -189,21 +247,45 @@ def is_talked_about(text: str, start: int, end: int) -> bool:
 
     Here a quotation in a sentence is enough, and so is a sentence that speaks of formats before it.
     """
+    if _is_inline(text, start, end):
+        return True
     quoted = quotation(text, start, end)
     if quoted is not None:
         outside = text[max(0, quoted.start - 160) : quoted.start] + " " + text[quoted.end : quoted.end + 140]
         if len(_WORDS_BEFORE.findall(outside)) >= 2:
             return not _TOLD_TO_USE.search(text[max(0, quoted.start - 60) : quoted.start])
-    line = max(text.rfind("\n", 0, start) + 1, start - 160)
-    stop = text.find("\n", end)
-    stop = min(stop if stop >= 0 else len(text), end + 100)
-    return _FORMAT.search(text[line:start]) is not None or (
-        text[line:start].strip(" -*") != "" and _FORMAT.search(text[end:stop]) is not None
+    line = _line(text, start)
+    stop = text.find("\n", end, end + 100)
+    stop = stop if stop >= 0 else min(len(text), end + 100)
+    return is_introduced(text, start) or (
+        _WORDS_BEFORE.search(text, line, start) is not None and _FORMAT.search(text, end, stop) is not None
     )
 
 
+_IN_A_SENTENCE: Final = re.compile(r"\w+ (?:\w+ )*$")
+_GOES_ON: Final = re.compile(r"[,.;:)]?\s+[a-z(]|[,.;:)]?\s*$")
+
+
+def _is_inline(text: str, start: int, end: int) -> bool:
+    """ "The loop stops at </tool_call>; see loop.py": a word among words, which opens nothing."""
+    before = text[max(0, start - 60) : start].rpartition("\n")[2]
+    return (
+        len(_WORDS_BEFORE.findall(before)) >= 2
+        and _IN_A_SENTENCE.search(before) is not None
+        and _GOES_ON.match(text[end : end + 3]) is not None
+    )
+
+
+def is_introduced(text: str, start: int) -> bool:
+    """Whether the line before ``start`` speaks of formats, tags or tokens."""
+    return _FORMAT.search(text, _line(text, start), start) is not None
+
+
 _FORMAT: Final = re.compile(
-    r"\b(?:tags?|tokens?|tokeniz\w*|templates?|formats?|parser?s?|parsing|stop (?:words?|sequences?)|delimiters?|wraps?|wrapped|wrapping|markup|syntax"
-    r"|schema|emits?|looks? like|shaped|renders?|escap\w*|strip\w*|special|separators?|logs?|responses?|docs?|documented|example|convention|grammar|payload"
-    r"|regex|expects?|serializ\w*|xml|markers?|prefix(?:ed)?|uses?|inject\w*|attack\w*|jailbreak\w*|detect\w*|block\w*|reject\w*|flag(?:s|ged)?|scan\w*|filter\w*|fixtures?|tests?|stop|eos|bos|chatml|vorlage|balise\w*|etiqueta\w*|formato|plantilla|format|gabarit)\b"
+    r"(?<![\w./@:\"'-])(?:tags?|tokens?|tokeniz\w*|templates?|formats?|parser?s?|parsing|stop (?:words?"
+    r"|sequences?)|delimiters?|wraps?|wrapped|wrapping|markup|syntax|schema|emits?|looks? like|shaped"
+    r"|renders?|escap\w*|strip\w*|special|separators?|logs?|responses?|docs?|documented|example|convention"
+    r"|grammar|payload|regex|elements?|expects?|serializ\w*|xml|markers?|prefix(?:ed)?|uses?|inject\w*"
+    r"|attack\w*|jailbreak\w*|detect\w*|block\w*|reject\w*|flag(?:s|ged)?|scan\w*|filter\w*|fixtures?|tests?"
+    r"|stop|eos|bos|chatml|vorlage|balise\w*|etiqueta\w*|formato|plantilla|format|gabarit)(?![\w\"'-]|\.\w)"
 )

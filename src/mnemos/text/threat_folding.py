@@ -8,12 +8,13 @@ where its characters came from.
 from __future__ import annotations
 
 import base64
+import codecs
 import html
 import re
 import unicodedata
 import urllib.parse
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 
@@ -127,7 +128,7 @@ def _look_alikes() -> Iterator[tuple[str, str]]:
     )
     for letters, plain in pairs:
         yield from zip(letters, plain, strict=True)
-    for first in (0x1F130, 0x1F150, 0x1F170):  # squared and circled capitals
+    for first in (0x1F130, 0x1F150, 0x1F170, 0x1F1E6):  # squared and circled capitals, letters of flags
         for number in range(26):
             yield chr(first + number), chr(ord("a") + number)
 
@@ -140,8 +141,8 @@ INVISIBLE: Final = re.compile(
 _LOOK_ALIKES: Final = dict(_look_alikes())
 _FOLDS: Final = _Folds()
 # Single letters with the same sign between them; four in a row are hardly ever anything but a word.
-_SPACED_WORD: Final = re.compile(r"(?<![\w'])[a-z]([ ._*-])[a-z](?:\1[a-z]){2}")
-_SPACED: Final = re.compile(r"(?<![\w'])[a-z]([ ._*-])[a-z](?:\1[a-z])*+(?![\w'])")
+_SPACED_WORD: Final = re.compile(r"(?<![\w'])[a-z]([ ._*-])[a-z](?:\1[a-z](?![\w'])){2}")
+_SPACED: Final = re.compile(r"(?<![\w'])[a-z]([ ._*-])[a-z](?![\w'])(?:\1[a-z](?![\w']))*+")
 _DIGITS_FOR_LETTERS: Final = re.compile(
     r"(?<![\w./-])(?:[a-z]{1,12}[01345@$]|[013457@$][a-z])[a-z013457@$]{1,14}(?![\w/-])"
 )
@@ -152,16 +153,32 @@ _LETTERS_FOR_DIGITS: Final = str.maketrans("013457@$", "oieastas")
 
 _MOST_PASSAGES: Final = 20
 _LONGEST_PASSAGE: Final = 4_000
+_LEAST: Final = 24
 _ENCODED: Final = re.compile(
     r"(?P<base64>[A-Za-z0-9+/]{24,}+={0,2})|(?P<percent>(?:%[0-9A-Fa-f]{2}){8,}+)"
-    r"|(?P<entities>(?:&#x?[0-9A-Fa-f]{2,5};){8,}+)|(?P<escapes>(?:\\x[0-9A-Fa-f]{2}|\\u00[0-9A-Fa-f]{2}){8,}+)"
+    r"|(?P<entities>(?:&#x?[0-9A-Fa-f]{2,5};){8,}+)|(?P<escapes>(?:\\x[0-9A-Fa-f]{2}"
+    r"|\\u00[0-9A-Fa-f]{2}){8,}+)"
 )
 _HEX: Final = re.compile(r"(?:[0-9A-Fa-f]{2}){16,}")
+# "Ignore", "previous" and "instructions" written backwards, and in ROT13.
+_WHOLE: Final[tuple[tuple[tuple[str, ...], Callable[[str], str]], ...]] = (
+    (("erongi", "snoitcurtsni", "suoiverp"), lambda text: text[::-1]),
+    (("vtaber", "vafgehpgvba", "cerivbhf", "qvfertneq"), lambda text: codecs.encode(text, "rot13")),
+)
 _SAYS_SOMETHING: Final = re.compile(r"[a-z]{2,}[^a-z]{1,3}[a-z]{2,}", re.I)
 
 
-def encoded(text: str) -> Iterator[tuple[str, int, int]]:
-    """Passages in base64, hexadecimal, percent signs, entities or escapes that hold words, decoded."""
+def encoded(view: View) -> Iterator[tuple[str, int, int]]:
+    """Passages in base64, hexadecimal, percent signs, entities or escapes that hold words, decoded.
+
+    A text written backwards or in ROT13 is decoded as a whole. Places are those in the original.
+    """
+    text = view._origin
+    for signs, decode in _WHOLE:
+        if any(map(view.text.__contains__, signs)):
+            yield decode(text), 0, len(text)
+    if not any(map(text.__contains__, ("%", "&#", "\\"))) and max(map(len, text.split()), default=0) < _LEAST:
+        return
     for number, passage in enumerate(_ENCODED.finditer(text)):
         if number == _MOST_PASSAGES:
             return
@@ -181,6 +198,8 @@ def _decoded(form: str, passage: str) -> str | None:
         if _HEX.fullmatch(passage):
             return bytes.fromhex(passage).decode("utf-8")
         whole = passage.rstrip("=")
-        return base64.b64decode(whole[: len(whole) - (len(whole) % 4 == 1)] + "==", validate=False).decode("utf-8")
+        return base64.b64decode(whole[: len(whole) - (len(whole) % 4 == 1)] + "==", validate=False).decode(
+            "utf-8"
+        )
     except (ValueError, UnicodeDecodeError):
         return None

@@ -100,6 +100,7 @@ def _reordered(text: str) -> Iterator[Hidden]:
 _MAYBE_MIXED: Final = re.compile("[A-Za-z][\u0370-\u058f]|[\u0370-\u058f][A-Za-z]")
 _WORD: Final = re.compile("[A-Za-z\u0370-\u058f]+")
 _FOREIGN: Final = re.compile("[\u0370-\u058f]+")
+_EXPLAINED: Final = re.compile(r"(?i)cyrillic|homoglyph|look-?alike|confusable|punycode|greek|mixed.script")
 # Letters of the other scripts that nobody can tell from Latin ones.
 _TWINS: Final = frozenset("аеіјорсухѕԁԛԝһӏАЕІЈОРСУХЅКМТНВοονΟΑΒΕΖΗΙΚΜΝΡΤΥΧօսոհցյ")
 
@@ -115,5 +116,6 @@ def _disguised(text: str) -> Iterator[Hidden]:
         latin = len(word[0]) - len(foreign)
         if not foreign or not latin or len(word[0]) < 4 or not _TWINS.issuperset(foreign):
             continue
-        if not native or (len(foreign) <= latin and not word[0].endswith(foreign)):
+        honest = native and (len(foreign) > latin or word[0].endswith(foreign))
+        if not honest and not _EXPLAINED.search(text, max(0, word.start() - 80), word.end() + 80):
             yield ("disguises a word with letters of another script", *word.span())

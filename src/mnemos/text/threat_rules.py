@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from mnemos.text import threat_concealment, threat_exfiltration, threat_override, threat_persistence
+from mnemos.text import (
+    threat_authority,
+    threat_concealment,
+    threat_exfiltration,
+    threat_override,
+    threat_persistence,
+)
 from mnemos.text.threat_blocks import blocks, calls
 from mnemos.text.threat_commands import commands
-from mnemos.text.threats import ThreatKind
+from mnemos.text.threat_phrases import Phrases
+from mnemos.text.threat_sentences import sentences
+from mnemos.text.threat_words import Words
 
-_BOOKS = (
-    (ThreatKind.OVERRIDE, threat_override.BOOK),
-    (ThreatKind.CONCEALMENT, threat_concealment.BOOK),
-    (ThreatKind.EXFILTRATION, threat_exfiltration.BOOK),
-    (ThreatKind.PERSISTENCE, threat_persistence.BOOK),
+BOOKS: Final = (
+    threat_override.BOOK,
+    threat_authority.BOOK,
+    threat_concealment.BOOK,
+    threat_exfiltration.BOOK,
+    threat_persistence.BOOK,
 )
+_PHRASES: Final = Phrases(BOOKS)
 
 
-def find(text: str) -> Iterator[tuple[ThreatKind, str, int, int]]:
-    for kind, book in _BOOKS:
-        for reason, start, end in book.find(text):
-            yield kind, reason, start, end
+def find(text: str) -> Iterator[tuple[str, str, int, int]]:
+    """(kind, reason, start, end) of what ``text``, folded, says to a model."""
+    words = Words(text)
+    yield from _PHRASES.find(words)
+    yield from sentences(words)
+    for reason, start, end in threat_override.run_together(text):
+        yield "override", reason, start, end
     for reason, start, end in blocks(text):
-        yield ThreatKind.SYSTEM, reason, start, end
+        yield "system block", reason, start, end
     for reason, start, end in calls(text):
-        yield ThreatKind.TOOL_CALL, reason, start, end
-    for reason, start, end in commands(text):
-        yield ThreatKind.EXFILTRATION, reason, start, end
+        yield "tool call", reason, start, end
+    yield from commands(text)

@@ -2,8 +2,8 @@
 
 A note of the notebook is read by the model in every session, so a note that speaks to the model is not a
 note. Found are: orders to ignore rules, imitations of system blocks and tool calls, orders and commands that
-carry secrets away, orders that come back at every start, orders to hide things from the user, and text
-that hides itself. Notes *about* such texts pass.
+carry secrets away, commands that wipe a machine or open it, orders that come back at every start, orders to
+hide things from the user, and text that hides itself. Notes *about* such texts pass.
 
 Judged is what a model would read: letters in disguise, spaced-out words and encoded passages are read as
 what they stand for. Places are always those in the text as it was given.
@@ -14,10 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import Final
 
 LONGEST: Final = 100_000
 """So many characters are read; a text that is longer is judged by its beginning."""
+# Nobody reads more of them, and a hostile text may hold thousands.
+_MOST: Final = 100
 
 
 class ThreatKind(StrEnum):
@@ -28,6 +31,7 @@ class ThreatKind(StrEnum):
     HIDDEN = "hidden text"
     TOOL_CALL = "tool call"
     CONCEALMENT = "concealment"
+    COMMAND = "command"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ def _hidden(text: str) -> Iterator[Threat]:
     if not text.isascii():
         from mnemos.text.threat_hidden import hidden
 
-        for reason, start, end in hidden(text):
+        for reason, start, end in islice(hidden(text), _MOST):
             yield Threat(ThreatKind.HIDDEN, reason, start, end)
 
 
@@ -63,11 +67,11 @@ def _said(text: str) -> Iterator[Threat]:
     plain = threat_folding.folded(text)
     for view in (plain, threat_folding.unspaced(plain), threat_folding.without_digits(plain)):
         if view is not None:
-            for kind, reason, start, end in threat_rules.find(view.text):
-                yield Threat(kind, reason, *view.span(start, end))
-    for decoded, start, end in threat_folding.encoded(text):
-        for kind, reason, _, _ in threat_rules.find(threat_folding.folded(decoded).text):
-            yield Threat(kind, f"{reason}, in code", start, end)
+            for kind, reason, start, end in islice(threat_rules.find(view.text), _MOST):
+                yield Threat(ThreatKind(kind), reason, *view.span(start, end))
+    for decoded, start, end in threat_folding.encoded(plain):
+        for kind, reason, _, _ in islice(threat_rules.find(threat_folding.folded(decoded).text), _MOST):
+            yield Threat(ThreatKind(kind), f"{reason}, in code", start, end)
 
 
 def _merged(found: list[Threat]) -> list[Threat]:

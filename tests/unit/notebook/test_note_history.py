@@ -258,3 +258,35 @@ def test_forgetting_names_the_copies_that_still_hold_the_text(
     (hit,) = memory.recall("quetzal", kinds=["note"]).hits
     copies = memory.forget(f"note:{hit.ref}")["copies"]
     assert [Path(copy).read_text().partition("\n")[0] for copy in copies] == ["the quetzal sleeps"]
+
+
+def test_undo_after_forgetting_takes_nothing_away(memory: Memory, notebook: Notebook) -> None:
+    notebook.add("kept")
+    notebook.add("the quetzal sleeps")
+    (hit,) = memory.recall("quetzal", kinds=["note"]).hits
+    memory.forget(f"note:{hit.ref}")
+    with pytest.raises(NotFound):
+        memory.undo_notes()
+    assert notebook.entries() == ["kept"]
+    notebook.add("more")
+    memory.undo_notes()
+    assert notebook.entries() == ["kept"]
+    with pytest.raises(NotFound):
+        memory.undo_notes()
+    assert notebook.entries() == ["kept"]
+    assert {row.actor for row in memory.log()} == {"tester"}
+
+
+def test_versions_do_not_expire(memory: Memory, notebook: Notebook, clock: FixedClock) -> None:
+    """Unlike the copies of deleted sessions, which are large."""
+    notebook.add("one")
+    notebook.write("memory", "two")
+    memory.sessions.create_session("s", "cli")
+    clock.advance(400 * 86_400)
+    memory.sessions.delete_session("s")
+    memory.sessions.optimize()
+    memory.undo()
+    assert notebook.entries() == ["two"]
+    assert memory.sessions.get_session("s") is not None
+    memory.undo_notes()
+    assert notebook.entries() == ["one"]

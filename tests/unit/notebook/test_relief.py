@@ -268,10 +268,9 @@ LEFT = [
 
 
 @pytest.mark.parametrize("left", LEFT)
-@pytest.mark.parametrize("around", ["{}", "see\n{}", "Sam's friend says\n{}"])
-def test_addresses_paths_code_and_quotations_are_never_rewritten(left: str, around: str) -> None:
-    entry = around.format(left)
-    assert abbreviated(entry) == entry
+def test_addresses_paths_code_and_quotations_are_never_rewritten(left: str) -> None:
+    for entry in (left, f"see\n{left}", f"Sam's friend says\n{left}"):
+        assert abbreviated(entry) == entry
 
 
 @given(
@@ -403,7 +402,8 @@ ENTRIES = st.one_of(
 
 
 @given(
-    st.lists(ENTRIES, max_size=9, unique=True), st.lists(ENTRIES.filter(lambda text: "[" in text), max_size=3)
+    st.lists(ENTRIES, max_size=9, unique=True),
+    st.lists(ENTRIES.filter(lambda text: text[1] == "[" and text[0] in "CDV"), max_size=3),
 )
 @settings(max_examples=40)
 def test_every_entry_is_a_note_or_a_live_fact_afterwards(entries: list[str], known: list[str]) -> None:

@@ -157,7 +157,10 @@ def _edited(request: Operation, memory: Memory) -> Operation:
     field = request.traits.edited
     if not field or getattr(request, field) is not None:
         return request
-    text = click.edit(request.draft(memory), extension=".md")
+    try:
+        text = click.edit(request.draft(memory), extension=".md")
+    except (UnicodeDecodeError, OSError) as exc:
+        raise InvalidInput(f"what the editor left cannot be read: {exc}; nothing was changed") from exc
     if text is None:
         raise Refused("the text was left as it was; nothing was changed")
     return msgspec.structs.replace(request, **{field: text})

@@ -60,8 +60,9 @@ class SqliteAudit:
     def clear(self, entry_id: int) -> None:
         self._connection.execute(SQL.clear, (self._space.id, entry_id))
 
-    def expire(self, before: float) -> None:
-        self._connection.execute(SQL.expire, (self._space.id, before))
+    def expire(self, before: float, operations: str) -> None:
+        asked = {"space": self._space.id, "before": before, "operations": operations}
+        self._connection.execute(SQL.expire, asked)
 
     def note_backup(self, path: str, at: float) -> None:
         self._connection.execute(SQL.note_backup, (path, at))

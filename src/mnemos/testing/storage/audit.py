@@ -75,7 +75,7 @@ class AuditContract(Contract):
     def test_expiring_erases_the_texts_of_old_entries(self, storage: Storage) -> None:
         old = _record(storage, at=NOW - 100, before="a", after="b")
         edge = _record(storage, at=NOW, before="c")
-        storage.write(lambda tx: tx.audit.expire(NOW))
+        storage.write(lambda tx: tx.audit.expire(NOW, ""))
         row = _get(storage, old)
         assert (row.before, row.after, row.at) == (None, None, NOW - 100)
         assert _get(storage, edge).before == "c"

@@ -126,7 +126,7 @@ class SpaceContract(Contract):
         before = spaces.theirs.read(lambda tx: tx.audit.get(spaces.entry))
         assert spaces.ours.write(lambda tx: tx.audit.scrub("session:s")) == 0
         spaces.ours.write(lambda tx: tx.audit.clear(spaces.entry))
-        spaces.ours.write(lambda tx: tx.audit.expire(NOW * 2))
+        spaces.ours.write(lambda tx: tx.audit.expire(NOW * 2, ""))
         spaces.ours.write(lambda tx: tx.audit.mark_undone(spaces.entry, 1))
         assert before is not None
         assert before.before == "p"

@@ -22,7 +22,6 @@ SELECT id, at, actor, operation, ref, before, after, undone_by
 FROM audit
 WHERE space = ?
     AND ref = ?
-    AND after IS NOT NULL
 ORDER BY id DESC
 LIMIT 1
 
@@ -51,8 +50,9 @@ WHERE space = ?
 UPDATE audit
 SET before = NULL,
     after = NULL
-WHERE space = ?
-    AND at < ?
+WHERE space = :space
+    AND at < :before
+    AND substr(operation, 1, length(:operations)) = :operations
     AND (before IS NOT NULL OR after IS NOT NULL)
 
 -- name: note_backup
