@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -104,13 +103,16 @@ def test_a_notebook_that_is_switched_off_says_so(
     assert mnemos("notebook", "show", "--json").error["code"] == "invalid_input"
 
 
-def test_a_person_sees_what_the_model_does_not(file: Path, mnemos: Mnemos) -> None:
+def test_an_order_in_a_file_is_shown_as_blocked_and_nothing_reaches_the_terminal(
+    file: Path, mnemos: Mnemos
+) -> None:
+    """What is shown may be piped to a model; the file itself is for people."""
     file.write_text(f"one\n§\n{ORDER}\n§\n\x1b[2Jcleared")
-    assert ORDER in mnemos("notebook", "show").out
+    assert ORDER not in mnemos("notebook", "show").out
     shown = at_a_terminal("notebook", "show", home=file.parents[1])
-    assert shown.code == 0
-    assert ORDER in re.sub(r"\s+", " ", shown.screen)
+    assert (shown.code, "blocked" in shown.screen, "cleared" in shown.screen) == (0, True, True)
     assert "\x1b[2J" not in shown.screen
+    assert ORDER in file.read_text()
 
 
 # --- in an editor -----------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
+from mnemos.bench.labelled import examples, percent, share
 from mnemos.bench.report import Grid
-from mnemos.errors import InvalidInput, NotFound
 from mnemos.facts.extraction import Extract, extracted
 
 LABELLED: Final = Path(__file__).parents[3] / "tests" / "data" / "extraction" / "labelled.tsv"
@@ -22,7 +22,6 @@ LABELLED: Final = Path(__file__).parents[3] / "tests" / "data" / "extraction" / 
 EVERYTHING: Final = "all"
 ROLES: Final = ("user", "assistant")
 TYPES: Final = ("C", "D", "V", "?")
-HEADINGS: Final = "label\ttype\trole\ttext"
 
 
 class Label(StrEnum):
@@ -62,17 +61,17 @@ class Counts:
     @property
     def precision(self) -> float | None:
         """The share of what was found that is a fact; None when nothing was found."""
-        return _share(self.found, self.found + self.wrong)
+        return share(self.found, self.found + self.wrong)
 
     @property
     def recall(self) -> float | None:
         """The share of the facts that was found; None when there are none."""
-        return _share(self.found, self.found + self.missed)
+        return share(self.found, self.found + self.missed)
 
     @property
     def type_accuracy(self) -> float | None:
         """The share of the found facts with the right type; None when nothing was found."""
-        return _share(self.typed, self.found)
+        return share(self.typed, self.found)
 
     def plus(self, other: Counts) -> Counts:
         return Counts(
@@ -95,41 +94,28 @@ class Measured:
 
 def read(path: Path) -> list[Example]:
     """The labelled texts of a file. A missing file raises NotFound, a wrong line InvalidInput."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError as exc:
-        raise NotFound(
-            f"there is no file {path}; name one with --data FILE (label, type, role, text)"
-        ) from exc
-    except UnicodeDecodeError as exc:
-        raise InvalidInput(f"{path} is not UTF-8 text: {exc}") from exc
-    except OSError as exc:
-        raise InvalidInput(f"{path} cannot be read: {exc.strerror}") from exc
-    examples = list(_examples(path, text.split("\n")))
-    if not examples:
-        raise InvalidInput(f"{path} holds no labelled text; a line is: save, tab, V, tab, user, tab, text")
-    return examples
+    return examples(path, "save or skip, the type, the role and the text", _example)
 
 
-def measure(name: str, examples: Iterable[Example]) -> Measured:
+def measure(name: str, labelled: Iterable[Example]) -> Measured:
     """Read every text and compare with its label."""
     parts = dict.fromkeys((EVERYTHING, *ROLES, *TYPES), Counts())
     misses = []
-    for example in examples:
+    for example in labelled:
         found = extracted(example.text, role=example.role)
         counts = _counts(example, found)
-        for part, share in ((EVERYTHING, counts), (example.role, counts), *_by_type(example, found)):
-            parts[part] = parts[part].plus(share)
+        for part, more in ((EVERYTHING, counts), (example.role, counts), *_by_type(example, found)):
+            parts[part] = parts[part].plus(more)
         if counts.missed or counts.wrong or counts.typed < counts.found:
             misses.append(Miss(example, tuple(str(one.statement) for one in found)))
     return Measured(name, parts, tuple(misses))
 
 
-def grid(measured: Measured) -> Grid:
+def grids(measured: Measured) -> tuple[Grid, ...]:
     """A row for everything, one for each role and one for each type."""
     headings = ("of", "texts", "found", "missed", "wrong", "precision", "recall", "type")
     rows = tuple(_row(part, counts) for part, counts in measured.parts.items())
-    return Grid(f"{measured.name}: facts stated in conversations", headings, rows)
+    return (Grid(f"{measured.name}: facts stated in conversations", headings, rows),)
 
 
 def lines(misses: Sequence[Miss]) -> Iterator[str]:
@@ -189,18 +175,11 @@ def _by_type(example: Example, found: list[Extract]) -> Iterator[tuple[str, Coun
     yield from ((mark, Counts(wrong=1)) for mark in marks if mark in TYPES)
 
 
-def _examples(path: Path, rows: Iterable[str]) -> Iterator[Example]:
-    for number, row in enumerate(rows, start=1):
-        if not row.strip() or row.startswith("#") or (number == 1 and row.rstrip("\r") == HEADINGS):
-            continue
-        parts = row.rstrip("\r").split("\t")
-        if len(parts) != 4 or not _is_example(*parts):
-            raise InvalidInput(
-                f"{path}: line {number} is {row[:80]!r}; it has to be save or skip, the type, the role and"
-                " the text, with tabs between them"
-            )
-        label, type, role, text = parts
-        yield Example(Label(label), type, role, text.replace("\\n", "\n"))
+def _example(columns: list[str]) -> Example | None:
+    if len(columns) != 4 or not _is_example(*columns):
+        return None
+    label, type, role, text = columns
+    return Example(Label(label), type, role, text.replace("\\n", "\n"))
 
 
 def _is_example(label: str, type: str, role: str, text: str) -> bool:
@@ -212,7 +191,7 @@ def _row(part: str, counts: Counts) -> tuple[str, ...]:
     total = counts.found + counts.missed + counts.passed + counts.wrong
     figures = (total, counts.found, counts.missed, counts.wrong)
     shares = (counts.precision, counts.recall, counts.type_accuracy)
-    return (part, *map(str, figures), *map(_percent, shares))
+    return (part, *map(str, figures), *map(percent, shares))
 
 
 _LABELS: Final = frozenset(map(str, Label))
@@ -220,11 +199,3 @@ _LABELS: Final = frozenset(map(str, Label))
 
 def _on_one_line(text: str) -> str:
     return text.replace("\n", "\\n")
-
-
-def _share(part: int, whole: int) -> float | None:
-    return round(part / whole, 4) if whole else None
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}"

@@ -2,7 +2,7 @@
 
 A file has one text a line: ``threat`` or ``benign``, the language, and the text, with tabs between them.
 In the text ``\\n`` is a new line, ``\\\\`` a backslash, and ``\\u200b`` or ``\\U000e0069`` a character by its
-number. Empty lines and lines that begin with ``#`` are left out.
+number.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
+from mnemos.bench.labelled import examples, percent, share
 from mnemos.bench.report import Grid
-from mnemos.errors import InvalidInput, NotFound
 from mnemos.text.threats import Threat, ThreatKind, threats
 
 LABELLED: Final = Path(__file__).parents[3] / "tests" / "data" / "threats" / "labelled.tsv"
@@ -55,12 +55,12 @@ class Counts:
     @property
     def misses(self) -> float | None:
         """The share of the threats that was not found; None when there are none."""
-        return _share(self.missed, self.found + self.missed)
+        return share(self.missed, self.found + self.missed)
 
     @property
     def false_positives(self) -> float | None:
         """The share of the harmless texts that was stopped; None when there are none."""
-        return _share(self.stopped, self.stopped + self.passed)
+        return share(self.stopped, self.stopped + self.passed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,26 +79,15 @@ class Measured:
 
 def read(path: Path) -> list[Example]:
     """The labelled texts of a file. A missing file raises NotFound, a wrong line InvalidInput."""
-    try:
-        content = path.read_text(encoding="utf-8")
-    except FileNotFoundError as exc:
-        raise NotFound(f"there is no file {path}; name one with --data FILE (label, language, text)") from exc
-    except UnicodeDecodeError as exc:
-        raise InvalidInput(f"{path} is not UTF-8 text: {exc}") from exc
-    except OSError as exc:
-        raise InvalidInput(f"{path} cannot be read: {exc.strerror}") from exc
-    examples = list(_examples(path, content.split("\n")))
-    if not examples:
-        raise InvalidInput(f"{path} holds no labelled text; a line is: threat, tab, en, tab, text")
-    return examples
+    return examples(path, "threat or benign, the language and the text", _example)
 
 
-def measure(name: str, examples: Iterable[Example]) -> Measured:
+def measure(name: str, labelled: Iterable[Example]) -> Measured:
     """Judge every text and compare with its label."""
     tallies: dict[str, list[int]] = {EVERYTHING: [0, 0, 0, 0]}
     kinds = {kind: [0, 0] for kind in ThreatKind}
     wrong = []
-    for example in examples:
+    for example in labelled:
         found = threats(example.text)
         dangerous = example.label is Label.THREAT
         place = (0 if found else 1) if dangerous else (2 if found else 3)
@@ -116,7 +105,7 @@ def measure(name: str, examples: Iterable[Example]) -> Measured:
     )
 
 
-def grids(measured: Measured) -> tuple[Grid, Grid]:
+def grids(measured: Measured) -> tuple[Grid, ...]:
     """A row for everything and one a language; and a row a kind."""
     languages = Grid(
         f"{measured.name}: threats",
@@ -176,17 +165,10 @@ _ESCAPE: Final = re.compile(r"\\(?:(n)|(\\)|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))
 _LAST_CHARACTER: Final = 0x10FFFF
 
 
-def _examples(path: Path, rows: Iterable[str]) -> Iterator[Example]:
-    for number, row in enumerate(rows, start=1):
-        if not row.strip() or row.startswith("#"):
-            continue
-        parts = row.rstrip("\r").split("\t")
-        if len(parts) != 3 or parts[0] not in _LABELS or not parts[2].strip():
-            raise InvalidInput(
-                f"{path}: line {number} is {row[:80]!r}; it has to be threat or benign, the language and the"
-                " text, with tabs between them"
-            )
-        yield Example(Label(parts[0]), parts[1], _ESCAPE.sub(_unescaped, parts[2]))
+def _example(columns: list[str]) -> Example | None:
+    if len(columns) != 3 or columns[0] not in _LABELS or not columns[2].strip():
+        return None
+    return Example(Label(columns[0]), columns[1], _ESCAPE.sub(_unescaped, columns[2]))
 
 
 def _unescaped(escape: re.Match[str]) -> str:
@@ -207,16 +189,8 @@ def _row(part: str, counts: Counts) -> tuple[str, ...]:
         part,
         str(counts.found + counts.missed),
         str(counts.missed),
-        _percent(counts.misses),
+        percent(counts.misses),
         str(counts.stopped + counts.passed),
         str(counts.stopped),
-        _percent(counts.false_positives),
+        percent(counts.false_positives),
     )
-
-
-def _share(part: int, whole: int) -> float | None:
-    return round(part / whole, 4) if whole else None
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,107 +98,60 @@ def recall(
             click.echo(f"written: {plain(str(path))}", err=as_json)
 
 
-@bench.command()
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Labelled sentences; default: those of the repository.",
-)
-@click.option("--misses", is_flag=True, help="List the sentences that were read wrongly.")
-@click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
-@click.pass_obj
-def closing(
-    chosen: Chosen,
-    data: Path | None,
-    misses: bool,  # noqa: FBT001 - click passes it by name
-    as_json: bool,  # noqa: FBT001 - click passes it by name
-) -> None:
+def _labelled(name: str, about: str) -> None:
+    """A command that measures rules on labelled texts, as ``mnemos.bench.NAME`` does it."""
+
+    @bench.command(name, help=about)
+    @click.option(
+        "--data",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Labelled texts; default: those of the repository.",
+    )
+    @click.option("--misses", is_flag=True, help="List the texts that were read wrongly.")
+    @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+    @click.pass_obj
+    def measure_labelled(
+        chosen: Chosen,
+        data: Path | None,
+        misses: bool,  # noqa: FBT001 - click passes it by name
+        as_json: bool,  # noqa: FBT001 - click passes it by name
+    ) -> None:
+        # What draws tables of figures needs numpy, which takes 150 ms to import.
+        rules = import_module(f"mnemos.bench.{name}")
+        path = rules.LABELLED if data is None else data
+        measured = rules.measure(path.stem, rules.read(path))
+        if as_json or chosen.json:
+            click.echo(in_json(rules.document(measured)))
+            return
+        for grid in rules.grids(measured):
+            _show(grid)
+        if misses:
+            for line in rules.lines(measured.misses):
+                click.echo(plain(line))
+
+
+_labelled(
+    "closing",
     """How well it is recognised that work is finished: precision and recall on labelled sentences.
 
     A line of the file is close or open, the language and the sentence, with tabs between them.
-    """
-    # What draws tables of figures needs numpy, which takes 150 ms to import.
-    from mnemos.bench import closing as bench_of_closing
-
-    path = bench_of_closing.LABELLED if data is None else data
-    measured = bench_of_closing.measure(path.stem, bench_of_closing.read(path))
-    if as_json or chosen.json:
-        click.echo(in_json(bench_of_closing.document(measured)))
-        return
-    _show(bench_of_closing.grid(measured))
-    if misses:
-        for line in bench_of_closing.lines(measured.misses):
-            click.echo(plain(line))
-
-
-@bench.command()
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Labelled statements; default: those of the repository.",
+    """,
 )
-@click.option("--misses", is_flag=True, help="List the statements that were read wrongly.")
-@click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
-@click.pass_obj
-def extraction(
-    chosen: Chosen,
-    data: Path | None,
-    misses: bool,  # noqa: FBT001 - click passes it by name
-    as_json: bool,  # noqa: FBT001 - click passes it by name
-) -> None:
+_labelled(
+    "extraction",
     """How well facts are found in conversations: precision and recall on labelled statements.
 
     A line of the file is save or skip, the type, the role and the text, with tabs between them.
-    """
-    # What draws tables of figures needs numpy, which takes 150 ms to import.
-    from mnemos.bench import extraction as bench_of_extraction
-
-    path = bench_of_extraction.LABELLED if data is None else data
-    measured = bench_of_extraction.measure(path.stem, bench_of_extraction.read(path))
-    if as_json or chosen.json:
-        click.echo(in_json(bench_of_extraction.document(measured)))
-        return
-    _show(bench_of_extraction.grid(measured))
-    if misses:
-        for line in bench_of_extraction.lines(measured.misses):
-            click.echo(plain(line))
-
-
-@bench.command()
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Labelled texts; default: those of the repository.",
+    """,
 )
-@click.option("--misses", is_flag=True, help="List the texts that were judged wrongly.")
-@click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
-@click.pass_obj
-def threats(
-    chosen: Chosen,
-    data: Path | None,
-    misses: bool,  # noqa: FBT001 - click passes it by name
-    as_json: bool,  # noqa: FBT001 - click passes it by name
-) -> None:
+_labelled(
+    "threats",
     """How well dangerous notes are told from harmless ones: false positives and misses on labelled texts.
 
     A line of the file is threat or benign, the language and the text, with tabs between them.
-    """
-    # What draws tables of figures needs numpy, which takes 150 ms to import.
-    from mnemos.bench import threats as bench_of_threats
-
-    path = bench_of_threats.LABELLED if data is None else data
-    measured = bench_of_threats.measure(path.stem, bench_of_threats.read(path))
-    if as_json or chosen.json:
-        click.echo(in_json(bench_of_threats.document(measured)))
-        return
-    for grid in bench_of_threats.grids(measured):
-        _show(grid)
-    if misses:
-        for line in bench_of_threats.lines(measured.misses):
-            click.echo(plain(line))
+    """,
+)
 
 
 def _measure(data: Data, pools: tuple[str, ...], *, quiet: bool) -> list[Measured]:
