@@ -211,10 +211,10 @@ class Notebook:
             return
         for book in Book:
             try:
-                # A file that is switched off is none.
-                text = self._shelf.read(book) if book in self._settings.notebook_files else ""
+                text = self._text(book)
                 if self._storage.read(lambda tx: self._is_news(tx, book, text)):  # noqa: B023
-                    self._storage.write(lambda tx: self._feed(tx, book, text), within=0.5)  # noqa: B023
+                    # Read again: whoever changes a file does so within a transaction.
+                    self._storage.write(lambda tx: self._feed(tx, book, self._text(book)), within=0.5)  # noqa: B023
             except MnemosError as exc:
                 log.warning("recall may not know the newest of %s: %s", book.filename, exc)
 
@@ -300,6 +300,10 @@ class Notebook:
         return tx.audit.record(
             at=self._clock(), actor=actor, operation=operation, ref=undo.ref(book), before=before, after=after
         )
+
+    def _text(self, book: Book) -> str:
+        """What a file says; one that is switched off says nothing."""
+        return self._shelf.read(book) if book in self._settings.notebook_files else ""
 
     def _is_news(self, tx: Reads, book: Book, text: str) -> bool:
         return self._wanted(book, text).keys() != _fed(tx, book)

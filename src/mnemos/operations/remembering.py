@@ -32,13 +32,15 @@ class Remember(Operation, frozen=True, kw_only=True):
         Literal["auto", "fact", "note"],
         Meta(description="fact: found when needed; note: stands in every prompt. auto is a fact"),
     ] = "auto"
-    target: Annotated[str | None, Meta(description="What it is about, e.g. db.staging")] = None
+    target: Annotated[
+        str | None, Meta(description="What it is about, e.g. db.staging; of a note: memory or user")
+    ] = None
     scope: Scope = None
     session_id: SessionId = None
 
     def run(self, memory: Memory, progress: Progress) -> Remembered:  # noqa: ARG002
         if self.kind == "note":
-            use = memory.notebook.add(self.text)
+            use = memory.notebook.add(self.text, target=self.target or "memory")
             return Remembered(kind="note", where=use.book.filename, stored=[], warning=use.warning)
         written = memory.facts.remember(
             self.text, target=self.target, scope=self.scope, session_id=self.session_id

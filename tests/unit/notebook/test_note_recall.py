@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -116,6 +118,25 @@ def test_recall_takes_no_lock_when_nothing_was_edited(home: Path) -> None:
         assert memory.recall("anything else") is not None
         lock.close()
         assert found(memory, "lamp") == ["the lamp is red"]
+
+
+def test_a_slow_look_at_a_file_does_not_undo_a_newer_one(
+    memory: Memory, by_hand: ByHand, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_hand("the lamp is red")
+    look = memory.storage.read
+
+    def slowly(work: Callable[[Any], Any]) -> Any:
+        seen = look(work)
+        with Memory.at(home, embedder="none") as other:
+            other.notebook.add("the boat is green")
+        return seen
+
+    with monkeypatch.context() as patch:
+        patch.setattr(memory.storage, "read", slowly)
+        memory.notebook.sync()
+    passages = memory.storage.read(lambda tx: tx.passages.of_kind("note"))
+    assert {passage.text for passage in passages} == {"the lamp is red", "the boat is green"}
 
 
 def test_a_restored_backup_and_the_files_agree(memory: Memory, notebook: Notebook, tmp_path: Path) -> None:
