@@ -31,11 +31,18 @@ def fact_dict(fact: Fact) -> dict[str, Any]:
 
 
 def conflict_dict(conflict: Conflict) -> dict[str, Any]:
+    """Two facts that contradict each other: what it takes to see why, and to find them."""
     return {
         "target": conflict.target,
-        "older": fact_dict(conflict.older),
-        "newer": fact_dict(conflict.newer),
+        "older": _short(conflict.older),
+        "newer": _short(conflict.newer),
     }
+
+
+def _short(fact: Fact) -> dict[str, Any]:
+    told = ("id", "type", "target", "content", "scope", "tier", "state", "at", "superseded_by")
+    whole = fact_dict(fact)
+    return {name: whole[name] for name in told}
 
 
 def described(fact: dict[str, Any], *, dated: bool = True) -> str:
