@@ -440,8 +440,15 @@ def everything(host: MemoryManager) -> str:
 
 
 def spoil(home: Path) -> None:
-    for path in home.glob("mnemos.db*"):
-        path.write_bytes(b"\xde\xad\xbe\xef" * (path.stat().st_size // 4 + 1_024))
+    """Overwrite the database and its log in place.
+
+    Not the file that processes share by memory: cutting that kills any program that uses SQLite.
+    """
+    for name in ("mnemos.db", "mnemos.db-wal"):
+        path = home / name
+        if path.exists():
+            with path.open("r+b") as file:
+                file.write(b"\xde\xad\xbe\xef" * (path.stat().st_size // 4 + 1_024))
 
 
 def test_the_host_keeps_running_when_the_database_becomes_unreadable(begin: Begin, home: Path) -> None:
