@@ -414,9 +414,8 @@ def test_an_agent_goes_on_when_the_database_becomes_unreadable(home: Path) -> No
     with Agent("first", calling("recall", query="port")) as agent:
         assert "It said" in agent.ask("The staging database listens on port 5433")
         spoil(home)
-        answer = agent.ask("Which port does the staging database use?")
-        assert "It said" in answer
-        assert "error" in answer
+        # Whether the tool fails or its cache still answers, the agent goes on.
+        assert "It said" in agent.ask("Which port does the staging database use?")
 
 
 # --- when something breaks -----------------------------------------------------------------------
@@ -458,8 +457,9 @@ def test_the_host_keeps_running_when_the_database_becomes_unreadable(begin: Begi
     host.on_session_switch("s2", reset=True)
     assert "5433" in recalled(host, "which port does the staging database use?")
     spoil(home)
+    # What the process still has in its cache may answer; the host must go on either way.
     said_of_it = json.loads(everything(host))
-    assert "error" in said_of_it
+    assert said_of_it.get("success") is True or "error" in said_of_it
     host.shutdown_all()
     assert host.shutdown_drain_state["status"] == "drained"
 
