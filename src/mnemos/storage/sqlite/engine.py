@@ -104,7 +104,10 @@ class SqliteStorage:
                 raise
         except DRIVER_ERRORS as exc:
             raise translated(exc, self.location) from exc
-        self._readers.append(handle)
+        if self._closed:
+            handle.connection.close()
+        else:
+            self._readers.append(handle)
         return result
 
     def write(self, work: Callable[[Writes], T], *, within: float | None = None) -> T:
@@ -241,7 +244,9 @@ class SqliteStorage:
         if not self._read_only:
             self._tried(self._settle)
         self._closed = True
-        self._forget_connections()
+        # Whoever is in the middle of a write in another thread finishes it first.
+        with self._lock:
+            self._forget_connections()
 
     # --- opening ----------------------------------------------------------------------------
 
@@ -388,10 +393,14 @@ class SqliteStorage:
                 raise translated(exc, self.location) from exc
 
     def _forget_connections(self) -> None:
-        for handle in [*self._readers, self._writer]:
-            if handle is not None:
-                handle.connection.close()
-        self._readers = []
+        while self._readers:
+            try:
+                # One that a thread took out meanwhile is closed by that thread.
+                self._readers.pop().connection.close()
+            except IndexError:
+                break
+        if self._writer is not None:
+            self._writer.connection.close()
         self._writer = None
 
     # --- background work --------------------------------------------------------------------
