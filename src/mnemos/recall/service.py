@@ -36,8 +36,6 @@ _NEAR_AT_ALL = 0.2
 _SUPERSEDED = 100.0
 # Candidates that are read sentence by sentence, and how far.
 _READ_CLOSELY = 12
-# What is no message is hardly more than a sentence, and its nearness is known already.
-_SHORT_ONES_READ_CLOSELY = 6
 _CHARACTERS_READ = 2_000
 # From here on, what has none of the words is still about the same.
 _CLEARLY_NEAR = 0.35
@@ -233,8 +231,7 @@ def _read_closely(
         return
     from mnemos.recall.nearness import best_sentences
 
-    count = _READ_CLOSELY if any(c.stretch is not None for c in found) else _SHORT_ONES_READ_CLOSELY
-    leading = heapq.nlargest(count, found, key=lambda c: blend.score(c, weights))
+    leading = heapq.nlargest(_READ_CLOSELY, found, key=lambda c: blend.score(c, weights))
     texts = [candidate.line.text[:_CHARACTERS_READ] for candidate in leading]
     cosines = best_sentences(embedder, texts, sense.vector)
     highest = max(*cosines, 1e-9)
