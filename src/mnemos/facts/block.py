@@ -85,17 +85,19 @@ class Block:
 
 
 def as_lines(facts: Sequence[FactRow], budget: int) -> Lines:
-    """All facts, a line each; where that takes much of the budget, a line for each target."""
+    """All facts, a line each; where that takes much of the budget, a line for each target if that takes less."""
     single = sum(map(cost, facts))
-    if single * 100 < MERGE * budget:
-        return Lines(tuple([printed(fact) for fact in sorted(facts, key=_place)]), single)
-    return _measured(_merged(facts))
+    if single * 100 >= MERGE * budget:
+        merged = _measured(_merged(facts))
+        if merged.tokens < single:
+            return merged
+    return Lines(tuple([printed(fact) for fact in sorted(facts, key=_place)]), single)
 
 
 def tokens_of(facts: Sequence[FactRow], budget: int) -> int:
     """What ``as_lines`` would take."""
     single = sum(map(cost, facts))
-    return single if single * 100 < MERGE * budget else _measured(_merged(facts)).tokens
+    return single if single * 100 < MERGE * budget else min(single, _measured(_merged(facts)).tokens)
 
 
 def fitted(facts: Sequence[FactRow], further: int, budget: int) -> Lines:

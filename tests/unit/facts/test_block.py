@@ -197,6 +197,12 @@ ROWS = st.lists(
 )
 
 
+def test_facts_on_one_target_are_merged_only_where_that_takes_less():
+    rows = [fact_row("C", "\x1f🬀", ":🬀"), fact_row("✓", "\x1f🬀", "")]
+    apart = sum(as_lines([row], 1000).tokens for row in rows)
+    assert as_lines(rows, 1).tokens <= apart
+
+
 @given(
     ROWS,
     st.lists(st.text(min_size=1, max_size=100), max_size=4),
