@@ -85,7 +85,7 @@ class Block:
 
 
 def as_lines(facts: Sequence[FactRow], budget: int) -> Lines:
-    """All facts, a line each; where that takes much of the budget, a line for each target if that takes less."""
+    """All facts, a line each; where that takes much of the budget, a line a target, if that takes less."""
     single = sum(map(cost, facts))
     if single * 100 >= MERGE * budget:
         merged = _measured(_merged(facts))
