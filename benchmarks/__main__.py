@@ -1,4 +1,4 @@
-"""``python -m benchmarks append search startup facts providers``: measure, print tables, keep the figures.
+"""``python -m benchmarks append search startup facts providers workspace``: measure, print tables, keep the figures.
 
 ``python -m benchmarks recall --help`` tells how to measure what is found again.
 """
@@ -19,6 +19,7 @@ MODULES = {
     "startup": "benchmarks.startup",
     "facts": "benchmarks.facts.command",
     "providers": "benchmarks.providers",
+    "workspace": "benchmarks.workspace",
 }
 DEFAULT_SIZES = {"search": (10_000, 100_000), "facts": (1_000, 50_000), "providers": (10_000, 100_000)}
 QUICK_SIZES = {"search": (2_000,), "facts": (500, 2_000), "providers": (2_000,)}

@@ -2,7 +2,8 @@
 
 MnemosError
 ├── InvalidInput            invalid_input        what was asked makes no sense as written
-│   └── TooLarge            too_large            it would, if it were smaller
+│   ├── TooLarge            too_large            it would, if it were smaller
+│   └── SqlError            sql_error            a statement that SQLite could not run
 ├── NotFound                not_found            no such session, message, file …
 ├── Refused                 refused              understood, and not done
 │   ├── AlreadyExists       already_exists
@@ -13,6 +14,7 @@ MnemosError
 ├── Unavailable             unavailable          may work later, unchanged
 │   ├── Busy                busy                 another process held the database too long
 │   ├── DiskFull            disk_full
+│   ├── TimedOut            timed_out            stopped at its time limit
 │   └── ModelUnavailable    model_unavailable    the configured model did not answer
 └── StorageError            storage_error        the database itself
     ├── NotADatabase        not_a_database       a file that is not ours
@@ -40,6 +42,10 @@ class InvalidInput(MnemosError):
 
 class TooLarge(InvalidInput):
     code = "too_large"
+
+
+class SqlError(InvalidInput):
+    code = "sql_error"
 
 
 class NotFound(MnemosError):
@@ -80,6 +86,10 @@ class Busy(Unavailable):
 
 class DiskFull(Unavailable):
     code = "disk_full"
+
+
+class TimedOut(Unavailable):
+    code = "timed_out"
 
 
 class ModelUnavailable(Unavailable):

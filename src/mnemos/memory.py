@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from mnemos.errors import (
     InvalidInput,
+    MnemosError,
     NotFound,
     Refused,
     Unavailable,
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from mnemos.recall.model import Recall
     from mnemos.recall.service import Recaller
     from mnemos.relief import Relieved
+    from mnemos.workspace.service import Workspace
 
 MOST_HITS = 200
 _A_PAGE = 200
@@ -92,6 +96,41 @@ class Memory(Home):
             # One folder a space, however deep its name: none lies inside another.
             home = home / "spaces" / self.settings.space.replace("/", "+")
         return Folder(home / "memories", busy_seconds=self.settings.busy_seconds)
+
+    @part
+    def workspace(self) -> Workspace:
+        """SQL databases of the agent's own, in a sandbox; nothing starts before the first call."""
+        # Whoever only remembers should not wait for what the workspace needs.
+        from mnemos.workspace.names import folder_of
+        from mnemos.workspace.service import Workspace
+
+        settings = self.settings
+        home = Path(self._temporary) if self._in_memory else settings.home
+        files = (
+            Path(settings.files).expanduser() if settings.files else folder_of(home, "files", settings.space)
+        )
+        return Workspace(
+            folder_of(home, "databases", settings.space),
+            files=files,
+            most_bytes=settings.database_bytes,
+            seconds=settings.query_seconds,
+            read_only=self._read_only or settings.disabled,
+            history=None if self._in_memory else (self.database, settings.space),
+            schema_changed=self._tables_changed,
+        )
+
+    def tables_block(self) -> str:
+        """The tables of the workspace for a system prompt; empty, at no cost, where there are none."""
+        from mnemos.workspace import prompt
+
+        return prompt.block(self.workspace, self.settings.prompt_schema_tokens)
+
+    @part
+    def _temporary(self) -> str:
+        """A folder for the files of a memory that is kept in memory; gone when it is closed."""
+        import tempfile
+
+        return tempfile.mkdtemp(prefix="mnemos-")
 
     @part
     def embedding(self) -> Embedding:
@@ -239,11 +278,43 @@ class Memory(Home):
         if self.settings.embedder != "none" and not self.settings.disabled:
             storage.when_idle(lambda: self.embedding.in_background())
 
+    def _tables_changed(self, database: str) -> None:
+        """Tell recall of the tables there are now."""
+        from mnemos.workspace import passages
+
+        passages.feed(self.storage, database, self.workspace.tables(database), self.clock())
+
+    def close(self) -> None:
+        if "workspace" in self.__dict__:
+            self.workspace.close()
+        if "_temporary" in self.__dict__:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+        super().close()
+
     def _settle(self) -> None:
         if "facts" in self.__dict__:
             self.facts.flush()
 
     def _checks(self) -> Iterator[Check]:
+        yield from self._vectors_check()
+        yield from self._workspace_check()
+
+    def _workspace_check(self) -> Iterator[Check]:
+        """One line for all databases that are sound, and one for each that is not."""
+        sound = 0
+        for info in self.workspace.databases():
+            try:
+                problems = self.workspace.check(info.name)
+            except MnemosError as exc:
+                problems = [str(exc)]
+            if problems:
+                yield failed("workspace", f"the database {info.name}: {'; '.join(problems)}")
+            else:
+                sound += 1
+        said = f"{sound} database{'s' * (sound != 1)} sound" if sound else "no database yet"
+        yield passed("workspace", said)
+
+    def _vectors_check(self) -> Iterator[Check]:
         if not self.embedding.is_wanted:
             yield passed("vectors", "none are wanted")
             return

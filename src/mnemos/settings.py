@@ -20,7 +20,7 @@ from mnemos.errors import InvalidInput, PermissionDenied
 
 _SPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*(/[A-Za-z0-9][A-Za-z0-9._@-]*)*")
 _PROVIDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_PROMPT_PARTS = ("notebook", "facts")
+_PROMPT_PARTS = ("notebook", "facts", "tables")
 _OF_MEMORY = ("provider", "prompt_parts", "prefetch_tokens", "prefetch_seconds")
 # Fewer tokens hold no fact worth printing.
 _FEWEST_TOKENS = 50
@@ -99,8 +99,16 @@ class Settings:
     """The endpoint of the embedder, where it is one."""
     provider: str = ""
     """The external provider of memory beside the built-in one; in config.toml under ``[memory]``."""
-    prompt_parts: str = "notebook,facts"
+    prompt_parts: str = "notebook,facts,tables"
     """What the built-in provider puts into the system prompt."""
+    prompt_schema_tokens: int = 600
+    """What the tables of the workspace may take of the system prompt."""
+    database_bytes: int = 50_000_000
+    """How large a database of the workspace may become."""
+    query_seconds: float = 30.0
+    """How long a call of the workspace may take when it does not say."""
+    files: str = ""
+    """The folder where an agent's imports and exports may be; empty: ``<home>/files/<space>``."""
     prefetch_tokens: int = 800
     """What is recalled for a message may take so much of its prompt."""
     prefetch_seconds: float = 8.0
@@ -187,6 +195,7 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
         "hermes_memory_db": ("HERMES_MEMORY_DB",),
         "notebook_files": ("MNEMOS_NOTEBOOK",),
         "provider": ("MNEMOS_PROVIDER",),
+        "files": ("MNEMOS_FILES",),
     }
     found: dict[str, Any] = {}
     for setting, variables in names.items():
@@ -328,6 +337,10 @@ _READ = {
     "embedder": _text,
     "provider": check_provider,
     "prompt_parts": _prompt_parts,
+    "prompt_schema_tokens": _tokens,
+    "database_bytes": _whole,
+    "query_seconds": _positive,
+    "files": _text,
     "prefetch_tokens": _tokens,
     "prefetch_seconds": _positive,
 }

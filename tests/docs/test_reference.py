@@ -29,11 +29,12 @@ from mnemos.sessions.model import MESSAGE_FIELDS
 from mnemos.settings import Model, Settings
 from mnemos.storage.base import MessageRow, SessionRow
 from mnemos.storage.sqlite.search import CANDIDATES
+from mnemos.workspace.service import Workspace
 
 from .pages import DOCS, REFERENCE, text_of
 
 PYTHON = text_of(REFERENCE / "python.md")
-PARTS = (Memory, SessionDB, Facts, Notebook)
+PARTS = (Memory, SessionDB, Facts, Notebook, Workspace)
 
 
 def test_the_page_of_operations_is_up_to_date() -> None:

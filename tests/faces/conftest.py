@@ -14,6 +14,7 @@ import pytest
 from mnemos.faces.cli.app import run
 from mnemos.faces.cli.demo import history
 from mnemos.memory import Memory
+from mnemos.workspace.service import Workspace
 
 from .model_endpoint import ModelEndpoint
 
@@ -69,9 +70,18 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         memory.notebook.add("Tests run with make test")
         memory.notebook.add("C[deploy.day]: nvr on Sundays")
         memory.notebook.add("Answers to Sam", target="user")
+        _fill_workspace(memory.workspace)
         memory.backup(root / "copy.db")
     _make_hermes_memory(root / "hermes-memory.db")
     return root
+
+
+def _fill_workspace(workspace: Workspace) -> None:
+    """A table of prices in two databases, and a snapshot from before some rows were deleted."""
+    workspace.query("CREATE TABLE prices (item TEXT PRIMARY KEY, eur REAL)")
+    workspace.query("INSERT INTO prices VALUES (?, ?)", rows=[[f"chair {n}", n / 4] for n in range(300)])
+    workspace.copy("default", "experiment")
+    workspace.query("DELETE FROM prices WHERE eur < 25")
 
 
 def _make_hermes_memory(path: Path) -> None:

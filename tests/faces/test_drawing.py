@@ -25,6 +25,7 @@ from mnemos.operations.finding import ConversationsFound, MessagesFound
 from mnemos.operations.recalling import Recalled
 from mnemos.operations.sessions import SessionList, SessionShown
 from mnemos.operations.upkeep import Examined, Stats
+from mnemos.operations.workspace import QueryAnswer
 from mnemos.testing import FixedClock
 
 from .calls import BESIDE_THE_HOME, CALLS, arguments
@@ -93,6 +94,8 @@ def everywhere(text: str) -> list[Result]:
         "touched_at": "2026-01-01T00:00:00.000Z", "closed_at": "2026-01-02T00:00:00.000Z",
     }  # fmt: skip
     entry = {"id": 1, "at": 0.0, "actor": text, "operation": "x", "ref": text, "undone_by": 2}
+    rows = {"statement": text, "columns": [text], "rows": [[text], [None], [1]], "changes": 0}
+    rows |= {"truncated": True}
     return [
         SessionList(sessions=[session], total=1),
         SessionShown(session=session, messages=[said, called]),
@@ -115,6 +118,10 @@ def everywhere(text: str) -> list[Result]:
         History(target=text, as_of=None, facts=[ended, fact]),
         ScopeList(scopes=[scope, scope | {"open": True, "closed_at": None}]),
         Examined(healthy=False, checks=[{"name": "integrity", "ok": False, "detail": text}]),
+        QueryAnswer(
+            columns=[text], rows=[[text]], row_count=1, truncated=True, next_offset=1, changes=0,
+            size_bytes=1, elapsed_ms=1.0, warnings=[text], results=[rows],
+        ),
         Done(done=text),
     ]  # fmt: skip
 

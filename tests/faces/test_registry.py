@@ -27,6 +27,7 @@ from .calls import CALLS
 FORMATS = ("openai", "anthropic", "mcp")
 MOST_TOOLS = 7
 MOST_TOKENS = 2_000
+SHOWN = ("name", "description", "parameters", "input_schema", "inputSchema")
 
 every_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 
@@ -203,10 +204,12 @@ def test_an_mcp_tool_tells_what_it_may_change(entry: Entry) -> None:
 def test_the_default_tools_are_few_and_cheap(form: str) -> None:
     tools = registry.tools(form, "default")
     assert 1 <= len(tools) <= MOST_TOOLS
-    for tool in tools:
-        # Clients read what an answer looks like; models are not shown it.
-        tool.pop("outputSchema", None)
-    assert count_tokens(json.dumps(tools, ensure_ascii=False)) <= MOST_TOKENS
+    # What models are shown of a tool: clients read the rest themselves.
+    shown = [
+        {key: value for key, value in tool.get("function", tool).items() if key in SHOWN} for tool in tools
+    ]
+    assert all(len(one) == len(SHOWN) // 2 + 1 for one in shown)
+    assert sum(count_tokens(json.dumps(one, ensure_ascii=False)) for one in shown) <= MOST_TOKENS
 
 
 @every_entry

@@ -23,6 +23,7 @@ AT_STAKE = {
     "restore": ("everything", "26 messages"),
     "forget": ("message:3", "for good"),
     "memory_purge": ("the history of 1 fact",),
+    "sqlite_delete": ("experiment", "1 table", "snapshots"),
     "memory_forget": ("2 statements on srv.prod", "for good"),
 }
 
@@ -34,13 +35,14 @@ def root(filled: Path, tmp_path: Path) -> Path:
 
 
 def held(root: Path) -> list[dict[str, Any]]:
-    """Every session with its messages, and every fact; message ids are not part of what they say."""
+    """Every session with its messages, every fact, every database; ids of messages are left out."""
     with Memory.at(root / "home") as memory:
         sessions = list(memory.sessions.export_all())
+        databases = [asdict(info) for info in memory.workspace.databases()]
         facts = [asdict(fact) for fact in memory.facts.listed(states=("live", "superseded", "retired"))]
     for session in sessions:
         session["messages"] = [{**message, "id": None} for message in session["messages"]]
-    return [*sessions, *facts]
+    return [*sessions, *facts, *databases]
 
 
 def test_every_operation_that_takes_something_away_is_tried_here() -> None:
@@ -84,7 +86,7 @@ def test_at_a_terminal_it_asks_and_no_is_the_default(root: Path, answer: str) ->
 def test_at_a_terminal_yes_is_enough(root: Path) -> None:
     seen = at_a_terminal("sessions", "delete", "slot-bug", home=root / "home", typed="y\n")
     assert seen.code == 0
-    assert "slot-bug" not in {session["id"] for session in held(root)}
+    assert "slot-bug" not in {session.get("id") for session in held(root)}
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
@@ -110,6 +112,7 @@ def test_what_is_not_there_is_not_found_before_anybody_is_asked(root: Path, mnem
         ("facts", "forget", "f999999"),
         ("facts", "purge", "--scope", "nobody"),
         ("restore", "no-such-file"),
+        ("workspace", "delete", "nobody", "--confirm", "nobody"),
     ):
         answer = mnemos("--home", str(root / "home"), *words, "--json")
         assert (answer.code, answer.error["code"]) == (3, "not_found"), words
@@ -136,7 +139,7 @@ def test_restoring_says_where_the_former_data_is(root: Path, mnemos: Mnemos) -> 
     home = ("--home", str(root / "home"))
     assert mnemos(*home, "sessions", "create", "later").code == 0
     answer = mnemos(*home, "restore", str(root / "copy.db"), "--yes", "--json")
-    assert "later" not in {session["id"] for session in held(root)}
+    assert "later" not in {session.get("id") for session in held(root)}
     with Memory.at(root / "look", read_only=False) as memory:
         memory.restore(answer.json["former_data"])
         assert memory.sessions.get_session("later")

@@ -13,7 +13,7 @@ _FIRST_SECONDS = 1e8
 
 When = Annotated[
     str | float | None,
-    Meta(description="ISO date or time, e.g. 2026-03-01 (UTC unless it says otherwise), or Unix seconds"),
+    Meta(description="ISO date or time (UTC), or Unix seconds"),
 ]
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from mnemos.errors import InvalidInput, NotFound
+from mnemos.errors import InvalidInput, MnemosError, NotFound
 from mnemos.facts.block import CLOSE, OPEN
 from mnemos.facts.model import KIND as FACT
 from mnemos.facts.notation import Mark, parse, written
@@ -16,6 +17,8 @@ from mnemos.text.tokens import count_tokens
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
+
+log = logging.getLogger("mnemos.providers")
 
 # Of what changed: no more than the facts in the prompt themselves may take.
 CHANGES_TOKENS: Final = 180
@@ -51,17 +54,26 @@ class Changes:
 
 
 def compose(memory: Memory, session_id: str) -> Block:
-    """The notes and the hot facts as they are now, each within its own budget; what is empty has no block."""
+    """Notes, hot facts and tables as they are now, each within its own budget; what is empty has no block."""
     parts = memory.settings.prompt_parts.split(",")
     notes = memory.notebook.snapshot(session_id) if "notebook" in parts else ""
     facts = memory.facts.status(session_id=session_id or None) if "facts" in parts else None
     shown = facts.text if facts is not None and facts.gauge.used else ""
     return Block(
         session_id,
-        "\n\n".join(filter(None, (notes, shown))),
+        "\n\n".join(filter(None, (notes, shown, _tables(memory) if "tables" in parts else ""))),
         tuple(_lines(shown)),
         has_all_notes="notebook" in parts and _NO_ROOM not in notes,
     )
+
+
+def _tables(memory: Memory) -> str:
+    try:
+        return memory.tables_block()
+    except MnemosError as exc:
+        # A database that cannot be read must not keep a session from beginning.
+        log.warning("the tables of the workspace are not in the prompt: %s", exc)
+        return ""
 
 
 def changes(memory: Memory, block: Block, tokens: int) -> Changes:

@@ -16,11 +16,13 @@ from mnemos.faces.cli.commands import common_options, operation_command
 from mnemos.faces.cli.mcp import mcp, serve
 from mnemos.faces.cli.output import in_json
 from mnemos.faces.cli.plain import plain
+from mnemos.faces.cli.sql import sql
 from mnemos.operations.index import ENTRIES, Entry
 
 _GROUPS = {
     "sessions": "Conversations: list, show, search, export, tidy.",
     "notebook": "The notes in every prompt: show, add, edit, undo.",
+    "workspace": "SQL databases of the agent's own: query, schema, import, export, restore.",
     "providers": "Other memories beside the built-in one: list, status, setup.",
     "connect": "Let another program use this memory.",
     "import": "Bring in what other programs keep.",
@@ -114,6 +116,7 @@ def completion(shell: str) -> None:
 cli.add_command(bench)
 cli.add_command(mcp)
 cli.add_command(serve)
+cli.add_command(sql)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -28,8 +28,8 @@ class Chosen:
     space: str | None = None
     json: bool = False
 
-    def memory(self) -> Memory:
-        return Memory.at(self.home, space=self.space)
+    def memory(self, *, files: str | None = None) -> Memory:
+        return Memory.at(self.home, space=self.space, files=files)
 
 
 def common_options() -> list[click.Parameter]:
@@ -97,7 +97,8 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
         if operation.traits.stdin:
             _read_stdin(operation, arguments)
         request = registry.read(entry.name, arguments)
-        with chosen.memory() as memory:
+        # A person names files as everywhere at a command line; an agent's stay in one folder.
+        with chosen.memory(files="/") as memory:
             if not operation.traits.begins:
                 _check_home(memory)
             if is_terminal(sys.stdin) and not chosen.json:
@@ -173,10 +174,11 @@ def _read_stdin(operation: type[Operation], arguments: dict[str, Any]) -> None:
     left_out = last not in arguments and field not in arguments and not is_terminal(sys.stdin)
     if arguments.get(last) == "-" or left_out:
         arguments.pop(last, None)
-        arguments[field] = _stdin_text()
+        arguments[field] = stdin_text()
 
 
-def _stdin_text() -> str:
+def stdin_text() -> str:
+    """What is piped in, without the line break at its end."""
     if sys.stdin is None:
         return ""
     try:

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mnemos.faces.cli.plain import plain
+from mnemos.faces.cli.tables import draw_answer
 from mnemos.operations.base import Result
 from mnemos.operations.changes import Log
 from mnemos.operations.factlists import FactList, ScopeList
@@ -21,6 +22,7 @@ from mnemos.operations.recalling import Recalled, heading, shown_text
 from mnemos.operations.sessions import SessionList, SessionShown
 from mnemos.operations.upkeep import Examined, Stats, size
 from mnemos.operations.wording import calls, counted, spoken
+from mnemos.operations.workspace import QueryAnswer
 from mnemos.text.highlight import CLOSE, OPEN
 
 _ROLES = {"user": "green", "assistant": "cyan", "tool": "magenta", "system": "yellow"}
@@ -259,4 +261,5 @@ _DRAWINGS: dict[type[Result], Callable[[Any, Console], None]] = {
     FactsFound: _facts,
     History: _history,
     ScopeList: _scopes,
+    QueryAnswer: draw_answer,
 }

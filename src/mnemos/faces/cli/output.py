@@ -28,7 +28,7 @@ def show(memory: Memory, name: str, request: Operation, *, as_json: bool) -> int
         return 0
     with Bar(name, visible=not as_json and sys.stderr is not None and sys.stderr.isatty()) as bar:
         result = request.run(memory, bar.move)
-    _say(result, as_json=as_json)
+    say(result, as_json=as_json)
     return 0 if result.succeeded() else 1
 
 
@@ -40,7 +40,7 @@ def in_json(value: Any) -> str:
         return msgspec.json.encode(sound(value)).decode()
 
 
-def _say(result: Result, *, as_json: bool) -> None:
+def say(result: Result, *, as_json: bool) -> None:
     if as_json:
         answer = builtins(result)
         answer.pop("text")

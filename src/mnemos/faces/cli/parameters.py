@@ -56,7 +56,7 @@ def _option(field: inspect.Field) -> click.Option:
 
 
 class Json(click.ParamType[Any]):
-    """An object, typed as JSON."""
+    """An object or a list of anything, typed as JSON."""
 
     name = "json"
 
@@ -84,6 +84,8 @@ def _shape(kind: inspect.Type) -> _Shape:
         return replace(_shape(kind.type), help=described)
     if isinstance(kind, inspect.UnionType):
         several = [t for t in kind.types if not isinstance(t, inspect.NoneType)]
+        if any(isinstance(t, inspect.ListType | inspect.DictType) for t in several[1:]):
+            return _Shape(Json())
         return _shape(several[0]) if len(several) == 1 else _Shape(click.STRING)
     if isinstance(kind, inspect.BoolType):
         return _Shape(click.BOOL, is_flag=True)
@@ -94,6 +96,8 @@ def _shape(kind: inspect.Type) -> _Shape:
     if isinstance(kind, inspect.LiteralType):
         return _Shape(click.Choice([str(value) for value in kind.values]))
     if isinstance(kind, inspect.DictType):
+        return _Shape(Json())
+    if isinstance(kind, inspect.ListType) and isinstance(kind.item_type, inspect.AnyType):
         return _Shape(Json())
     if isinstance(kind, inspect.ListType):
         return replace(_shape(kind.item_type), many=True)

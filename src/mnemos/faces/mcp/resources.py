@@ -64,6 +64,13 @@ READABLE: tuple[Readable, ...] = tuple(
             "notebook_show",
         ),
         Readable(
+            "mnemos://schema",
+            "schema",
+            "Tables",
+            "The tables of the SQL workspace, with columns, row counts and samples.",
+            "sqlite_schema",
+        ),
+        Readable(
             "mnemos://facts",
             "facts",
             "Facts",

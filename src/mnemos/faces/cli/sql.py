@@ -1,0 +1,215 @@
+"""``mnemos sql``: the workspace's databases at a prompt, or one query from the command line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mnemos.errors import MnemosError
+from mnemos.faces.cli.commands import Chosen, common_options, is_terminal, stdin_text
+from mnemos.faces.cli.output import say
+from mnemos.faces.cli.plain import plain
+
+if TYPE_CHECKING:
+    from mnemos.memory import Memory
+    from mnemos.operations.workspace import QueryAnswer
+
+# A person reads on where a model should not have to.
+_ROWS = 1_000
+_BYTES = 1_000_000
+_HISTORY = "sql_history"
+_HISTORY_LINES = 2_000
+_MORE = "   ...> "
+_HELP = """\
+Type SQL, ended by a semicolon. Besides:
+  .tables                      what there is
+  .schema [TABLE]              tables with their columns, ranges and samples
+  .functions                   SQL functions beyond SQLite's own
+  .import FILE TABLE           CSV, TSV, JSON, JSONL, also .gz, into a new table
+  .export FILE QUERY           CSV, JSON, JSONL or Markdown, by the name of the file
+  .databases                   all databases of the workspace
+  .use NAME                    go on in another database
+  .quit                        or Ctrl-D"""
+
+
+@click.command(params=common_options())
+@click.argument("database", default="default")
+@click.option("-c", "--command", "query", metavar="SQL", help="Run this and end.")
+@click.option("--read-only", is_flag=True, help="Refuse every change.")
+@click.pass_obj
+def sql(chosen: Chosen, database: str, query: str | None, read_only: bool) -> None:  # noqa: FBT001
+    """Query a database of the workspace; without a query, at a prompt."""
+    with chosen.memory(files="/") as memory:
+        if query is None and is_terminal(sys.stdin):
+            Prompt(memory, database, read_only=read_only).run()
+            return
+        text = query if query is not None else stdin_text()
+        say(answered(memory, text, database, read_only=read_only), as_json=chosen.json)
+
+
+def answered(memory: Memory, text: str, database: str, *, read_only: bool) -> QueryAnswer:
+    """What a query gives, with as many rows as a person may want to see."""
+    # Only who asks the workspace should wait for it to be imported.
+    from mnemos.operations.workspace import QueryAnswer
+    from mnemos.workspace import limits
+
+    answer = memory.workspace.query(
+        text,
+        database=database,
+        max_rows=_ROWS,
+        max_bytes=_BYTES,
+        max_cell=limits.CELL,
+        read_only=read_only,
+    )
+    return QueryAnswer.of(answer)
+
+
+class Prompt:
+    """Reads statements and lines that begin with a point until the end of input."""
+
+    def __init__(self, memory: Memory, database: str, *, read_only: bool) -> None:
+        self._memory = memory
+        self._database = database
+        self._read_only = read_only
+        self._words = {
+            ".tables": self._tables,
+            ".schema": self._schema,
+            ".functions": self._functions,
+            ".import": self._import,
+            ".export": self._export,
+            ".databases": self._databases,
+            ".use": self._use,
+            ".help": self._help,
+        }
+
+    def run(self) -> None:
+        click.echo(f"Database {self._database}. SQL ends with a semicolon; .help tells the rest.")
+        with _Lines(self._memory.settings.home / _HISTORY, self._completions) as lines:
+            while True:
+                try:
+                    text = self._read(lines)
+                except EOFError:
+                    click.echo()
+                    return
+                except KeyboardInterrupt:
+                    click.echo("  (what was typed is dropped; .quit or Ctrl-D ends)")
+                    continue
+                if text.strip() in (".quit", ".exit", ".q"):
+                    return
+                self._do(text)
+
+    def _read(self, lines: _Lines) -> str:
+        """One statement, over as many lines as it takes, or one line that begins with a point."""
+        from mnemos.workspace.sandbox.lexer import is_complete
+
+        text = lines.next(f"{self._database}> ")
+        while text.strip() and not text.lstrip().startswith(".") and not is_complete(text):
+            text += "\n" + lines.next(_MORE)
+        return text
+
+    def _do(self, text: str) -> None:
+        word, _, rest = text.strip().partition(" ")
+        try:
+            if word in self._words:
+                self._words[word](rest.strip())
+            elif word.startswith("."):
+                click.echo(f"There is no {plain(word)}; .help lists what there is.", err=True)
+            elif text.strip():
+                say(answered(self._memory, text, self._database, read_only=self._read_only), as_json=False)
+        except MnemosError as exc:
+            click.echo(plain(str(exc)), err=True)
+        except KeyboardInterrupt:
+            click.echo("Stopped; what it had begun is taken back.", err=True)
+
+    def _call(self, name: str, **arguments: str) -> None:
+        from mnemos.operations import registry
+        from mnemos.operations.base import no_progress
+
+        given = {key: value for key, value in arguments.items() if value}
+        say(registry.read(name, given).run(self._memory, no_progress), as_json=False)
+
+    def _tables(self, _rest: str) -> None:
+        for table in self._memory.workspace.tables(self._database):
+            click.echo(plain(f"{table['name']} ({', '.join(table['columns'])})"))
+
+    def _schema(self, table: str) -> None:
+        self._call("sqlite_schema", database=self._database, table=table)
+
+    def _functions(self, _rest: str) -> None:
+        self._call("sqlite_schema", database=self._database, functions="true")
+
+    def _import(self, rest: str) -> None:
+        path, _, table = rest.rpartition(" ")
+        self._call("sqlite_import", database=self._database, path=path.strip(), table=table)
+
+    def _export(self, rest: str) -> None:
+        path, _, query = rest.partition(" ")
+        self._call("sqlite_export", database=self._database, path=path, query=query)
+
+    def _databases(self, _rest: str) -> None:
+        self._call("sqlite_databases")
+
+    def _use(self, name: str) -> None:
+        from mnemos.workspace.names import check_name
+
+        self._database = check_name(name)
+
+    def _help(self, _rest: str) -> None:
+        click.echo(_HELP)
+
+    def _completions(self, begun: str) -> list[str]:
+        """Names that begin so: of tables, columns and commands."""
+        if begun.startswith("."):
+            return [word for word in (*self._words, ".quit") if word.startswith(begun)]
+        try:
+            tables = self._memory.workspace.tables(self._database)
+        except MnemosError:
+            return []
+        names = {name for table in tables for name in (table["name"], *table["columns"])}
+        return sorted(name for name in names if name.lower().startswith(begun.lower()))
+
+
+class _Lines:
+    """Lines typed at a terminal, with their history in a file, where readline is there."""
+
+    def __init__(self, history: Path, completions: object) -> None:
+        self._history = history
+        self._completions = completions
+        self._found: list[str] = []
+
+    def __enter__(self) -> _Lines:
+        try:
+            import readline
+        except ImportError:
+            return self
+        try:
+            readline.read_history_file(self._history)
+        except OSError:
+            # There is none yet, or it is not ours to read.
+            pass
+        readline.set_history_length(_HISTORY_LINES)
+        readline.set_completer_delims(" \t\n(),;=<>+-*/")
+        readline.set_completer(self._complete)
+        readline.parse_and_bind("tab: complete")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            import readline
+
+            self._history.touch(mode=0o600)
+            readline.write_history_file(self._history)
+        except (ImportError, OSError):
+            # A history that cannot be kept is no reason to fail.
+            return
+
+    def next(self, prompt: str) -> str:
+        return input(prompt)
+
+    def _complete(self, begun: str, state: int) -> str | None:
+        if state == 0:
+            self._found = self._completions(begun) if callable(self._completions) else []
+        return self._found[state] if state < len(self._found) else None

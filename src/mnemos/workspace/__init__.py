@@ -1,0 +1,1 @@
+"""The workspace: SQL databases of the agent's own, run in a sandbox."""

@@ -1,0 +1,133 @@
+"""The folder of a space's databases: which there are, and what can be done to their files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from mnemos.errors import AlreadyExists, NotFound, PermissionDenied, Refused, TooLarge
+from mnemos.workspace import limits, names
+from mnemos.workspace.model import DatabaseInfo, Snapshot
+
+_JOURNALS = ("-wal", "-shm", "-journal")
+
+
+class Folder:
+    """Names become paths here, checked before. Files that are links count as nothing."""
+
+    def __init__(self, path: Path, most_bytes: int) -> None:
+        self.path = path
+        self._most_bytes = most_bytes
+
+    def make(self) -> None:
+        try:
+            self.path.mkdir(parents=True, mode=0o700, exist_ok=True)
+        except OSError as exc:
+            raise PermissionDenied(f"{self.path} cannot be created: {exc.strerror}") from exc
+
+    def file(self, name: str) -> Path:
+        """Where a database is or would be; a link there raises PermissionDenied."""
+        path = names.file_of(self.path, name)
+        self._look(path)
+        return path
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a database, with one look: it is asked before every call."""
+        return self._look(f"{self.path}/{names.check_name(name)}{names.SUFFIX}")
+
+    def existing(self, name: str) -> Path:
+        path = self.file(name)
+        if not path.is_file():
+            known = ", ".join(info.name for info in self.databases()) or "none yet"
+            raise NotFound(f"there is no database {name!r}; there are {known}")
+        return path
+
+    def check_free(self, name: str) -> Path:
+        """Where a new database may be made."""
+        path = self.file(name)
+        if path.exists():
+            raise AlreadyExists(f"there is a database {name!r} already; choose another name")
+        if sum(1 for _ in self._files()) >= limits.DATABASES.value:
+            raise TooLarge(
+                f"there are {limits.DATABASES.value} databases already; delete one that is not needed"
+            )
+        return path
+
+    def databases(self) -> list[DatabaseInfo]:
+        """Every database, the last used first."""
+        found = [self.info(path) for path in self._files()]
+        return sorted(found, key=lambda info: (-info.used_at, info.name))
+
+    def info(self, path: Path) -> DatabaseInfo:
+        size, used_at = 0, 0.0
+        for file in (path, Path(f"{path}-wal")):
+            try:
+                found = file.stat()
+            except FileNotFoundError:
+                continue
+            size += found.st_size
+            used_at = max(used_at, found.st_mtime)
+        return DatabaseInfo(
+            name=path.stem,
+            size_bytes=size,
+            limit_bytes=self._most_bytes,
+            used_at=used_at,
+            snapshots=len(self.snapshots(path.stem)),
+        )
+
+    def snapshots(self, name: str) -> list[Snapshot]:
+        """What can be restored, newest first."""
+        folder = self._kept(name)
+        kept = [] if folder is None else sorted(folder.glob(f"*{names.SUFFIX}"), reverse=True)
+        return [Snapshot(path.stem, path.stat().st_size, path.stat().st_mtime) for path in kept]
+
+    def rename(self, name: str, to: str) -> None:
+        """Nobody may have the database open."""
+        source, target = self.existing(name), self.check_free(to)
+        for journal in _JOURNALS:
+            # A file that is renamed without its journal loses what the journal holds.
+            if Path(f"{source}{journal}").exists():
+                raise Refused(f"another program has {name!r} open; close it there first")
+        source.rename(target)
+        if names.recent_of(source).exists():
+            names.recent_of(source).rename(names.recent_of(target))
+        kept = self._kept(name)
+        if kept is not None:
+            kept.rename(names.snapshots_of(self.path, to))
+
+    def delete(self, name: str) -> None:
+        """For good: the file, its journals, its snapshots."""
+        source = self.existing(name)
+        for journal in _JOURNALS:
+            Path(f"{source}{journal}").unlink(missing_ok=True)
+        source.unlink()
+        names.recent_of(source).unlink(missing_ok=True)
+        kept = self._kept(name)
+        if kept is not None:
+            shutil.rmtree(kept)
+
+    def _look(self, path: str | Path) -> bool:
+        """Whether a file is there; a link, or a folder that is closed to us, raises PermissionDenied."""
+        try:
+            found = os.lstat(path)
+        except FileNotFoundError:
+            return False
+        except OSError as exc:
+            raise PermissionDenied(f"{path} cannot be looked at: {exc.strerror}") from exc
+        if stat.S_ISLNK(found.st_mode):
+            raise PermissionDenied(f"{path} is a link; a database must be a file of its own")
+        return True
+
+    def _kept(self, name: str) -> Path | None:
+        """The folder of a database's snapshots; None where there is none, or a link."""
+        folder = names.snapshots_of(self.path, name)
+        is_ours = folder.is_dir() and not folder.is_symlink() and not folder.parent.is_symlink()
+        return folder if is_ours else None
+
+    def _files(self) -> Iterator[Path]:
+        for path in self.path.glob(f"*{names.SUFFIX}"):
+            if stat.S_ISREG(os.lstat(path).st_mode):
+                yield path

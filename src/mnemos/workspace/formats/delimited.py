@@ -1,0 +1,264 @@
+"""Tables of comma-, semicolon-, tab- or pipe-separated text.
+
+What the csv module leaves open is decided here:
+
+- A record with too few or too many fields is a bad line and left out; empty fields after the last column are
+  dropped without a word. Blank lines mean nothing, except in a file of one column, where they are NULL.
+- An empty cell is NULL; a quoted one (``""``) is the empty text in a TEXT column, and NULL in others. The csv
+  module gives both alike, so quoted empty cells are marked before it sees them.
+- An apostrophe that keeps spreadsheets from running a cell is taken off (see formulas.py).
+- Numbers stay texts, for the affinity of their columns to convert.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+from mnemos.errors import InvalidInput
+from mnemos.workspace.formats import names, records
+from mnemos.workspace.formats.cells import QUOTED_EMPTY, Scan
+from mnemos.workspace.formats.dialect import Dialect, Sniffed, sniff
+from mnemos.workspace.formats.encoding import Encoding, texts
+from mnemos.workspace.formats.formulas import guarded_cells, unguarded
+from mnemos.workspace.formats.lines import CUT, split, whole_lines
+from mnemos.workspace.formats.model import BadLines, Column, Kind, Limits, Row, Value, row_size
+from mnemos.workspace.formats.source import Source
+
+_SAMPLE = 64 * 1024
+_SAMPLE_LINES = 20
+# What a first record is compared with.
+_FOLLOWING = 200
+_SPELLED = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "pipes"}
+_EMPTY = ("", QUOTED_EMPTY)
+
+Record = Sequence[str]
+
+
+class DelimitedTable:
+    """See ``model.Table``. Opening it reads all of the file once."""
+
+    def __init__(
+        self, source: Source, encoding: Encoding, *, format: str, header: bool | None, limits: Limits
+    ) -> None:
+        # The limit of the csv module is one for the process, and 128 KB unless told.
+        csv.field_size_limit(limits.item)
+        self.format = format
+        self.encoding = encoding.name
+        self._source = source
+        self._encoding = encoding
+        self._limits = limits
+        sniffed = self._sniffed("\t" if format == "tsv" else None)
+        self._width = names.checked_count(sniffed.first_width if header else sniffed.width, limits)
+        self._dialect = sniffed.dialect
+        self._marks = _Marks(sniffed.dialect)
+        survey = self._survey()
+        self._has_header = survey.has_header() if header is None else header
+        self.columns = survey.columns(limits, has_header=self._has_header)
+        self.rows = survey.count - self._has_header
+        self.bad = sorted(survey.bad.kept, key=lambda line: line.number)
+        self.bad_total = survey.bad.total
+        self._converts = self._marks.found or any(column.type is Kind.BLOB for column in self.columns)
+        self.empty_is_null = not self._converts
+        self.notes = self._noted(header_was_asked=header is None)
+
+    def batches(self) -> Iterator[Sequence[Row]]:
+        self._source.next_pass()
+        skip = self._has_header
+        for good in self._good(BadLines()):
+            rows = good[1:] if skip else good
+            skip = skip and not good
+            if rows:
+                yield self._converted(rows) if self._converts else rows
+
+    def _sniffed(self, delimiter: str | None) -> Sniffed:
+        """From whole lines, and enough of them to see what is regular, however long they are."""
+        lines: list[str] = []
+        size = 0
+        for line in chain.from_iterable(map(split, self._pieces())):
+            lines.append(line)
+            size += len(line)
+            if size >= self._limits.item or (size >= _SAMPLE and len(lines) >= _SAMPLE_LINES):
+                return sniff(lines, is_all=False, delimiter=delimiter)
+        return sniff(lines, delimiter=delimiter)
+
+    def _survey(self) -> _Survey:
+        """The first pass: what the columns hold, how many records there are, which are bad."""
+        survey = _Survey([Scan() for _ in range(self._width)])
+        for good in self._good(survey.bad):
+            survey.feed(good)
+        if not survey.has_values:
+            raise InvalidInput(
+                f"no record has {self._width} fields: {survey.bad.kept[0].reason}"
+                if survey.bad.kept
+                else "the file is empty; there is nothing to make a table of"
+            )
+        return survey
+
+    def _noted(self, *, header_was_asked: bool) -> list[str]:
+        notes = [self._encoding.note] if self._encoding.note else []
+        if self._dialect.delimiter in _SPELLED and self._dialect.delimiter != ",":
+            notes.append(f"Cells are separated by {_SPELLED[self._dialect.delimiter]}.")
+        if header_was_asked and not self._has_header:
+            notes.append("The first record is data: no header was seen, so columns are numbered.")
+        if self._marks.guarded:
+            notes.append("An apostrophe before = + - @ at the start of a cell was taken off.")
+        return notes
+
+    # -- records
+
+    def _pieces(self) -> Iterator[str]:
+        return whole_lines(texts(self._source.chunks(), self._encoding), self._limits.item)
+
+    def _good(self, bad: BadLines) -> Iterator[list[list[str]]]:
+        """The records that fit the table, in batches."""
+        fitting, blank = {self._width}, {0}
+        for batch in records.batches(map(self._marks.put, self._pieces()), self._dialect, self._limits, bad):
+            widths = set(map(len, batch.records))
+            if not batch.is_ordinary or not widths <= fitting | blank:
+                yield self._sorted_out(batch, bad)
+            elif widths == fitting:
+                yield batch.records
+            elif self._width == 1:
+                yield [record or [""] for record in batch.records]
+            else:
+                yield [record for record in batch.records if record]
+
+    def _sorted_out(self, batch: records.Batch, bad: BadLines) -> list[list[str]]:
+        good: list[list[str]] = []
+        line = batch.line
+        for record in batch.records:
+            fitting = record or self._blank_line()
+            if len(fitting) > self._width and not any(fitting[self._width :]):
+                fitting = fitting[: self._width]
+            reason = self._flaw(fitting, is_ordinary=batch.is_ordinary) if fitting else ""
+            lines = records.lines_of(record)
+            if reason:
+                bad.add(line, reason if lines == 1 else f"{reason} (it goes on to line {line + lines - 1:,})")
+            elif fitting:
+                good.append(fitting)
+            line += lines
+        return good
+
+    def _blank_line(self) -> list[str]:
+        return [""] if self._width == 1 else []
+
+    def _flaw(self, record: Record, *, is_ordinary: bool) -> str:
+        if not is_ordinary:
+            if any(CUT in cell for cell in record):
+                return f"longer than {self._limits.item:,} characters"
+            size = row_size(record)
+            if size > self._limits.item:
+                return f"{size:,} bytes; a row has at most {self._limits.item:,}"
+        if len(record) != self._width:
+            return f"{len(record)} field{'s' * (len(record) != 1)} where {self._width} were expected"
+        return ""
+
+    # -- values
+
+    def _converted(self, rows: Sequence[Record]) -> list[Row]:
+        columns = [
+            self._values(cells, column.type)
+            for cells, column in zip(zip(*rows, strict=True), self.columns, strict=True)
+        ]
+        return list(zip(*columns, strict=True))
+
+    def _values(self, cells: Sequence[str], kind: Kind) -> Sequence[Value]:
+        if kind is Kind.BLOB:
+            return [None if cell in _EMPTY else _blob(cell) for cell in cells]
+        if kind is not Kind.TEXT:
+            return [None if cell in _EMPTY else cell for cell in cells]
+        together = "".join(cells)
+        if QUOTED_EMPTY in together or "'" in together:
+            return [plain(cell) if cell else None for cell in cells]
+        return [cell or None for cell in cells]
+
+
+def plain(cell: str) -> str:
+    """A cell without the marks that it was written or read with."""
+    if QUOTED_EMPTY in cell:
+        # Inside of quotes it stood for an escaped quote.
+        cell = "" if cell == QUOTED_EMPTY else cell.replace(QUOTED_EMPTY, '"')
+    return unguarded(cell)
+
+
+def _blob(cell: str) -> bytes:
+    try:
+        return bytes.fromhex(cell[2:-1])
+    except ValueError as exc:
+        raise InvalidInput(
+            f"{cell[:60]!r} was a blob when the file was read before; do not change it while it is read"
+        ) from exc
+
+
+class _Marks:
+    """Marks quoted empty cells, and knows whether there were any."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        outside = f"[^{re.escape(dialect.delimiter)}\\n\\r]"
+        # The quotes come first, so that the expression is searched for by them.
+        self._empty = (
+            re.compile(f'""(?<!{outside}"")(?!{outside})') if dialect.tells_empty_from_null else None
+        )
+        self._guarded = guarded_cells(dialect.delimiter)
+        self.quoted_empty = False
+        self.guarded = False
+
+    @property
+    def found(self) -> bool:
+        return self.quoted_empty or self.guarded
+
+    def put(self, piece: str) -> str:
+        if "'" in piece and not self.guarded:
+            self.guarded = self._guarded.search(piece) is not None
+        if self._empty is None or '""' not in piece:
+            return piece
+        marked, count = self._empty.subn(QUOTED_EMPTY, piece)
+        self.quoted_empty = self.quoted_empty or count > 0
+        return marked
+
+
+@dataclass(slots=True)
+class _Survey:
+    """What the first pass has seen."""
+
+    scans: list[Scan]
+    bad: BadLines = field(default_factory=BadLines)
+    first: list[str] = field(default_factory=list)
+    following: list[list[str]] = field(default_factory=list)
+    count: int = 0
+
+    def feed(self, good: list[list[str]]) -> None:
+        self.count += len(good)
+        if good and not self.first:
+            self.first = good.pop(0)
+        if len(self.following) < _FOLLOWING:
+            self.following += good[: _FOLLOWING - len(self.following)]
+        if good:
+            self._scan(good)
+
+    @property
+    def has_values(self) -> bool:
+        return any(self.first) or any(scan.has_values for scan in self.scans)
+
+    def has_header(self) -> bool:
+        return names.looks_like_header(
+            list(map(plain, self.first)),
+            [scan.is_number for scan in self.scans],
+            [list(map(plain, record)) for record in self.following],
+        )
+
+    def columns(self, limits: Limits, *, has_header: bool) -> tuple[Column, ...]:
+        if not has_header:
+            self._scan([self.first])
+        given = map(plain, self.first) if has_header else [""] * len(self.scans)
+        tidied = names.tidy(given, limits)
+        return tuple(Column(name, scan.kind) for name, scan in zip(tidied, self.scans, strict=True))
+
+    def _scan(self, good: Sequence[Record]) -> None:
+        for place, scan in enumerate(self.scans):
+            if not scan.is_settled:
+                scan.feed([record[place] for record in good])

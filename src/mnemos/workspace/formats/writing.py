@@ -1,0 +1,200 @@
+"""Rows written to files, batch by batch.
+
+What a format cannot carry:
+
+- CSV and TSV have no types: a text that looks like a number is read back as one, and a column of mixed types
+  as text. NULL is an empty cell and the empty text ``""``; a blob is ``x'00ff'``; infinities are ``9e999``,
+  as SQLite writes them; texts that a spreadsheet would run get an apostrophe (formulas.py). All of this is
+  read back as it was.
+- JSON has neither blobs (``{"$blob": "<base64>"}``) nor infinities (``"Infinity"``); both are read back, the
+  latter in columns that hold decimal numbers too. Integers beside decimal numbers are read back as those.
+- Markdown is for reading: line breaks become ``<br>``, long blobs their size.
+
+Characters that are not Unicode, from text that is not UTF-8, become U+FFFD everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from math import isinf, isnan
+from typing import Any, Protocol
+
+import msgspec
+
+from mnemos.errors import InvalidInput
+from mnemos.workspace.formats import names
+from mnemos.workspace.formats.formulas import wants_guard
+from mnemos.workspace.formats.model import Row, Value
+from mnemos.workspace.formats.values import BLOB_KEY
+
+WRITABLE = ("csv", "tsv", "json", "jsonl", "ndjson", "markdown", "md")
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+# Every delimiter a reader might guess is quoted, so that the one which is meant stands out.
+_QUOTED = re.compile(r"""[",;\t|\r\n\x1f]|\A[ ']|[ ]\Z""")
+_MARKED = re.compile(r"[\\|<]")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_LONGEST_BLOB = 64
+
+
+class Writer(Protocol):
+    """What to write before the rows, for each batch of them, and after."""
+
+    def begin(self) -> bytes: ...
+
+    def rows(self, batch: Sequence[Row]) -> bytes: ...
+
+    def end(self) -> bytes: ...
+
+
+def writer(format: str, columns: Sequence[str]) -> Writer:
+    """A writer for rows of these columns; names that occur twice become ``name`` and ``name_2``."""
+    distinct = names.distinct(columns)
+    match format:
+        case "csv":
+            return _Delimited(distinct, ",")
+        case "tsv":
+            return _Delimited(distinct, "\t")
+        case "json":
+            return _JsonArray(distinct)
+        case "jsonl" | "ndjson":
+            return _JsonLines(distinct)
+        case "markdown" | "md":
+            return _Markdown(distinct)
+    raise InvalidInput(f"format is {format[:60]!r}; use {', '.join(WRITABLE)}")
+
+
+class _Delimited:
+    def __init__(self, columns: Sequence[str], delimiter: str) -> None:
+        self._columns = columns
+        self._delimiter = delimiter
+
+    def begin(self) -> bytes:
+        return self.rows([self._columns])
+
+    def rows(self, batch: Sequence[Row]) -> bytes:
+        join = self._delimiter.join
+        return _encoded(
+            "".join([join([_CELLS[type(value)](value) for value in row]) + "\n" for row in batch])
+        )
+
+    def end(self) -> bytes:
+        return b""
+
+
+class _JsonLines:
+    def __init__(self, columns: Sequence[str]) -> None:
+        self._columns = [_SURROGATES.sub("\ufffd", name) for name in columns]
+
+    def begin(self) -> bytes:
+        return b""
+
+    def rows(self, batch: Sequence[Row]) -> bytes:
+        if not batch:
+            return b""
+        columns = [_as_json(values) for values in zip(*batch, strict=True)]
+        rows = [dict(zip(self._columns, row, strict=True)) for row in zip(*columns, strict=True)]
+        try:
+            return _encode_lines(rows)
+        except UnicodeEncodeError:
+            return _encode_lines([{name: _whole(value) for name, value in row.items()} for row in rows])
+
+    def end(self) -> bytes:
+        return b""
+
+
+class _JsonArray:
+    def __init__(self, columns: Sequence[str]) -> None:
+        self._lines = _JsonLines(columns)
+        self._before = b"\n"
+
+    def begin(self) -> bytes:
+        return b"["
+
+    def rows(self, batch: Sequence[Row]) -> bytes:
+        if not batch:
+            return b""
+        before, self._before = self._before, b",\n"
+        # A line end inside of a text is escaped, so every one that is left stands between two rows.
+        return before + self._lines.rows(batch).removesuffix(b"\n").replace(b"\n", b",\n")
+
+    def end(self) -> bytes:
+        return b"\n]\n"
+
+
+class _Markdown:
+    def __init__(self, columns: Sequence[str]) -> None:
+        self._columns = columns
+
+    def begin(self) -> bytes:
+        return self.rows([self._columns]) + _encoded("|" + " --- |" * len(self._columns) + "\n")
+
+    def rows(self, batch: Sequence[Row]) -> bytes:
+        return _encoded("".join(f"| {' | '.join(map(_markdown, row))} |\n" for row in batch))
+
+    def end(self) -> bytes:
+        return b""
+
+
+def _text_cell(text: str) -> str:
+    if not text:
+        return '""'
+    if wants_guard(text):
+        text = "'" + text
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+
+
+def _float_cell(number: float) -> str:
+    if isinf(number):
+        return "9e999" if number > 0 else "-9e999"
+    return "" if isnan(number) else repr(number)
+
+
+_CELLS: dict[type, Callable[[Any], str]] = {
+    type(None): lambda _: "",
+    str: _text_cell,
+    int: str,
+    bool: lambda truth: str(int(truth)),
+    float: _float_cell,
+    bytes: lambda blob: f"x'{blob.hex()}'",
+}
+
+_encode_lines = msgspec.json.Encoder().encode_lines
+
+
+def _as_json(values: Sequence[Value]) -> Sequence[Any]:
+    """A column with what JSON has no words for put into some that it has."""
+    if not {bytes, float}.isdisjoint(map(type, values)):
+        return list(map(_json_value, values))
+    return values
+
+
+def _json_value(value: Value) -> Any:
+    if isinstance(value, bytes):
+        return {BLOB_KEY: b64encode(value).decode()}
+    if isinstance(value, float) and isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def _whole(value: Any) -> Any:
+    return _SURROGATES.sub("\ufffd", value) if isinstance(value, str) else value
+
+
+def _markdown(value: Value) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return f"x'{value.hex()}'" if len(value) <= _LONGEST_BLOB else f"blob of {len(value):,} bytes"
+    if isinstance(value, str):
+        return _LINE_END.sub("<br>", _MARKED.sub(r"\\\g<0>", value.replace("\0", "\ufffd")))
+    return str(value)
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATES.sub("\ufffd", text).encode()

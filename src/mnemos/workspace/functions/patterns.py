@@ -1,0 +1,375 @@
+"""Regular expressions, in time linear in the text (RE2).
+
+RE2 has no look-around and no back-references; everything else is as in Perl, Python and PostgreSQL.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+from mnemos.workspace.functions.base import (
+    Function,
+    FunctionFailed,
+    Value,
+    as_json,
+    as_text,
+    as_whole,
+    expression,
+    refuse_longer,
+    shown,
+)
+
+if TYPE_CHECKING:
+    # RE2 carries no types.
+    Pattern = Any
+    Match = Any
+
+# Room for one expression's automaton. With less, plain expressions fall back to a way 1,000 times slower.
+_MEMORY = 8 * 1024 * 1024
+_KEPT = 16
+LONGEST_PATTERN = 10_000
+MOST_GROUPS = 100
+# Steps of the compiled expression times bytes of text: 5 ns each in the worst case, nearly nothing in others.
+MOST_WORK = 5_000_000_000
+# One search is linear; as many searches as there are matches need not be.
+SECONDS = 10.0
+
+CHARACTERS = 60
+WINDOWS = 10
+
+_FLAGS = {"i": "i", "m": "m", "s": "s", "g": "", "c": ""}
+_REFERENCE = r"\\([0-9]|[\\&nrt]|g<(\w+)>)|\$(?:([0-9])|\{(\w+)\})"
+_ESCAPED = {"\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
+
+
+@lru_cache(maxsize=_KEPT)
+def _compiled(pattern: str) -> Pattern:
+    re2 = _re2()
+    if len(pattern) > LONGEST_PATTERN:
+        raise FunctionFailed(f"pattern is {len(pattern):,} characters long; the limit is {LONGEST_PATTERN:,}")
+    options = re2.Options()
+    options.max_mem = _MEMORY
+    options.log_errors = False
+    try:
+        compiled = re2.compile(pattern, options)
+    except re2.error as wrong:
+        reason = wrong.args[0].decode("utf-8", "replace")
+        raise FunctionFailed(
+            f"pattern {shown(pattern)} is not understood: {reason}"
+            " (look-ahead, look-behind and back-references are not available)"
+        ) from wrong
+    # Its own cache would keep 128 of them.
+    re2.purge()
+    if compiled.groups > MOST_GROUPS:
+        raise FunctionFailed(f"pattern has {compiled.groups} groups; the limit is {MOST_GROUPS}")
+    return compiled
+
+
+@cache
+def _re2() -> Any:
+    # google-re2: 4 ms, and most sessions never search.
+    import re2  # type: ignore[import-untyped]
+
+    return re2
+
+
+def _ready(pattern: Value, text: bytes) -> Pattern:
+    compiled = _compiled(as_text(pattern))
+    if compiled.programsize * len(text) > MOST_WORK:
+        raise FunctionFailed(
+            f"pattern {shown(pattern)} needs {compiled.programsize:,} steps a byte, too many for a text of "
+            f"{len(text):,} bytes; use shorter repetitions or cut the text with substr_range(...)"
+        )
+    return compiled
+
+
+def _as_utf8(value: Value) -> bytes:
+    return as_text(value).encode()
+
+
+def _matches(pattern: Value, text: bytes) -> Iterator[Match]:
+    """Every match, from left to right, places in bytes."""
+    stop = time.monotonic() + SECONDS
+    for match in _ready(pattern, text).finditer(text):
+        start, end = match.span()
+        # After an empty match the search goes on at the next byte, which may be inside a character.
+        if start == end < len(text) and 0x80 <= text[start] < 0xC0:
+            continue
+        if time.monotonic() > stop:
+            raise FunctionFailed(
+                f"stopped after {SECONDS:g} seconds: pattern {shown(pattern)} has too many matches, or reads"
+                " to the end of the text for each; make it narrower or cut the text with substr_range(...)"
+            )
+        yield match
+
+
+def _picked(match: Match, group: int) -> str | None:
+    found = match.group(group)
+    return None if found is None else found.decode("utf-8", "replace")
+
+
+def _group(compiled: Pattern, group: Value) -> int:
+    """The number of a group: as asked for, else the first, else the whole match."""
+    if group is None:
+        return 1 if compiled.groups else 0
+    if isinstance(group, str | bytes) and as_text(group) in compiled.groupindex:
+        number: int = compiled.groupindex[as_text(group)]
+        return number
+    number = as_whole(group, "group")
+    if not 0 <= number <= compiled.groups:
+        raise FunctionFailed(f"group is {number}; the pattern has {compiled.groups} (0 is the whole match)")
+    return number
+
+
+def regexp(pattern: Value, text: Value) -> Value:
+    data = _as_utf8(text)
+    return int(_ready(pattern, data).search(data) is not None)
+
+
+def regexp_like(text: Value, pattern: Value, flags: Value = "") -> Value:
+    return regexp(_with_flags(pattern, flags), text)
+
+
+def _with_flags(pattern: Value, flags: Value) -> str:
+    letters = as_text(flags)
+    unknown = [letter for letter in letters if letter not in _FLAGS]
+    if unknown:
+        raise FunctionFailed(
+            f"flags are {shown(letters)}; use i (ignore case), m (^ and $ at lines), s (. is any), g"
+        )
+    chosen = "".join(sorted({_FLAGS[letter] for letter in letters}))
+    return f"(?{chosen}){as_text(pattern)}" if chosen else as_text(pattern)
+
+
+def regexp_extract(text: Value, pattern: Value, group: Value = None) -> Value:
+    data = _as_utf8(text)
+    compiled = _ready(pattern, data)
+    number = _group(compiled, group)
+    match = compiled.search(data)
+    return None if match is None else _picked(match, number)
+
+
+def regexp_substr(text: Value, pattern: Value) -> Value:
+    return regexp_extract(text, pattern, 0)
+
+
+def regexp_count(text: Value, pattern: Value) -> Value:
+    return sum(1 for _ in _matches(pattern, _as_utf8(text)))
+
+
+def regexp_find_all(text: Value, pattern: Value, group: Value = None) -> Value:
+    data = _as_utf8(text)
+    compiled = _ready(pattern, data)
+    groups = compiled.groups
+    found: list[object] = []
+    length = 0
+    if group is None and groups > 1:
+        for match in _matches(pattern, data):
+            row = [_picked(match, number) for number in range(1, groups + 1)]
+            length += sum(len(item or "") + 4 for item in row)
+            refuse_longer(length, "the JSON of all matches")
+            found.append(row)
+    else:
+        number = _group(compiled, group)
+        for match in _matches(pattern, data):
+            item = _picked(match, number)
+            length += len(item or "") + 4
+            refuse_longer(length, "the JSON of all matches")
+            found.append(item)
+    return as_json(found)
+
+
+def regexp_replace(text: Value, pattern: Value, replacement: Value, flags: Value = "") -> Value:
+    data = _as_utf8(text)
+    marked = _with_flags(pattern, flags)
+    expand = _expander(as_text(replacement), _ready(marked, data))
+    pieces: list[bytes] = []
+    end = length = 0
+    for match in _matches(marked, data):
+        start = match.start()
+        new = expand(match)
+        length += start - end + len(new)
+        refuse_longer(length, "the result")
+        pieces += (data[end:start], new)
+        end = match.end()
+    refuse_longer(length + len(data) - end, "the result")
+    pieces.append(data[end:])
+    return b"".join(pieces).decode("utf-8", "replace")
+
+
+def _expander(template: str, compiled: Pattern) -> Callable[[Match], bytes]:
+    """What puts the groups of a match in the template: ``\\1``, ``$1``, ``${name}``, ``\\g<name>``."""
+    parts: list[bytes | int] = []
+    end = 0
+    for found in expression(_REFERENCE).finditer(template):
+        parts += (template[end : found.start()].encode(), _reference(found, compiled))
+        end = found.end()
+    parts.append(template[end:].encode())
+    if not any(isinstance(part, int) for part in parts):
+        fixed = b"".join(part for part in parts if isinstance(part, bytes))
+        return lambda _: fixed
+    return lambda match: b"".join(
+        part if isinstance(part, bytes) else match.group(part) or b"" for part in parts
+    )
+
+
+def _reference(found: Any, compiled: Pattern) -> bytes | int:
+    """A group's number, or the text that is meant."""
+    escaped, named, dollar, braced = found.groups()
+    if escaped in _ESCAPED:
+        return _ESCAPED[escaped].encode()
+    if escaped == "&":
+        return 0
+    name = named or braced or dollar or escaped
+    if name in compiled.groupindex:
+        number: int = compiled.groupindex[name]
+        return number
+    if name.isascii() and name.isdigit() and int(name) <= compiled.groups:
+        return int(name)
+    if found[0].startswith("$"):
+        # A price, not a group: "$5" with no group 5.
+        whole: str = found[0]
+        return whole.encode()
+    raise FunctionFailed(f"replacement has {shown(found[0])}; the pattern has {compiled.groups} groups")
+
+
+def grep_context(text: Value, pattern: Value, characters: Value = CHARACTERS) -> Value:
+    whole, around = as_text(text), _around(characters)
+    for start, end in _places(whole, pattern):
+        return _window(whole, start - around, end + around)
+    return None
+
+
+def grep_context_all(
+    text: Value, pattern: Value, characters: Value = CHARACTERS, most: Value = WINDOWS
+) -> Value:
+    whole, around, count = as_text(text), _around(characters), as_whole(most, "most")
+    if count < 1:
+        raise FunctionFailed(f"most is {count}; give 1 or more")
+    spans: list[tuple[int, int]] = []
+    for start, end in _places(whole, pattern):
+        if spans and start - around <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], end + around)
+        elif len(spans) == count:
+            break
+        else:
+            spans.append((start - around, end + around))
+    return as_json([_window(whole, start, end) for start, end in spans])
+
+
+def _around(characters: Value) -> int:
+    around = as_whole(characters, "characters")
+    if around < 0:
+        raise FunctionFailed(f"characters is {around}; give 0 or more")
+    return around
+
+
+def _window(text: str, start: int, end: int) -> str:
+    """That part of the text, with a sign where it was cut."""
+    return ("…" if start > 0 else "") + text[max(start, 0) : end].strip() + ("…" if end < len(text) else "")
+
+
+def _places(text: str, pattern: Value) -> Iterator[tuple[int, int]]:
+    """Where the matches are, in characters; each byte of the text is decoded once."""
+    data = text.encode()
+    is_ascii = len(data) == len(text)
+    seen = count = 0
+    for match in _matches(pattern, data):
+        start, end = match.span()
+        if not is_ascii:
+            count += len(data[seen:start].decode("utf-8", "replace"))
+            seen = start
+            length = len(data[start:end].decode("utf-8", "replace"))
+            start, end = count, count + length
+        yield start, end
+
+
+FUNCTIONS = (
+    Function(
+        "regexp",
+        "text REGEXP pattern",
+        "1 where the pattern (RE2; '(?i)' in front ignores case) is found anywhere in the text, else 0.",
+        "'order 66' REGEXP '[0-9]+$'",
+        "1",
+        call=regexp,
+        arity=(2,),
+    ),
+    Function(
+        "regexp_like",
+        "regexp_like(text, pattern [, flags])",
+        "1 where the pattern is found, else 0; flags: i ignores case, m, s.",
+        "regexp_like('Berlin', '^b', 'i')",
+        "1",
+        call=regexp_like,
+        arity=(2, 3),
+    ),
+    Function(
+        "regexp_extract",
+        "regexp_extract(text, pattern [, group])",
+        "The first match: its first group where the pattern has one, or the group asked for by number or name"
+        " (0 is the whole match); NULL without a match.",
+        "regexp_extract('High: 31 C', 'High: ([0-9]+)')",
+        "'31'",
+        call=regexp_extract,
+        arity=(2, 3),
+    ),
+    Function(
+        "regexp_substr",
+        "regexp_substr(text, pattern)",
+        "The whole first match; NULL without one.",
+        "regexp_substr('a1b22', '[0-9]+')",
+        "'1'",
+        call=regexp_substr,
+        arity=(2,),
+    ),
+    Function(
+        "regexp_replace",
+        "regexp_replace(text, pattern, replacement [, flags])",
+        "Every match replaced; \\1 or $1 in the replacement is the first group.",
+        "regexp_replace('2024-01-31', '([0-9]+)-([0-9]+)-([0-9]+)', '$3.$2.$1')",
+        "'31.01.2024'",
+        call=regexp_replace,
+        arity=(3, 4),
+    ),
+    Function(
+        "regexp_find_all",
+        "regexp_find_all(text, pattern [, group])",
+        "JSON array of all matches, or of their group; with several groups an array of arrays.",
+        "regexp_find_all('a=1, b=22', '[0-9]+')",
+        """'["1","22"]'""",
+        call=regexp_find_all,
+        arity=(2, 3),
+    ),
+    Function(
+        "regexp_count",
+        "regexp_count(text, pattern)",
+        "Number of matches.",
+        "regexp_count('banana', 'an')",
+        "2",
+        call=regexp_count,
+        arity=(2,),
+    ),
+    Function(
+        "grep_context",
+        "grep_context(text, pattern [, characters])",
+        f"The first match with {CHARACTERS} characters (or as many as asked for) on both sides; NULL without"
+        " one.",
+        "grep_context('The quick brown fox jumps', 'brown', 6)",
+        "'…quick brown fox j…'",
+        call=grep_context,
+        arity=(2, 3),
+    ),
+    Function(
+        "grep_context_all",
+        "grep_context_all(text, pattern [, characters [, most]])",
+        f"JSON array of all matches with the text around them, at most {WINDOWS} unless more are asked for;"
+        " neighbours share one window.",
+        "grep_context_all('one two three four five', 'one|five', 4)",
+        """'["one two…","…our five"]'""",
+        call=grep_context_all,
+        arity=(2, 3, 4),
+    ),
+)

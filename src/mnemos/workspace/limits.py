@@ -1,0 +1,103 @@
+"""Every limit of the sandbox, with its reason: the one table that the guard, the worker and the docs read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MB = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A bound on what one call, one database or the worker may take."""
+
+    name: str
+    value: int
+    reason: str
+
+
+# What SQLite itself refuses beyond.
+LENGTH = Limit(
+    "LENGTH", 4 * MB, "bytes of a value or row: one web page must fit, a bomb of zeroblob or printf not"
+)
+SQL_LENGTH = Limit("SQL_LENGTH", 4 * MB, "bytes of a statement: a page written as a literal must fit")
+COLUMN = Limit("COLUMN", 2_000, "columns of a table or result: what spreadsheets have at most")
+EXPR_DEPTH = Limit("EXPR_DEPTH", 500, "depth of an expression: the parser's stack stays small")
+COMPOUND_SELECT = Limit(
+    "COMPOUND_SELECT", 500, "SELECTs joined by UNION: enough for rows of VALUES written so"
+)
+VDBE_OP = Limit("VDBE_OP", 250_000, "instructions of a compiled statement: its memory before it runs")
+FUNCTION_ARG = Limit("FUNCTION_ARG", 127, "arguments of a function: a JSON object of 63 fields")
+ATTACHED = Limit("ATTACHED", 0, "databases to attach: none, a database reaches no other file")
+LIKE_PATTERN_LENGTH = Limit(
+    "LIKE_PATTERN_LENGTH", 200, "characters of a LIKE or GLOB pattern: many % in a long one take for ever"
+)
+VARIABLE_NUMBER = Limit("VARIABLE_NUMBER", 32_766, "parameters of a statement: SQLite's own default")
+TRIGGER_DEPTH = Limit("TRIGGER_DEPTH", 20, "triggers that call each other: recursion ends soon")
+PARSER_DEPTH = Limit("PARSER_DEPTH", 1_000, "nesting the parser follows: its stack is on the heap, bounded")
+WORKER_THREADS = Limit("WORKER_THREADS", 0, "helper threads of a sort: a call has one core")
+
+OF_SQLITE = (
+    LENGTH,
+    SQL_LENGTH,
+    COLUMN,
+    EXPR_DEPTH,
+    COMPOUND_SELECT,
+    VDBE_OP,
+    FUNCTION_ARG,
+    ATTACHED,
+    LIKE_PATTERN_LENGTH,
+    VARIABLE_NUMBER,
+    TRIGGER_DEPTH,
+    PARSER_DEPTH,
+    WORKER_THREADS,
+)
+
+# What the operating system and the worker enforce.
+HEAP = Limit(
+    "HEAP", 256 * MB, "memory of SQLite, sorts and temporary tables included: beyond, a statement fails"
+)
+ADDRESS_SPACE = Limit(
+    "ADDRESS_SPACE",
+    1_000 * MB,
+    "all memory of the worker: beyond, an allocation fails and the worker is replaced",
+)
+CPU_GRACE = Limit("CPU_GRACE", 2, "seconds of CPU beyond a call's time limit, when no parent is left to kill")
+OPEN_FILES = Limit("OPEN_FILES", 128, "files: eight databases with their journals, and what Python needs")
+OPEN_DATABASES = Limit(
+    "OPEN_DATABASES", 8, "databases a worker keeps open: the least recently used is closed"
+)
+DATABASES = Limit("DATABASES", 100, "databases of a space: each may be as large as its limit")
+TABLES = Limit(
+    "TABLES", 1_000, "tables, indexes, views and triggers of a database: more make every open slow"
+)
+FRAME = Limit("FRAME", 64 * MB, "bytes of a request or an answer: rows to insert, rows to return")
+ANSWER = Limit("ANSWER", 32 * MB, "bytes of rows that one call returns to Python: beyond, export or page")
+PARAMETER_ROWS = Limit("PARAMETER_ROWS", 1_000_000, "rows= of one call: beyond, import a file")
+SNAPSHOTS = Limit("SNAPSHOTS", 5, "snapshots kept of a database: the newest")
+STATEMENTS = Limit("STATEMENTS", 1_000, "statements of one call: each is answered for itself")
+
+OF_THE_WORKER = (
+    HEAP,
+    ADDRESS_SPACE,
+    CPU_GRACE,
+    OPEN_FILES,
+    OPEN_DATABASES,
+    DATABASES,
+    TABLES,
+    FRAME,
+    ANSWER,
+    PARAMETER_ROWS,
+    SNAPSHOTS,
+    STATEMENTS,
+)
+
+# A model is given so much of a result; the rest is a page away.
+ROWS = 100
+BYTES = 8_000
+CELL = 1_000
+SECONDS = 30.0
+MOST_SECONDS = 600.0
+# Files take longer than questions.
+FILE_SECONDS = 300.0
+DATABASE_BYTES = 50 * MB

@@ -1,0 +1,344 @@
+"""What is in a table, read within bounds: how many rows, some of them, and what their columns hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import apsw
+
+from mnemos.workspace.names import quoted
+from mnemos.workspace.sandbox.card import kinds, profile, showing
+from mnemos.workspace.sandbox.card.listing import Listing, folded
+from mnemos.workspace.sandbox.card.model import (
+    Blob,
+    Cell,
+    Column,
+    Contents,
+    Count,
+    Listed,
+    Range,
+    Sort,
+    Structure,
+)
+from mnemos.workspace.sandbox.card.pace import Pace
+from mnemos.workspace.sandbox.card.views import Weights, obstacle
+from mnemos.workspace.sandbox.fetching import as_bytes, decoded
+
+NO_TIME = "no time left"
+_ROWID = ("rowid", "_rowid_", "oid")
+_ROWS_A_PROBE = 4
+_MOST_RANGES = 20
+_MOST_GENERATED = 20
+_READABLE = frozenset({"fts5", "rtree", "rtree_i32"})
+# FTS5 takes any beginning of `content`, which may name a view: reading that runs it.
+_CONTENT_ELSEWHERE = re.compile(r"\bc\w*\s*=", re.IGNORECASE)
+_FIGURE = re.compile(r"[0-9]{1,15}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows that were read."""
+
+    rows: list[tuple[Cell, ...]]
+    is_whole: bool
+
+
+class Reader:
+    """Reads the contents of tables one after the other, in one transaction."""
+
+    def __init__(self, connection: apsw.Connection, listing: Listing, weights: Weights, pace: Pace) -> None:
+        self._connection = connection
+        self._listing = listing
+        self._weights = weights
+        self._pace = pace
+        self._counts_all = connection.execute("PRAGMA page_count").get <= pace.bounds.counted_pages
+
+    def read(self, one: Listed, structure: Structure) -> Contents:
+        """Everything about the rows of a table. What SQLite cannot read raises its error."""
+        unread = structure.unread or self._why_not(one)
+        if unread:
+            return Contents(unread=unread, is_hurried=unread == NO_TIME)
+        if one.sort is Sort.TABLE:
+            with self._pace.table():
+                return _Table(self._connection, one, structure, self._pace).read(
+                    self._listing, counts_all=self._counts_all
+                )
+        with self._pace.agents() if one.sort is Sort.VIEW else self._pace.table():
+            return self._computed(one, structure)
+
+    def _why_not(self, one: Listed) -> str:
+        if self._pace.is_over or (one.sort is Sort.VIEW and self._pace.agents_is_over):
+            return NO_TIME
+        if one.sort is Sort.VIEW and not self._weights.of(one).may_be_run:
+            return "too large a view"
+        if one.sort is Sort.VIRTUAL:
+            if folded(one.module) not in _READABLE:
+                return "a virtual table"
+            if _CONTENT_ELSEWHERE.search(one.sql) or one.is_cut:
+                return "its contents are elsewhere"
+        return ""
+
+    def _computed(self, one: Listed, structure: Structure) -> Contents:
+        """Rows of a view or virtual table: the first ones. Where there are further, they are not counted."""
+        bounds = self._pace.bounds
+        columns = structure.columns[: bounds.columns]
+        most = bounds.view_rows
+        select = f"SELECT {_names(columns)} FROM {quoted(one.name)} LIMIT {most + 1}"
+        if one.sort is Sort.VIEW and (why := obstacle(self._connection, select)):
+            return Contents(unread=why)
+        rows = list(_Fetch(self._connection, self._pace, len(columns)).rows(select))
+        is_whole = len(rows) <= most
+        if is_whole:
+            count = _exactly(len(rows))
+        elif one.sort is Sort.VIRTUAL:
+            count = _up_to(self._connection, one.name, bounds.counted_rows)
+        else:
+            count = Count(most + 1)
+        return _told(columns, _Rows(rows[:most], is_whole), count, {}, bounds.shown_rows)
+
+
+class _Table:
+    """An ordinary table being read."""
+
+    def __init__(self, connection: apsw.Connection, one: Listed, structure: Structure, pace: Pace) -> None:
+        self._connection = connection
+        self._structure = structure
+        self._bounds = pace.bounds
+        self._pace = pace
+        self._name = one.name
+        self._table = quoted(one.name)
+        self._note = ""
+        self._is_hurried = False
+        self._columns = self._readable(structure.columns[: pace.bounds.columns])
+        self._fetch = _Fetch(connection, pace, len(self._columns))
+
+    def read(self, listing: Listing, *, counts_all: bool) -> Contents:
+        if not self._columns:
+            return Contents(unread=self._note)
+        whole = self._at_most(self._bounds.whole_rows)
+        if (count := _up_to(self._connection, self._name, whole)).is_exact:
+            rows = self._first(whole)
+            return self._told(_Rows(rows, is_whole=len(rows) == count.least), count, {})
+        rowid = self._rowid()
+        ends = self._ends(rowid)
+        count = self._counted(ends, listing, counts_all=counts_all)
+        ranges = self._ranges()
+        read = self._spread(rowid, ends) if ends else self._two_ends()
+        return self._told(_Rows(read, is_whole=False), count, ranges)
+
+    def _told(self, read: _Rows, count: Count, ranges: dict[str, Range]) -> Contents:
+        told = _told(self._columns, read, count, ranges, self._bounds.shown_rows)
+        return replace(told, unread=self._note, is_hurried=self._is_hurried)
+
+    def _readable(self, columns: Sequence[Column]) -> Sequence[Column]:
+        """Without the columns that are computed when they are read, unless that is harmless."""
+        computed = [column for column in columns if column.generated == "virtual"]
+        why = self._why_not_computed(columns, len(computed)) if computed else ""
+        if not why:
+            return columns
+        self._note = f"{', '.join(column.name for column in computed)[:200]}: {why}"
+        return [column for column in columns if column.generated != "virtual"]
+
+    def _why_not_computed(self, columns: Sequence[Column], computed: int) -> str:
+        if computed > _MOST_GENERATED:
+            return "too many are computed"
+        if self._pace.agents_is_over:
+            self._is_hurried = True
+            return NO_TIME
+        try:
+            with self._pace.agents():
+                return obstacle(self._connection, f"SELECT {_names(columns)} FROM {self._table}")
+        except apsw.InterruptError:
+            if self._pace.call_is_over:
+                raise
+            return "too slow"
+
+    def _at_most(self, rows: int) -> int:
+        """Fewer rows of a table that is wide."""
+        return min(rows, max(self._bounds.cells // len(self._columns), self._bounds.shown_rows))
+
+    def _first(self, most: int) -> list[tuple[Cell, ...]]:
+        select = f"SELECT {_names(self._columns)} FROM {self._table} LIMIT {most}"
+        return self._until_stopped(self._fetch.rows(select))
+
+    def _until_stopped(self, rows: Iterator[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
+        """What can be read in time, one row at least."""
+        found = []
+        try:
+            for row in rows:
+                found.append(row)
+        except apsw.InterruptError:
+            if not found or self._pace.call_is_over:
+                raise
+        return found
+
+    def _rowid(self) -> str:
+        """What the number of a row can be called here; empty when rows have none."""
+        taken = {folded(column.name) for column in self._structure.columns}
+        name = next((name for name in _ROWID if name not in taken), "")
+        if name:
+            try:
+                self._connection.execute(f"SELECT {name} FROM {self._table} LIMIT 0")
+            except apsw.SQLError:
+                return ""
+        return name
+
+    def _ends(self, rowid: str) -> tuple[int, int] | None:
+        if not rowid:
+            return None
+        low, high = self._connection.execute(
+            f"SELECT (SELECT min({rowid}) FROM {self._table}), (SELECT max({rowid}) FROM {self._table})"
+        ).fetchall()[0]
+        return (low, high) if isinstance(low, int) and isinstance(high, int) else None
+
+    def _counted(self, ends: tuple[int, int] | None, listing: Listing, *, counts_all: bool) -> Count:
+        if counts_all:
+            return _exactly(self._connection.execute(f"SELECT count(*) FROM {self._table}").get)
+        counted = _up_to(self._connection, self._name, self._bounds.counted_rows)
+        if counted.is_exact:
+            return counted
+        least = counted.least
+        most = ends[1] - ends[0] + 1 if ends else None
+        about = self._by_statistics() if listing.has_statistics else None
+        if about is not None and (about < least or (most is not None and about > most)):
+            # They are out of date, or somebody wrote them.
+            about = None
+        return Count(least, most, about)
+
+    def _by_statistics(self) -> int | None:
+        found = self._connection.execute(
+            "SELECT CAST(stat AS BLOB) FROM sqlite_stat1 WHERE tbl = ? LIMIT 1", (self._name,)
+        ).get
+        figure = _FIGURE.match(found.decode("ascii", "replace")) if isinstance(found, bytes) else None
+        return int(figure[0]) if figure else None
+
+    def _ranges(self) -> dict[str, Range]:
+        """Smallest and largest values, of the columns for which an index knows them."""
+        first = {
+            index.columns[0] for index in self._structure.indexes if index.columns and not index.is_partial
+        }
+        found = {}
+        known = [column for column in self._columns if column.name in first or column.key == 1]
+        for column in known[:_MOST_RANGES]:
+            name = quoted(column.name)
+            ask = f"SELECT (SELECT min({name}) FROM {self._table}), (SELECT max({name}) FROM {self._table})"
+            if not self._is_quick(ask):
+                continue
+            (row,) = _Fetch(self._connection, self._pace, 2).rows(ask)
+            low, high = row
+            if low is not None and not isinstance(low, Blob) and not isinstance(high, Blob):
+                found[column.name] = Range(low, high, is_exact=True)
+        return found
+
+    def _is_quick(self, ask: str) -> bool:
+        plan = [row[3] for row in self._connection.execute(f"EXPLAIN QUERY PLAN {ask}", can_cache=False)]
+        return not any(step.startswith("SCAN ") and step != "SCAN CONSTANT ROW" for step in plan)
+
+    def _spread(self, rowid: str, ends: tuple[int, int]) -> list[tuple[Cell, ...]]:
+        """Rows from all over the table, in its order."""
+        probes = max(self._at_most(self._bounds.sampled_rows) // _ROWS_A_PROBE, 2)
+        low, high = ends[0], max(ends[1] - _ROWS_A_PROBE + 1, ends[0])
+        fetch = _Fetch(self._connection, self._pace, len(self._columns) + 1)
+        select = (
+            f"SELECT {rowid}, {_names(self._columns)} FROM {self._table} WHERE {rowid} >= ? "
+            f"ORDER BY {rowid} LIMIT {_ROWS_A_PROBE}"
+        )
+        at = (low + (high - low) * probe // (probes - 1) for probe in range(probes))
+        found = self._until_stopped(row for start in at for row in fetch.rows(select, (start,)))
+        # Where numbers are far apart, two probes find the same rows.
+        return list({row[0]: row[1:] for row in found}.values())
+
+    def _two_ends(self) -> list[tuple[Cell, ...]]:
+        """The first and the last rows by primary key, of a table whose rows have no number."""
+        half = self._at_most(self._bounds.sampled_rows) // 2
+        first = self._first(half)
+        keys = {column.key: quoted(column.name) for column in self._structure.columns if column.key}
+        order = ", ".join(f"{name} DESC" for _, name in sorted(keys.items()))
+        if not order or self._pace():
+            return first
+        select = f"SELECT {_names(self._columns)} FROM {self._table} ORDER BY {order} LIMIT {half}"
+        return first + self._until_stopped(self._fetch.rows(select))[::-1]
+
+
+class _Fetch:
+    """Rows with long texts cut and blobs measured, one at a time: a row may have megabytes."""
+
+    def __init__(self, connection: apsw.Connection, pace: Pace, columns: int) -> None:
+        self._connection = connection
+        self._pace = pace
+        self._columns = columns
+        self._is_undecodable = False
+
+    def rows(self, select: str, bindings: Sequence[Any] = ()) -> Iterator[tuple[Cell, ...]]:
+        given = 0
+        if not self._is_undecodable:
+            try:
+                for row in self._run(select, bindings):
+                    yield tuple(map(_short, row))
+                    given += 1
+            except UnicodeDecodeError:
+                self._is_undecodable = True
+            else:
+                return
+        for values in islice(
+            decoded(self._run(as_bytes(select, self._columns), bindings), self._columns), given, None
+        ):
+            yield tuple(map(_short, values))
+
+    def _run(self, select: str, bindings: Sequence[Any]) -> Any:
+        cursor = self._connection.execute(select, bindings)
+        try:
+            for row in cursor:
+                yield row
+                self._pace.check()
+        finally:
+            cursor.close(force=True)
+
+
+def _short(value: Any) -> Cell:
+    kind = type(value)
+    if kind is str:
+        text: str = value if len(value) <= kinds.LONGEST else value[: kinds.LONGEST]
+        return text
+    if kind is bytes:
+        return Blob(len(value))
+    number: int | float | None = value
+    return number
+
+
+def _exactly(rows: int) -> Count:
+    return Count(rows, rows)
+
+
+def _up_to(connection: apsw.Connection, table: str, most: int) -> Count:
+    found = connection.execute(f"SELECT count(*) FROM (SELECT 1 FROM {quoted(table)} LIMIT {most + 1})").get
+    return _exactly(found) if found <= most else Count(found)
+
+
+def _names(columns: Sequence[Column]) -> str:
+    return ", ".join(quoted(column.name) for column in columns)
+
+
+def _told(
+    columns: Sequence[Column],
+    read: _Rows,
+    count: Count,
+    ranges: dict[str, Range],
+    shown: int,
+) -> Contents:
+    seen = {}
+    for place, column in enumerate(columns):
+        cells = [row[place] for row in read.rows]
+        seen[column.name] = profile.of_column(column, cells, ranges.get(column.name), is_whole=read.is_whole)
+    return Contents(
+        count=count,
+        sampled=len(read.rows),
+        is_whole=read.is_whole,
+        seen=seen,
+        rows=tuple(showing.spread(read.rows, shown)),
+        columns=tuple(column.name for column in columns),
+    )

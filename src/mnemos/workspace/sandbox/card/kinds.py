@@ -1,0 +1,199 @@
+"""What a text or a number is about: an address, a date, an amount. Judged by its look alone."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date
+
+import msgspec
+
+LONGEST = 1_000
+"""Characters of a value that are looked at; a longer one is cut there."""
+
+# Fewer values, and one stray among them says that they are not of the kind.
+_ENOUGH_FOR_MOSTLY = 10
+_MOSTLY = 0.9
+_LOOKED_AT = 100
+
+_EMAIL = re.compile(r"[\w.+'-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
+_URL = re.compile(r"(?:[a-z][a-z0-9+.-]{1,15}://|www\.)[^\s/?#]{2,255}(?:[/?#]\S{0,2000})?", re.IGNORECASE)
+_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+_DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_MOMENT = re.compile(
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})[T ](?:[01][0-9]|2[0-4]):[0-5][0-9](?::[0-6][0-9](?:[.,][0-9]{1,9})?)?"
+    r"(?:\s?(?:Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?"
+)
+_HOUR = re.compile(r"(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,9})?)?")
+# 31/12/2026, 12/31/26, 31.12.2026: which part is the day is not guessed.
+_LOCAL_DAY = re.compile(r"[0-9]{1,2}([./-])[0-9]{1,2}\1(?:[0-9]{4}|[0-9]{2})")
+_NUMBER = re.compile(
+    r"[+-]?(?:(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{0,18})?|\.[0-9]{1,18})(?:[eE][+-]?[0-9]{1,3})?"
+)
+_GROUPED = r"[+-]?[0-9]{1,3}(?:[.,' \u00a0\u202f]?[0-9]{3}){0,6}(?:[.,][0-9]{1,4})?"
+_CURRENCY = r"(?:[$€£¥₹₽₩₺₫₴₦₪฿]|US\$|USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|zł|kr)"
+_MONEY = re.compile(rf"-?\(?{_CURRENCY}\s?{_GROUPED}\)?|-?\(?{_GROUPED}\s?{_CURRENCY}\)?")
+_PERCENT = re.compile(r"[+-]?[0-9]{1,9}(?:[.,][0-9]{1,9})?\s?%")
+_PHONE = re.compile(r"(?:\+|00|\()[0-9][0-9 ()/.\u00a0-]{5,22}[0-9]")
+_LOCAL_PHONE = re.compile(r"[0-9][0-9 ()/.-]{5,20}[0-9]")
+_IP = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])\.){3}(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])")
+_HTML = re.compile(r"<(?:!doctype|!--|/?[a-z][a-z0-9-]{0,20}[\s/>])", re.IGNORECASE)
+_BOOLEAN = frozenset("true false yes no".split())
+
+_OF_MONEY = re.compile(
+    r"(?:^|_)(?:price|cost|amount|fee|salary|revenue|balance|paid|budget|discount|tax|vat|net|gross|total|subtotal"
+    r"|eur|usd|gbp|chf|dollars|euros|money|payment|income|expense|spend|wage)s?(?:_|$)"
+)
+_OF_TIME = re.compile(
+    r"(?:^|_)(?:at|on|ts|time|timestamp|date|datetime|epoch|created|updated|modified|deleted|seen|expires|expiry|due"
+    r"|start|started|end|ended|when|since|until|mtime|ctime|atime)(?:_|$)"
+)
+_OF_PHONE = re.compile(r"(?:^|_)(?:phone|tel|telephone|mobile|fax|cell)s?(?:_|$)")
+_IS_FLAG = re.compile(r"^(?:is|has|can|was|should|did|does)_|(?:^|_)(?:active|enabled|deleted|done|flag)$")
+_WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+# 2000 to 2100.
+_SECONDS = (946_684_800, 4_102_444_800)
+
+
+def kind_of_column(name: str, declared: str, values: Sequence[int | float | str]) -> tuple[str, bool]:
+    """The kind of most values, and whether some are of another; nothing when fewer than nine in ten agree."""
+    values = _spread(values)
+    if not values:
+        return "", False
+    said, declared = _WORD_BEGINS.sub("_", name[:200]).lower(), declared.upper()
+    found = Counter(
+        kind_of_text(value, said) if isinstance(value, str) else _kind_of_number(value, said, declared)
+        for value in values
+    )
+    if set(found) == {"date", "datetime"}:
+        return "datetime", False
+    kind, times = found.most_common(1)[0]
+    if not kind or times == len(values):
+        return kind, False
+    is_mostly = len(values) >= _ENOUGH_FOR_MOSTLY and times >= _MOSTLY * len(values)
+    return (kind, True) if is_mostly else ("", False)
+
+
+def kind_of_text(text: str, said: str = "") -> str:
+    """The kind of one text, in a column whose name has the words ``said``; empty for a plain text."""
+    text = text.strip()
+    if not text:
+        return ""
+    first = text[0]
+    if first in "{[":
+        return "json" if _is_json(text) else ""
+    if first == "<":
+        return "html" if _HTML.match(text) else ""
+    if len(text) < 400:
+        if kind := _kind_of_short(text, said):
+            return kind
+    elif _URL.fullmatch(text):
+        return "url"
+    return "csv" if "\n" in text and _is_csv(text) else ""
+
+
+def is_day(text: str) -> bool:
+    """Whether a text begins with a day of the calendar, so that texts sort as days do."""
+    match = _DAY.match(text)
+    return match is not None and _exists(match)
+
+
+def fields_of(texts: Sequence[str]) -> tuple[str, ...]:
+    """The names that JSON objects among these have, those of most objects first."""
+    found: Counter[str] = Counter()
+    for text in texts[:_LOOKED_AT]:
+        if text.lstrip()[:1] == "{" and len(text) <= LONGEST:
+            try:
+                decoded = msgspec.json.decode(text)
+            except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+                continue
+            found.update(decoded.keys())
+    return tuple(name for name, _ in found.most_common())
+
+
+def _kind_of_short(text: str, said: str) -> str:
+    if "@" in text and _EMAIL.fullmatch(text):
+        return "email"
+    if ("://" in text[:20] or text[:4].lower() == "www.") and _URL.fullmatch(text):
+        return "url"
+    if text.lower() in _BOOLEAN:
+        return "boolean"
+    if len(text) == 36 and _UUID.fullmatch(text):
+        return "uuid"
+    if not any(sign.isdigit() for sign in text[:12]):
+        return ""
+    for kind, matches in _BY_DIGITS:
+        found = matches.fullmatch(text)
+        if found is None:
+            continue
+        if kind in ("date", "datetime") and not _exists(found):
+            return ""
+        if kind == "number" and _OF_PHONE.search(said):
+            return "phone" if _LOCAL_PHONE.fullmatch(text) else "number"
+        return kind
+    return "phone" if _OF_PHONE.search(said) and _LOCAL_PHONE.fullmatch(text) else ""
+
+
+_BY_DIGITS = (
+    ("number", _NUMBER),
+    ("date", _DAY),
+    ("datetime", _MOMENT),
+    ("time", _HOUR),
+    ("ip", _IP),
+    ("local date", _LOCAL_DAY),
+    ("percent", _PERCENT),
+    ("money", _MONEY),
+    ("phone", _PHONE),
+)
+
+
+def _exists(day: re.Match[str]) -> bool:
+    try:
+        date(int(day[1]), int(day[2]), int(day[3]))
+    except ValueError:
+        return False
+    return True
+
+
+def _kind_of_number(value: int | float, said: str, declared: str) -> str:
+    if isinstance(value, int) and value in (0, 1) and ("BOOL" in declared or _IS_FLAG.search(said)):
+        return "boolean"
+    if _OF_TIME.search(said) or "DATE" in declared or "TIME" in declared:
+        if _SECONDS[0] <= value < _SECONDS[1]:
+            return "unix time"
+        if _SECONDS[0] <= value / 1000 < _SECONDS[1]:
+            return "unix ms"
+    if _OF_MONEY.search(said) or "MONEY" in declared or "CURRENCY" in declared:
+        return "money"
+    return ""
+
+
+def _is_json(text: str) -> bool:
+    if len(text) >= LONGEST:
+        # The end is not there to be looked at.
+        return re.match(r"""\{\s*["}]|\[\s*(?:["{\[\]0-9-]|true|false|null)""", text) is not None
+    try:
+        msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def _is_csv(text: str) -> bool:
+    """Whether every line has the same number of separators, one at least."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(text) >= LONGEST:
+        lines = lines[:-1]
+    if len(lines) < 2:
+        return False
+    for separator in ",;\t|":
+        counts = {line.count(separator) for line in lines if '"' not in line}
+        if len(counts) == 1 and counts != {0}:
+            # Two lines of prose may have a comma each.
+            return len(lines) > 2 or separator != "," or ", " not in lines[0]
+    return False
+
+
+def _spread(values: Sequence[int | float | str]) -> Sequence[int | float | str]:
+    return values[:: -(-len(values) // _LOOKED_AT)] if len(values) > _LOOKED_AT else values

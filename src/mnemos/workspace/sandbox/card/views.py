@@ -1,0 +1,154 @@
+"""Whether the agent's own code may be compiled, and run, while a card is built.
+
+SQLite cannot be interrupted while it compiles, nor within one call of a function. A view of views of a wide
+table takes it seconds to resolve, ``instr`` of two long texts minutes to run. What could be so is left alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from math import prod
+
+import apsw
+
+from mnemos.workspace.sandbox.card.listing import folded, unquoted
+from mnemos.workspace.sandbox.card.model import Listed, Sort
+from mnemos.workspace.sandbox.lexer import Kind, tokens
+
+# About 5 µs each.
+_MOST_COLUMNS = 5_000
+# The planner's work grows faster than their number.
+_MOST_JOINED = 20
+_DEEPEST = 40
+_MOST_INSTRUCTIONS = 5_000
+_WIDEST = 2_000
+# Characters of all views that are read for a card: a thousand long ones take seconds.
+_MOST_SQL = 300_000
+
+# Functions whose time is in proportion to what they are given.
+_LINEAR = frozenset(
+    """-> ->> abs avg ceil ceiling coalesce concat count cume_dist date datetime dense_rank first_value floor
+    group_concat hex ifnull iif json_array_length json_extract json_type json_valid julianday lag last_value
+    lead length lower max min mod nth_value ntile nullif octet_length percent_rank pow power quote rank round
+    row_number sign sqrt strftime string_agg substr substring sum time total trunc typeof unicode unixepoch
+    upper""".split()
+)
+_CALLS = frozenset({"Function", "PureFunc", "AggStep", "AggStep1", "AggInverse", "AggValue", "AggFinal"})
+_VIRTUAL = frozenset({"VOpen", "VFilter"})
+_NAMING = frozenset({Kind.WORD, Kind.NAME, Kind.STRING})
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What a view is when all views in it are written out."""
+
+    columns: int
+    joined: int
+
+    @property
+    def may_be_compiled(self) -> bool:
+        return self.columns <= _MOST_COLUMNS
+
+    @property
+    def may_be_run(self) -> bool:
+        return self.may_be_compiled and self.joined <= _MOST_JOINED
+
+
+_TOO_MUCH = Weight(_MOST_COLUMNS + 1, _MOST_JOINED + 1)
+
+
+class Weights:
+    """What each view of a schema weighs, judged by its statement: too much rather than too little."""
+
+    def __init__(self, tables: Mapping[str, Listed]) -> None:
+        self._tables = tables
+        self._known: dict[str, tuple[Weight, int]] = {}
+        self._unread = _MOST_SQL
+
+    def of(self, view: Listed) -> Weight:
+        return self._of(view, 0)[0]
+
+    def _of(self, one: Listed, depth: int) -> tuple[Weight, int]:
+        """The weight, and how many columns the view or table may have itself."""
+        name = folded(one.name)
+        if name not in self._known:
+            # A view that is in itself, which SQLite refuses, meets this on the way.
+            self._known[name] = (_TOO_MUCH, _WIDEST)
+            self._known[name] = self._weighed(one, depth)
+        return self._known[name]
+
+    def _weighed(self, one: Listed, depth: int) -> tuple[Weight, int]:
+        width = one.sql.count(",") + 1
+        if one.sort is not Sort.VIEW:
+            return Weight(1, 1), _WIDEST if one.is_cut else min(width, _WIDEST)
+        self._unread -= len(one.sql)
+        if one.is_cut or depth > _DEEPEST or self._unread < 0:
+            return _TOO_MUCH, _WIDEST
+        words = _words(one.sql)
+        columns, joined, below = 0, 0, 0
+        for name in _named(words):
+            found = self._tables.get(name)
+            if found is None or found is one:
+                continue
+            weight, wide = self._of(found, depth + 1)
+            columns, joined, below = columns + weight.columns, joined + weight.joined, below + wide
+            if columns > _MOST_COLUMNS:
+                return _TOO_MUCH, _WIDEST
+        width = min(width + below * ("*" in words), _WIDEST)
+        columns += width * words.count("select") + _looked_up(words, below)
+        times = _repeated(words)
+        return Weight(columns * times, joined * times), width
+
+
+def _words(sql: str) -> list[str]:
+    """Names and signs; of a text in quotes, what a table would be called."""
+    return [
+        folded(unquoted(token.text) if token.kind in _NAMING else token.text)
+        for token in tokens(sql)
+        if token.kind is not Kind.COMMENT
+    ]
+
+
+def _named(words: Sequence[str]) -> Iterator[str]:
+    """What may be a table or view; what stands before a point is not."""
+    for word, after in zip_longest(words, words[1:]):
+        if after != ".":
+            yield word
+
+
+def _looked_up(words: Sequence[str], below: int) -> int:
+    """What it costs to look for names among the columns of all tables; a comparison is cheap."""
+    if "natural" in words or "using" in words:
+        return below * (below + len(words)) // 100
+    return below * len(words) // 1_000
+
+
+def _repeated(words: Sequence[str]) -> int:
+    """How often parts of a WITH are written out at most: each as often as it is named, wherever it is."""
+    if "with" not in words:
+        return 1
+    parts = {
+        name
+        for before, name, after in zip(words, words[1:], words[2:], strict=False)
+        if before in ("with", "recursive", ",") and after in ("as", "(")
+    }
+    named = Counter(word for word in _named(words) if word in parts)
+    return min(prod(named.values()), _MOST_COLUMNS)
+
+
+def obstacle(connection: apsw.Connection, select: str) -> str:
+    """Why a SELECT is not run here; empty when nothing in it can keep SQLite from looking at the clock."""
+    for number, row in enumerate(connection.execute(f"EXPLAIN {select}", can_cache=False)):
+        opcode, operand = row[1], row[5]
+        if number > _MOST_INSTRUCTIONS:
+            return "it is too long"
+        if opcode in _CALLS:
+            function = str(operand).partition("(")[0]
+            if folded(function) not in _LINEAR:
+                return f"it calls {function}()"
+        elif opcode in _VIRTUAL:
+            return "it reads a virtual table"
+    return ""

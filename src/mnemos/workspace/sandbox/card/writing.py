@@ -1,0 +1,283 @@
+"""A table as text for a prompt, in as much detail as there is room for.
+
+Every name, value and comment goes through ``showing``: a line begins with what is written here, never with
+what somebody stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from mnemos.workspace.sandbox.card import showing
+from mnemos.workspace.sandbox.card.listing import folded
+from mnemos.workspace.sandbox.card.model import (
+    Column,
+    Contents,
+    Count,
+    Described,
+    Range,
+    Reference,
+    Seen,
+    Sort,
+    Value,
+)
+
+_MOST_LISTED = 6
+_MOST_CELLS = 30
+_TYPE = 30
+_VALUE = 30
+_FAR_APART = 1_000
+_FIELD = 24
+_UNIX = {"unix time": 1, "unix ms": 1_000}
+_LAST_SECOND = 253_402_300_800
+_MOST_SQL = 6_000
+_MOST_SQL_LINES = 300
+_SQL_LINE = 200
+EMPTY = "There are no tables yet. Make one: CREATE TABLE prices (item TEXT PRIMARY KEY, eur REAL, seen TEXT)"
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much is told of a table."""
+
+    samples: int = 3
+    has_contents: bool = True
+    """Kinds, ranges, values and comments."""
+    has_rules: bool = True
+    """Defaults, keys, indexes, triggers."""
+    has_types: bool = True
+    columns: int = 60
+    is_long: bool = False
+    """A line a column, and the statement that made the table."""
+
+
+# From the most to the least: rows go first, then what was seen in them, then rules, types, columns.
+LEVELS = (
+    Detail(),
+    Detail(samples=1),
+    Detail(samples=0),
+    Detail(samples=0, has_contents=False),
+    Detail(samples=0, has_contents=False, has_rules=False, columns=40),
+    Detail(samples=0, has_contents=False, has_rules=False, has_types=False, columns=30),
+    Detail(samples=0, has_contents=False, has_rules=False, has_types=False, columns=8),
+    Detail(samples=0, has_contents=False, has_rules=False, has_types=False, columns=3),
+)
+LONG_LEVELS = (
+    Detail(samples=10, columns=2_000, is_long=True),
+    Detail(samples=3, columns=2_000),
+    Detail(samples=1, columns=2_000),
+    Detail(samples=0, columns=2_000),
+    Detail(samples=0, columns=2_000, has_contents=False),
+    Detail(samples=0, columns=2_000, has_contents=False, has_rules=False),
+    Detail(samples=0, columns=2_000, has_contents=False, has_rules=False, has_types=False),
+    Detail(samples=0, columns=500, has_contents=False, has_rules=False, has_types=False),
+    Detail(samples=0, columns=100, has_contents=False, has_rules=False, has_types=False),
+    *LEVELS[5:],
+)
+
+
+def block(table: Described, detail: Detail) -> str:
+    """The lines about one table, the further ones indented."""
+    return "\n".join(_Block(table, detail).lines())
+
+
+class _Block:
+    def __init__(self, table: Described, detail: Detail) -> None:
+        self._listed = table.listed
+        self._structure = table.structure
+        self._contents = table.contents
+        self._detail = detail
+        # A mark on every figure that is not of all rows.
+        self._sampled = "" if table.contents.is_whole else "~"
+
+    def lines(self) -> Iterator[str]:
+        detail = self._detail
+        columns = [self._column(column) for column in self._structure.columns[: detail.columns]]
+        if left_out := len(self._structure.columns) - len(columns):
+            columns.append(f"+{left_out:,} more{' columns' * detail.has_types}")
+        if detail.is_long:
+            yield f"{self._head()}{':' * bool(columns)}"
+            yield from (f"  {column}" for column in columns)
+        else:
+            yield f"{self._head()}{': ' * bool(columns)}{', '.join(columns)}"
+        if detail.has_contents and self._structure.comment:
+            yield f"  about: {showing.line(self._structure.comment, self._comment_length())}"
+        if detail.has_rules and (rules := list(self._rules())):
+            yield f"  {'; '.join(rules)}"
+        if detail.has_contents and self._contents.unread and self._contents.unread != self._structure.unread:
+            what = "not read" if self._contents.count else "rows not read"
+            yield f"  {what}: {showing.line(self._contents.unread, showing.COMMENT)}"
+        yield from self._samples()
+        if detail.is_long:
+            yield from self._statement()
+
+    def _head(self) -> str:
+        what = {Sort.TABLE: "", Sort.VIEW: "view "}.get(self._listed.sort)
+        if what is None:
+            what = f"{showing.line(self._listed.module, 20)} table "
+        said = [text for text in (rows_of(self._contents), self._sampling()) if text]
+        if self._structure.unread:
+            said.append(f"not read: {showing.line(self._structure.unread, showing.COMMENT)}")
+        more = f" ({', '.join(said)})" if said else ""
+        return f"{what}{showing.name(self._listed.name)}{more}"
+
+    def _sampling(self) -> str:
+        if not self._detail.has_contents or self._contents.is_whole or not self._contents.sampled:
+            return ""
+        return f"{self._contents.sampled:,} sampled"
+
+    def _column(self, column: Column) -> str:
+        detail = self._detail
+        said = [showing.name(column.name)]
+        seen = self._contents.seen.get(column.name, _NOTHING)
+        if detail.has_types:
+            said += self._type(column, seen)
+        if detail.has_rules:
+            said += self._rules_of(column)
+        if detail.has_contents:
+            said += self._seen(seen, column.type.lower())
+            if comment := self._structure.comments.get(folded(column.name)):
+                said.append(f"({showing.line(comment, self._comment_length())})")
+        return " ".join(said)
+
+    def _comment_length(self) -> int:
+        return 4 * showing.COMMENT if self._detail.is_long else showing.COMMENT
+
+    def _type(self, column: Column, seen: Seen) -> Iterator[str]:
+        if column.type:
+            yield showing.line(column.type, _TYPE)
+        elif seen.storage and self._detail.has_contents:
+            yield f"{self._sampled}{seen.storage}"
+        if column.key:
+            yield "PK"
+
+    def _rules_of(self, column: Column) -> Iterator[str]:
+        if column.generated:
+            yield "generated"
+        if column.not_null and not column.key:
+            yield "NOT NULL"
+        if column.default is not None:
+            yield f"default {showing.line(column.default, _VALUE)}"
+        if self._structure.is_unique(column):
+            yield "UNIQUE"
+        for reference in self._structure.references:
+            if reference.columns == (column.name,):
+                yield f"-> {_target(reference)}"
+
+    def _seen(self, seen: Seen, declared: str) -> Iterator[str]:
+        if seen.storage == "mixed":
+            yield f"{self._sampled}mixed"
+        if seen.kind and (seen.is_mostly or seen.kind != declared):
+            fields = ",".join(showing.line(name, _FIELD) for name in seen.fields)
+            yield f"{'mostly ' * seen.is_mostly}{seen.kind}" + (f"{{{fields}}}" if fields else "")
+        if seen.values:
+            yield self._sampled + "|".join(showing.cell(value, _VALUE) for value in seen.values)
+        if seen.range is not None:
+            mark = "" if seen.range.is_exact else "~"
+            yield f"{mark}{_between(seen.range, seen.kind)}"
+
+    def _rules(self) -> Iterator[str]:
+        """What is about several columns, or about the table."""
+        structure = self._structure
+        for reference in structure.references:
+            if len(reference.columns) > 1:
+                yield f"FK ({_names(reference.columns)}) -> {_target(reference)}"
+        for index in structure.indexes:
+            if index.origin == "u" and len(index.columns) > 1:
+                yield f"unique({_names(index.columns)})"
+        made = [index for index in structure.indexes if index.origin == "c"]
+        most = len(made) if self._detail.is_long else _MOST_LISTED
+        for index in made[:most]:
+            what = "unique index" if index.is_unique else "index"
+            yield f"{what} {showing.name(index.name)}({_names(index.columns)}){' partial' * index.is_partial}"
+        if more := len(made[most:]) + structure.more_indexes:
+            yield f"and {more} more index{'es' * (more != 1)}"
+        for trigger in structure.triggers[
+            : len(structure.triggers) if self._detail.is_long else _MOST_LISTED
+        ]:
+            yield f"trigger {showing.name(trigger.name)} {trigger.event}".rstrip()
+
+    def _samples(self) -> Iterator[str]:
+        contents = self._contents
+        rows = showing.spread(contents.rows, self._detail.samples)
+        if not rows:
+            return
+        of = contents.columns[:_MOST_CELLS]
+        names = ""
+        if list(of) != [column.name for column in self._structure.columns[: len(of)]]:
+            names = f"({_names(of)}) "
+        more = ", …" if len(self._structure.columns) > len(of) and not names else ""
+        shown = [f"({', '.join(showing.cell(cell) for cell in row[:_MOST_CELLS])}{more})" for row in rows]
+        if self._detail.is_long:
+            yield f"  e.g. {names}".rstrip()
+            yield from (f"    {row}" for row in shown)
+        else:
+            yield f"  e.g. {names}{' | '.join(shown)}"
+
+    def _statement(self) -> Iterator[str]:
+        sql = self._listed.sql[:_MOST_SQL]
+        lines = sql.split("\n")
+        for line in lines[:_MOST_SQL_LINES]:
+            if line.strip():
+                yield f"  | {showing.line(line.rstrip(), _SQL_LINE)}"
+        if len(lines) > _MOST_SQL_LINES or len(self._listed.sql) > _MOST_SQL or self._listed.is_cut:
+            yield "  | …"
+
+
+_NOTHING = Seen()
+
+
+def rows_of(contents: Contents) -> str:
+    """How many rows there are, in words that say how well it is known."""
+    count = contents.count
+    if count is None:
+        return ""
+    if count.is_exact:
+        return f"{count.least:,} row{'s' * (count.least != 1)}"
+    if count.about is not None:
+        return f"about {count.about:,} rows by ANALYZE"
+    return _bounded(count)
+
+
+def _bounded(count: Count) -> str:
+    # Numbers of rows that are far apart, as those made of hashes, say nothing of how many there are.
+    if count.most is None or count.most > _FAR_APART * count.least:
+        return f"{count.least:,} or more rows"
+    return f"at most {count.most:,} rows"
+
+
+def _target(reference: Reference) -> str:
+    table = showing.name(reference.table)
+    if not reference.to:
+        return table
+    if len(reference.to) == 1:
+        return f"{table}.{showing.name(reference.to[0])}"
+    return f"{table}({_names(reference.to)})"
+
+
+def _names(columns: Sequence[str]) -> str:
+    shown = ", ".join(showing.name(name) for name in columns[:_MOST_CELLS])
+    return shown if len(columns) <= _MOST_CELLS else f"{shown}, …"
+
+
+def _between(found: Range, kind: str) -> str:
+    if kind in _UNIX:
+        low, high = _moment(found.low, kind), _moment(found.high, kind)
+        # Of more than a day, the hours say little.
+        return f"{low}..{high}" if low[:10] == high[:10] else f"{low[:10]}..{high[:10]}"
+    low, high = _end(found.low), _end(found.high)
+    return low if low == high else f"{low}..{high}"
+
+
+def _end(value: Value) -> str:
+    if isinstance(value, str):
+        return showing.line(value, _VALUE)
+    return "NULL" if value is None else showing.number(value)
+
+
+def _moment(value: Value, kind: str) -> str:
+    if isinstance(value, int | float) and 0 <= value < _UNIX[kind] * _LAST_SECOND:
+        return datetime.fromtimestamp(value / _UNIX[kind], UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _end(value)

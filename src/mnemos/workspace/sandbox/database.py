@@ -1,0 +1,233 @@
+"""One open database of the workspace: guarded, limited, and looked at again when its file was replaced."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apsw
+import msgspec
+
+from mnemos.workspace import limits
+from mnemos.workspace.functions import catalog
+from mnemos.workspace.names import recent_of
+from mnemos.workspace.sandbox.guard import Guard
+from mnemos.workspace.sandbox.history import History
+from mnemos.workspace.sandbox.recent import Recent
+
+_CACHE_KIB = 8 * 1024
+# Instructions between two looks at the clock: some tens of microseconds.
+_LOOK_EVERY = 2_000
+_PARENT_EVERY = 0.25
+_CONFIGURED = {
+    apsw.SQLITE_DBCONFIG_DEFENSIVE: 1,
+    apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA: 0,
+    apsw.SQLITE_DBCONFIG_WRITABLE_SCHEMA: 0,
+    apsw.SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION: 0,
+    apsw.SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER: 0,
+    apsw.SQLITE_DBCONFIG_ENABLE_ATTACH_CREATE: 0,
+    apsw.SQLITE_DBCONFIG_ENABLE_ATTACH_WRITE: 0,
+    # "text" is a name and nothing else: taken for a string, a misspelled column goes unnoticed.
+    apsw.SQLITE_DBCONFIG_DQS_DML: 0,
+    apsw.SQLITE_DBCONFIG_DQS_DDL: 0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a database is and how large it may become."""
+
+    path: Path
+    most_bytes: int
+    read_only: bool = False
+    history: History | None = None
+    """What the agent can read of its memory beside its own tables."""
+
+
+class Clockwork:
+    """The deadline of the call at work; SQLite asks it while a statement runs."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.deadline = 0.0
+        self.passed = False
+        self._parent = os.getppid()
+        self._next_look = 0.0
+
+    def wind(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.deadline = time.monotonic() + seconds
+        self.passed = False
+
+    def left(self) -> float:
+        return self.deadline - time.monotonic()
+
+    def __call__(self) -> bool:
+        now = time.monotonic()
+        if now > self.deadline:
+            self.passed = True
+            return True
+        if now > self._next_look:
+            self._next_look = now + _PARENT_EVERY
+            if os.getppid() != self._parent:
+                # Nobody is left to answer to. The journal undoes what was begun.
+                os._exit(0)
+        return False
+
+
+class Database:
+    """A connection with its guard. ``own`` is for our statements, the agent's run outside of it."""
+
+    def __init__(self, place: Place, clock: Clockwork) -> None:
+        self.place = place
+        self.guard = Guard()
+        self.connection = _opened(place)
+        self._clock = clock
+        try:
+            self._prepare(clock)
+        except BaseException:
+            self.connection.close()
+            raise
+        self._file = _identity(place.path)
+        self.used = Recent(recent_of(place.path))
+        self.cache: dict[str, Any] = {}
+        """What was computed of the contents, by whom; emptied when they change."""
+        self._cached_at: tuple[int, ...] = ()
+        self._reading_only = place.read_only
+
+    def is_current(self) -> bool:
+        """Whether the file is still the one that was opened."""
+        return _identity(self.place.path) == self._file
+
+    @property
+    def recent(self) -> dict[str, float]:
+        """When each table was last used."""
+        return self.used.at
+
+    def close(self) -> None:
+        if not self.place.read_only:
+            self.used.save()
+        self.connection.close()
+
+    @contextmanager
+    def own(self) -> Iterator[apsw.Connection]:
+        """The connection for statements of ours, about which the guard is not asked."""
+        before, self.guard.trusted = self.guard.trusted, True
+        try:
+            yield self.connection
+        finally:
+            self.guard.trusted = before
+
+    @contextmanager
+    def agents(self, *, read_only: bool) -> Iterator[apsw.Connection]:
+        """The connection for the agent's statements; with ``read_only`` SQLite refuses every change.
+
+        It stays so until the next time: whatever writes goes through here, never through ``own`` alone.
+        """
+        self._set_query_only(read_only or self.place.read_only)
+        self.guard.trusted = False
+        try:
+            yield self.connection
+        finally:
+            self.guard.trusted = True
+
+    def value(self, sql: str) -> Any:
+        """The one value of a statement of ours."""
+        before, self.guard.trusted = self.guard.trusted, True
+        try:
+            return self.connection.execute(sql).get
+        finally:
+            self.guard.trusted = before
+
+    def size(self) -> int:
+        return int(self.value("PRAGMA page_count")) * self._page
+
+    def state(self) -> tuple[int, ...]:
+        """Differs whenever the contents may have changed, by this connection or another."""
+        return (
+            self.value("PRAGMA schema_version"),
+            self.value("PRAGMA data_version"),
+            self.connection.total_changes(),
+        )
+
+    def kept(self) -> dict[str, Any]:
+        """What was computed of the contents as they are now."""
+        state = self.state()
+        if state != self._cached_at:
+            self.cache.clear()
+            self._cached_at = state
+        return self.cache
+
+    def note_use(self) -> None:
+        self.used.note(self.guard.tables, may_save=not self.place.read_only)
+
+    def patience(self, tries: int) -> bool:
+        """Waits for another process's lock as long as the call has time."""
+        pause = min(0.001 * 2**tries, 0.05)
+        if self._clock.left() < pause:
+            return False
+        time.sleep(pause)
+        return True
+
+    def _set_query_only(self, wanted: bool) -> None:  # noqa: FBT001
+        if wanted != self._reading_only:
+            with self.own() as connection:
+                connection.execute(f"PRAGMA query_only = {int(wanted)}")
+            self._reading_only = wanted
+
+    def _prepare(self, clock: Clockwork) -> None:
+        connection = self.connection
+        for option, value in _CONFIGURED.items():
+            connection.config(option, value)
+        for limit in limits.OF_SQLITE:
+            connection.limit(getattr(apsw, f"SQLITE_LIMIT_{limit.name}"), limit.value)
+        connection.set_busy_handler(self.patience)
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute("PRAGMA mmap_size = 0")
+        connection.execute("PRAGMA cell_size_check = ON")
+        connection.execute("PRAGMA foreign_keys = ON")
+        # A row that REPLACE takes away does not run triggers.
+        connection.execute("PRAGMA recursive_triggers = OFF")
+        self._page = int(connection.execute("PRAGMA page_size").get)
+        if self.place.read_only:
+            connection.execute("PRAGMA query_only = 1")
+        else:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA wal_autocheckpoint = 500")
+            connection.execute("PRAGMA journal_size_limit = 4000000")
+            connection.execute(f"PRAGMA max_page_count = {max(self.place.most_bytes // self._page, 16)}")
+        connection.convert_binding = _as_json
+        catalog.register(connection)
+        if self.place.history is not None:
+            self.place.history.register(connection)
+        connection.authorizer = self.guard
+        connection.set_progress_handler(clock, _LOOK_EVERY)
+
+
+def _opened(place: Place) -> apsw.Connection:
+    if place.read_only:
+        flags = apsw.SQLITE_OPEN_READONLY
+    else:
+        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    return apsw.Connection(str(place.path), flags=flags | apsw.SQLITE_OPEN_NOFOLLOW)
+
+
+def _as_json(_cursor: apsw.Cursor, _number: int, value: Any) -> str:
+    """A list or an object that is bound to a parameter; a moment as its own text."""
+    plain = msgspec.to_builtins(value)
+    return plain if isinstance(plain, str) else msgspec.json.encode(plain).decode()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,76 @@
+"""What the tables of a database are called and consist of, without looking at a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import apsw
+
+from mnemos.workspace.functions import catalog
+from mnemos.workspace.names import quoted
+from mnemos.workspace.sandbox.card.listing import Listing, listed
+from mnemos.workspace.sandbox.card.model import Listed, Sort
+from mnemos.workspace.sandbox.card.views import Weights
+from mnemos.workspace.sandbox.database import Database
+from mnemos.workspace.sandbox.hints import Known
+from mnemos.workspace.sandbox.lexer import Kind, tokens
+
+_MOST_TABLES = 300
+_MOST_COLUMNS = 200
+# Columns of all views that are compiled, written out: some tens of milliseconds.
+_MOST_COMPILED = 5_000
+
+
+def described(database: Database) -> list[dict[str, Any]]:
+    """Tables and views, the last used first, with their columns and what comments in their SQL say."""
+    with database.own() as connection:
+        return [
+            {
+                "kind": "view" if one.sort is Sort.VIEW else "table",
+                "name": one.name,
+                "columns": columns[:_MOST_COLUMNS],
+                "comments": _comments(one.sql),
+            }
+            for one, columns in _with_columns(connection, listed(connection), database)
+        ]
+
+
+def known(database: Database) -> Known:
+    """The names there are, for a hint; of very many tables, some."""
+    with database.own() as connection:
+        tables = {
+            one.name: columns for one, columns in _with_columns(connection, listed(connection), database)
+        }
+    return Known(tables=tables, functions=[function.name for function in catalog.FUNCTIONS])
+
+
+def columns_of(connection: apsw.Connection, table: str) -> list[str]:
+    """The names of a table's columns; none of a view of what is no longer there."""
+    try:
+        return [str(row[1]) for row in connection.execute(f"PRAGMA table_info({quoted(table)})")]
+    except (apsw.SQLError, UnicodeDecodeError):
+        return []
+
+
+def _with_columns(
+    connection: apsw.Connection, listing: Listing, database: Database
+) -> Iterator[tuple[Listed, list[str]]]:
+    """Views that would take long to compile, alone or together, have no columns here."""
+    weights = Weights(listing.tables)
+    left = _MOST_COMPILED
+    for one in islice(listing.ordered(database.recent), _MOST_TABLES):
+        if one.sort is Sort.VIEW:
+            weight = weights.of(one).columns
+            if weight > left:
+                yield one, []
+                continue
+            left -= weight
+        yield one, columns_of(connection, one.name)
+
+
+def _comments(sql: str) -> list[str]:
+    found = (token.text for token in tokens(sql) if token.kind is Kind.COMMENT)
+    said = (" ".join(text.strip("-/* \t\r\n").split()) for text in found)
+    return [text for text in said if text]

@@ -1,0 +1,101 @@
+"""Rows of a query into a file, as they come."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, BinaryIO
+
+import apsw
+
+from mnemos.workspace.formats import writer
+from mnemos.workspace.sandbox import failures
+from mnemos.workspace.sandbox.database import Clockwork, Database
+from mnemos.workspace.sandbox.failures import Failure
+from mnemos.workspace.sandbox.fetching import as_bytes, decoded
+from mnemos.workspace.sandbox.lexer import statements
+from mnemos.workspace.sandbox.running import columns_named
+
+_A_BATCH = 500
+
+
+def export(
+    database: Database,
+    sql: str,
+    parameters: Sequence[Any] | Mapping[str, Any] | None,
+    form: str,
+    stream: BinaryIO,
+    clock: Clockwork,
+) -> dict[str, Any]:
+    """Write what one SELECT gives; how many rows and bytes that were."""
+    todo = statements(sql)
+    if len(todo) != 1:
+        raise Failure("invalid_input", f"query holds {len(todo)} statements; export takes one SELECT")
+    database.guard.begin_call()
+    database.guard.begin_statement()
+    try:
+        with database.agents(read_only=True) as connection:
+            try:
+                rows = _write(connection, todo[0].text, parameters or (), form, stream)
+            except UnicodeDecodeError:
+                stream.seek(0)
+                stream.truncate()
+                rows = _write(connection, todo[0].text, parameters or (), form, stream, undecodable=True)
+        stream.flush()
+    except OSError as exc:
+        raise _of_file(exc) from exc
+    except BaseException as exc:
+        failure = failures.explained(exc, database, clock)
+        failure.statement, failure.sql = 1, todo[0].text
+        raise failure from exc
+    database.note_use()
+    return {"rows": rows, "bytes": stream.tell()}
+
+
+def _write(
+    connection: apsw.Connection,
+    sql: str,
+    parameters: Any,
+    form: str,
+    stream: BinaryIO,
+    *,
+    undecodable: bool = False,
+) -> int:
+    columns: list[str] = []
+
+    def begins(cursor: apsw.Cursor, _sql: str, _bindings: Any) -> bool:
+        columns.extend(columns_named(cursor))
+        return True
+
+    cursor = connection.cursor()
+    cursor.exec_trace = begins
+    cursor.execute(sql, parameters, can_cache=False)
+    try:
+        if not columns:
+            raise Failure("invalid_input", "the statement returns no rows; export takes a SELECT")
+        given: Iterator[Sequence[Any]] = cursor
+        if undecodable:
+            cursor.close(force=True)
+            cursor = connection.execute(as_bytes(sql, len(columns)), parameters, can_cache=False)
+            given = decoded(cursor, len(columns))
+        out = writer(form, columns)
+        stream.write(out.begin())
+        count = 0
+        while batch := list(islice(given, _A_BATCH)):
+            stream.write(out.rows(batch))
+            count += len(batch)
+        stream.write(out.end())
+    finally:
+        cursor.close(force=True)
+    return count
+
+
+def _of_file(exc: OSError) -> Failure:
+    if exc.errno == errno.EFBIG:
+        return Failure(
+            "too_large", "the export would be many times as large as a database may be; select less"
+        )
+    if exc.errno == errno.ENOSPC:
+        return Failure("disk_full", "the disk is full; nothing was exported")
+    return Failure("storage_error", f"the file cannot be written: {exc.strerror}")

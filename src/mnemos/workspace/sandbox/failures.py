@@ -1,0 +1,169 @@
+"""Errors of SQLite in our words: what happened, and what to do about it. A failure crosses to the host."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import apsw
+
+from mnemos.errors import MnemosError
+from mnemos.workspace import limits
+from mnemos.workspace.functions.base import FunctionFailed
+from mnemos.workspace.limits import MB
+from mnemos.workspace.showing import short
+
+if TYPE_CHECKING:
+    from mnemos.workspace.sandbox.database import Clockwork, Database
+
+
+class Failure(Exception):
+    """Something that the host raises to its caller: a code of the error tree and a message."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.statement: int | None = None
+        """Which statement of the call failed, from 1."""
+        self.sql = ""
+        self.said = ""
+        """SQLite's own words, where a hint can be given for them."""
+        self.offset: int | None = None
+
+
+def explained(exc: BaseException, database: Database, clock: Clockwork) -> Failure:
+    """A failure for what went wrong in a call on a database; what nobody can explain is raised again."""
+    if isinstance(exc, Failure):
+        return exc
+    if isinstance(exc, FunctionFailed):
+        return Failure("sql_error", short(str(exc), _LONGEST))
+    if isinstance(exc, MnemosError):
+        return Failure(exc.code, str(exc))
+    if isinstance(exc, apsw.BindingsError):
+        return Failure("invalid_input", f"params do not fit the statement: {exc}")
+    if isinstance(exc, UnicodeDecodeError):
+        return Failure(
+            "sql_error",
+            "a text that a function was given is not UTF-8; give it CAST(column AS BLOB) instead, of which "
+            "it "
+            "reads what can be read",
+        )
+    if isinstance(exc, KeyError):
+        return Failure("invalid_input", f"params has no value for {exc}; pass one for every :name")
+    if isinstance(exc, apsw.FullError) and _disk_is_full(database):
+        return Failure("disk_full", "the disk is full; nothing of this call was kept")
+    if isinstance(exc, apsw.Error):
+        return translated(exc, refusal=database.guard.refusal, clock=clock)
+    if isinstance(exc, MemoryError):
+        return out_of_memory()
+    if isinstance(exc, TypeError | OverflowError | ValueError):
+        return Failure("invalid_input", f"a value cannot be bound: {short(str(exc), _LONGEST)}")
+    raise exc
+
+
+def translated(exc: apsw.Error, *, clock: Clockwork, refusal: str = "") -> Failure:
+    """A failure for an error of SQLite's; ``refusal`` is the guard's reason, if it had one."""
+    if clock.passed:
+        return overdue(clock.seconds)
+    if refusal and isinstance(exc, apsw.AuthError | apsw.SQLError):
+        return Failure("refused", f"{refusal}. Nothing was changed.")
+    for kind, code, message in _KINDS:
+        if isinstance(exc, kind):
+            return Failure(code, message.replace("{said}", short(str(exc), _LONGEST)))
+    failure = Failure("sql_error", short(str(exc), _LONGEST))
+    failure.said = str(exc)
+    offset = getattr(exc, "error_offset", -1)
+    failure.offset = offset if offset >= 0 else None
+    return failure
+
+
+def overdue(seconds: float) -> Failure:
+    return Failure(
+        "timed_out",
+        f"the call took longer than its {seconds:g} s and was stopped; nothing was changed. Ask for less: "
+        "add a WHERE or a LIMIT, join on a key, or pass a longer timeout",
+    )
+
+
+def _disk_is_full(database: Database) -> bool:
+    """SQLite says the same of a full disk and of a database at its limit."""
+    room = os.statvfs(database.place.path.parent)
+    return room.f_bavail * room.f_frsize < database.place.most_bytes
+
+
+def too_long() -> Failure:
+    return Failure("too_large", _TOO_BIG)
+
+
+def undecodable() -> Failure:
+    return Failure(
+        "sql_error",
+        "the database has names that are not UTF-8, made by another program; name the columns that you "
+        "want, or "
+        "rename those that cannot be read there",
+    )
+
+
+def out_of_memory() -> Failure:
+    return Failure(
+        "too_large",
+        f"the call needs more memory than the sandbox has ({limits.HEAP.value // MB} MB); nothing was "
+        "changed. "
+        "Work on fewer rows or shorter values at a time; to insert many, pass rows or import a file",
+    )
+
+
+# SQLite repeats names in its messages, however long they are.
+_LONGEST = 500
+_TOO_BIG = (
+    f"a value would be larger than {limits.LENGTH.value // MB} MB, or a query longer than "
+    f"{limits.SQL_LENGTH.value // MB} MB; keep it in several rows, and pass rows or import a file"
+)
+_KINDS = (
+    (apsw.TooBigError, "too_large", _TOO_BIG),
+    (
+        apsw.FullError,
+        "too_large",
+        "the database is full: nothing of this call was kept, everything before is there. Delete what is not "
+        "needed and run `mnemos workspace compact`, or raise database_bytes in config.toml",
+    ),
+    (
+        apsw.NoMemError,
+        "too_large",
+        f"the call needs more memory than the sandbox has ({limits.HEAP.value // MB} MB); nothing was "
+        "changed. "
+        "Work on fewer rows or shorter values at a time; to insert many, pass rows or import a file",
+    ),
+    (
+        apsw.BusyError,
+        "busy",
+        "another program holds the database; nothing was changed. Try again, or find out who has it open",
+    ),
+    (apsw.LockedError, "busy", "another statement holds the table; nothing was changed. Try again"),
+    (apsw.ReadOnlyError, "read_only", "this call may only read; nothing was changed"),
+    (
+        apsw.NotADBError,
+        "not_a_database",
+        "the file of this database is none of SQLite's; nothing was touched. `mnemos workspace snapshots` "
+        "lists what can be restored",
+    ),
+    (
+        apsw.CorruptError,
+        "corrupt",
+        "the file of this database is damaged ({said}); `mnemos workspace snapshots` lists what can be "
+        "restored",
+    ),
+    (
+        apsw.CantOpenError,
+        "storage_error",
+        "the file of this database cannot be opened ({said}): is it a link, a folder, or without permission?",
+    ),
+    (
+        apsw.IOError,
+        "storage_error",
+        "the file of this database cannot be read or written ({said}); nothing was changed. Is the disk "
+        "full, or "
+        "the file cut short?",
+    ),
+)

@@ -1,0 +1,114 @@
+"""The agent's own history as tables that can be read: ``mnemos_sessions``, ``_messages``, ``_facts``.
+
+They are virtual tables over a second connection of ours, which asks for one space and for nothing else: the
+agent's SQL never runs on the file that holds the other spaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import apsw
+
+PREFIX = "mnemos_"
+PARTS = ("sessions", "messages", "facts")
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Whose history it is and where."""
+
+    database: Path
+    space: str
+
+    def register(self, connection: apsw.Connection) -> None:
+        for part in PARTS:
+            connection.create_module(
+                f"{PREFIX}{part}",
+                # What SQLite calls only for tables that are created or written is not there.
+                cast(Any, _Module(self, part)),
+                use_bestindex_object=True,
+                eponymous_only=True,
+                read_only=True,
+            )
+
+    def rows(self, part: str) -> Iterator[tuple[Any, ...]]:
+        # Imported when an agent looks at its history: most calls do not.
+        from mnemos.storage.sqlite import history
+
+        return history.rows(self.database, self.space, part)
+
+    def columns(self, part: str) -> Sequence[str]:
+        from mnemos.storage.sqlite import history
+
+        return history.COLUMNS[part]
+
+
+class _Module:
+    def __init__(self, history: History, part: str) -> None:
+        self._history = history
+        self._part = part
+
+    def Connect(  # noqa: N802 - SQLite's name
+        self, connection: apsw.Connection, _module: str, _database: str, _table: str, *_arguments: Any
+    ) -> tuple[str, _Table]:
+        # Views of the agent's may use it, as it does nothing but read.
+        connection.vtab_config(apsw.SQLITE_VTAB_INNOCUOUS)
+        columns = self._history.columns(self._part)
+        return f"CREATE TABLE x({', '.join(columns)})", _Table(self._history, self._part)
+
+
+class _Table:
+    def __init__(self, history: History, part: str) -> None:
+        self._history = history
+        self._part = part
+
+    def BestIndexObject(self, index: apsw.IndexInfo) -> bool:  # noqa: N802
+        index.estimatedCost = 1_000_000
+        index.estimatedRows = 100_000
+        return True
+
+    def Open(self) -> _Cursor:  # noqa: N802
+        return _Cursor(self._history, self._part)
+
+    def Disconnect(self) -> None:  # noqa: N802
+        pass
+
+    Destroy = Disconnect
+
+
+class _Cursor:
+    """One pass over the rows. SQLite asks for what it needs by these names."""
+
+    def __init__(self, history: History, part: str) -> None:
+        self._history = history
+        self._part = part
+        self._rows: Iterator[tuple[Any, ...]] = iter(())
+        self._row: tuple[Any, ...] | None = None
+        self._number = 0
+
+    def Filter(self, _number: int, _text: str, _arguments: Sequence[Any]) -> None:  # noqa: N802
+        self._rows = self._history.rows(self._part)
+        self._number = 0
+        self.Next()
+
+    def Next(self) -> None:  # noqa: N802
+        self._row = next(self._rows, None)
+        self._number += 1
+
+    def Eof(self) -> bool:  # noqa: N802
+        return self._row is None
+
+    def Column(self, number: int) -> Any:  # noqa: N802
+        if self._row is None or number < 0:
+            return self._number
+        return self._row[number]
+
+    def Rowid(self) -> int:  # noqa: N802
+        return self._number
+
+    def Close(self) -> None:  # noqa: N802
+        self._rows = iter(())

@@ -1,0 +1,249 @@
+"""Rows of a file into a table: its types known before the first row goes in, all of it or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import apsw
+
+from mnemos.workspace import limits
+from mnemos.workspace.formats import Column, Kind, Limits, Table, open_table
+from mnemos.workspace.names import quoted
+from mnemos.workspace.sandbox import failures, snapshots
+from mnemos.workspace.sandbox.card.listing import folded, listed
+from mnemos.workspace.sandbox.card.model import Sort
+from mnemos.workspace.sandbox.database import Clockwork, Database
+from mnemos.workspace.sandbox.describing import columns_of
+from mnemos.workspace.sandbox.failures import Failure
+
+# An unpacked file may be so many times as large as the database: much of it may be left out.
+_TIMES_THE_DATABASE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the caller asks for."""
+
+    table: str
+    mode: str
+    key: Sequence[str]
+    format: str | None
+    header: bool | None
+    name: str
+    """Of the file, for messages and for its format."""
+
+
+class Import:
+    """One file on its way into one table."""
+
+    def __init__(self, database: Database, wanted: Wanted, clock: Clockwork) -> None:
+        self._database = database
+        self._wanted = wanted
+        self._clock = clock
+        self._notes: list[str] = []
+        self._untyped: frozenset[str] = frozenset()
+
+    def run(self, stream: BinaryIO, progress: Callable[[float], None]) -> dict[str, Any]:
+        """Read the file once for its columns and types, then again for its rows, in one transaction."""
+        most = Limits(
+            size=_TIMES_THE_DATABASE * self._database.place.most_bytes,
+            item=limits.LENGTH.value,
+            columns=limits.COLUMN.value,
+        )
+        try:
+            source = open_table(
+                stream,
+                format=self._wanted.format,
+                name=self._wanted.name,
+                header=self._wanted.header,
+                limits=most,
+                on_progress=_checked(progress, self._clock),
+            )
+            created, rows = self._transaction(source)
+        except BaseException as exc:
+            raise failures.explained(exc, self._database, self._clock) from exc
+        self._database.note_use()
+        return {
+            "created": created,
+            "rows": rows,
+            "bad": [[line.number, line.reason] for line in source.bad],
+            "bad_count": source.bad_total,
+            "columns": [[column.name, str(column.type)] for column in source.columns],
+            "notes": [*source.notes, *self._notes],
+            "schema_changed": self._database.guard.changes_schema,
+        }
+
+    def _transaction(self, source: Table) -> tuple[bool, int]:
+        self._database.guard.begin_call()
+        self._database.guard.begin_statement()
+        with self._database.agents(read_only=False) as connection:
+            self._own("BEGIN IMMEDIATE")
+            try:
+                created = self._prepare(connection, source)
+                before = connection.total_changes()
+                statement = self._insert(source)
+                for batch in source.batches():
+                    connection.executemany(statement, batch)
+                rows = connection.total_changes() - before
+                if self._database.guard.takes_away:
+                    snapshots.keep(self._database)
+                self._own("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    self._own("ROLLBACK")
+                raise
+        return created, rows
+
+    # --- the table --------------------------------------------------------------------------
+
+    def _prepare(self, connection: apsw.Connection, source: Table) -> bool:
+        """Make the table ready for the rows; whether it is a new one."""
+        table, mode = self._wanted.table, self._wanted.mode
+        there = self._kind(connection)
+        if there not in (None, "table"):
+            raise Failure("refused", f"{table!r} is a {there}; rows go into tables. Choose another name")
+        if there and mode == "create":
+            raise Failure(
+                "already_exists",
+                f"there is a table {table!r} already; nothing was changed. Use mode append, replace or "
+                "upsert, or "
+                "another name",
+            )
+        if not source.columns:
+            raise Failure("invalid_input", f"{self._wanted.name} holds no columns; nothing was changed")
+        if there and mode == "replace":
+            connection.execute(f"DROP TABLE {quoted(table)}", can_cache=False)
+            there = None
+        if there is None:
+            self._create(connection, source)
+            return True
+        self._match(connection, source)
+        if mode == "upsert":
+            self._make_unique(connection)
+        return False
+
+    def _kind(self, connection: apsw.Connection) -> str | None:
+        with self._database.own():
+            found = listed(connection).tables.get(folded(self._wanted.table))
+        return None if found is None else "view" if found.sort is Sort.VIEW else "table"
+
+    def _create(self, connection: apsw.Connection, source: Table) -> None:
+        self._check_key([column.name for column in source.columns])
+        columns = [f"{quoted(column.name)} {column.type}".rstrip() for column in source.columns]
+        if self._wanted.key:
+            columns.append(f"PRIMARY KEY ({self._listed(self._wanted.key)})")
+        connection.execute(
+            f"CREATE TABLE {quoted(self._wanted.table)} ({', '.join(columns)})", can_cache=False
+        )
+
+    def _match(self, connection: apsw.Connection, source: Table) -> None:
+        with self._database.own():
+            has = columns_of(connection, self._wanted.table)
+            self._untyped = _untyped(connection, self._wanted.table)
+        known = {name.lower() for name in has}
+        missing = [column for column in source.columns if column.name.lower() not in known]
+        if missing:
+            table = quoted(self._wanted.table)
+            adding = "; ".join(
+                f"ALTER TABLE {table} ADD COLUMN {quoted(column.name)} {column.type}".rstrip()
+                for column in missing[:5]
+            )
+            raise Failure(
+                "invalid_input",
+                f"{self._wanted.table!r} has no column {missing[0].name!r}; it has {', '.join(has[:20])}. "
+                "Nothing "
+                f"was changed. To add what is missing: {adding}",
+            )
+        self._check_key(has)
+
+    def _check_key(self, columns: Sequence[str]) -> None:
+        known = {name.lower() for name in columns}
+        for name in self._wanted.key:
+            if name.lower() not in known:
+                raise Failure(
+                    "invalid_input", f"key names {name!r}; the columns are {', '.join(columns[:20])}"
+                )
+
+    def _make_unique(self, connection: apsw.Connection) -> None:
+        """Upsert needs the key to be unique; where the table does not say so, an index does."""
+        name = quoted(f"{self._wanted.table}_{'_'.join(self._wanted.key)}_key")
+        if self._is_unique(connection):
+            return
+        connection.execute(
+            f"CREATE UNIQUE INDEX IF NOT EXISTS {name} ON {quoted(self._wanted.table)} "
+            f"({self._listed(self._wanted.key)})",
+            can_cache=False,
+        )
+        self._notes.append(f"{', '.join(self._wanted.key)} was made unique, by the index {name}")
+
+    def _is_unique(self, connection: apsw.Connection) -> bool:
+        wanted = {name.lower() for name in self._wanted.key}
+        with self._database.own():
+            indexes = connection.execute(
+                'SELECT i.name FROM pragma_index_list(?) AS i WHERE i."unique" AND NOT i.partial',
+                (self._wanted.table,),
+            ).fetchall()
+            keys = [
+                {
+                    str(row[0]).lower()
+                    for row in connection.execute("SELECT name FROM pragma_index_info(?)", index)
+                }
+                for index in indexes
+            ]
+            primary = connection.execute(
+                "SELECT name FROM pragma_table_info(?) WHERE pk", (self._wanted.table,)
+            ).fetchall()
+        return wanted in keys or wanted == {str(name).lower() for (name,) in primary}
+
+    def _insert(self, source: Table) -> str:
+        names = [column.name for column in source.columns]
+        values = ", ".join(self._value(column, source) for column in source.columns)
+        statement = f"INSERT INTO {quoted(self._wanted.table)} ({self._listed(names)}) VALUES ({values})"
+        if self._wanted.mode != "upsert":
+            return statement
+        key = {name.lower() for name in self._wanted.key}
+        others = [quoted(name) for name in names if name.lower() not in key]
+        change = (
+            "UPDATE SET " + ", ".join(f"{name} = excluded.{name}" for name in others) if others else "NOTHING"
+        )
+        return f"{statement} ON CONFLICT ({self._listed(self._wanted.key)}) DO {change}"
+
+    def _value(self, column: Column, source: Table) -> str:
+        """A parameter as the column takes it: texts of numbers come as texts, for the column to convert."""
+        value = "NULLIF(?, '')" if source.empty_is_null else "?"
+        if column.name.lower() in self._untyped and column.type in (Kind.INTEGER, Kind.REAL):
+            # This one converts nothing.
+            return f"CAST({value} AS {column.type})"
+        return value
+
+    def _listed(self, names: Sequence[str]) -> str:
+        return ", ".join(map(quoted, names))
+
+    def _own(self, sql: str) -> None:
+        with self._database.own() as connection:
+            connection.execute(sql)
+
+
+def _untyped(connection: apsw.Connection, table: str) -> frozenset[str]:
+    """The columns of a table that keep every value as it comes."""
+    found = connection.execute(
+        "SELECT lower(name) FROM pragma_table_info(?) WHERE type = '' OR type LIKE '%BLOB%'", (table,)
+    )
+    return frozenset(str(name) for (name,) in found)
+
+
+def _checked(progress: Callable[[float], None], clock: Clockwork) -> Callable[[float], None]:
+    """Progress that also sees to the deadline, while no statement runs that would."""
+    told = -1.0
+
+    def tell(share: float) -> None:
+        nonlocal told
+        if clock():
+            raise failures.overdue(clock.seconds)
+        if share - told >= 0.01:
+            told = share
+            progress(share)
+
+    return tell

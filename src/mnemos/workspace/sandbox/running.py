@@ -1,0 +1,327 @@
+"""One call of the agent: its statements in one transaction, all or nothing."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+import apsw
+
+from mnemos.workspace import limits
+from mnemos.workspace.sandbox import failures, snapshots
+from mnemos.workspace.sandbox.database import Clockwork, Database
+from mnemos.workspace.sandbox.failures import Failure
+from mnemos.workspace.sandbox.fetching import Fetched, Room, as_bytes, decoded, fetch
+from mnemos.workspace.sandbox.guard import VACUUM
+from mnemos.workspace.sandbox.hints import warnings
+from mnemos.workspace.sandbox.lexer import Kind, Statement, statements, tokens
+
+# Deleting or changing so many rows in one call is worth a snapshot before.
+MANY_ROWS = 100
+# Statements that begin and end transactions, in all their forms.
+_FRAMING = frozenset(
+    (*words, *transaction)
+    for words in (
+        ("BEGIN",),
+        ("BEGIN", "DEFERRED"),
+        ("BEGIN", "IMMEDIATE"),
+        ("BEGIN", "EXCLUSIVE"),
+        ("COMMIT",),
+        ("END",),
+        ("ROLLBACK",),
+    )
+    for transaction in ((), ("TRANSACTION",))
+)
+_LONGEST_FRAMING = 4
+_MAY_FRAME = re.compile(r"(?i:BEGIN|COMMIT|END|ROLLBACK|VACUUM)\b")
+# Agents ask the same again and again, with other values.
+_REMEMBERED = 256
+_LONGEST_REMEMBERED = 4_000
+_NOT_UTF8 = "some text is not UTF-8; � stands for what cannot be read"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What the agent asks for."""
+
+    sql: str
+    parameters: Sequence[Any] | Mapping[str, Any] | None
+    rows: Sequence[Any] | None
+    most_rows: int
+    most_bytes: int
+    cell: int | None
+    offset: int
+    seconds: float
+    read_only: bool
+
+
+class Run:
+    """A call at work on a database."""
+
+    def __init__(self, database: Database, call: Call, clock: Clockwork) -> None:
+        self._database = database
+        self._call = call
+        self._clock = clock
+        self._room = Room(call.most_rows, call.most_bytes, call.cell)
+        self._results: list[dict[str, Any]] = []
+        self._warnings: list[str] = []
+        self._removed = 0
+        self._writes = False
+        self._used = 0
+
+    def answer(self) -> dict[str, Any]:
+        """Run everything. A failure takes everything back and is raised as Failure."""
+        began = time.perf_counter()
+        if len(self._call.sql) > limits.SQL_LENGTH.value:
+            raise failures.too_long()
+        todo = _statements(self._call.sql)
+        self._check(todo)
+        try:
+            self._transaction(todo, immediate=self._call.rows is not None)
+        except Failure as failure:
+            if failure.code != "busy" or self._call.read_only:
+                raise
+            # It read before it wrote, and somebody else wrote in between: once more, with the lock from the
+            # beginning. Nothing of the first try was kept.
+            self._again()
+            self._transaction(todo, immediate=True)
+        self._database.note_use()
+        return {
+            "results": self._results,
+            "warnings": list(dict.fromkeys(self._warnings)),
+            "changes": sum(result["changes"] for result in self._results),
+            "wrote": self._writes,
+            "schema_changed": self._database.guard.changes_schema,
+            "size_bytes": self._database.size(),
+            "elapsed_ms": round((time.perf_counter() - began) * 1000, 3),
+        }
+
+    def _check(self, todo: Sequence[Statement]) -> None:
+        if not todo:
+            raise Failure("invalid_input", "query holds no statement; write SQL, such as SELECT 1")
+        if len(todo) > limits.STATEMENTS.value:
+            raise Failure(
+                "too_large",
+                f"query holds more than {limits.STATEMENTS.value} statements, the most that go in one call. "
+                "To "
+                "insert "
+                "many rows, pass one INSERT and rows",
+            )
+        if self._call.rows is not None and len(todo) != 1:
+            raise Failure(
+                "invalid_input", f"rows goes with one statement, such as an INSERT; query holds {len(todo)}"
+            )
+
+    def _again(self) -> None:
+        self._results.clear()
+        self._warnings.clear()
+        self._removed = self._used = 0
+        self._room = Room(self._call.most_rows, self._call.most_bytes, self._call.cell)
+
+    def _transaction(self, todo: Sequence[Statement], *, immediate: bool) -> None:
+        self._database.guard.begin_call()
+        # Set outside the transaction: SQLite does not change it within one.
+        with self._database.agents(read_only=self._call.read_only) as connection:
+            self._own("BEGIN IMMEDIATE" if immediate and not self._call.read_only else "BEGIN")
+            try:
+                for number, statement in enumerate(todo, 1):
+                    self._one(connection, statement, number, is_last=number == len(todo))
+                self._check_parameters()
+                self._check_tables()
+                self._keep_snapshot()
+                self._own("COMMIT")
+            except BaseException as exc:
+                failure = self._failure(exc)
+                self._roll_back()
+                raise failure from exc
+
+    def _own(self, sql: str) -> None:
+        with self._database.own() as connection:
+            connection.execute(sql)
+
+    def _roll_back(self) -> None:
+        if self._database.connection.in_transaction:
+            self._own("ROLLBACK")
+
+    def _one(self, connection: apsw.Connection, statement: Statement, number: int, *, is_last: bool) -> None:
+        self._at = (number, statement)
+        if _MAY_FRAME.match(statement.text):
+            words = _words(statement.text)
+            if words in _FRAMING:
+                self._take_as_said(words[0])
+                return
+            if words[0] == "VACUUM":
+                raise Failure("refused", VACUUM)
+        guard = self._database.guard
+        guard.begin_statement()
+        changes = connection.total_changes()
+        if self._call.rows is not None:
+            result = self._many(connection, statement.text, self._call.rows)
+        else:
+            result = self._single(connection, statement.text, is_last=is_last)
+        changed = connection.total_changes() - changes
+        self._removed += changed if guard.removes else 0
+        self._results.append({"statement": statement.text[:200], "changes": changed, **result})
+        self._room.count(result["columns"])
+        if self._room.given > limits.ANSWER.value:
+            raise Failure(
+                "too_large",
+                f"the answer has more than {limits.ANSWER.value} bytes; nothing was changed. Ask for fewer "
+                "rows or "
+                "columns, page, or export them",
+            )
+        self._warnings += warnings(statement.text)
+
+    def _take_as_said(self, word: str) -> None:
+        if word == "ROLLBACK":
+            self._roll_back()
+            self._own("BEGIN")
+            self._warnings.append("ROLLBACK took back everything that this call did before it")
+            for result in self._results:
+                result["changes"] = 0
+            self._removed = 0
+            self._database.guard.begin_call()
+        else:
+            self._warnings.append(f"{word} was left out: a call is one transaction already, all or nothing")
+        self._results.append({"statement": word, "changes": 0, "columns": [], "rows": [], "more": False})
+
+    def _many(self, connection: apsw.Connection, sql: str, rows: Sequence[Any]) -> dict[str, Any]:
+        columns: list[str] = []
+        cursor = connection.cursor()
+        cursor.exec_trace = self._tracer(columns)
+        cursor.executemany(sql, rows, can_cache=False)
+        fetched = fetch(cursor, self._room, skip=0, most=self._room.rows)
+        for _ in cursor:
+            # What RETURNING gives beyond the room must still be done.
+            pass
+        return {"columns": columns, "rows": fetched.rows, "more": fetched.more}
+
+    def _single(self, connection: apsw.Connection, sql: str, *, is_last: bool) -> dict[str, Any]:
+        columns: list[str] = []
+        cursor = connection.cursor()
+        cursor.exec_trace = self._tracer(columns)
+        bindings = self._bindings(sql)
+        skip = self._call.offset if is_last else 0
+        # Statements before the last leave room for it: its rows are mostly what was wanted.
+        most = self._room.rows if is_last else max(self._room.rows // 2, 1)
+        before = self._room.copy()
+        try:
+            cursor.execute(sql, bindings, can_cache=False)
+            fetched = fetch(cursor, self._room, skip=skip, most=most)
+        except UnicodeDecodeError:
+            cursor.close(force=True)
+            self._room = before
+            fetched = self._undecodable(connection, sql, bindings, len(columns), skip=skip, most=most)
+        finally:
+            cursor.close(force=True)
+        return {"columns": columns, "rows": fetched.rows, "more": fetched.more}
+
+    def _undecodable(
+        self, connection: apsw.Connection, sql: str, bindings: Any, columns: int, *, skip: int, most: int
+    ) -> Fetched:
+        if _words(sql)[:1] not in (("SELECT",), ("WITH",), ("VALUES",)) or self._database.guard.removes:
+            raise Failure(
+                "sql_error",
+                "what the statement returns is text that is not UTF-8; return hex(column) instead",
+            )
+        self._warnings.append(_NOT_UTF8)
+        cursor = connection.execute(as_bytes(sql, columns), bindings, can_cache=False)
+        try:
+            return fetch(decoded(cursor, columns), self._room, skip=skip, most=most)
+        finally:
+            cursor.close(force=True)
+
+    def _tracer(self, columns: list[str]) -> Any:
+        def begins(cursor: apsw.Cursor, _sql: str, _bindings: Any) -> bool:
+            if not columns:
+                columns.extend(columns_named(cursor))
+            self._writes |= not cursor.is_readonly
+            return True
+
+        return begins
+
+    # --- parameters -------------------------------------------------------------------------
+
+    def _bindings(self, sql: str) -> Any:
+        """The parameters of one statement: by name all of them, by position the next."""
+        given = self._call.parameters
+        if given is None or isinstance(given, Mapping):
+            return given or ()
+        count, highest = (_counted if len(sql) <= _LONGEST_REMEMBERED else _counted.__wrapped__)(sql)
+        if highest:
+            self._used = max(self._used, highest)
+            return given[:highest]
+        first, self._used = self._used, self._used + count
+        return given[first : self._used]
+
+    def _check_parameters(self) -> None:
+        given = self._call.parameters
+        if given is None or isinstance(given, Mapping) or self._call.rows is not None:
+            return
+        if len(given) > self._used:
+            raise Failure(
+                "invalid_input", f"params has {len(given)} values and the statements take {self._used}"
+            )
+
+    # --- what a failure says ------------------------------------------------------------------
+
+    def _failure(self, exc: BaseException) -> Failure:
+        number, statement = self._at
+        failure = failures.explained(exc, self._database, self._clock)
+        failure.statement, failure.sql = number, statement.text
+        return failure
+
+    def _check_tables(self) -> None:
+        if not self._database.guard.changes_schema:
+            return
+        count = self._database.value("SELECT count(*) FROM sqlite_schema")
+        if count > limits.TABLES.value:
+            raise Failure(
+                "too_large",
+                f"the database would have {count} tables, indexes, views and triggers; at most "
+                f"{limits.TABLES.value} are allowed. Nothing was changed: keep things apart by a column, "
+                "not by a "
+                "table",
+            )
+
+    def _keep_snapshot(self) -> None:
+        if self._database.guard.takes_away or self._removed >= MANY_ROWS:
+            snapshots.keep(self._database)
+
+
+@lru_cache(_REMEMBERED)
+def _counted(sql: str) -> tuple[int, int]:
+    """How many parameters a statement takes in order, and the highest number of those that have one."""
+    here = [token.text for token in tokens(sql) if token.kind is Kind.PARAMETER]
+    numbered = [int(text[1:]) for text in here if text[0] == "?" and text[1:]]
+    return here.count("?") or len(set(here)), max(numbered, default=0)
+
+
+@lru_cache(_REMEMBERED)
+def _short_statements(sql: str) -> list[Statement]:
+    return statements(sql)
+
+
+def _statements(sql: str) -> list[Statement]:
+    if len(sql) <= _LONGEST_REMEMBERED:
+        return _short_statements(sql)
+    return statements(sql, limits.STATEMENTS.value + 1)
+
+
+def columns_named(cursor: apsw.Cursor) -> list[str]:
+    """What the columns of a statement are called."""
+    try:
+        return [column[0] for column in cursor.get_description()]
+    except UnicodeDecodeError as exc:
+        raise failures.undecodable() from exc
+
+
+def _words(sql: str) -> tuple[str, ...]:
+    """The first tokens of a statement, in capitals: enough to know a statement that frames a transaction."""
+    found = (token.text.upper() for token in tokens(sql) if token.kind is not Kind.COMMENT)
+    return tuple(islice(found, _LONGEST_FRAMING))

@@ -1,0 +1,265 @@
+"""The worker's loop: one request at a time, each within its limits."""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import sys
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from mnemos.workspace import limits
+from mnemos.workspace.frames import Line, TooLong
+from mnemos.workspace.names import file_of
+from mnemos.workspace.sandbox import failures, upkeep
+from mnemos.workspace.sandbox.database import Clockwork, Database, Place
+from mnemos.workspace.sandbox.failures import Failure
+from mnemos.workspace.sandbox.history import History
+from mnemos.workspace.sandbox.running import Call, Run
+
+_JOURNALS = 4
+_HANGS_UP = getattr(select, "POLLRDHUP", select.POLLHUP)
+# Between the end of the host and that of a worker at work.
+_LAST_WORDS = 0.3
+
+
+class Server:
+    """Answers requests of the host: ``do`` names what, ``id`` comes back with the answer."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self._clock = Clockwork()
+        self._open: OrderedDict[str, Database] = OrderedDict()
+        self._folder = Path()
+        self._most_bytes = limits.DATABASE_BYTES
+        self._read_only = False
+        self._history: History | None = None
+        self._is_busy = False
+        self._does: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+            "query": self._query,
+            "hint": self._hint,
+            "compact": self._compact,
+            "restore": self._restore,
+            "copy": self._copy,
+            "check": self._check,
+            "describe": self._describe,
+            "card": self._card,
+            "import": self._import,
+            "export": self._export,
+        }
+
+    def serve(self) -> None:
+        """Until the host closes its end, which raises Gone."""
+        begin = self._line.receive()
+        self._folder = Path(begin["folder"])
+        self._most_bytes = begin["most_bytes"]
+        self._read_only = begin["read_only"]
+        if begin["history"] is not None:
+            self._history = History(Path(begin["history"]["database"]), begin["history"]["space"])
+        _confine(self._most_bytes)
+        threading.Thread(target=self._watch_host, daemon=True).start()
+        self._line.send({"ready": True})
+        try:
+            while True:
+                request = self._line.receive()
+                self._is_busy = True
+                answer = self._answer(request)
+                self._is_busy = False
+                try:
+                    self._line.send(answer)
+                except TooLong as exc:
+                    self._line.send({"id": request["id"], "error": _too_long(exc.size)})
+        finally:
+            for database in self._open.values():
+                database.close()
+
+    def _watch_host(self) -> None:
+        """End in the middle of a call whose host is gone: SQLite may not look up from what it does."""
+        waiting = select.poll()
+        waiting.register(self._line.fileno(), _HANGS_UP)
+        waiting.poll()
+        time.sleep(_LAST_WORDS)
+        if self._is_busy:
+            os._exit(0)
+
+    def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        seconds = request["seconds"]
+        self._clock.wind(seconds)
+        _allow_cpu(seconds)
+        try:
+            answer = self._does[request["do"]](request)
+        except Failure as failure:
+            return {"id": request["id"], "error": _told(failure)}
+        except apsw.Error as exc:
+            return {"id": request["id"], "error": _told(failures.translated(exc, clock=self._clock))}
+        except (UnicodeDecodeError, SystemError):
+            # How apsw speaks of names in a file that another program made.
+            return {"id": request["id"], "error": _told(failures.undecodable())}
+        except (MemoryError, RecursionError):
+            # Python may hold less than it should from here on: the next call gets a fresh worker.
+            return {"id": request["id"], "error": _told(failures.out_of_memory()), "worn": True}
+        return {"id": request["id"], **answer}
+
+    # --- what can be asked ------------------------------------------------------------------
+
+    def _query(self, request: dict[str, Any]) -> dict[str, Any]:
+        database = self._database(request["database"])
+        call = Call(
+            sql=request["sql"],
+            parameters=request["params"],
+            rows=request["rows"],
+            most_rows=request["max_rows"],
+            most_bytes=request["max_bytes"],
+            cell=request["max_cell"],
+            offset=request["offset"],
+            seconds=request["seconds"],
+            read_only=request["read_only"],
+        )
+        try:
+            return Run(database, call, self._clock).answer()
+        finally:
+            if database.guard.makes_temporary:
+                # What is temporary belongs to the call: other sessions use the same worker.
+                self._close(request["database"])
+
+    def _hint(self, request: dict[str, Any]) -> dict[str, Any]:
+        from mnemos.workspace.sandbox import hints
+        from mnemos.workspace.sandbox.describing import known
+
+        database = self._database(request["database"])
+        said = hints.hint(request["sql"], request["said"], request["offset"], known(database))
+        return {"hint": said}
+
+    def _compact(self, request: dict[str, Any]) -> dict[str, Any]:
+        return upkeep.compact(self._closed(request["database"]))
+
+    def _restore(self, request: dict[str, Any]) -> dict[str, Any]:
+        return upkeep.restore(self._closed(request["database"]), request["snapshot"], self._clock)
+
+    def _copy(self, request: dict[str, Any]) -> dict[str, Any]:
+        source = self._closed(request["database"])
+        return upkeep.copy(source, file_of(self._folder, request["to"]))
+
+    def _check(self, request: dict[str, Any]) -> dict[str, Any]:
+        return upkeep.check(self._database(request["database"]))
+
+    def _describe(self, request: dict[str, Any]) -> dict[str, Any]:
+        from mnemos.workspace.sandbox.describing import described
+
+        return {"tables": described(self._database(request["database"]))}
+
+    # What these need is imported when it is first asked for: a worker should start quickly.
+
+    def _card(self, request: dict[str, Any]) -> dict[str, Any]:
+        from mnemos.workspace.sandbox import card
+
+        database = self._database(request["database"])
+        return card.build(database, self._clock, table=request["table"], tokens=request["tokens"])
+
+    def _import(self, request: dict[str, Any]) -> dict[str, Any]:
+        from mnemos.workspace.sandbox.importing import Import, Wanted
+
+        def progress(share: float) -> None:
+            self._line.send({"id": request["id"], "progress": share})
+
+        with os.fdopen(self._line.take_file(), "rb") as stream:
+            wanted = Wanted(
+                table=request["table"],
+                mode=request["mode"],
+                key=request["key"],
+                format=request["format"],
+                header=request["header"],
+                name=request["name"],
+            )
+            return Import(self._database(request["database"]), wanted, self._clock).run(stream, progress)
+
+    def _export(self, request: dict[str, Any]) -> dict[str, Any]:
+        from mnemos.workspace.sandbox.exporting import export
+
+        with os.fdopen(self._line.take_file(), "wb") as stream:
+            database = self._database(request["database"])
+            return export(database, request["sql"], request["params"], request["format"], stream, self._clock)
+
+    # --- open databases ----------------------------------------------------------------------
+
+    def _database(self, name: str) -> Database:
+        found = self._open.get(name)
+        if found is not None and found.is_current() and not found.connection.in_transaction:
+            self._open.move_to_end(name)
+            return found
+        self._close(name)
+        while len(self._open) >= limits.OPEN_DATABASES.value:
+            self._open.popitem(last=False)[1].close()
+        database = Database(self._place(name), self._clock)
+        self._open[name] = database
+        return database
+
+    def _place(self, name: str) -> Place:
+        path = file_of(self._folder, name)
+        return Place(path, self._most_bytes, read_only=self._read_only, history=self._history)
+
+    def _close(self, name: str) -> None:
+        database = self._open.pop(name, None)
+        if database is not None:
+            database.close()
+
+    def _closed(self, name: str) -> Place:
+        """The place of a database that this worker does not hold open."""
+        self._close(name)
+        return self._place(name)
+
+
+def _told(failure: Failure) -> dict[str, Any]:
+    return {
+        "code": failure.code,
+        "message": failure.message,
+        "statement": failure.statement,
+        "sql": failure.sql,
+        "said": failure.said,
+        "offset": failure.offset,
+    }
+
+
+def _too_long(size: int) -> dict[str, Any]:
+    return _told(
+        Failure(
+            "too_large", f"the answer has {size} bytes; ask for fewer rows or columns, page, or export it"
+        )
+    )
+
+
+def _confine(most_bytes: int) -> None:
+    """Limits of the operating system, for as long as this process lives."""
+    apsw.hard_heap_limit(limits.HEAP.value)
+    _at_most(resource.RLIMIT_AS, limits.ADDRESS_SPACE.value)
+    _at_most(resource.RLIMIT_NOFILE, limits.OPEN_FILES.value)
+    # The journal of one large call may be longer than the database.
+    _at_most(resource.RLIMIT_FSIZE, _JOURNALS * most_bytes + 16 * limits.MB)
+    _at_most(resource.RLIMIT_CORE, 0)
+    sys.setrecursionlimit(2_000)
+
+
+def _at_most(kind: int, value: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    most = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    try:
+        resource.setrlimit(kind, (most, most))
+    except (ValueError, OSError):
+        # Some systems do not know the limit; the others hold.
+        return
+
+
+def _allow_cpu(seconds: float) -> None:
+    """CPU time is counted since the start of the process: each call moves the limit."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    most = int(used.ru_utime + used.ru_stime + seconds) + limits.CPU_GRACE.value
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    if hard == resource.RLIM_INFINITY or most < hard:
+        resource.setrlimit(resource.RLIMIT_CPU, (most, hard))

@@ -1,0 +1,124 @@
+"""Answers as text: an aligned table, every value visible, nothing in a cell able to look like another "
+"line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from unicodedata import combining, east_asian_width
+
+from mnemos.workspace.model import Answer, StatementResult
+from mnemos.workspace.showing import short, visible
+
+# A longer cell does not widen its column.
+_WIDEST = 40
+_STATEMENT = 60
+
+
+def cell(value: Any) -> str:
+    """A value on one line. NULL is a word; a text that reads NULL stands in quotes."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return f"<blob, {len(value)} bytes>"
+    text = value if isinstance(value, str) else str(value)
+    if text == "NULL":
+        return "'NULL'"
+    return visible(text)
+
+
+def fitted(answer: Answer, most_bytes: int) -> Answer:
+    """The same answer with as many rows as its text has room for, one at least of each result."""
+    left = most_bytes
+    shown = [result for result in answer.results if result.columns]
+    results: list[StatementResult] = []
+    for result in answer.results:
+        if result.columns:
+            lines = table(result.columns, result.rows)
+            keeps = _keeps(lines, left // max(len(shown), 1))
+            shown.pop(0)
+            left -= sum(_size(line) for line in lines[: keeps + 2])
+            if keeps < len(result.rows):
+                result = replace(result, rows=result.rows[:keeps], truncated=True)
+        results.append(result)
+    return replace(answer, results=results)
+
+
+def text(results: Sequence[StatementResult], *, next_offset: int | None, warnings: Sequence[str]) -> str:
+    """What a model reads: the rows of every statement, what changed, where the next page is."""
+    several = len(results) > 1
+    lines: list[str] = []
+    for number, result in enumerate(results, 1):
+        if several:
+            lines.append(f"{number}. {short(result.statement, _STATEMENT)}")
+        if result.columns:
+            lines += table(result.columns, result.rows)
+        lines.append(outcome(result))
+    if any(result.truncated for result in results):
+        lines.append(_how_to_go_on(next_offset))
+    return "\n".join([*lines, *(f"Note: {warning}" for warning in warnings)])
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
+    """A line of names, a line below it, a line a row."""
+    head = [cell(name) for name in columns]
+    body = [[cell(value) for value in row] for row in rows]
+    right = [_is_numeric(place, rows) for place in range(len(head))]
+    widths = [
+        min(max([_width(name), *(_width(row[place]) for row in body)]), max(_WIDEST, _width(name)))
+        for place, name in enumerate(head)
+    ]
+    return [
+        _line(head, widths, right),
+        "-+-".join("-" * width for width in widths),
+        *(_line(row, widths, right) for row in body),
+    ]
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    padded = [
+        " " * (width - _width(text)) + text if to_the_right else text + " " * (width - _width(text))
+        for text, width, to_the_right in zip(cells, widths, right, strict=True)
+    ]
+    return " | ".join(padded).rstrip()
+
+
+def _keeps(lines: Sequence[str], most: int) -> int:
+    size = sum(_size(line) for line in lines[:2])
+    for number, line in enumerate(lines[2:]):
+        size += _size(line)
+        if size > most and number:
+            return number
+    return len(lines) - 2
+
+
+def _size(line: str) -> int:
+    return len(line.encode("utf-8", "replace")) + 1
+
+
+def outcome(result: StatementResult) -> str:
+    """How many rows a statement gave and changed."""
+    changed = f"{result.changes:,} row{'s' * (result.changes != 1)} changed" if result.changes else "done"
+    if not result.columns:
+        return f"({changed})"
+    rows = f"{result.row_count:,} row{'s' * (result.row_count != 1)}{', more follow' * result.truncated}"
+    return f"({rows}; {changed})" if result.changes else f"({rows})"
+
+
+def _how_to_go_on(next_offset: int | None) -> str:
+    if next_offset is not None:
+        return f"There is more: the next page begins at offset {next_offset}."
+    return "There is more: run the SELECT alone, with an offset, to see it."
+
+
+def _is_numeric(place: int, rows: Sequence[Sequence[Any]]) -> bool:
+    values = [row[place] for row in rows if row[place] is not None]
+    return bool(values) and all(isinstance(value, int | float) for value in values)
+
+
+def _width(text: str) -> int:
+    """Places on a screen, where Chinese and the like takes two."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(sign) else 2 if east_asian_width(sign) in "WF" else 1 for sign in text)

@@ -1,0 +1,1 @@
+"""The schema card, built on real databases as the worker opens them."""

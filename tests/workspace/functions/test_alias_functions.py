@@ -1,0 +1,103 @@
+"""Functions under the names of other databases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import apsw
+import pytest
+
+from mnemos.workspace.functions.base import FunctionFailed, Value
+
+Call = Callable[..., Value]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "answer"),
+    [
+        ("len", ("👍é",), 2),
+        ("len", ("a  ",), 3),
+        ("char_length", (123,), 3),
+        ("nvl", (None, None), None),
+        ("nvl", ("", "x"), ""),
+        ("nvl", (b"\xff", 1), b"\xff"),
+        ("nvl2", (0, "yes", None), "yes"),
+        ("left", ("👍bc", 1), "👍"),
+        ("left", ("abc", 0), ""),
+        ("left", ("abc", -1), "ab"),
+        ("left", ("abc", 2**62), "abc"),
+        ("right", ("ab👍", 1), "👍"),
+        ("right", ("abc", 0), ""),
+        ("right", ("abc", -1), "bc"),
+        ("right", ("abc", 2**62), "abc"),
+        ("right", (12345, "2"), "45"),
+        ("reverse", ("ab你",), "你ba"),
+        ("reverse", ("",), ""),
+        ("lpad", ("abc", 2), "ab"),
+        ("lpad", ("abc", 5), "  abc"),
+        ("lpad", ("abc", 8, "xy"), "xyxyxabc"),
+        ("lpad", ("abc", 8, ""), "abc"),
+        ("lpad", ("abc", -1), ""),
+        ("rpad", ("abc", 8, "👍"), "abc👍👍👍👍👍"),
+        ("repeat", ("ab", 0), ""),
+        ("repeat", ("ab", -1), ""),
+        ("repeat", ("", 2**62), ""),
+        ("space", (3,), "   "),
+        ("initcap", ("don't STOP o'neill-smith élan",), "Don't Stop O'neill-Smith Élan"),
+        ("ucase", ("straße",), "STRASSE"),
+        ("lcase", ("ÀÉ",), "àé"),
+        ("strpos", ("abc", "x"), 0),
+        ("strpos", ("你好", "好"), 2),
+        ("strpos", ("abc", ""), 1),
+        ("charindex", ("b", "abcb"), 2),
+        ("charindex", ("b", "abcb", 3), 4),
+        ("locate", ("b", "abcb", 0), 0),
+        ("locate", ("b", "abcb", 2**62), 0),
+        ("starts_with", ("abc", "b"), 0),
+        ("ends_with", ("abc", ""), 1),
+        ("contains", (12345, 34), 1),
+        ("substring_index", ("a.b.c", ".", 2), "a.b"),
+        ("substring_index", ("a.b.c", ".", -1), "c"),
+        ("substring_index", ("a.b.c", ".", 9), "a.b.c"),
+        ("substring_index", ("a.b.c", ".", 0), ""),
+        ("substring_index", ("a.b.c", "", 1), ""),
+        ("greatest", (1, 2.5, -3), 2.5),
+        ("greatest", (1, "a", b"b"), b"b"),
+        ("least", ("b", "a", "é"), "a"),
+        ("least", (2, "1"), 2),
+        ("greatest", (1, None), None),
+        ("concat", ("a", None, 1), "a1"),
+        ("concat_ws", ("-", "a", None, 1), "a-1"),
+        ("if", (0, "yes", "no"), "no"),
+        ("if", (None, "yes", "no"), "no"),
+    ],
+)
+def test_aliases(call: Call, name: str, values: tuple[Value, ...], answer: Value) -> None:
+    assert call(name, *values) == answer
+
+
+@pytest.mark.parametrize("name", ["left", "right", "lpad", "rpad", "repeat"])
+def test_a_count_that_is_none_is_refused(call: Call, name: str) -> None:
+    with pytest.raises(FunctionFailed, match="give a whole number"):
+        call(name, "abc", "many")
+
+
+def test_nothing_cannot_be_compared(call: Call) -> None:
+    with pytest.raises(FunctionFailed, match="nothing to compare"):
+        call("greatest")
+
+
+def test_four_megabytes_are_reversed(call: Call) -> None:
+    text = "a" * 3_999_999 + "b"
+    assert call("reverse", text) == text[::-1]
+
+
+def test_left_and_right_are_still_joins(connection: apsw.Connection) -> None:
+    rows = connection.execute(
+        """
+        SELECT left(a.x, 1), right(b.y, 1)
+        FROM (SELECT 'abc' AS x) AS a
+        LEFT JOIN (SELECT 'abd' AS y) AS b ON left(a.x, 2) = left(b.y, 2)
+        """
+    ).fetchall()
+    assert rows == [("a", "d")]

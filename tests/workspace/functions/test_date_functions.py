@@ -1,0 +1,352 @@
+"""Dates: read from text, and the functions of other databases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemos.workspace.functions import date_formats, dates, moments
+from mnemos.workspace.functions.base import FunctionFailed, Value
+
+Call = Callable[..., Value]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("2024-02-29", "2024-02-29"),
+        (" 2024-2-9 ", "2024-02-09"),
+        ("2024/02/29", "2024-02-29"),
+        ("2024.02.29", "2024-02-29"),
+        ("20240229", "2024-02-29"),
+        (20240229, "2024-02-29"),
+        ("2024-02", "2024-02-01"),
+        ("2024-02-29T10:11", "2024-02-29 10:11:00"),
+        ("2024-02-29 10:11:12", "2024-02-29 10:11:12"),
+        ("2024-02-29T10:11:12Z", "2024-02-29 10:11:12"),
+        ("2024-02-29T10:11:12.120+02:00", "2024-02-29 08:11:12.12"),
+        ("2024-02-29T23:30:00-05:30", "2024-03-01 05:00:00"),
+        ("2024-02-29 10:11 +0200", "2024-02-29 08:11:00"),
+        ("2024-02-29 10:11 UTC", "2024-02-29 10:11:00"),
+        ("20240229T101112Z", "2024-02-29 10:11:12"),
+        ("2024-02-29 12:05 AM", "2024-02-29 00:05:00"),
+        ("2024-02-29 12:05 pm", "2024-02-29 12:05:00"),
+        ("29 February 2024", "2024-02-29"),
+        ("February 29, 2024", "2024-02-29"),
+        ("Feb 29th 2024 10:11 p.m.", "2024-02-29 22:11:00"),
+        ("Thursday, February 29, 2024", "2024-02-29"),
+        ("Thu, 29 Feb 2024 10:11:12 GMT", "2024-02-29 10:11:12"),
+        ("Thu, 29 Feb 2024 10:11:12 -0500", "2024-02-29 15:11:12"),
+        ("Thu Feb 29 10:11:12 2024", "2024-02-29 10:11:12"),
+        ("29-FEB-24", "2024-02-29"),
+        ("2024-Feb-29", "2024-02-29"),
+        ("Sept. 5, 2024", "2024-09-05"),
+        ("March 2024", "2024-03-01"),
+        ("29. Februar 2024", "2024-02-29"),
+        ("Donnerstag, 29. März 2024 um 10:11", "2024-03-29 10:11:00"),
+        ("5. Ma\u0308rz 2024", "2024-03-05"),
+        ("1er août 2024", "2024-08-01"),
+        ("jeudi 29 février 2024 à 10:11", "2024-02-29 10:11:00"),
+        ("29 de febrero de 2024", "2024-02-29"),
+        ("mar., 5 mar 2024", "2024-03-05"),
+        (b"2024-02-29", "2024-02-29"),
+    ],
+)
+def test_a_date_is_read(call: Call, text: Value, read: str) -> None:
+    assert call("parse_date", text) == read
+    assert call("parse_date", text, "mdy") == read
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "x", "2024", "2024-13-01", "2023-02-29", "2024-02-30", "0000-01-01", "2024-02-29 24:00",
+        "2024-02-29 10:60", "2024-02-29 13:00 PM", "2024-02-29T10:11+25:00", "31 Foo 2024", "45/67/2024",
+        "10.5.2", "1706659200", 1.5, "0001-01-01T00:00+05:00", "9999-12-31T23:59-05:00", "2024-02/29", "你好",
+        "٢٠٢٤-٠٢-٢٩", "👍", "2024-02-29 x", "2" * 1_000_000, "today", "now",
+    ],
+)  # fmt: skip
+def test_what_is_no_date_is_null(call: Call, text: Value) -> None:
+    assert call("parse_date", text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "order", "read"),
+    [
+        ("03/04/2024", "dmy", "2024-04-03"),
+        ("03/04/2024", "mdy", "2024-03-04"),
+        ("03.04.24", "DD.MM.YYYY", "2024-04-03"),
+        ("3-4-69", "dmy", "1969-04-03"),
+        ("3-4-68", "dmy", "2068-04-03"),
+        ("24/03/04", "ymd", "2024-03-04"),
+        ("03/04/2024 10:11 PM", "dmy", "2024-04-03 22:11:00"),
+        ("31/01/2024", "mdy", None),
+        ("01/31/2024", "dmy", None),
+        ("31/01/2024", "ymd", None),
+        ("3/4.2024", "dmy", None),
+    ],
+)
+def test_numbers_are_read_in_the_order_given_and_in_no_other(
+    call: Call, text: str, order: str, read: str | None
+) -> None:
+    assert call("parse_date", text, order) == read
+
+
+@pytest.mark.parametrize("text", ["03/04/2024", "31.12.2024", "12-31-99", "1/2/24"])
+def test_numbers_without_an_order_are_never_guessed(call: Call, text: str) -> None:
+    with pytest.raises(FunctionFailed, match="needs an order"):
+        call("parse_date", text)
+
+
+@pytest.mark.parametrize("order", ["", "xyz", "dm", "ydm", "myd"])
+def test_an_order_that_is_none_is_refused(call: Call, order: str) -> None:
+    with pytest.raises(FunctionFailed, match="use dmy, mdy or ymd"):
+        call("parse_date", "2024-02-29", order)
+
+
+@given(st.datetimes(min_value=datetime(2, 1, 1), max_value=datetime(9998, 12, 31)))
+def test_what_python_writes_is_read_back(at: datetime) -> None:
+    assert dates.parse_date(at.isoformat()) == str(dates.Moment(at, has_time=True))
+    assert dates.parse_date(at.date().isoformat()) == at.date().isoformat()
+
+
+def test_the_clock_is_the_one_of_sqlite(connection: apsw.Connection) -> None:
+    for name, own in (
+        ("now()", "CURRENT_TIMESTAMP"),
+        ("getdate()", "CURRENT_TIMESTAMP"),
+        ("curdate()", "CURRENT_DATE"),
+        ("curtime()", "CURRENT_TIME"),
+        ("unix_timestamp()", "unixepoch()"),
+    ):
+        # Three statements: the clock may strike between two of them.
+        before, answer, after = (connection.execute(f"SELECT {what}").get for what in (own, name, own))
+        assert before <= answer <= after or before > after
+
+
+@pytest.mark.parametrize(
+    ("unit", "truncated"),
+    [
+        ("year", "2024-01-01"),
+        ("quarter", "2024-07-01"),
+        ("month", "2024-08-01"),
+        ("week", "2024-08-12"),
+        ("day", "2024-08-15"),
+        ("hour", "2024-08-15 10:00:00"),
+        ("minute", "2024-08-15 10:11:00"),
+        ("SECOND", "2024-08-15 10:11:12"),
+        ("months", "2024-08-01"),
+        ("mm", "2024-08-01"),
+    ],
+)
+def test_a_date_is_truncated(call: Call, unit: str, truncated: str) -> None:
+    assert call("date_trunc", unit, "2024-08-15T10:11:12.5") == truncated
+    assert call("date_trunc", "2024-08-15T10:11:12.5", unit) == truncated
+
+
+def test_what_is_no_date_is_not_truncated(call: Call) -> None:
+    assert call("date_trunc", "month", "31/01/2024") is None
+    assert call("date_trunc", "week", "0001-01-01") == "0001-01-01"
+
+
+@pytest.mark.parametrize(
+    ("unit", "start", "end", "count"),
+    [
+        ("year", "2023-12-31", "2024-01-01", 1),
+        ("quarter", "2024-03-31", "2024-04-01", 1),
+        ("month", "2024-01-31", "2024-02-01", 1),
+        ("week", "2024-02-03", "2024-02-04", 1),
+        ("week", "2024-02-04", "2024-02-10", 0),
+        ("day", "2024-02-28 23:59", "2024-03-01 00:01", 2),
+        ("hour", "2024-02-28 23:59", "2024-02-29 00:01", 1),
+        ("minute", "2024-01-01 00:00:59", "2024-01-01 00:01:00", 1),
+        ("ss", "2024-01-01", "2024-01-02", 86_400),
+        ("day", "2024-03-01", "2024-02-28", -2),
+        ("day", "x", "2024-02-28", None),
+    ],
+)
+def test_differences_count_boundaries(call: Call, unit: str, start: str, end: str, count: int | None) -> None:
+    assert call("datediff", unit, start, end) == count
+
+
+def test_two_dates_differ_by_days_as_in_mysql(call: Call) -> None:
+    assert call("datediff", "2024-03-01 00:00:01", "2024-02-28 23:59:59") == 2
+    assert call("datediff", "2024-03-01", "03/01/2024") is None
+
+
+@given(st.dates(), st.dates())
+def test_the_difference_of_days_is_the_one_of_the_calendar(one: date, other: date) -> None:
+    assert moments.datediff(one.isoformat(), other.isoformat()) == (one - other).days
+
+
+@pytest.mark.parametrize(
+    ("unit", "number", "start", "end"),
+    [
+        ("day", 1, "2024-02-28", "2024-02-29"),
+        ("week", -1, "2024-03-01", "2024-02-23"),
+        ("month", 1, "2024-01-31", "2024-02-29"),
+        ("month", -13, "2024-01-31", "2022-12-31"),
+        ("year", 1, "2024-02-29", "2025-02-28"),
+        ("quarter", 2, "2024-08-31 10:00", "2025-02-28 10:00:00"),
+        ("hour", 25, "2024-02-28", "2024-02-29 01:00:00"),
+        ("day", 2**62, "2024-02-28", None),
+        ("second", -(2**62), "2024-02-28", None),
+        ("year", 8000, "2024-02-28", None),
+        ("month", 1, "x", None),
+    ],
+)
+def test_units_are_added(call: Call, unit: str, number: int, start: str, end: str | None) -> None:
+    assert call("dateadd", unit, number, start) == end
+
+
+@given(st.dates(min_value=date(1900, 1, 1), max_value=date(2100, 1, 1)), st.integers(-10_000, 10_000))
+def test_adding_days_is_the_way_of_the_calendar(day: date, number: int) -> None:
+    assert moments.dateadd("day", number, day.isoformat()) == (day + timedelta(days=number)).isoformat()
+
+
+def test_an_unknown_unit_or_part_is_refused_with_the_known_ones(call: Call) -> None:
+    for name, *values in (
+        ("date_trunc", "fortnight", "2024-01-01"),
+        ("datediff", "fortnight", "2024-01-01", "2024-01-02"),
+        ("dateadd", "fortnight", 1, "2024-01-01"),
+        ("date_part", "fortnight", "2024-01-01"),
+    ):
+        with pytest.raises(FunctionFailed, match=r"'fortnight'; use .*'month'"):
+            call(name, *values)
+
+
+@pytest.mark.parametrize(
+    ("part", "number"),
+    [
+        ("year", 2024), ("quarter", 1), ("month", 2), ("week", 5), ("day", 4), ("hour", 10), ("minute", 11),
+        ("second", 12), ("dow", 0), ("isodow", 7), ("doy", 35), ("epoch", 1_707_041_472), ("years", 2024),
+    ],
+)  # fmt: skip
+def test_parts_of_a_date(call: Call, part: str, number: int) -> None:
+    assert call("date_part", part, "2024-02-04 10:11:12") == number
+
+
+def test_the_word_now_is_for_functions_of_sqlite(call: Call) -> None:
+    with pytest.raises(FunctionFailed, match=r"write now\(\)"):
+        call("year", "now")
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("dayofweek", 1), ("weekday", 6), ("dayofyear", 35), ("last_day", "2024-02-29"),
+        ("eomonth", "2024-02-29"), ("monthname", "February"), ("dayname", "Sunday"),
+        ("unix_timestamp", 1_707_041_472), ("quarter", 1),
+    ],
+)  # fmt: skip
+def test_functions_of_one_date(call: Call, name: str, answer: Value) -> None:
+    assert call(name, "2024-02-04 10:11:12") == answer
+    assert call(name, "no date") is None
+
+
+def test_seconds_become_a_date_where_there_is_one(call: Call) -> None:
+    assert call("from_unixtime", 0) == "1970-01-01 00:00:00"
+    assert call("from_unixtime", "-1.5") == "1969-12-31 23:59:58.5"
+    assert call("from_unixtime", 2**62) is None
+    assert call("from_unixtime", float("inf")) is None
+    with pytest.raises(FunctionFailed, match="not a number"):
+        call("from_unixtime", "soon")
+
+
+@pytest.mark.parametrize(
+    ("format", "written"),
+    [
+        ("%Y-%m-%d", "2024-02-04"),
+        ("%d/%m/%y", "04/02/24"),
+        ("%e. %M %Y", "4. February 2024"),
+        ("%a %b %W", "Sun Feb Sunday"),
+        ("%H:%i:%s", "22:05:06"),
+        ("%h:%i %p", "10:05 PM"),
+        ("%l %k %c %j %w %f", "10 22 2 035 0 120000"),
+        ("%T", "22:05:06"),
+        ("%r", "10:05:06 PM"),
+        ("%x-W%v", "2024-W05"),
+        ("100%% %Y", "100% 2024"),
+        ("", ""),
+        ("日 %Y", "日 2024"),
+    ],
+)
+def test_formats_of_mysql(call: Call, format: str, written: str) -> None:
+    assert call("date_format", "2024-02-04T22:05:06.12", format) == written
+
+
+@pytest.mark.parametrize(
+    ("format", "written"),
+    [
+        ("YYYY-MM-DD", "2024-02-04"),
+        ("yyyy-mm", "2024-02"),
+        ("FMDD FMMonth YY", "4 February 24"),
+        ("MONTH Month month", "FEBRUARY February february"),
+        ("DY, DD Mon", "SUN, 04 Feb"),
+        ("HH24:MI:SS.MS", "22:05:06.120"),
+        ("HH12:MI AM", "10:05 PM"),
+        ("FMHH:MI pm", "10:05 pm"),
+        ('YYYY-MM-DD"T"HH24', "2024-02-04T22"),
+        ('"Day" DDD "of" Q', "Day 035 of 1"),
+        ("IYYY-IW", "2024-05"),
+        ("US D", "120000 1"),
+    ],
+)
+def test_formats_of_postgresql(call: Call, format: str, written: str) -> None:
+    assert call("to_char", "2024-02-04T22:05:06.12", format) == written
+
+
+def test_a_format_that_is_not_known_is_refused(call: Call) -> None:
+    with pytest.raises(FunctionFailed, match="format has '%q'"):
+        call("date_format", "2024-02-04", "%q")
+    with pytest.raises(FunctionFailed, match="at most 100 characters"):
+        call("to_char", "2024-02-04", "Y" * 101)
+    with pytest.raises(FunctionFailed, match="is a number"):
+        call("to_char", 1234.5, "999.99")
+
+
+@pytest.mark.parametrize(
+    ("text", "format", "read"),
+    [
+        ("04/02/2024", "%d/%m/%Y", "2024-02-04"),
+        ("4/2/24", "%d/%m/%y", "2024-02-04"),
+        ("Feb 4, 2024", "%b %e, %Y", "2024-02-04"),
+        ("4 März 2024", "%d %M %Y", "2024-03-04"),
+        ("2024-02-04 10:05 PM", "%Y-%m-%d %h:%i %p", "2024-02-04 22:05:00"),
+        ("2024-02-04T22:05:06.5", "%Y-%m-%dT%T.%f", "2024-02-04 22:05:06.5"),
+        ("Sunday 2024-02", "%W %Y-%m", "2024-02-01"),
+        ("31/02/2024", "%d/%m/%Y", None),
+        ("4 Foo 2024", "%d %M %Y", None),
+        ("04/02/2024 x", "%d/%m/%Y", None),
+        ("2" * 101, "%Y", None),
+    ],
+)
+def test_dates_are_read_in_a_format_of_mysql(call: Call, text: str, format: str, read: str | None) -> None:
+    assert call("str_to_date", text, format) == read
+
+
+def test_dates_are_read_in_a_format_of_postgresql(call: Call) -> None:
+    assert call("to_date", "04.02.2024", "DD.MM.YYYY") == "2024-02-04"
+    assert call("to_date", "2024-02-04 22:05", "YYYY-MM-DD HH24:MI") == "2024-02-04 22:05:00"
+    assert call("to_date", "x", "YYYY") is None
+
+
+@pytest.mark.parametrize(
+    ("format", "why"), [("%d/%m", "no year"), ("%Y %y", "year twice"), ("%j%j%Y", "twice")]
+)
+def test_a_format_that_no_date_can_be_read_from_is_refused(call: Call, format: str, why: str) -> None:
+    with pytest.raises(FunctionFailed, match=why):
+        call("str_to_date", "2024", format)
+
+
+@given(
+    st.datetimes(min_value=datetime(1000, 1, 1)),
+    st.sampled_from(["%Y-%m-%d %H:%i:%s.%f", "%f %s %i %H %d %M %Y"]),
+)
+def test_what_a_format_writes_it_reads(at: datetime, format: str) -> None:
+    moment = str(dates.Moment(at, has_time=True))
+    assert date_formats.str_to_date(date_formats.date_format(moment, format), format) == moment
