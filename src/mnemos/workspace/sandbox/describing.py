@@ -43,7 +43,8 @@ def known(database: Database) -> Known:
         tables = {
             one.name: columns for one, columns in _with_columns(connection, listed(connection), database)
         }
-    return Known(tables=tables, functions=[function.name for function in catalog.FUNCTIONS])
+    signatures = {function.name: function.signature for function in catalog.FUNCTIONS}
+    return Known(tables=tables, functions=list(signatures), signatures=signatures)
 
 
 def columns_of(connection: apsw.Connection, table: str) -> list[str]:
