@@ -1,4 +1,4 @@
-"""``python -m benchmarks append search startup facts providers workspace``: measure, print tables, keep the figures.
+"""``python -m benchmarks append search startup facts providers workspace``: measure, print, keep the figures.
 
 ``python -m benchmarks recall --help`` tells how to measure what is found again.
 """

@@ -440,6 +440,38 @@ def test_a_progress_that_raises_ends_the_import_and_nothing_else(
     assert prey.query("SELECT count(*) FROM sqlite_schema WHERE name = 't'").rows == [[0]]
 
 
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "cut short": lambda path: os.truncate(path, 1_000),
+    "emptied": lambda path: os.truncate(path, 0),
+    "grown": lambda path: path.write_text(path.read_text() + "1,2,3,4,5\n" * 100_000),
+    "other columns": lambda path: path.write_text("x;y;z\n" * 50_000),
+    "other types": lambda path: path.write_text("é,日\n" * 50_000),
+    "noise": lambda path: path.write_bytes(bytes(range(256)) * 2_000),
+    "removed": lambda path: path.unlink(),
+}
+
+
+@pytest.mark.parametrize("how", CHANGES)
+def test_a_file_that_changes_while_it_is_imported_is_taken_whole_or_not_at_all(
+    prey: Prey, files: Path, how: str
+) -> None:
+    """It is read twice, for its types and for its rows: what is between belongs to nobody."""
+    path = files / "x.csv"
+    path.write_text("a,b\n" + "1,2\n" * 200_000)
+    changed = []
+
+    def progress(share: float) -> None:
+        if share > 0.45 and not changed:
+            changed.append(CHANGES[how](path))
+
+    outcome = attempt(
+        lambda: prey.workspace.import_file("x.csv", "t", database=prey.database, progress=progress)
+    )
+    assert outcome.code in BAD_FILE | {None, "storage_error"}, outcome
+    there = prey.query("SELECT count(*) FROM sqlite_schema WHERE name = 't'").rows == [[1]]
+    assert there == (outcome.code is None)
+
+
 def test_an_import_beyond_the_room_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     small = Prey(tmp_path / "small", most_bytes=1_000_000)
     monkeypatch.chdir(small.cwd)

@@ -7,7 +7,7 @@ import gzip
 
 import pytest
 
-from mnemos.errors import AlreadyExists, InvalidInput, NotFound, Refused, SqlError, TimedOut, TooLarge
+from mnemos.errors import AlreadyExists, Busy, InvalidInput, NotFound, Refused, SqlError, TimedOut, TooLarge
 from mnemos.workspace.service import Workspace
 
 CSV = "item,eur,zip\nWidget,12.5,01234\nGadget,,10115\n"
@@ -154,6 +154,24 @@ def test_progress_goes_up_to_the_end(workspace, files):
     workspace.import_file("big.csv", "t", progress=told.append)
     assert told == sorted(told)
     assert len(told) > 2
+
+
+def test_a_file_that_is_written_meanwhile_is_not_imported(workspace, files):
+    (files / "growing.csv").write_text("a,b\n" + "1,2\n" * 100_000)
+
+    def grow(_: float) -> None:
+        with (files / "growing.csv").open("a") as file:
+            file.write("3,4\n")
+
+    with pytest.raises(Busy):
+        workspace.import_file("growing.csv", "t", progress=grow)
+    assert workspace.tables() == []
+
+
+def test_numbers_appended_to_a_column_without_a_type_are_numbers(workspace):
+    workspace.query("CREATE TABLE t (a, b, c TEXT)")
+    workspace.import_file(text="a,b,c\n1,0.5,7\n,,\n", table="t", mode="append")
+    assert workspace.query("SELECT * FROM t").rows == [[1, 0.5, "7"], [None, None, None]]
 
 
 # --- out -------------------------------------------------------------------------------------------

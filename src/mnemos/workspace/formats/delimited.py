@@ -30,8 +30,6 @@ from mnemos.workspace.formats.source import Source
 
 _SAMPLE = 64 * 1024
 _SAMPLE_LINES = 20
-# What a first record is compared with.
-_FOLLOWING = 200
 _SPELLED = {"\t": "tabs", ",": "commas", ";": "semicolons", "|": "pipes"}
 _EMPTY = ("", QUOTED_EMPTY)
 
@@ -235,8 +233,9 @@ class _Survey:
         self.count += len(good)
         if good and not self.first:
             self.first = good.pop(0)
-        if len(self.following) < _FOLLOWING:
-            self.following += good[: _FOLLOWING - len(self.following)]
+        if len(self.following) < names.FOLLOWING:
+            some = good[: names.FOLLOWING - len(self.following)]
+            self.following += [[cell[: names.COMPARED] for cell in record] for record in some]
         if good:
             self._scan(good)
 

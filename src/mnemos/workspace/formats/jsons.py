@@ -19,8 +19,6 @@ from mnemos.workspace.formats.model import BadLines, Column, Limits, Row
 from mnemos.workspace.formats.source import Source
 from mnemos.workspace.formats.values import ValueScan
 
-# What a first row is compared with.
-_FOLLOWING = 200
 # A key is a column's name; beyond this it is data.
 _LONGEST_KEY = 1_000
 
@@ -176,7 +174,7 @@ class _Survey:
         self.count += len(rows)
         if isinstance(self.shape, _Arrays) and rows and not self._first:
             self._first = rows.pop(0)
-            self._following = rows[:_FOLLOWING]
+            self._following = [tuple(map(_start, row)) for row in rows[: names.FOLLOWING]]
         self._scan(rows)
 
     def find_header(self, *, asked: bool | None, beside: Sequence[str]) -> bool:
@@ -226,6 +224,10 @@ def _shape_of(values: Sequence[Any], limits: Limits) -> _Shape:
     if counted[dict] and counted[dict] >= counted[list]:
         return _Objects(limits)
     return _Arrays(values, limits) if counted[list] else _Singles()
+
+
+def _start(value: Any) -> Any:
+    return value[: names.COMPARED] if isinstance(value, str) else None
 
 
 def _named(value: Any) -> str:

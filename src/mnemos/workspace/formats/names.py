@@ -18,6 +18,9 @@ _VALUE = re.compile(
 _YEAR = re.compile(r"(?:19|20)\d\d")
 # A longer first cell is prose.
 _LONGEST_NAME = 100
+# A first record is compared with so many others, and so much of their cells.
+FOLLOWING = 200
+COMPARED = _LONGEST_NAME + 1
 
 
 def tidy(names: Iterable[str], limits: Limits) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -44,6 +45,7 @@ class Import:
         self._clock = clock
         self._notes: list[str] = []
         self._untyped: frozenset[str] = frozenset()
+        self._before = (0, 0)
 
     def run(self, stream: BinaryIO, progress: Callable[[float], None]) -> dict[str, Any]:
         """Read the file once for its columns and types, then again for its rows, in one transaction."""
@@ -52,6 +54,7 @@ class Import:
             item=limits.LENGTH.value,
             columns=limits.COLUMN.value,
         )
+        self._before = _state(stream)
         try:
             source = open_table(
                 stream,
@@ -61,7 +64,7 @@ class Import:
                 limits=most,
                 on_progress=_checked(progress, self._clock),
             )
-            created, rows = self._transaction(source)
+            created, rows = self._transaction(source, stream)
         except BaseException as exc:
             raise failures.explained(exc, self._database, self._clock) from exc
         self._database.note_use()
@@ -75,7 +78,7 @@ class Import:
             "schema_changed": self._database.guard.changes_schema,
         }
 
-    def _transaction(self, source: Table) -> tuple[bool, int]:
+    def _transaction(self, source: Table, stream: BinaryIO) -> tuple[bool, int]:
         self._database.guard.begin_call()
         self._database.guard.begin_statement()
         with self._database.agents(read_only=False) as connection:
@@ -87,6 +90,12 @@ class Import:
                 for batch in source.batches():
                     connection.executemany(statement, batch)
                 rows = connection.total_changes() - before
+                if _state(stream) != self._before:
+                    raise Failure(
+                        "busy",
+                        f"{self._wanted.name} was written while it was read; nothing was changed. Import it "
+                        "again",
+                    )
                 if self._database.guard.takes_away:
                     snapshots.keep(self._database)
                 self._own("COMMIT")
@@ -224,6 +233,12 @@ class Import:
     def _own(self, sql: str) -> None:
         with self._database.own() as connection:
             connection.execute(sql)
+
+
+def _state(stream: BinaryIO) -> tuple[int, int]:
+    """Differs when a file was written: its types were found in another one then."""
+    found = os.fstat(stream.fileno())
+    return found.st_size, found.st_mtime_ns
 
 
 def _untyped(connection: apsw.Connection, table: str) -> frozenset[str]:

@@ -24,6 +24,8 @@ FILES: dict[str, tuple[str, bytes, bytes, int, bytes]] = {
         6_000_000,
         b"{}]",
     ),
+    "long rows of csv": ("csv", b"id,name\n", b"12345," + b"x" * 400_000 + b"\n", 40_000_000, b""),
+    "long rows of json": ("json", b"[", b'["a", "' + b"x" * 400_000 + b'"],', 40_000_000, b'["a", "b"]]'),
     "an open quote": ("csv", b'id,name\n1,2\n1,"', b"this quote is never closed\n", 4_000_000, b""),
     "an endless line": ("csv", b"id,name\n1,2\n", b"one line without an end, ", 60_000_000, b""),
     "an endless line of json": ("jsonl", b'{"id": 1}\n', b"one line without an end, ", 60_000_000, b""),
