@@ -31,7 +31,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The default home, not made yet; nothing of the user's own is read or written."""
-    for name in [name for name in os.environ if name.startswith(("MNEMOS_", "HERMES_"))]:
+    for name in [name for name in os.environ if name.startswith(("MNEMOS_", "HERMES_", "HONCHO_"))]:
         monkeypatch.delenv(name)
     folder = tmp_path / "home"
     monkeypatch.setenv("MNEMOS_HOME", str(folder))

@@ -1,11 +1,10 @@
-"""The composition root: settings choose an engine, the engine carries the parts."""
+"""A memory: one question over everything, tools for agent loops, and what people may want to take back."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -13,40 +12,34 @@ from typing import TYPE_CHECKING, Any, Self
 
 from mnemos.errors import (
     InvalidInput,
-    MnemosError,
     NotFound,
     Refused,
     Unavailable,
 )
 from mnemos.facts import undo as undo_facts
-from mnemos.facts.model import KIND
-from mnemos.facts.service import Facts
-from mnemos.home import IN_MEMORY, Home, part, path_of
+from mnemos.home import IN_MEMORY, path_of
 from mnemos.inputs import names, optional_moment, whole
 from mnemos.notebook import undo as undo_notes
 from mnemos.notebook.model import Book
-from mnemos.notebook.service import Notebook
-from mnemos.notebook.shelf import Folder, KeptInMemory, Shelf
 from mnemos.operations import registry
+from mnemos.parts import TEMPLATES, Parts, folder_of
 from mnemos.sessions import undo
 from mnemos.sessions.recording import Clock
 from mnemos.sessions.service import Sessions
 from mnemos.settings import Settings
-from mnemos.storage.base import AuditRow, Check, Filters, Results, Storage, Writes, failed, passed
+from mnemos.storage.base import AuditRow, Filters, Writes
 from mnemos.storage.sqlite.foreign import hermes_memory
 
 if TYPE_CHECKING:
+    from mnemos.backends.entries import Entries
     from mnemos.facts.importing import Report
-    from mnemos.recall.embedders.base import Embedder
-    from mnemos.recall.embedding import Embedding
     from mnemos.recall.model import Recall
-    from mnemos.recall.service import Recaller
     from mnemos.relief import Relieved
-    from mnemos.workspace.service import Workspace
 
 MOST_HITS = 200
 _A_PAGE = 200
-DEFAULT_SPACE = "default"
+# What a question may spend on entries that are not indexed.
+_SETTLE_SECONDS = 0.2
 
 
 def open(
@@ -67,78 +60,8 @@ def open(
     return memory
 
 
-class Memory(Home):
+class Memory(Parts):
     """One home in one space. A context manager; ``close`` twice does no harm."""
-
-    # --- parts ------------------------------------------------------------------------------
-
-    @part
-    def sessions(self) -> Sessions:
-        return Sessions(self.storage, self.settings, self.clock, self._ranked)
-
-    @part
-    def facts(self) -> Facts:
-        # Without a session of the host's, this object is one.
-        session_id = f"memory-{os.urandom(8).hex()}"
-        return Facts(self.storage, self.settings, self.clock, self._ranked_facts, session_id)
-
-    @part
-    def notebook(self) -> Notebook:
-        return Notebook(self.shelf, self.storage, self.settings, self.clock)
-
-    @part
-    def shelf(self) -> Shelf:
-        """Where the files of the notebook are: of the default space in the home itself."""
-        if self._in_memory:
-            return KeptInMemory()
-        home = self.settings.home
-        if self.settings.space != DEFAULT_SPACE:
-            # One folder a space, however deep its name: none lies inside another.
-            home = home / "spaces" / self.settings.space.replace("/", "+")
-        return Folder(home / "memories", busy_seconds=self.settings.busy_seconds)
-
-    @part
-    def workspace(self) -> Workspace:
-        """SQL databases of the agent's own, in a sandbox; nothing starts before the first call."""
-        # Whoever only remembers should not wait for what the workspace needs.
-        from mnemos.workspace.names import folder_of
-        from mnemos.workspace.service import Workspace
-
-        settings = self.settings
-        home = Path(self._temporary) if self._in_memory else settings.home
-        files = (
-            Path(settings.files).expanduser() if settings.files else folder_of(home, "files", settings.space)
-        )
-        return Workspace(
-            folder_of(home, "databases", settings.space),
-            files=files,
-            most_bytes=settings.database_bytes,
-            seconds=settings.query_seconds,
-            read_only=self._read_only or settings.disabled,
-            history=None if self._in_memory else (self.database, settings.space),
-            schema_changed=self._tables_changed,
-        )
-
-    def tables_block(self) -> str:
-        """The tables of the workspace for a system prompt; empty, at no cost, where there are none."""
-        from mnemos.workspace import prompt
-
-        return prompt.block(self.workspace, self.settings.prompt_schema_tokens)
-
-    @part
-    def _temporary(self) -> str:
-        """A folder for the files of a memory that is kept in memory; gone when it is closed."""
-        import tempfile
-
-        return tempfile.mkdtemp(prefix="mnemos-")
-
-    @part
-    def embedding(self) -> Embedding:
-        """The vectors of this home: made in the background, or by ``embedding.catch_up()``."""
-        from mnemos.recall.embedding import Embedding
-
-        may_write = not self.settings.disabled
-        return Embedding(self.storage, self.settings.embedder, self._embedder, may_write=may_write)
 
     def recall(
         self,
@@ -154,16 +77,20 @@ class Memory(Home):
         exclude_session_ids: Sequence[str] | None = None,
         now: float | None = None,
         words_only: bool = False,
+        user_id: str | None = None,
     ) -> Recall:
         """One question over everything: the passages that answer it best, and the same packed as text.
 
         ``budget``: the tokens of the text; None: as many as the hits take. ``now``: what "last week" in
         the question is seen from. ``words_only``: without vectors, and without loading what they need.
+        ``user_id``: whose entries are looked at; those of other users never are.
         """
         if not isinstance(query, str):
             raise InvalidInput(f"query is a {type(query).__name__}; use a text")
-        # People edit notes by hand.
+        # People edit notes and templates by hand.
         self.notebook.sync()
+        self.entries.settle(_SETTLE_SECONDS)
+        self._feed_templates()
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_HITS:
             raise InvalidInput(f"limit is {limit!r}; use 1 to {MOST_HITS}")
         filters = Filters(
@@ -178,17 +105,10 @@ class Memory(Home):
             filters,
             limit=limit,
             budget=None if budget is None else whole("budget", budget),
-            kinds=_known_kinds(names("kinds", kinds)),
+            kinds=self._kinds(_known_kinds(names("kinds", kinds)), user_id),
             now=optional_moment("now", now),
             lexical=words_only,
         )
-
-    @part
-    def recaller(self) -> Recaller:
-        # Whoever only records should not wait for what recall needs.
-        from mnemos.recall.service import Recaller
-
-        return Recaller(self.storage, self.embedding, self.clock)
 
     # --- for agent loops --------------------------------------------------------------------
 
@@ -229,11 +149,13 @@ class Memory(Home):
     def forget(self, ref: str) -> dict[str, Any]:
         """Erase what a reference names, in rows, index and log; it cannot be undone.
 
-        ``message:ID``, ``session:ID``, ``fact:ID`` or ``note:ID``. Answers ``pending`` while another reader
-        keeps the log from being emptied, and ``copies``: files that may still hold the text.
+        ``message:ID``, ``session:ID``, ``fact:ID``, ``note:ID``, ``entry:ID`` or ``template:NAME``. Answers
+        ``pending`` while another reader keeps the log from being emptied, and ``copies``: files that may
+        still hold it.
         """
         self._check_enabled()
         kind, _, name = ref.partition(":") if isinstance(ref, str) else ("", "", "")
+        lifted = self._lifted_from(kind, name)
         if kind == "message" and name.isascii() and name.isdecimal():
             self.sessions.forget_message(int(name))
         elif kind == "session" and name:
@@ -242,9 +164,18 @@ class Memory(Home):
             self.facts.forget(name)
         elif kind == "note" and name:
             self.notebook.forget(name)
+        elif kind == "entry" and name:
+            self.entries.forget(name)
+        elif kind == "template" and name:
+            if not self.templates.delete_template(name):
+                raise NotFound(f"there is no template {name!r}; see `mnemos templates list`")
         else:
-            raise InvalidInput(f"{ref!r} names nothing; use message:ID, session:ID, fact:ID or note:ID")
-        return self.scrubbed(ref)
+            raise InvalidInput(
+                f"{ref!r} names nothing; use message:ID, session:ID, fact:ID, note:ID, entry:ID or "
+                "template:NAME"
+            )
+        done = self.scrubbed(ref)
+        return done | {"copies": [*done["copies"], *lifted]}
 
     def scrubbed(self, ref: str) -> dict[str, Any]:
         """Reach the bytes of what was just forgotten; the answer of ``forget``."""
@@ -263,6 +194,14 @@ class Memory(Home):
         books = [Book(name) for name in self.settings.notebook_files]
         return relieve(self.notebook, self.facts, books, threshold=threshold, dry_run=dry_run)
 
+    def evaluate(
+        self, *, progress: Callable[[float], None] | None = None, workload: bool = True
+    ) -> dict[str, Any]:
+        """Compare the backends that could be used here; the report. Nothing that it stores stays."""
+        from mnemos.backends.evaluation.running import evaluated
+
+        return evaluated(self.settings, self._throw_away, progress, workload=workload)
+
     def import_hermes_memory(
         self,
         path: str | os.PathLike[str] | None = None,
@@ -274,73 +213,42 @@ class Memory(Home):
 
     # --- inside -----------------------------------------------------------------------------
 
-    def _opened(self, storage: Storage) -> None:
-        if self.settings.embedder != "none" and not self.settings.disabled:
-            storage.when_idle(lambda: self.embedding.in_background())
-
-    def _tables_changed(self, database: str) -> None:
-        """Tell recall of the tables there are now."""
-        from mnemos.workspace import passages
-
-        passages.feed(self.storage, database, self.workspace.tables(database), self.clock())
-
-    def close(self) -> None:
-        if "workspace" in self.__dict__:
-            self.workspace.close()
-        if "_temporary" in self.__dict__:
-            shutil.rmtree(self._temporary, ignore_errors=True)
-        super().close()
-
-    def _settle(self) -> None:
-        if "facts" in self.__dict__:
-            self.facts.flush()
-
-    def _checks(self) -> Iterator[Check]:
-        yield from self._vectors_check()
-        yield from self._workspace_check()
-
-    def _workspace_check(self) -> Iterator[Check]:
-        """One line for all databases that are sound, and one for each that is not."""
-        sound = 0
-        for info in self.workspace.databases():
-            try:
-                problems = self.workspace.check(info.name)
-            except MnemosError as exc:
-                problems = [str(exc)]
-            if problems:
-                yield failed("workspace", f"the database {info.name}: {'; '.join(problems)}")
-            else:
-                sound += 1
-        said = f"{sound} database{'s' * (sound != 1)} sound" if sound else "no database yet"
-        yield passed("workspace", said)
-
-    def _vectors_check(self) -> Iterator[Check]:
-        if not self.embedding.is_wanted:
-            yield passed("vectors", "none are wanted")
-            return
+    def _lifted_from(self, kind: str, name: str) -> list[str]:
+        """Templates that may hold what is about to be forgotten."""
         try:
-            coverage = self.embedding.coverage()
-        except (Unavailable, InvalidInput) as exc:
-            yield failed("vectors", f"recall works by words alone: {exc}")
-            return
-        yield passed("vectors", f"{coverage.done} of {coverage.total} passages have theirs")
+            if kind == "message" and name.isascii() and name.isdecimal():
+                name = self.sessions.get_messages_around(int(name), 0, 0)[0]["session_id"]
+            elif kind != "session":
+                return []
+            return self.templates.lifted_from([name, *self.sessions.get_lineage(name)])
+        except NotFound:
+            return []
+        except Unavailable:
+            # A folder that cannot be read keeps nobody from forgetting.
+            return [str(folder_of(self.settings) / TEMPLATES)]
 
-    def _mended(self) -> Iterator[Check]:
-        yield passed("facts", f"{self.facts.mend()} are found again")
+    def _kinds(self, kinds: list[str] | None, user_id: str | None) -> list[str] | None:
+        """The kinds of passages to look at: of entries, those of one user."""
+        from mnemos.backends.contract import known_user
+        from mnemos.recall.model import KINDS
+        from mnemos.storage.entries import KIND as ENTRY
+        from mnemos.storage.entries import USUAL_USER, kind_of
 
-    def _ranked(self, query: str, filters: Filters) -> Results:
-        """Messages that answer a question, best first: what session_search asks."""
-        return self.recaller.messages(query, filters)
+        user = USUAL_USER if user_id is None else known_user(user_id)
+        if kinds is None:
+            if not self.storage.read(lambda tx: tx.entries.has_others(user)):
+                return None
+            kinds = list(KINDS)
+        return [kind_of(user) if kind == ENTRY else kind for kind in kinds]
 
-    def _ranked_facts(self, query: str, scope: str | None, limit: int) -> list[str]:
-        """Refs of facts that answer a question: what memory_search asks."""
-        return self.recaller.refs(query, KIND, Filters(group=scope), limit)
+    def _throw_away(self, folder: Path) -> Entries:
+        """The local backend in a database of its own, for trials."""
+        from mnemos.backends.entries import Entries
 
-    def _embedder(self, spec: str) -> Embedder:
-        from mnemos.recall.embedders.base import embedder
-
-        at = self.settings.embedding
-        return embedder(spec, base_url=at.base_url, api_key=at.api_key, timeout=at.timeout)
+        memory = Memory(replace(self.settings, home=folder, disabled=False), clock=self.clock)
+        made = Entries(memory.storage, memory.settings, self.clock, memory._meaning, memory.close)
+        memory.__dict__["entries"] = made
+        return made
 
     def _mark_undone(self, tx: Writes, entry: AuditRow) -> None:
         by = tx.audit.record(

@@ -19,6 +19,7 @@ from typing import Any
 from mnemos.errors import InvalidInput, PermissionDenied
 
 _SPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*(/[A-Za-z0-9][A-Za-z0-9._@-]*)*")
+_BACKEND = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _PROVIDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _PROMPT_PARTS = ("notebook", "facts", "tables")
 _OF_MEMORY = ("provider", "prompt_parts", "prefetch_tokens", "prefetch_seconds")
@@ -64,6 +65,18 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
+class Honcho:
+    """A Honcho server that keeps what is known about users."""
+
+    base_url: str = "https://api.honcho.dev"
+    app_id: str = "hermes-agent"
+    """The workspace there."""
+    api_key: str = ""
+    timeout: float = 10.0
+    """How long a call may take, its repetitions included."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     home: Path
     space: str = "default"
@@ -93,6 +106,14 @@ class Settings:
     audit_days: int = 30
     """How long a deleted session can be brought back with undo."""
     llm: Model = Model()
+    code_tools: tuple[str, ...] = ()
+    """Tools that run something, besides those that are known: what kind of work a session was."""
+    file_tools: tuple[str, ...] = ()
+    """Tools that read and write files, likewise."""
+    research_tools: tuple[str, ...] = ()
+    """Tools that search and read elsewhere, likewise."""
+    template_tokens: int = 4000
+    """What a template may add to a conversation."""
     embedder: str = "static"
     """What makes vectors: ``static``, ``none``, ``onnx:MODEL``, ``endpoint:MODEL`` or a plug-in."""
     embedding: Model = Model()
@@ -113,6 +134,9 @@ class Settings:
     """What is recalled for a message may take so much of its prompt."""
     prefetch_seconds: float = 8.0
     """How long a turn waits for an external provider."""
+    backend: str = ""
+    """What keeps entries: ``null``, ``local``, ``honcho`` or a plug-in; empty: as it comes."""
+    honcho: Honcho = Honcho()
 
     @classmethod
     def load(
@@ -126,12 +150,15 @@ class Settings:
         found |= _from_environment(env)
         found |= {name: value for name, value in flags.items() if value is not None}
         llm, embedding = found.pop("llm", {}), found.pop("embedding", {})
+        honcho = found.pop("honcho", {})
         settings = cls(home=folder, **_checked(found))
         if not isinstance(llm, Model):
             llm = _endpoint("llm", ("base_url", "model"), llm, env)
         if not isinstance(embedding, Model):
             embedding = _endpoint("embedding", ("base_url",), embedding, env)
-        return replace(settings, llm=llm, embedding=embedding)
+        if not isinstance(honcho, Honcho):
+            honcho = _honcho(honcho, env)
+        return replace(settings, llm=llm, embedding=embedding, honcho=honcho)
 
 
 def _folder(name: str | Path) -> Path:
@@ -196,6 +223,7 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
         "notebook_files": ("MNEMOS_NOTEBOOK",),
         "provider": ("MNEMOS_PROVIDER",),
         "files": ("MNEMOS_FILES",),
+        "backend": ("MNEMOS_BACKEND", "HERMES_MEMORY_BACKEND"),
     }
     found: dict[str, Any] = {}
     for setting, variables in names.items():
@@ -233,6 +261,23 @@ def _endpoint(name: str, known: Sequence[str], found: Mapping[str, Any], env: Ma
         model=env.get(variables.get("model", "")) or str(found.get("model", "")),
         api_key=env.get(str(found.get("api_key_env", variables["api_key"])), ""),
         timeout=_positive(f"{name}.timeout", found.get("timeout", 60.0)),
+    )
+
+
+def _honcho(found: Any, env: Mapping[str, str]) -> Honcho:
+    """The table ``[honcho]`` of config.toml; the environment wins, and only it has the key."""
+    known = ("base_url", "app_id", "timeout")
+    if not isinstance(found, Mapping) or set(found) - set(known):
+        raise InvalidInput(
+            f"[honcho] in config.toml must be a table with {', '.join(known)} "
+            "(the key itself belongs into the environment)"
+        )
+    usual = Honcho()
+    return Honcho(
+        base_url=env.get("HONCHO_BASE_URL") or str(found.get("base_url", usual.base_url)),
+        app_id=env.get("HONCHO_APP_ID") or str(found.get("app_id", usual.app_id)),
+        api_key=env.get("HONCHO_API_KEY", ""),
+        timeout=_positive("honcho.timeout", found.get("timeout", usual.timeout)),
     )
 
 
@@ -285,6 +330,14 @@ def _files(name: str, value: Any) -> tuple[str, ...]:
     return tuple(one for one in every if one in wanted)
 
 
+def _names(name: str, value: Any) -> tuple[str, ...]:
+    """Names in a list, or in one text with commas."""
+    several = value.split(",") if isinstance(value, str) else value
+    if not isinstance(several, (list, tuple)) or not all(isinstance(one, str) for one in several):
+        raise InvalidInput(f"{name} is {value!r}; use a list of names")
+    return tuple(one.strip() for one in several if one.strip())
+
+
 def check_provider(name: str, value: Any) -> str:
     """The name of a provider; empty for none, and for the built-in one, which is always there."""
     known = value.strip() if isinstance(value, str) else None
@@ -292,6 +345,14 @@ def check_provider(name: str, value: Any) -> str:
         return ""
     if known is None or not _PROVIDER.fullmatch(known):
         raise InvalidInput(f"{name} is {value!r}; use a name of letters, digits and . _ -")
+    return known
+
+
+def _backend(name: str, value: Any) -> str:
+    """The name of a backend, in lower case; empty when the choice is left open."""
+    known = value.strip().lower() if isinstance(value, str) else None
+    if known is None or (known and not _BACKEND.fullmatch(known)):
+        raise InvalidInput(f"{name} is {value!r}; use null, local, honcho or the name of a plug-in")
     return known
 
 
@@ -334,6 +395,10 @@ _READ = {
     "notebook_files": _files,
     "memory_characters": _whole,
     "user_characters": _whole,
+    "code_tools": _names,
+    "file_tools": _names,
+    "research_tools": _names,
+    "template_tokens": _tokens,
     "embedder": _text,
     "provider": check_provider,
     "prompt_parts": _prompt_parts,
@@ -343,4 +408,5 @@ _READ = {
     "files": _text,
     "prefetch_tokens": _tokens,
     "prefetch_seconds": _positive,
+    "backend": _backend,
 }

@@ -29,12 +29,13 @@ from mnemos.sessions.model import MESSAGE_FIELDS
 from mnemos.settings import Model, Settings
 from mnemos.storage.base import MessageRow, SessionRow
 from mnemos.storage.sqlite.search import CANDIDATES
+from mnemos.templates.service import Templates
 from mnemos.workspace.service import Workspace
 
 from .pages import DOCS, REFERENCE, text_of
 
 PYTHON = text_of(REFERENCE / "python.md")
-PARTS = (Memory, SessionDB, Facts, Notebook, Workspace)
+PARTS = (Memory, SessionDB, Facts, Notebook, Templates, Workspace)
 
 
 def test_the_page_of_operations_is_up_to_date() -> None:
@@ -58,7 +59,7 @@ def _methods(kind: type) -> Iterator[str]:
 @pytest.mark.parametrize("name", sorted({name for kind in PARTS for name in _methods(kind)}))
 def test_every_method_stands_in_the_reference_as_it_is_called(name: str) -> None:
     for kind in PARTS:
-        if method := getattr(kind, name, None):
+        if callable(method := getattr(kind, name, None)):
             assert f"\n### `{name}({_parameters(method)})`\n" in PYTHON
 
 
@@ -93,7 +94,7 @@ def test_every_error_is_listed_with_its_class_its_parent_and_its_exit_code(kind:
 @pytest.mark.parametrize("field", fields(Settings), ids=lambda field: field.name)
 def test_every_setting_is_listed_with_its_default(field: Any) -> None:
     default = _row(REFERENCE / "settings.md", field.name)[1]
-    if field.name not in ("home", "actor", "embedding", "llm"):
+    if field.name not in ("home", "actor", "embedding", "llm", "honcho"):
         shown = str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
         assert default == f"`{shown}`"
 

@@ -71,7 +71,11 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         memory.notebook.add("C[deploy.day]: nvr on Sundays")
         memory.notebook.add("Answers to Sam", target="user")
         _fill_workspace(memory.workspace)
+        memory.templates.create_template("slot-bug", "read-slots", tags=["bakery"])
+        memory.entries.store("default", "city", "Lisbon, near the river")
+        memory.entries.store("sam", "pref_editor", "vim")
         memory.backup(root / "copy.db")
+    (root / "home" / "config.toml").write_text('backend = "local"\n')
     _make_hermes_memory(root / "hermes-memory.db")
     return root
 

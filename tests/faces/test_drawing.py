@@ -19,6 +19,7 @@ from mnemos.memory import Memory
 from mnemos.operations import registry
 from mnemos.operations.base import Done, Result, no_progress
 from mnemos.operations.changes import Log
+from mnemos.operations.evaluating import Evaluated
 from mnemos.operations.factlists import FactList, ScopeList
 from mnemos.operations.facts import FactsFound, History
 from mnemos.operations.finding import ConversationsFound, MessagesFound
@@ -93,6 +94,15 @@ def everywhere(text: str) -> list[Result]:
         "label": text, "open": False, "hot": 0, "live": 1, "opened_at": "2026-01-01T00:00:00.000Z",
         "touched_at": "2026-01-01T00:00:00.000Z", "closed_at": "2026-01-02T00:00:00.000Z",
     }  # fmt: skip
+    tried = {
+        "backend_name": text, "score": 85, "recommendation": "RECOMMENDED", "is_cloud": True, "notes": [text],
+        "store_latency_ms": 0.1, "retrieve_latency_ms": 12.0, "query_latency_ms": 1.0,
+    }  # fmt: skip
+    worked = {
+        "entries": 300, "latencies": {"store": {"p50": 0.1, "p95": 20.0}}, "recall_words": {"5": 1.0},
+        "recall_paraphrased": {"5": 0.5}, "exact": True, "isolated": True, "persistent": True,
+        "cleared": True,
+    }  # fmt: skip
     entry = {"id": 1, "at": 0.0, "actor": text, "operation": "x", "ref": text, "undone_by": 2}
     rows = {"statement": text, "columns": [text], "rows": [[text], [None], [1]], "changes": 0}
     rows |= {"truncated": True}
@@ -121,6 +131,11 @@ def everywhere(text: str) -> list[Result]:
         QueryAnswer(
             columns=[text], rows=[[text]], row_count=1, truncated=True, next_offset=1, changes=0,
             size_bytes=1, elapsed_ms=1.0, warnings=[text], results=[rows],
+        ),
+        Evaluated(
+            timestamp=0.0, backends_evaluated=1, evaluations=[tried], recommendation=text,
+            workloads={text: worked, "none": worked | {"exact": False, "latencies": {}}},
+            skipped={text: text}, html=text,
         ),
         Done(done=text),
     ]  # fmt: skip

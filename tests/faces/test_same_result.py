@@ -44,6 +44,14 @@ def comparable(result: dict[str, Any], root: Path) -> dict[str, Any]:
         there["done"] = _MOMENT.sub("MOMENT", there["done"])
     if "former_data" in there:
         there["former_data"] = _MOMENT.sub("MOMENT", there["former_data"])
+    if "created_at" in there.get("template", ()):
+        there["template"]["created_at"] = "MOMENT"
+    if "evaluations" in there:
+        # Times differ, and the folder that was used and is gone.
+        there |= {
+            "timestamp": "MOMENT",
+            "evaluations": sorted(one["backend_name"] for one in there["evaluations"]),
+        }
     for fact in there.get("stored", ()):
         # Each face stores it at a moment of its own.
         fact |= {"at": "MOMENT", "valid_from": "MOMENT"}

@@ -25,6 +25,9 @@ AT_STAKE = {
     "memory_purge": ("the history of 1 fact",),
     "sqlite_delete": ("experiment", "1 table", "snapshots"),
     "memory_forget": ("2 statements on srv.prod", "for good"),
+    "memory_backend": ("the entry 'pref_editor' of sam",),
+    "entries_delete": ("the entry 'city' of default",),
+    "templates_delete": ("template read-slots", "1 example", "for good"),
 }
 
 
@@ -35,14 +38,16 @@ def root(filled: Path, tmp_path: Path) -> Path:
 
 
 def held(root: Path) -> list[dict[str, Any]]:
-    """Every session with its messages, every fact, every database; ids of messages are left out."""
+    """All sessions with their messages, facts, databases, templates, entries; not the ids of messages."""
     with Memory.at(root / "home") as memory:
         sessions = list(memory.sessions.export_all())
         databases = [asdict(info) for info in memory.workspace.databases()]
         facts = [asdict(fact) for fact in memory.facts.listed(states=("live", "superseded", "retired"))]
+        templates = [{"id": one.name, **one.to_dict()} for one in memory.templates.list_templates()]
+        entries = [{"id": key} for user in memory.entries.users() for key in memory.entries.list_keys(user)]
     for session in sessions:
         session["messages"] = [{**message, "id": None} for message in session["messages"]]
-    return [*sessions, *facts, *databases]
+    return [*sessions, *facts, *databases, *templates, *entries]
 
 
 def test_every_operation_that_takes_something_away_is_tried_here() -> None:

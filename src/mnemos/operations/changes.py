@@ -67,7 +67,8 @@ class Undo(Operation, frozen=True, kw_only=True):
 
 
 class Forget(Operation, frozen=True, kw_only=True):
-    """Erase a message, a session, a fact or a note for good: rows, index, log. It cannot be undone."""
+    """Erase a message, a session, a fact, a note, an entry or a template for good: rows, index, log. It
+    cannot be undone."""
 
     traits: ClassVar[Traits] = Traits(
         title="Forget for good",
@@ -77,7 +78,9 @@ class Forget(Operation, frozen=True, kw_only=True):
         example=("message:42", "--yes"),
     )
 
-    ref: Annotated[str, Meta(description="message:ID, session:ID, fact:ID or note:ID")]
+    ref: Annotated[
+        str, Meta(description="message:ID, session:ID, fact:ID, note:ID, entry:ID or template:NAME")
+    ]
 
     def run(self, memory: Memory, progress: Progress) -> Forgotten:  # noqa: ARG002
         return Forgotten(**memory.forget(self.ref))

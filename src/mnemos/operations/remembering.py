@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
+from mnemos.errors import InvalidInput, Refused
 from mnemos.operations.base import Operation, Progress, Result, Traits
 from mnemos.operations.facts import FactsWritten, Scope, SessionId
 from mnemos.operations.factwords import described, fact_dict
@@ -29,8 +30,11 @@ class Remember(Operation, frozen=True, kw_only=True):
 
     text: Annotated[str, Meta(description="A sentence or two; - or nothing: standard input")]
     kind: Annotated[
-        Literal["auto", "fact", "note"],
-        Meta(description="fact: found when needed; note: stands in every prompt. auto is a fact"),
+        Literal["auto", "fact", "note", "entry"],
+        Meta(
+            description="fact: found when needed; note: stands in every prompt; entry: about the user, under "
+            "target as its key. auto is a fact"
+        ),
     ] = "auto"
     target: Annotated[
         str | None, Meta(description="What it is about, e.g. db.staging; of a note: memory or user")
@@ -42,12 +46,29 @@ class Remember(Operation, frozen=True, kw_only=True):
         if self.kind == "note":
             use = memory.notebook.add(self.text, target=self.target or "memory")
             return Remembered(kind="note", where=use.book.filename, stored=[], warning=use.warning)
+        if self.kind == "entry":
+            return _as_entry(memory, self.target, self.text)
         written = memory.facts.remember(
             self.text, target=self.target, scope=self.scope, session_id=self.session_id
         )
         done = FactsWritten.of(written)
         stored = [fact_dict(memory.facts.get(one.id)) for one in written.facts]
         return Remembered(kind="fact", where="facts", stored=stored, done=done)
+
+
+def _as_entry(memory: Memory, key: str | None, text: str) -> Remembered:
+    from mnemos.backends.null import NullBackend
+    from mnemos.storage.entries import USUAL_USER
+
+    if key is None:
+        raise InvalidInput("an entry needs a target: the key to keep it under, such as pref_editor")
+    if isinstance(memory.backend, NullBackend):
+        raise Refused(
+            f"nothing was kept: the backend is disabled ({memory.backend.reason}); MNEMOS_BACKEND=local "
+            "keeps entries on this machine"
+        )
+    memory.backend.store(USUAL_USER, key, text)
+    return Remembered(kind="entry", where=memory.backend.backend_name, stored=[])
 
 
 class Remembered(Result, frozen=True, kw_only=True):
@@ -60,7 +81,8 @@ class Remembered(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         if self.done is None:
-            return f"Remembered as a {self.kind} in {self.where}. {self.warning}".rstrip()
+            article = "an" if self.kind == "entry" else "a"
+            return f"Remembered as {article} {self.kind} in {self.where}. {self.warning}".rstrip()
         lines = [
             f"Remembered as a {self.kind}: {described(fact)}"
             + (f", in place of {', '.join(one['replaced'])}" if one["replaced"] else "")

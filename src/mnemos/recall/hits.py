@@ -54,7 +54,8 @@ def _passage_hit(scene: Scene, candidate: Candidate, score: float) -> RecallHit:
     passage = line.passage
     assert passage is not None  # noqa: S101
     return RecallHit(
-        passage.kind,
+        # Of an entry: whose it is stands behind a colon.
+        passage.kind.partition(":")[0],
         passage.ref,
         passage.session_id,
         passage.speaker or "",

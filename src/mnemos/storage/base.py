@@ -17,6 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from mnemos.storage.entries import EntryReads, EntryWrites
 from mnemos.storage.facts import FactReads, FactWrites
 from mnemos.storage.passages import PassageReads, PassageWrites, VectorReads, VectorWrites
 from mnemos.text.query import Query
@@ -363,6 +364,9 @@ class Reads(Protocol):
     def facts(self) -> FactReads: ...
 
     @property
+    def entries(self) -> EntryReads: ...
+
+    @property
     def audit(self) -> AuditReads: ...
 
 
@@ -378,6 +382,9 @@ class Writes(Protocol):
 
     @property
     def facts(self) -> FactWrites: ...
+
+    @property
+    def entries(self) -> EntryWrites: ...
 
     @property
     def audit(self) -> AuditWrites: ...

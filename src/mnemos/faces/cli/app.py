@@ -24,7 +24,9 @@ _GROUPS = {
     "notebook": "The notes in every prompt: show, add, edit, undo.",
     "workspace": "SQL databases of the agent's own: query, schema, import, export, restore.",
     "providers": "Other memories beside the built-in one: list, status, setup.",
+    "templates": "Tool calls that worked, for new sessions to begin with: list, create, suggest.",
     "connect": "Let another program use this memory.",
+    "entries": "What is known about users, as keys and values: list, get, set, query, delete.",
     "import": "Bring in what other programs keep.",
     "facts": "Constraints, decisions, values: write, search, history, scopes, export.",
 }

@@ -13,6 +13,7 @@ from mnemos.faces.cli.plain import plain
 from mnemos.faces.cli.tables import draw_answer
 from mnemos.operations.base import Result
 from mnemos.operations.changes import Log
+from mnemos.operations.evaluating import Evaluated, milliseconds
 from mnemos.operations.factlists import FactList, ScopeList
 from mnemos.operations.facts import FactsFound, History
 from mnemos.operations.factwords import day
@@ -235,6 +236,49 @@ def _scopes(result: ScopeList, console: Console) -> None:
     console.print(table)
 
 
+def _evaluated(result: Evaluated, console: Console) -> None:
+    table = _table("backend", "points", "verdict", "store ms", "retrieve ms", "query ms", "data",
+                   right=("points", "store ms", "retrieve ms", "query ms"))  # fmt: skip
+    for one in result.evaluations:
+        good = one["recommendation"] == "RECOMMENDED"
+        calls = [milliseconds(one[f"{call}_latency_ms"]) for call in ("store", "retrieve", "query")]
+        where = Text("leaves this machine", style="red") if one["is_cloud"] else Text("stays here")
+        verdict = Text(one["recommendation"], style="green" if good else "yellow")
+        table.add_row(written(one["backend_name"]), str(one["score"]), verdict, *calls, where)
+    console.print(table)
+    _workloads(result.workloads, console)
+    for one in result.evaluations:
+        for note in one["notes"]:
+            console.print(written(f"{one['backend_name']}: {note}", "dim"))
+    for name, why in result.skipped.items():
+        console.print(written(f"{name} was not evaluated: {why}", "dim"))
+    console.print(written(result.recommendation, "bold"))
+    if result.html:
+        console.print(written(f"The page is {result.html}"))
+
+
+def _workloads(workloads: dict[str, dict[str, Any]], console: Console) -> None:
+    if not workloads:
+        return
+    calls = ("store", "retrieve", "query")
+    table = _table("workload", *calls, "own", "other", "promises", right=("own", "other"))
+    for name, one in workloads.items():
+        times = [
+            f"{milliseconds(found['p50'])}/{milliseconds(found['p95'])}" if found else ""
+            for found in (one["latencies"].get(call) for call in calls)
+        ]
+        shares = [f"{one[kept].get('5', 0):.0%}" for kept in ("recall_words", "recall_paraphrased")]
+        broken = [kept for kept in ("exact", "isolated", "persistent", "cleared") if not one[kept]]
+        told = Text(f"not {', '.join(broken)}", style="red") if broken else Text("all kept", style="green")
+        table.add_row(written(name), *times, *shares, told)
+    entries = max(one["entries"] for one in workloads.values())
+    note = f"{entries} entries; ms p50/p95; found among the first five, asked in own and in other words"
+    console.print()
+    console.print(table)
+    console.print(Text(note, style="dim"))
+    console.print()
+
+
 def _fact(fact: dict[str, Any]) -> Text:
     live = fact["state"] == "live"
     text = Text().append(fact["type"], style="bold" if live else "dim")
@@ -250,6 +294,7 @@ def _kept(fact: dict[str, Any]) -> Text:
 
 _DRAWINGS: dict[type[Result], Callable[[Any, Console], None]] = {
     ConversationsFound: _conversations,
+    Evaluated: _evaluated,
     Examined: _examined,
     Log: _log,
     MessagesFound: _messages,

@@ -126,15 +126,20 @@ class SqliteStorage:
                 if writer.connection.in_transaction:
                     writer.connection.execute("ROLLBACK")
                 writer.sessions.rolled_back()
+                writer.entries.stored = 0
                 raise
             appended = writer.sessions.appended
             writer.sessions.appended = 0
+            stored, writer.entries.stored = writer.entries.stored, 0
         except DRIVER_ERRORS as exc:
             raise translated(exc, self.location) from exc
         finally:
             self._lock.release()
         if appended:
             self._after_append(appended)
+        elif stored:
+            # Entries are indexed when it is quiet, by what ``when_idle`` was given.
+            self._upkeep.notice(0)
         return result
 
     # --- upkeep -----------------------------------------------------------------------------

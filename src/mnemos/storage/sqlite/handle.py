@@ -12,6 +12,7 @@ from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import index, schema
 from mnemos.storage.sqlite.audit import SqliteAudit
 from mnemos.storage.sqlite.connection import rows, value
+from mnemos.storage.sqlite.entries import SqliteEntryReads, SqliteEntryWrites
 from mnemos.storage.sqlite.facts import SqliteFactReads, SqliteFactWrites
 from mnemos.storage.sqlite.passages import SqlitePassageReads, SqlitePassageWrites
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
@@ -36,6 +37,7 @@ class Handle:
     passages: SqlitePassageReads
     vectors: SqliteVectorReads
     facts: SqliteFactReads
+    entries: SqliteEntryReads
     audit: SqliteAudit
     mark: int
 
@@ -51,6 +53,7 @@ class WriteHandle(Handle):
     passages: SqlitePassageWrites
     vectors: SqliteVectorWrites
     facts: SqliteFactWrites
+    entries: SqliteEntryWrites
 
 
 def reading(connection: apsw.Connection, space: str, documents: Documents, remembered: Remembered) -> Handle:
@@ -66,6 +69,7 @@ def reading(connection: apsw.Connection, space: str, documents: Documents, remem
         SqlitePassageReads(connection, where, sessions),
         SqliteVectorReads(connection, where, sessions, remembered, mark),
         SqliteFactReads(connection, where),
+        SqliteEntryReads(connection, where),
         SqliteAudit(connection, where),
         mark,
     )
@@ -78,13 +82,15 @@ def writing(
     mark = _current_mark(connection)
     where = space_of(_number_of(connection, space))
     sessions = SqliteSessionWrites(connection, where, documents)
+    passages = SqlitePassageWrites(connection, where, sessions)
     return WriteHandle(
         connection,
         where,
         sessions,
-        SqlitePassageWrites(connection, where, sessions),
+        passages,
         SqliteVectorWrites(connection, where, sessions, remembered, mark),
         SqliteFactWrites(connection, where),
+        SqliteEntryWrites(connection, where, passages),
         SqliteAudit(connection, where),
         mark,
     )

@@ -31,9 +31,11 @@ _TABLES = {
     "scopes": range(7),
     "facts": range(19),
     "fact_conflicts": range(4),
+    "entry_users": range(3),
+    "entries": (*range(8), 12),
 }
 # Not there in a file that was damaged before it was migrated.
-_LATER = frozenset({"passages", "scopes", "facts", "fact_conflicts"})
+_LATER = frozenset({"passages", "scopes", "facts", "fact_conflicts", "entry_users", "entries"})
 _BATCH = 500
 _FARTHEST = 1 << 54
 # Ids tried one by one before bigger and bigger leaps: a leap may pass over something readable.
@@ -114,6 +116,9 @@ def _copy_all(damaged: apsw.Connection, target: apsw.Connection) -> dict[str, in
         target.execute(SQL.lost_details)
         target.execute(SQL.lost_scopes)
         target.execute(SQL.lost_conflicts)
+        target.execute(SQL.lost_users)
+        # Made again from the entries, as their words and vectors are.
+        target.execute(SQL.passages_of_entries)
         target.execute(SQL.next_messages)
         target.execute(SQL.next_passages)
         target.execute(SQL.counters)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from mnemos.testing.storage.audit import AuditContract
 from mnemos.testing.storage.concurrency import ConcurrencyContract
+from mnemos.testing.storage.entries import EntryContract
 from mnemos.testing.storage.facts import FactContract
 from mnemos.testing.storage.filters import FilterContract
 from mnemos.testing.storage.freshness import FreshnessContract
@@ -61,5 +62,6 @@ class StorageContract(
     NearnessContract,
     FactContract,
     ScopeContract,
+    EntryContract,
 ):
     """All of the contract. Subclass it under a name that begins with ``Test``."""

@@ -100,6 +100,28 @@ LIMIT ?
 INSERT OR IGNORE INTO fact_conflicts (id, space, older, newer)
 VALUES (?, ?, ?, ?)
 
+-- name: read_entry_users
+SELECT rowid, *
+FROM entry_users NOT INDEXED
+WHERE rowid >= ?
+ORDER BY rowid
+LIMIT ?
+
+-- name: write_entry_users
+INSERT OR IGNORE INTO entry_users (id, space, name)
+VALUES (?, ?, ?)
+
+-- name: read_entries
+SELECT rowid, *
+FROM entries NOT INDEXED
+WHERE rowid >= ?
+ORDER BY rowid
+LIMIT ?
+
+-- name: write_entries
+INSERT OR IGNORE INTO entries (id, space, user, key, metadata, created_at, updated_at, version, value)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+
 -- name: read_audit
 SELECT rowid, *
 FROM audit
@@ -132,6 +154,9 @@ FROM (
     UNION
     SELECT space
     FROM facts
+    UNION
+    SELECT space
+    FROM entries
 ) AS s
 
 -- name: lost_sessions
@@ -162,6 +187,17 @@ GROUP BY scope
 DELETE FROM fact_conflicts
 WHERE older NOT IN (SELECT id FROM facts WHERE state = 'live')
     OR newer NOT IN (SELECT id FROM facts WHERE state = 'live')
+
+-- name: lost_users
+INSERT INTO entry_users (id, space, name)
+SELECT DISTINCT user, space, 'recovered-' || user
+FROM entries
+WHERE user NOT IN (SELECT id FROM entry_users)
+
+-- name: passages_of_entries
+DELETE FROM passages
+WHERE kind = 'entry'
+    OR kind GLOB 'entry:*'
 
 -- name: next_messages
 UPDATE spaces

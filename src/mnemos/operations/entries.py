@@ -1,0 +1,366 @@
+"""Operations on entries: what is known about users, in the backend that is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from mnemos.backends.contract import WORDS, MemoryBackend, MemoryEntry
+from mnemos.backends.null import NullBackend
+from mnemos.errors import InvalidInput, MnemosError, NotFound
+from mnemos.operations.base import Done, Operation, Progress, Result, Traits
+from mnemos.operations.moments import shown
+from mnemos.operations.wording import cut
+
+if TYPE_CHECKING:
+    from mnemos.memory import Memory
+
+User = Annotated[str, Meta(description="Whose entries; users never see each other")]
+Key = Annotated[str, Meta(description="What the entry is about, e.g. pref_editor")]
+_SHOWN = 200
+_OFF = "Nothing is kept: the backend is disabled ({}). MNEMOS_BACKEND=local keeps entries on this machine."
+
+
+class UseBackend(Operation, frozen=True, kw_only=True):
+    """Keep what is known about a user across sessions, as keys and values: preferences, habits, profile.
+    action: store (key, value), retrieve (key), query (query_text: a question or a few words), list, delete
+    (key), info, or evaluate, which compares the backends that could be used."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="What is known about a user",
+        destructive=True,
+        begins=True,
+        positional=("action",),
+        example=("store", "--key", "pref_editor", "--value", "vim"),
+    )
+
+    action: Annotated[
+        Literal["store", "retrieve", "query", "list", "delete", "info", "evaluate"],
+        Meta(description="What to do"),
+    ]
+    user_id: User = "default"
+    key: Key | None = None
+    value: Annotated[str, Meta(description="For store")] | None = None
+    query_text: Annotated[str, Meta(description="For query")] | None = None
+    metadata: Annotated[dict[str, Any], Meta(description="For store: anything else, as an object")] | None = (
+        None
+    )
+
+    def writes(self) -> bool:
+        return self.action in ("store", "delete", "evaluate")
+
+    def at_stake(self, memory: Memory) -> str:  # noqa: ARG002
+        return f"the entry {self.key!r} of {self.user_id}" if self.action == "delete" and self.key else ""
+
+    def run(self, memory: Memory, progress: Progress) -> BackendAnswer:
+        try:
+            self._check()
+            return _ACTIONS[self.action](self, memory, progress)
+        except MnemosError as exc:
+            return BackendAnswer(success=False, error=f"{exc.code}: {exc}")
+
+    def _check(self) -> None:
+        missing = [name for name in _NEEDED.get(self.action, ()) if getattr(self, name) in (None, "")]
+        if "value" in missing and self.value == "":
+            missing.remove("value")
+        if missing:
+            raise InvalidInput(f"{self.action} needs {' and '.join(missing)}")
+
+    def _store(self, memory: Memory, progress: Progress) -> BackendAnswer:  # noqa: ARG002
+        memory.backend.store(self.user_id, _given(self.key), _given(self.value), self.metadata)
+        return BackendAnswer(success=True, key=_given(self.key), note=_note(memory.backend))
+
+    def _retrieve(self, memory: Memory, progress: Progress) -> BackendAnswer:  # noqa: ARG002
+        entry = memory.backend.retrieve(self.user_id, _given(self.key))
+        if entry is None:
+            off = _note(memory.backend)
+            raise NotFound(f"{self.user_id} has no entry {self.key!r}" + (f". {off}" if off else ""))
+        return BackendAnswer(
+            success=True,
+            key=entry.key,
+            value=entry.value,
+            metadata=entry.metadata,
+            updated_at=entry.updated_at,
+        )
+
+    def _query(self, memory: Memory, progress: Progress) -> BackendAnswer:  # noqa: ARG002
+        found = memory.backend.query(self.user_id, _given(self.query_text))
+        results = [_result(entry) for entry in found]
+        return BackendAnswer(success=True, results=results, count=len(results), note=_note(memory.backend))
+
+    def _list(self, memory: Memory, progress: Progress) -> BackendAnswer:  # noqa: ARG002
+        keys = memory.backend.list_keys(self.user_id)
+        return BackendAnswer(success=True, keys=keys, count=len(keys), note=_note(memory.backend))
+
+    def _delete(self, memory: Memory, progress: Progress) -> BackendAnswer:  # noqa: ARG002
+        if not memory.backend.delete(self.user_id, _given(self.key)):
+            raise NotFound(f"{self.user_id} has no entry {self.key!r}; nothing was deleted")
+        return BackendAnswer(success=True)
+
+    def _info(self, memory: Memory, progress: Progress) -> BackendAnswer:  # noqa: ARG002
+        backend = memory.backend
+        return BackendAnswer(
+            success=True,
+            backend=backend.backend_name,
+            is_cloud=backend.is_cloud,
+            available=backend.is_available(),
+            note=_note(backend),
+        )
+
+    def _evaluate(self, memory: Memory, progress: Progress) -> BackendAnswer:
+        return BackendAnswer(success=True, report=memory.evaluate(progress=progress))
+
+
+_ACTIONS: dict[str, Callable[[UseBackend, Memory, Progress], BackendAnswer]] = {
+    "store": UseBackend._store,
+    "retrieve": UseBackend._retrieve,
+    "query": UseBackend._query,
+    "list": UseBackend._list,
+    "delete": UseBackend._delete,
+    "info": UseBackend._info,
+    "evaluate": UseBackend._evaluate,
+}
+_NEEDED = {
+    "store": ("key", "value"),
+    "retrieve": ("key",),
+    "query": ("query_text",),
+    "delete": ("key",),
+}
+
+
+class BackendAnswer(Result, frozen=True, kw_only=True):
+    """Of all fields those that the action answers."""
+
+    success: bool
+    error: str | UnsetType = UNSET
+    key: str | UnsetType = UNSET
+    value: str | UnsetType = UNSET
+    metadata: dict[str, Any] | UnsetType = UNSET
+    updated_at: float | UnsetType = UNSET
+    results: list[dict[str, Any]] | UnsetType = UNSET
+    keys: list[str] | UnsetType = UNSET
+    count: int | UnsetType = UNSET
+    backend: str | UnsetType = UNSET
+    is_cloud: bool | UnsetType = UNSET
+    available: bool | UnsetType = UNSET
+    report: dict[str, Any] | UnsetType = UNSET
+    note: str | UnsetType = UNSET
+    """That nothing is kept, where that is so."""
+
+    def succeeded(self) -> bool:
+        return self.success
+
+    def as_text(self) -> str:
+        return "\n".join(line for line in (*self._lines(), self.note) if isinstance(line, str)) or "Done."
+
+    def _lines(self) -> list[str]:
+        if isinstance(self.error, str):
+            return [self.error]
+        if isinstance(self.results, list):
+            return [_line(one) for one in self.results] or ["Nothing was found."]
+        if isinstance(self.keys, list):
+            return self.keys or ["No entries."]
+        if isinstance(self.report, dict):
+            return [str(self.report["recommendation"])]
+        if isinstance(self.value, str):
+            return [self.value]
+        if isinstance(self.backend, str):
+            return [f"{self.backend}, {'available' if self.available else 'not available'}"]
+        return [f"Stored {self.key}."] if isinstance(self.key, str) and self.note is UNSET else []
+
+
+class ListEntries(Operation, frozen=True, kw_only=True):
+    """List the keys that a user has, the most recently updated first."""
+
+    traits: ClassVar[Traits] = Traits(title="List entries", read_only=True, begins=True)
+
+    user: User = "default"
+
+    def run(self, memory: Memory, progress: Progress) -> KeyList:  # noqa: ARG002
+        keys = memory.backend.list_keys(self.user)
+        return KeyList(user=self.user, keys=keys, count=len(keys), backend=memory.backend.backend_name)
+
+
+class KeyList(Result, frozen=True, kw_only=True):
+    user: str
+    keys: list[str]
+    count: int
+    backend: str
+
+    def as_text(self) -> str:
+        return "\n".join(self.keys) or f"{self.user} has no entries in {self.backend}."
+
+
+class GetEntry(Operation, frozen=True, kw_only=True):
+    """Show the value of a key."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Show an entry", read_only=True, begins=True, positional=("key",), example=("pref_editor",)
+    )
+
+    key: Key
+    user: User = "default"
+
+    def run(self, memory: Memory, progress: Progress) -> EntryShown:  # noqa: ARG002
+        entry = memory.backend.retrieve(self.user, self.key)
+        if entry is None:
+            raise NotFound(f"{self.user} has no entry {self.key!r} in {memory.backend.backend_name}")
+        return EntryShown(
+            user=entry.user_id,
+            key=entry.key,
+            value=entry.value,
+            metadata=entry.metadata,
+            created_at=entry.created_at,
+            updated_at=entry.updated_at,
+        )
+
+
+class EntryShown(Result, frozen=True, kw_only=True):
+    user: str
+    key: str
+    value: str
+    metadata: dict[str, Any]
+    created_at: float
+    updated_at: float
+
+    def as_text(self) -> str:
+        return self.value
+
+    def readable(self) -> str:
+        return self.value
+
+
+class SetEntry(Operation, frozen=True, kw_only=True):
+    """Keep a value under a key, in place of the one before."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Set an entry",
+        idempotent=True,
+        begins=True,
+        positional=("key", "value"),
+        stdin="value",
+        example=("pref_editor", "vim with dark colours", "--user", "alice"),
+    )
+
+    key: Key
+    value: Annotated[str, Meta(description="A text; - or nothing: standard input")]
+    user: User = "default"
+    metadata: Annotated[dict[str, Any], Meta(description="Anything else, as a JSON object")] | None = None
+
+    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+        memory.backend.store(self.user, self.key, self.value, self.metadata)
+        note = _note(memory.backend)
+        return Done(done=note if isinstance(note, str) else f"{self.key} is set for {self.user}.")
+
+
+class QueryEntries(Operation, frozen=True, kw_only=True):
+    """Find entries of a user by a question, a few words or a part of one, best first."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Query entries",
+        read_only=True,
+        begins=True,
+        positional=("query",),
+        example=("which editor?", "--user", "alice"),
+    )
+
+    query: Annotated[str, Meta(description="A question, a few words or a part of one")]
+    user: User = "default"
+    limit: Annotated[int, Meta(ge=1, le=200, description="At most so many")] = 10
+
+    def run(self, memory: Memory, progress: Progress) -> EntriesFound:  # noqa: ARG002
+        found = memory.backend.query(self.user, self.query, self.limit)
+        return EntriesFound(
+            user=self.user,
+            entries=[
+                {**_result(entry), "match": entry.match, "updated_at": entry.updated_at} for entry in found
+            ],
+            count=len(found),
+        )
+
+
+class EntriesFound(Result, frozen=True, kw_only=True):
+    user: str
+    entries: list[dict[str, Any]]
+    count: int
+
+    def as_text(self) -> str:
+        return "\n".join(_line(one) for one in self.entries) or "Nothing was found."
+
+
+class DeleteEntry(Operation, frozen=True, kw_only=True):
+    """Delete an entry with everything it is found by. It cannot be undone."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Delete an entry",
+        destructive=True,
+        idempotent=True,
+        positional=("key",),
+        begins=True,
+        example=("pref_editor", "--yes"),
+    )
+
+    key: Key
+    user: User = "default"
+
+    def at_stake(self, memory: Memory) -> str:
+        entry = memory.backend.retrieve(self.user, self.key)
+        if entry is None:
+            raise NotFound(f"{self.user} has no entry {self.key!r} in {memory.backend.backend_name}")
+        return f"the entry {self.key!r} of {self.user}, last set {shown(entry.updated_at)}"
+
+    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+        if not memory.backend.delete(self.user, self.key):
+            raise NotFound(f"{self.user} has no entry {self.key!r} in {memory.backend.backend_name}")
+        return Done(done=f"{self.key} of {self.user} is deleted.")
+
+
+class ShowBackend(Operation, frozen=True, kw_only=True):
+    """Show which backend keeps entries, why it is that one, and where the data is."""
+
+    traits: ClassVar[Traits] = Traits(title="Show the backend", read_only=True, begins=True)
+
+    def run(self, memory: Memory, progress: Progress) -> BackendShown:  # noqa: ARG002
+        from mnemos.backends.choosing import choose
+
+        backend = memory.backend
+        return BackendShown(
+            backend=backend.backend_name,
+            is_cloud=backend.is_cloud,
+            available=backend.is_available(),
+            reason=choose(memory.settings).reason,
+            location=backend.location,
+        )
+
+
+class BackendShown(Result, frozen=True, kw_only=True):
+    backend: str
+    is_cloud: bool
+    available: bool
+    reason: str
+    location: str
+
+    def as_text(self) -> str:
+        leaves = " Data leaves this machine." if self.is_cloud else ""
+        return f"{self.backend}: {self.reason}. Data is kept: {self.location}.{leaves}"
+
+
+def _given(value: str | None) -> str:
+    return "" if value is None else value
+
+
+def _note(backend: MemoryBackend) -> str | UnsetType:
+    return _OFF.format(backend.reason) if isinstance(backend, NullBackend) else UNSET
+
+
+def _result(entry: MemoryEntry) -> dict[str, Any]:
+    found = {"key": entry.key, "value": entry.value, "metadata": entry.metadata}
+    # What has the words needs no mark; what is only near in meaning, or said by a model, does.
+    return found if entry.match == WORDS else {**found, "match": entry.match}
+
+
+def _line(one: dict[str, Any]) -> str:
+    how = one.get("match", WORDS)
+    return f"{one['key']}: {cut(one['value'], _SHOWN)}" + (f"  ({how})" if how != WORDS else "")

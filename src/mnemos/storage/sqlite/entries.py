@@ -1,0 +1,203 @@
+"""Entries in SQLite, inside the caller's transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import apsw
+
+from mnemos.storage.entries import EntryRow, Likeness, Posting, Settled, kind_of
+from mnemos.storage.queries import Queries
+from mnemos.storage.sqlite import entry_vectors
+from mnemos.storage.sqlite.connection import rows, value
+from mnemos.storage.sqlite.passages import SqlitePassageWrites
+from mnemos.storage.sqlite.space import Space
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+SQL = Queries(Path(__file__).parent / "sql" / "entries.sql")
+
+
+class SqliteEntryReads:
+    def __init__(self, connection: apsw.Connection, space: Space) -> None:
+        self._connection = connection
+        self._space = space
+
+    def get(self, user: str, key: str) -> EntryRow | None:
+        number = self._number(user)
+        found = rows(self._connection, SQL.get, (number, key)) if number else []
+        return _entry(user, found[0]) if found else None
+
+    def of_ids(self, user: str, ids: Sequence[int]) -> list[EntryRow]:
+        asked = {"user": self._number(user), "ids": json.dumps(list(ids))}
+        return [_entry(user, row) for row in rows(self._connection, SQL.of_ids, asked)]
+
+    def owner(self, entry_id: int) -> tuple[str, str] | None:
+        found = rows(self._connection, SQL.owner, (entry_id, self._space.id))
+        return (found[0][0], found[0][1]) if found else None
+
+    def keys(self, user: str) -> list[str]:
+        return [key for (key,) in rows(self._connection, SQL.keys, (self._number(user),))]
+
+    def count(self) -> int:
+        return value(self._connection, SQL.count, (self._space.id,)) or 0
+
+    def users(self, limit: int) -> list[str]:
+        return [name for (name,) in rows(self._connection, SQL.users, (self._space.id, limit))]
+
+    def has_others(self, user: str) -> bool:
+        return bool(rows(self._connection, SQL.others, (self._space.id, user)))
+
+    def pending(self, limit: int, user: str | None = None) -> list[EntryRow]:
+        if user is not None:
+            return self.fresh(user, limit)
+        found = rows(self._connection, SQL.pending, (self._space.id, limit))
+        return [_entry(row[1], (row[0], *row[2:])) for row in found]
+
+    def fresh(self, user: str, limit: int) -> list[EntryRow]:
+        number = self._number(user)
+        if not number:
+            return []
+        asked = (self._space.id, number, limit)
+        return [_entry(user, row) for row in rows(self._connection, SQL.pending_of, asked)]
+
+    def counts(self, user: str, words: Sequence[str]) -> dict[str, int]:
+        asked = {"user": self._number(user), "words": json.dumps(list(words))}
+        return dict(rows(self._connection, SQL.counts, asked))
+
+    def postings(self, user: str, words: Sequence[str]) -> list[Posting]:
+        asked = {"user": self._number(user), "words": json.dumps(list(words))}
+        return cast(list[Posting], rows(self._connection, SQL.postings, asked))
+
+    def newest_with(self, user: str, word: str, limit: int) -> list[Posting]:
+        asked = (self._number(user), word, limit)
+        return cast(list[Posting], rows(self._connection, SQL.newest_with, asked))
+
+    def among(self, user: str, words: Sequence[str], ids: Sequence[int]) -> list[Posting]:
+        asked = {"user": self._number(user), "words": json.dumps(list(words)), "ids": json.dumps(list(ids))}
+        return cast(list[Posting], rows(self._connection, SQL.among, asked))
+
+    def vocabulary_mark(self, user: str) -> int:
+        return value(self._connection, SQL.vocabulary_mark, (self._space.id, user)) or 0
+
+    def vocabulary(self, user: str) -> str:
+        return value(self._connection, SQL.vocabulary, (self._number(user),)) or ""
+
+    def holding(self, user: str, text: str, limit: int) -> list[EntryRow]:
+        asked = {"user": self._number(user), "text": text, "limit": limit}
+        return [_entry(user, row) for row in rows(self._connection, SQL.holding, asked)]
+
+    def nearest(
+        self, user: str, model: str, vector: NDArray[np.float32], *, limit: int, least: float
+    ) -> list[Likeness]:
+        found = rows(self._connection, SQL.user_of, (self._space.id, user))
+        if not found or found[0][1] != model:
+            return []
+        return entry_vectors.nearest(self._connection, found[0][0], vector, limit, least)
+
+    def _number(self, user: str) -> int:
+        """The number of a user; 0, which nobody has, for one without entries."""
+        found: int = value(self._connection, SQL.number_of, (self._space.id, user)) or 0
+        return found
+
+
+class SqliteEntryWrites(SqliteEntryReads):
+    def __init__(self, connection: apsw.Connection, space: Space, passages: SqlitePassageWrites) -> None:
+        super().__init__(connection, space)
+        self._passages = passages
+        self.stored = 0
+        """Entries put in this transaction: there is something to index when it is over."""
+
+    def put(self, user: str, key: str, value: str, metadata: str | None, at: float) -> EntryRow:
+        number = self._number(user) or _one(self._connection, SQL.add_user, (self._space.id, user))
+        asked = {
+            "space": self._space.id,
+            "user": number,
+            "key": key,
+            "value": value,
+            "metadata": metadata,
+            "at": at,
+        }
+        self.stored += 1
+        return _entry(user, rows(self._connection, SQL.put, asked)[0])
+
+    def delete(self, user: str, key: str) -> int | None:
+        found = self.get(user, key)
+        if found is None:
+            return None
+        _, _, number, words, chunk, slot = self._indexed_as(found.id)
+        self._unindex(found.id, number, words, chunk, slot)
+        self._passages.remove(kind_of(user), str(found.id))
+        self._connection.execute(SQL.delete, (found.id,))
+        self._connection.execute(SQL.words_changed, (number,))
+        if not rows(self._connection, SQL.has_entries, (number,)):
+            # A user without entries is nobody we know of.
+            entry_vectors.drop(self._connection, number)
+            self._connection.execute(SQL.drop_user, (number,))
+        return found.id
+
+    def settle(self, entries: Sequence[Settled], model: str) -> int:
+        for user in {one.entry.user for one in entries}:
+            self._use_model(user, model)
+            self._connection.execute(SQL.words_changed, (self._number(user),))
+        return sum(self._settle(one) for one in entries)
+
+    def _settle(self, one: Settled) -> bool:
+        found = rows(self._connection, SQL.indexed_as, (one.entry.id, self._space.id))
+        # Changed meanwhile, or somebody else was faster.
+        if not found or found[0][0] != one.entry.version or found[0][1] == one.entry.version:
+            return False
+        _, _, number, words, chunk, slot = found[0]
+        self._unindex(one.entry.id, number, words, chunk, slot)
+        known = [(number, word, one.entry.id, place) for word, place in one.words.items()]
+        self._connection.executemany(SQL.add_word, known)
+        self._connection.executemany(SQL.know_word, [(number, word) for word in one.words])
+        self._passages.put(
+            kind_of(one.entry.user),
+            str(one.entry.id),
+            text=one.text,
+            at=one.entry.updated_at,
+            group=one.entry.user,
+        )
+        where: tuple[int | None, int | None] = (None, None)
+        if one.vector:
+            where = entry_vectors.add(self._connection, number, one.entry.id, one.bits, one.vector)
+        self._connection.execute(SQL.mark_indexed, (" ".join(one.words), *where, one.entry.id))
+        return True
+
+    def _indexed_as(self, entry_id: int) -> tuple[Any, ...]:
+        return rows(self._connection, SQL.indexed_as, (entry_id, self._space.id))[0]
+
+    def _unindex(
+        self, entry_id: int, number: int, words: str | None, chunk: int | None, slot: int | None
+    ) -> None:
+        for word in (words or "").split():
+            self._connection.execute(SQL.drop_word, (number, word, entry_id))
+            self._connection.execute(SQL.lose_word, (number, word))
+            self._connection.execute(SQL.drop_lost, (number, word))
+        if chunk is not None and slot is not None:
+            entry_vectors.erase(self._connection, entry_id, chunk, slot)
+
+    def _use_model(self, user: str, model: str) -> None:
+        found = rows(self._connection, SQL.user_of, (self._space.id, user))
+        if not found or found[0][1] == model:
+            return
+        number, former = found[0]
+        if former is not None:
+            entry_vectors.drop(self._connection, number)
+            self._connection.execute(SQL.index_again, (number,))
+        self._connection.execute(SQL.use_model, (model, number))
+
+
+def _one(connection: apsw.Connection, sql: str, bindings: tuple[Any, ...]) -> int:
+    number: int = value(connection, sql, bindings)
+    return number
+
+
+def _entry(user: str, row: tuple[Any, ...]) -> EntryRow:
+    return EntryRow(row[0], user, row[1], row[2], row[3], row[4], row[5], row[6])

@@ -1,0 +1,50 @@
+"""The workspace of a home: where it is, by the settings, and whether its databases are sound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from mnemos.errors import MnemosError
+from mnemos.settings import Settings
+from mnemos.storage.base import Check, failed, passed
+from mnemos.workspace.names import folder_of
+from mnemos.workspace.service import SchemaChanged, Workspace
+
+
+def opened(
+    settings: Settings,
+    home: Path,
+    *,
+    history: Path | None,
+    read_only: bool,
+    schema_changed: SchemaChanged,
+) -> Workspace:
+    """``history``: the database of the memory, whose sessions, messages and facts the agent can read."""
+    space = settings.space
+    own = folder_of(home, "files", space)
+    return Workspace(
+        folder_of(home, "databases", space),
+        files=Path(settings.files).expanduser() if settings.files else own,
+        most_bytes=settings.database_bytes,
+        seconds=settings.query_seconds,
+        read_only=read_only or settings.disabled,
+        history=None if history is None else (history, space),
+        schema_changed=schema_changed,
+    )
+
+
+def examined(workspace: Workspace) -> Iterator[Check]:
+    """One line for all databases that are sound, and one for each that is not."""
+    sound = 0
+    for info in workspace.databases():
+        try:
+            problems = workspace.check(info.name)
+        except MnemosError as exc:
+            problems = [str(exc)]
+        if problems:
+            yield failed("workspace", f"the database {info.name}: {'; '.join(problems)}")
+        else:
+            sound += 1
+    said = f"{sound} database{'s' * (sound != 1)} sound" if sound else "no database yet"
+    yield passed("workspace", said)

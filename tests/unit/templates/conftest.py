@@ -1,0 +1,36 @@
+"""Templates and sessions in a home of their own for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mnemos import Memory
+from mnemos.sessions.service import Sessions
+from mnemos.templates.service import Templates
+from mnemos.testing import FixedClock
+
+
+@pytest.fixture
+def memory(home: Path, clock: FixedClock) -> Iterator[Memory]:
+    """By words alone: what a template is near to is a matter of recall. Secrets are stored as they come."""
+    with Memory.at(home, clock=clock, actor="tester", embedder="none", redact=False) as opened:
+        yield opened
+
+
+@pytest.fixture
+def templates(memory: Memory) -> Templates:
+    return memory.templates
+
+
+@pytest.fixture
+def sessions(memory: Memory) -> Sessions:
+    return memory.sessions
+
+
+@pytest.fixture
+def folder(home: Path) -> Path:
+    """Where the files of the default space are."""
+    return home / "session-templates"

@@ -1,0 +1,129 @@
+"""Disks that are full, folders that cannot be used: told in one way, and everything is as it was."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recorded import record, step, user
+
+from mnemos import Memory
+from mnemos.errors import DiskFull, MnemosError, PermissionDenied, Unavailable
+from mnemos.sessions.service import Sessions
+from mnemos.templates import SessionTemplate
+from mnemos.templates.files import Folder
+from mnemos.templates.service import Templates
+
+
+def failing(code: int) -> Callable[..., Any]:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise OSError(code, os.strerror(code))
+
+    return fail
+
+
+@pytest.fixture
+def lifted(templates: Templates, sessions: Sessions) -> SessionTemplate:
+    record(sessions, "good", [user("go"), *step("a", "terminal", "ok", command="x")])
+    template = templates.create_template("good", "first", description="of quokkas")
+    assert template is not None
+    return template
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [(errno.ENOSPC, DiskFull), (errno.EROFS, PermissionDenied), (errno.EIO, Unavailable)],
+)
+def test_what_cannot_be_written_is_as_it_was(
+    lifted: SessionTemplate,
+    templates: Templates,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    code: int,
+    error: type[MnemosError],
+) -> None:
+    before = (folder / "first.json").read_bytes()
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", failing(code))
+        with pytest.raises(error):
+            templates.create_template("good", "second")
+        lifted.description = "changed"
+        with pytest.raises(error):
+            templates.save(lifted)
+        assert len(templates.inject_into_messages(lifted, [])) > 0
+    assert (folder / "first.json").read_bytes() == before
+    assert sorted(path.name for path in folder.iterdir()) == [".lock", "first.json"]
+
+
+def test_a_folder_that_cannot_be_made_or_removed_from_is_told(
+    lifted: SessionTemplate, templates: Templates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "mkdir", failing(errno.EACCES))
+        with pytest.raises(PermissionDenied):
+            templates.create_template("good", "second")
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "unlink", failing(errno.EACCES))
+        with pytest.raises(PermissionDenied):
+            templates.delete_template("first")
+    assert templates.list_templates() == [lifted]
+
+
+@pytest.mark.parametrize(
+    ("code", "error"), [(errno.EACCES, PermissionDenied), (errno.EIO, Unavailable), (errno.ENOENT, None)]
+)
+def test_a_file_that_cannot_be_read_is_a_problem_and_one_that_just_went_is_none(
+    lifted: SessionTemplate,
+    templates: Templates,
+    monkeypatch: pytest.MonkeyPatch,
+    code: int,
+    error: type[MnemosError] | None,
+) -> None:
+    monkeypatch.setattr(Path, "read_bytes", failing(code))
+    assert templates.list_templates() == []
+    assert [problem.name for problem in templates.problems()] == (["first"] if error else [])
+    if error:
+        with pytest.raises(error):
+            templates.show("first")
+
+
+def test_a_folder_that_cannot_be_read_keeps_nobody_from_asking_or_forgetting(
+    lifted: SessionTemplate,
+    templates: Templates,
+    memory: Memory,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "scandir", failing(errno.EACCES))
+    with pytest.raises(Unavailable):
+        templates.list_templates()
+    (problem,) = templates.problems()
+    assert str(folder) in problem.reason
+    assert memory.recall("quokkas", kinds=["template"]).hits
+    monkeypatch.undo()
+    monkeypatch.setattr("mnemos.templates.files.os.scandir", failing(errno.EACCES))
+    assert str(folder) in memory.forget("session:good")["copies"]
+
+
+def test_a_file_that_its_owner_made_read_only_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Folder(tmp_path, busy_seconds=1)
+    folder.change("x", lambda _: "one")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(PermissionDenied):
+        folder.change("x", lambda _: "two")
+    assert folder.read("x") == "one"
+
+
+def test_what_a_killed_process_left_is_no_template_and_in_nobodys_way(
+    lifted: SessionTemplate, templates: Templates, folder: Path
+) -> None:
+    (folder / ".first.json.new").write_text("half", encoding="utf-8")
+    templates.inject_into_messages(lifted, [])
+    assert templates.show("first").usage_count == 1
+    assert not (folder / ".first.json.new").exists()
