@@ -5,6 +5,9 @@ note. Found are: orders to ignore rules, imitations of system blocks and tool ca
 carry secrets away, commands that wipe a machine or open it, orders that come back at every start, orders to
 hide things from the user, and text that hides itself. Notes *about* such texts pass.
 
+Rules know the usual wordings (``threat_rules``). What they do not know is weighed (``threat_model``): a
+sentence that weighs enough is found too, and one that weighs as clearly harmless is let pass against a rule.
+
 Judged is what a model would read: letters in disguise, spaced-out words and encoded passages are read as
 what they stand for. Places are always those in the text as it was given.
 """
@@ -15,12 +18,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from mnemos.text.threat_folding import View
+    from mnemos.text.threat_model import Reading
 
 LONGEST: Final = 100_000
 """So many characters are read; a text that is longer is judged by its beginning."""
 # Nobody reads more of them, and a hostile text may hold thousands.
 _MOST: Final = 100
+
+
+# So many of the ideas in it are named as the reason for taking a text for an order.
+_IDEAS_TOLD: Final = 4
 
 
 class ThreatKind(StrEnum):
@@ -32,6 +43,28 @@ class ThreatKind(StrEnum):
     TOOL_CALL = "tool call"
     CONCEALMENT = "concealment"
     COMMAND = "command"
+
+
+# Where wording decides, and a sentence that weighs as harmless is believed more than the rule.
+_MATTERS_OF_WORDING: Final = frozenset(
+    (ThreatKind.OVERRIDE, ThreatKind.EXFILTRATION, ThreatKind.PERSISTENCE, ThreatKind.CONCEALMENT)
+)
+# What an order is about decides its kind: the first idea here that weighs.
+_KINDS: Final = {
+    **dict.fromkeys(
+        "rules limits ignoring void priority obey role told refusing approving prompt".split(),
+        ThreatKind.OVERRIDE,
+    ),
+    **dict.fromkeys(
+        "secret private remote publicly sending giving copying collecting third".split(),
+        ThreatKind.EXFILTRATION,
+    ),
+    **dict.fromkeys("always sessions keeping writing memory".split(), ThreatKind.PERSISTENCE),
+    **dict.fromkeys(
+        "hiding telling !telling lying knowing !knowing logs user".split(), ThreatKind.CONCEALMENT
+    ),
+    **dict.fromkeys("run machine deleting disabling".split(), ThreatKind.COMMAND),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +94,42 @@ def _hidden(text: str) -> Iterator[Threat]:
             yield Threat(ThreatKind.HIDDEN, reason, start, end)
 
 
-def _said(text: str) -> Iterator[Threat]:
-    from mnemos.text import threat_folding, threat_rules
+def _said(text: str) -> list[Threat]:
+    from mnemos.text import threat_folding
+    from mnemos.text.threat_model import Reading
 
     plain = threat_folding.folded(text)
-    for view in (plain, threat_folding.unspaced(plain), threat_folding.without_digits(plain)):
+    reading = Reading(plain.text)
+    found = list(_ruled(plain, reading))
+    for order in islice(reading.orders(), _MOST):
+        start, end = plain.span(order.start, order.end)
+        # Where a rule found something, it says better what is wrong.
+        if not any(start < threat.end and threat.start < end for threat in found):
+            found.append(Threat(*_kind_and_reason(order.ideas), start, end))
+    return found
+
+
+def _ruled(plain: View, reading: Reading) -> Iterator[Threat]:
+    from mnemos.text import threat_folding, threat_rules
+
+    for kind, reason, start, end in islice(threat_rules.find(plain.text), _MOST):
+        if kind not in _MATTERS_OF_WORDING or not reading.doubts(start, end):
+            yield Threat(ThreatKind(kind), reason, *plain.span(start, end))
+    for view in (threat_folding.unspaced(plain), threat_folding.without_digits(plain)):
         if view is not None:
             for kind, reason, start, end in islice(threat_rules.find(view.text), _MOST):
                 yield Threat(ThreatKind(kind), reason, *view.span(start, end))
     for decoded, start, end in threat_folding.encoded(plain):
         for kind, reason, _, _ in islice(threat_rules.find(threat_folding.folded(decoded).text), _MOST):
             yield Threat(ThreatKind(kind), f"{reason}, in code", start, end)
+
+
+def _kind_and_reason(ideas: tuple[str, ...]) -> tuple[ThreatKind, str]:
+    from mnemos.text.threat_concepts import said
+
+    kind = next((_KINDS[idea] for idea in ideas if idea in _KINDS), ThreatKind.OVERRIDE)
+    told = ", ".join(list(dict.fromkeys(said(idea) for idea in ideas))[:_IDEAS_TOLD])
+    return kind, f"reads like an order to the model ({told})" if told else "reads like an order to the model"
 
 
 def _merged(found: list[Threat]) -> list[Threat]:

@@ -1,0 +1,267 @@
+"""Orders to a model in words that no rule knows: weighed, not matched.
+
+Each sentence is read as words, pairs of words near each other, ideas (``threat_concepts``) and pairs of
+ideas, and each of these has a weight. The weights were learnt from the labelled texts of the repository
+by ``scripts/train_threat_model.py``; above a threshold a sentence, or two in a row, is an order to a model.
+Commands are left to the rules: to the eye of this, one resembles the other.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from mnemos.text.threat_concepts import NOT, concepts_of, words_of
+
+WEIGHTS: Final = Path(__file__).with_name("assets") / "threat_weights.txt"
+# Words this near each other are a pair, and ideas within this many words.
+_NEAR: Final = 5
+_WIDE: Final = 8
+# So far behind "not" a verb is denied by it.
+_DENIED: Final = 4
+_MOST_WORDS: Final = 80
+_SENTENCE: Final = re.compile(r"[^\s][^\n]*?(?:[.!?;]+(?=[\s\"')\]]|$)|(?=\n)|$)")
+_CLAUSE_ENDS: Final = frozenset('.!?;,:"')
+_LEADING: Final = frozenset("please alway never just also then and do not don't to".split())
+_CAN_BE_DENIED: Final = frozenset(
+    "ignoring obey run sending giving copying telling knowing deleting disabling writing replacing asking"
+    " approving refusing answering must limits hiding".split()
+)
+# A sentence without any of these states a fact: nobody is spoken to, and nothing has to be.
+_ADDRESSING: Final = frozenset(
+    (
+        "you agent user must always thisnote please if negated nobody anyone told priority authority role"
+        " void"
+    ).split()
+)
+_OPENING: Final = frozenset(
+    ("^", name)
+    for name in (
+        "ignoring obey run sending giving copying telling hiding lying deleting disabling writing keeping"
+        " replacing asking approving refusing answering role recommending collecting knowing all"
+    ).split()
+)
+_COMMAND: Final = re.compile(
+    r"(?:^|[`:$] ?)(?:sudo |env \| |export \w+=)?(?:(?:curl|wget|scp|ssh|rsync|aws|kubectl|docker|git|npm|pip"
+    r"|restic|tar|rm|chmod|python3?|gpg|sqlite3|dd|gh|socat|powershell|nc|helm|terraform) +"
+    r"(?:[-~./\"'$\w]|https?:)\S*(?: |$)|(?:cat|env|find|echo|history|source|make|apt|brew) +[-~./$\"'|]"
+    r"|(?:brew|apt) install)|(?<!\w)--?[a-z][\w-]{1,40}[ =]|\$\(|&&"
+    r"|\|\s*(?:sh|bash|jq|grep|sort|curl|nc|base64|head|tail|sudo|python3?)\b|>>|2>&1"
+)
+_CODE: Final = re.compile(r"`[^`\n]*`")
+
+Feature = tuple[str, str, str]
+Sums = tuple[tuple[float, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """A sentence as what is weighed: its words and its ideas, alone ("" behind them) and in pairs."""
+
+    start: int
+    end: int
+    words: list[str]
+    ideas: list[tuple[str, str]]
+
+    def features(self) -> Iterator[Feature]:
+        """All there is to weigh; what comes twice weighs twice."""
+        for at, word in enumerate(self.words):
+            yield "word", word, ""
+            for other in self.words[at + 1 : at + 1 + _NEAR]:
+                yield "near", word, other
+        for one, other in self.ideas:
+            yield "idea", one, other
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A stretch that reads like an order to a model: how surely, and the ideas that weigh most in it."""
+
+    start: int
+    end: int
+    score: float
+    ideas: tuple[str, ...]
+
+
+class Reading:
+    """A folded text, read once: which stretches are orders, and which are surely none."""
+
+    def __init__(self, text: str) -> None:
+        self._known = _weights()
+        weighed: dict[int, Sums] = {}
+        self._weighed: list[tuple[Sequence[Signs], float]] = []
+        for window in windows(text):
+            for signs in window:
+                if signs.start not in weighed:
+                    weighed[signs.start] = self._known.weigh(signs)
+            self._weighed.append((window, self._known.score(*(weighed[signs.start] for signs in window))))
+
+    def orders(self) -> Iterator[Order]:
+        """Sentences, or two in a row, above the threshold: the surest first, none inside another."""
+        taken: list[tuple[int, int]] = []
+        for window, score in sorted(self._weighed, key=lambda one: (-one[1], one[0][0].start)):
+            if score <= self._known.threshold:
+                return
+            start, end = window[0].start, window[-1].end
+            if not any(start < before[1] and before[0] < end for before in taken):
+                taken.append((start, end))
+                yield Order(start, end, score, self._known.ideas(window))
+
+    def doubts(self, start: int, end: int) -> bool:
+        """Whether all sentences that reach into the stretch look harmless, whatever a rule may say."""
+        scores = [
+            score for window, score in self._weighed if window[0].start < end and start < window[-1].end
+        ]
+        return bool(scores) and max(scores) < self._known.doubtful
+
+
+def windows(text: str) -> Iterator[Sequence[Signs]]:
+    """Sentences of a folded text alone and with the one before, as what is weighed in them."""
+    before: Signs | None = None
+    for sentence in _SENTENCE.finditer(text):
+        signs = read(sentence[0], sentence.start())
+        if signs is not None:
+            yield (signs,)
+            if before is not None:
+                yield before, signs
+        before = signs
+
+
+def read(sentence: str, start: int = 0) -> Signs | None:
+    """What there is to weigh in a sentence; None for a command and for what tells nobody to do anything."""
+    if _COMMAND.search(_CODE.sub(" ", sentence)):
+        return None
+    words = words_of(sentence)[:_MOST_WORDS]
+    ideas = _ideas(words)
+    if not any(pair[0] in _ADDRESSING or pair in _OPENING for pair in ideas):
+        return None
+    # Quotation marks end clauses; weighed, the many of a line of JSON would make it look like an order.
+    return Signs(start, start + len(sentence), [word for word in words if word != '"'], ideas)
+
+
+def _ideas(words: list[str]) -> list[tuple[str, str]]:
+    clauses: list[int] = []
+    number = 0
+    for word in words:
+        clauses.append(number)
+        number += word in _CLAUSE_ENDS
+    found = concepts_of(words)
+    nots = [at for at, name in found if name == NOT]
+    ideas = [
+        (
+            at,
+            f"!{name}"
+            if name in _CAN_BE_DENIED
+            and any(0 < at - no <= _DENIED and clauses[at] == clauses[no] for no in nots)
+            else name,
+        )
+        for at, name in found
+    ]
+    pairs = [(name, "") for _, name in ideas]
+    pairs += [("^", name) for at, name in ideas if _opens(words, at)]
+    for number, (at, name) in enumerate(ideas):
+        for later, other in ideas[number + 1 :]:
+            if later - at > _WIDE:
+                break
+            if later != at and other != name:
+                pairs.append((name, other))
+    return list(dict.fromkeys(pairs))
+
+
+def _opens(words: list[str], at: int) -> bool:
+    """Whether a clause begins with this word, but for words that lead an order in."""
+    while at > 0 and words[at - 1] in _LEADING:
+        at -= 1
+    return at == 0 or words[at - 1] in _CLAUSE_ENDS
+
+
+class Weights:
+    """What each feature weighs.
+
+    ``threshold``: above it a window is an order. ``doubtful``: below it not even a rule is believed.
+    """
+
+    def __init__(
+        self,
+        of: Mapping[Feature, float],
+        bias: float,
+        *,
+        threshold: float = math.inf,
+        doubtful: float = -math.inf,
+    ) -> None:
+        self.of = of
+        self.bias = bias
+        self.threshold = threshold
+        self.doubtful = doubtful
+        self._words: dict[str, float] = {}
+        self._near: dict[str, dict[str, float]] = {}
+        self._ideas: dict[tuple[str, str], float] = {}
+        for (block, one, other), weight in of.items():
+            if block == "word":
+                self._words[one] = weight
+            elif block == "near":
+                self._near.setdefault(one, {})[other] = weight
+            else:
+                self._ideas[one, other] = weight
+
+    def weigh(self, signs: Signs) -> Sums:
+        """For each block what its features weigh together, and how many there are."""
+        words = signs.words
+        near = 0.0
+        for at, word in enumerate(words):
+            row = self._near.get(word)
+            if row is not None:
+                for other in words[at + 1 : at + 1 + _NEAR]:
+                    near += row.get(other, 0.0)
+        return (
+            (sum(self._words.get(word, 0.0) for word in words), len(words)),
+            (near, sum(min(_NEAR, left) for left in range(len(words)))),
+            (sum(self._ideas.get(pair, 0.0) for pair in signs.ideas), len(signs.ideas)),
+        )
+
+    def score(self, *sentences: Sums) -> float:
+        """How much sentences in a row, weighed, look like an order."""
+        total = self.bias
+        for parts in zip(*sentences, strict=True):
+            count = sum(part[1] for part in parts)
+            if count:
+                total += sum(part[0] for part in parts) / math.sqrt(count)
+        return total
+
+    def ideas(self, window: Sequence[Signs]) -> tuple[str, ...]:
+        """The ideas that speak most for an order, strongest first."""
+        weighed: dict[str, float] = {}
+        for signs in window:
+            for pair in signs.ideas:
+                for name in pair:
+                    weighed[name] = weighed.get(name, 0.0) + self._ideas.get(pair, 0.0)
+        return tuple(
+            sorted(
+                (name for name, weight in weighed.items() if weight > 0 and name.lstrip("!^")),
+                key=lambda name: (-weighed[name], name),
+            )
+        )
+
+
+@lru_cache(maxsize=1)
+def _weights() -> Weights:
+    return parse(WEIGHTS.read_text(encoding="utf-8"))
+
+
+def parse(text: str) -> Weights:
+    """Weights as they are written to the file: block, two words or ideas, and thousandths, with tabs."""
+    of: dict[Feature, float] = {}
+    settings: dict[str, float] = {}
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            block, one, other, weight = line.split("\t")
+            if block == "set":
+                settings[one] = int(weight) / 1_000
+            else:
+                of[block, one, other] = int(weight) / 1_000
+    return Weights(of, settings["bias"], threshold=settings["threshold"], doubtful=settings["doubtful"])
