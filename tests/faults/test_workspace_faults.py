@@ -149,9 +149,7 @@ def test_a_worker_that_dies_at_any_change_of_a_file_leaves_all_or_nothing(
         code = spawn("crash_at", folder=str(home), at=at, work=work).finish()[0]
         assert code in KILLED | {None}, code
         ends["killed" if code else None] += 1
-        rows = raw(
-            home / "databases", "SELECT a, count(*), max(CAST(b AS INTEGER)) FROM t GROUP BY a ORDER BY a"
-        )
+        rows = raw(home / "databases", "SELECT a, count(*), max(b) FROM t GROUP BY a ORDER BY a")
         assert rows in expected(work, done=code is None), (at, code, rows)
         again = Workspace(home / "databases")
         again.query("INSERT INTO t VALUES('after', 1)")
@@ -347,12 +345,12 @@ def test_a_workspace_closed_in_the_middle_of_a_call_leaves_no_process(workspace:
 
 @pytest.mark.parametrize("how", ["idle", "endless", "spinning"])
 def test_no_worker_outlives_a_host_that_was_killed(folder: Path, spawn: Spawn, how: str) -> None:
-    host = spawn("hang", folder=str(folder), how=how, seconds=1.0 if how == "spinning" else 100.0)
+    host = spawn("hang", folder=str(folder), how=how, seconds=100.0)
     process = host.line()
     assert alive(process)
     host.kill()
-    # In the middle of one long instruction only the limit on CPU time ends it.
-    assert gone_within(process, 10)
+    # Also in the middle of one long instruction, in which SQLite asks nobody whether to go on.
+    assert gone_within(process, 5)
     assert raw(folder, "SELECT a FROM t") == [("before",)]
 
 

@@ -4,6 +4,7 @@ Everything here works on streams in constant memory and knows nothing of databas
 the sandbox, since what is read is hostile input.
 """
 
+from mnemos.workspace.formats.encoding import NotUtf8
 from mnemos.workspace.formats.model import BadLine, Column, Kind, Limits, Table
 from mnemos.workspace.formats.opening import READABLE, open_table
 from mnemos.workspace.formats.writing import WRITABLE, Writer, writer
@@ -15,6 +16,7 @@ __all__ = [
     "Column",
     "Kind",
     "Limits",
+    "NotUtf8",
     "Table",
     "Writer",
     "open_table",

@@ -33,7 +33,7 @@ _OVERRIDES = frozenset(
 )
 
 
-class NotUtf8(InvalidInput):
+class NotUtf8(Exception):
     """What was taken for UTF-8 is not: look at all of it and begin again.
 
     It reaches a caller only when the file is changed by someone else while it is read.

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import apsw
 
 from mnemos.workspace import limits
-from mnemos.workspace.formats import Column, Kind, Limits, Table, open_table
+from mnemos.workspace.formats import Column, Kind, Limits, NotUtf8, Table, open_table
 from mnemos.workspace.names import quoted
 from mnemos.workspace.sandbox import failures, snapshots
 from mnemos.workspace.sandbox.card.listing import folded, listed
@@ -65,6 +65,8 @@ class Import:
                 on_progress=_checked(progress, self._clock),
             )
             created, rows = self._transaction(source, stream)
+        except NotUtf8 as exc:
+            raise self._written_meanwhile() from exc
         except BaseException as exc:
             raise failures.explained(exc, self._database, self._clock) from exc
         self._database.note_use()
@@ -91,11 +93,7 @@ class Import:
                     connection.executemany(statement, batch)
                 rows = connection.total_changes() - before
                 if _state(stream) != self._before:
-                    raise Failure(
-                        "busy",
-                        f"{self._wanted.name} was written while it was read; nothing was changed. Import it "
-                        "again",
-                    )
+                    raise self._written_meanwhile()
                 if self._database.guard.takes_away:
                     snapshots.keep(self._database)
                 self._own("COMMIT")
@@ -104,6 +102,10 @@ class Import:
                     self._own("ROLLBACK")
                 raise
         return created, rows
+
+    def _written_meanwhile(self) -> Failure:
+        name = self._wanted.name
+        return Failure("busy", f"{name} was written while it was read; nothing was changed. Import it again")
 
     # --- the table --------------------------------------------------------------------------
 
