@@ -159,8 +159,7 @@ class SnapshotList(Result, frozen=True, kw_only=True):
 
 
 class RestoreDatabase(Operation, frozen=True, kw_only=True):
-    """Bring back a snapshot of a database, by default the newest. What is there now becomes a snapshot, "
-    "too."""
+    """Bring back a snapshot of a database, by default the newest. What is there becomes a snapshot, too."""
 
     traits: ClassVar[Traits] = Traits(
         title="Restore a database", positional=("database", "snapshot"), example=("default",)

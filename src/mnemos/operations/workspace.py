@@ -96,7 +96,15 @@ class QueryAnswer(Result, frozen=True, kw_only=True):
         )
 
     def as_text(self) -> str:
-        return table.text(self.statements(), next_offset=self.next_offset, warnings=self.warnings)
+        return self._text(limits.BYTES)
+
+    def readable(self) -> str:
+        return self._text(None)
+
+    def _text(self, most_bytes: int | None) -> str:
+        return table.text(
+            self.statements(), next_offset=self.next_offset, warnings=self.warnings, most_bytes=most_bytes
+        )
 
     def statements(self) -> list[StatementResult]:
         """The results as the workspace gave them."""
@@ -144,8 +152,7 @@ class SchemaShown(Result, frozen=True, kw_only=True):
 
 
 class ExportRows(Operation, frozen=True, kw_only=True):
-    """Write what a SELECT gives to a file: CSV, TSV, JSON, JSON lines or Markdown, by the name of the "
-    "file."""
+    """Write what a SELECT gives to a file: CSV, TSV, JSON, JSON lines or Markdown, by its name."""
 
     traits: ClassVar[Traits] = Traits(
         title="Export rows",

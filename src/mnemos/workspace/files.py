@@ -19,8 +19,7 @@ class Files:
         self.folder = folder
 
     def place(self, name: str | os.PathLike[str]) -> Path:
-        """Where a file is or would be; outside of the folder, also by way of a link, raises "
-        "PermissionDenied."""
+        """Where a file is or would be; outside of the folder, also by a link, raises PermissionDenied."""
         try:
             given = Path(name).expanduser()
             root = self.folder.resolve()

@@ -15,7 +15,8 @@ from mnemos.workspace.limits import FRAME
 _LENGTH = struct.Struct("!I")
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder()
-_A_READ = 1 << 18
+# A larger buffer would be mapped, and its pages faulted in, for every message.
+_A_READ = 1 << 16
 
 
 class Gone(Exception):
@@ -36,10 +37,12 @@ class TooLong(Exception):
 
 def _decoded(body: bytes) -> dict[str, Any]:
     try:
-        message: dict[str, Any] = _decoder.decode(body)
-    except msgspec.DecodeError as exc:
+        message = _decoder.decode(body)
+    except (msgspec.DecodeError, RecursionError) as exc:
         # Who sends what is no message cannot be talked to.
         raise Gone from exc
+    if not isinstance(message, dict):
+        raise Gone
     return message
 
 

@@ -1,5 +1,4 @@
-"""The tables of the workspace as a text for the system prompt: fenced, within its budget, none without "
-"tables."""
+"""The tables of the workspace as a text for the system prompt: fenced, within its budget."""
 
 from __future__ import annotations
 

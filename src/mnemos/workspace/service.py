@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from mnemos import inputs
 from mnemos.errors import InvalidInput, MnemosError, NotFound, ReadOnly, Refused
 from mnemos.workspace import asked, limits, names, transfer
@@ -15,7 +17,20 @@ from mnemos.workspace.files import Files
 from mnemos.workspace.folder import Folder
 from mnemos.workspace.model import Answer, Card, DatabaseInfo, Exported, Imported, Snapshot, StatementResult
 from mnemos.workspace.showing import short, visible
-from mnemos.workspace.worker import Begin, SandboxFailure, Worker
+from mnemos.workspace.told import (
+    CardTold,
+    CheckTold,
+    CopyTold,
+    ExportTold,
+    FailureTold,
+    HintTold,
+    ImportTold,
+    QueryTold,
+    RestoreTold,
+    SizesTold,
+    TablesTold,
+)
+from mnemos.workspace.worker import Begin, SandboxFailure, T, Worker
 
 if TYPE_CHECKING:
     from mnemos.workspace.functions.base import Function
@@ -76,6 +91,7 @@ class Workspace:
         """
         answer = self._ask(
             "query",
+            QueryTold,
             timeout,
             database=self._ready(database),
             sql=asked.text("query", query),
@@ -87,7 +103,7 @@ class Workspace:
             offset=inputs.whole("offset", offset),
             read_only=read_only or self._read_only,
         )
-        if answer["schema_changed"]:
+        if answer.schema_changed:
             self._tables_changed(database)
         return _answer(answer, offset)
 
@@ -109,12 +125,13 @@ class Workspace:
             return Card(f"The database {database} has no tables yet. CREATE TABLE makes one.", [])
         answer = self._ask(
             "card",
+            CardTold,
             timeout,
             database=database,
             table=None if table is None else asked.text("table", table),
             tokens=None if tokens is None else inputs.whole("tokens", tokens),
         )
-        return Card(answer["text"], answer["tables"], answer["more"])
+        return Card(answer.text, answer.tables, answer.more)
 
     def functions(self) -> Sequence[Function]:
         """The SQL functions there are beyond SQLite's own."""
@@ -146,6 +163,7 @@ class Workspace:
         with transfer.replaced(target, overwrite=overwrite) as file:
             answer = self._ask(
                 "export",
+                ExportTold,
                 timeout or limits.FILE_SECONDS,
                 database=self._ready(database),
                 sql=asked.text("query", query),
@@ -153,7 +171,7 @@ class Workspace:
                 format=form,
                 file=file,
             )
-        return Exported(target, answer["rows"], answer["bytes"])
+        return Exported(target, answer.rows, answer.bytes)
 
     def import_file(
         self,
@@ -181,6 +199,7 @@ class Workspace:
         with transfer.held(asked.text("text", text)) if source is None else transfer.opened(source) as file:
             answer = self._ask(
                 "import",
+                ImportTold,
                 timeout or limits.FILE_SECONDS,
                 database=self._ready(database),
                 table=asked.table(table),
@@ -192,16 +211,16 @@ class Workspace:
                 file=file,
                 progress=progress,
             )
-        if answer["schema_changed"]:
+        if answer.schema_changed:
             self._tables_changed(database)
         return Imported(
             table=table,
-            created=answer["created"],
-            rows=answer["rows"],
-            bad=[(number, reason) for number, reason in answer["bad"]],
-            bad_count=answer["bad_count"],
-            columns=[(name, kind) for name, kind in answer["columns"]],
-            notes=answer["notes"],
+            created=answer.created,
+            rows=answer.rows,
+            bad=answer.bad,
+            bad_count=answer.bad_count,
+            columns=answer.columns,
+            notes=answer.notes,
         )
 
     # --- databases ---------------------------------------------------------------------------
@@ -229,7 +248,7 @@ class Workspace:
         self._check_writable()
         self._folder.existing(database)
         self._folder.check_free(to)
-        self._ask("copy", None, database=database, to=to)
+        self._ask("copy", CopyTold, None, database=database, to=to)
         self._tables_changed(to)
 
     def delete(self, database: str, *, confirm: str) -> None:
@@ -246,8 +265,8 @@ class Workspace:
         """Give unused space back; the bytes before and after."""
         self._check_writable()
         self._folder.existing(database)
-        answer = self._ask("compact", timeout, database=database)
-        return answer["before"], answer["after"]
+        answer = self._ask("compact", SizesTold, timeout, database=database)
+        return answer.before, answer.after
 
     def snapshots(self, database: str = names.DEFAULT) -> list[Snapshot]:
         """What can be restored, newest first: one is kept before something is dropped, altered or emptied."""
@@ -256,25 +275,23 @@ class Workspace:
     def restore(
         self, database: str = names.DEFAULT, snapshot: str | None = None, *, timeout: float | None = None
     ) -> str:
-        """Put a snapshot, by default the newest, in the place of the contents, which become one "
-        "themselves."""
+        """Put a snapshot, by default the newest, in the place of the contents, which become one, too."""
         self._check_writable()
-        answer = self._ask("restore", timeout, database=self._ready(database), snapshot=snapshot)
+        answer = self._ask("restore", RestoreTold, timeout, database=self._ready(database), snapshot=snapshot)
         self._tables_changed(database)
-        return str(answer["restored"])
+        return answer.restored
 
     def check(self, database: str) -> list[str]:
         """What SQLite finds wrong with a database; nothing when it is sound."""
         self._folder.existing(database)
-        problems: list[str] = self._ask("check", None, database=database)["problems"]
-        return problems
+        return self._ask("check", CheckTold, None, database=database).problems
 
     def tables(self, database: str = names.DEFAULT) -> list[dict[str, Any]]:
         """Tables and views, newest first, with their columns and comments; none where nothing is yet."""
         if not self._folder.has(database):
             return []
-        tables: list[dict[str, Any]] = self._ask("describe", None, database=database)["tables"]
-        return tables
+        told = self._ask("describe", TablesTold, None, database=database)
+        return [msgspec.structs.asdict(table) for table in told.tables]
 
     def close(self) -> None:
         """End the worker; a later call starts another."""
@@ -297,33 +314,34 @@ class Workspace:
                 )
             return self._made
 
-    def _ask(self, do: str, timeout: float | None, *, database: str, **further: Any) -> dict[str, Any]:
+    def _ask(self, do: str, told: type[T], timeout: float | None, *, database: str, **further: Any) -> T:
         seconds = asked.seconds(timeout, self._seconds)
         try:
-            return self._worker.ask(do, seconds=seconds, database=database, **further)
+            return self._worker.ask(do, told, seconds=seconds, database=database, **further)
         except SandboxFailure as exc:
             raise exc.error(self._where(exc.told, database)) from None
 
-    def _where(self, told: dict[str, Any], database: str) -> str:
+    def _where(self, told: FailureTold, database: str) -> str:
         """What is added to the message of a failed statement: which one it was, and what may help."""
-        if told["statement"] is None:
+        if told.statement is None:
             return ""
-        where = f"\nIn statement {told['statement']}: {short(told['sql'], _SHOWN)}"
-        if not told["said"]:
+        where = f"\nIn statement {told.statement}: {short(told.sql, _SHOWN)}"
+        if not told.said:
             return where
         try:
             answer = self._worker.ask(
                 "hint",
+                HintTold,
                 seconds=_HINT_SECONDS,
                 database=database,
-                sql=told["sql"],
-                said=told["said"],
-                offset=told["offset"],
+                sql=told.sql,
+                said=told.said,
+                offset=told.offset,
             )
         except (SandboxFailure, MnemosError):
             # A hint that cannot be had in time is no reason to hide the error.
             return where
-        hint = "\n".join(map(visible, (answer["hint"] or "").split("\n")))
+        hint = "\n".join(map(visible, (answer.hint or "").split("\n")))
         return f"{where}\nHint: {hint}" if hint else where
 
     def _ready(self, database: str) -> str:
@@ -344,23 +362,23 @@ class Workspace:
             self._schema_changed(database)
 
 
-def _answer(found: dict[str, Any], offset: int) -> Answer:
+def _answer(found: QueryTold, offset: int) -> Answer:
     return Answer(
         results=[
             StatementResult(
-                statement=one["statement"],
-                columns=one["columns"],
-                rows=one["rows"],
-                changes=one["changes"],
-                truncated=one["more"],
+                statement=one.statement,
+                columns=one.columns,
+                rows=list(one.rows),
+                changes=one.changes,
+                truncated=one.more,
             )
-            for one in found["results"]
+            for one in found.results
         ],
-        changes=found["changes"],
-        elapsed_ms=found["elapsed_ms"],
-        size_bytes=found["size_bytes"],
+        changes=found.changes,
+        elapsed_ms=found.elapsed_ms,
+        size_bytes=found.size_bytes,
         offset=offset,
-        warnings=found["warnings"],
-        wrote=found["wrote"],
-        schema_changed=found["schema_changed"],
+        warnings=found.warnings,
+        wrote=found.wrote,
+        schema_changed=found.schema_changed,
     )

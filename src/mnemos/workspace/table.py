@@ -1,5 +1,4 @@
-"""Answers as text: an aligned table, every value visible, nothing in a cell able to look like another "
-"line."""
+"""Answers as text: an aligned table, every value visible, no cell able to look like another line."""
 
 from __future__ import annotations
 
@@ -14,6 +13,8 @@ from mnemos.workspace.showing import short, visible
 # A longer cell does not widen its column.
 _WIDEST = 40
 _STATEMENT = 60
+_MOST_WARNINGS = 10
+_MOST_RESULTS = 50
 
 
 def cell(value: Any) -> str:
@@ -42,22 +43,44 @@ def fitted(answer: Answer, most_bytes: int) -> Answer:
             if keeps < len(result.rows):
                 result = replace(result, rows=result.rows[:keeps], truncated=True)
         results.append(result)
+    for place in range(_MOST_RESULTS, len(results) - 1):
+        # Of very many statements, those in the middle only say what they changed.
+        one = results[place]
+        begun = short(one.statement, _STATEMENT)
+        results[place] = replace(one, statement=begun, columns=[], rows=[], truncated=bool(one.rows))
     return replace(answer, results=results)
 
 
-def text(results: Sequence[StatementResult], *, next_offset: int | None, warnings: Sequence[str]) -> str:
-    """What a model reads: the rows of every statement, what changed, where the next page is."""
+def text(
+    results: Sequence[StatementResult],
+    *,
+    next_offset: int | None,
+    warnings: Sequence[str],
+    most_bytes: int | None = None,
+) -> str:
+    """What a model reads: the rows of every statement, what changed, where the next page is.
+
+    Statements for which there is no room in ``most_bytes`` are counted, without the last one.
+    """
     several = len(results) > 1
     lines: list[str] = []
     for number, result in enumerate(results, 1):
-        if several:
-            lines.append(f"{number}. {short(result.statement, _STATEMENT)}")
-        if result.columns:
-            lines += table(result.columns, result.rows)
-        lines.append(outcome(result))
+        if most_bytes is not None and number < len(results) and sum(map(_size, lines)) > most_bytes // 2:
+            lines.append(f"{number}. to {len(results) - 1}.: no room to show them")
+            lines += _shown(len(results), results[-1])
+            break
+        lines += _shown(number if several else 0, result)
     if any(result.truncated for result in results):
         lines.append(_how_to_go_on(next_offset))
-    return "\n".join([*lines, *(f"Note: {warning}" for warning in warnings)])
+    return "\n".join([*lines, *(f"Note: {warning}" for warning in warnings[:_MOST_WARNINGS])])
+
+
+def _shown(number: int, result: StatementResult) -> list[str]:
+    """One result; numbered where there are several."""
+    lines = [f"{number}. {short(result.statement, _STATEMENT)}"] if number else []
+    if result.columns:
+        lines += table(result.columns, result.rows)
+    return [*lines, outcome(result)]
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:

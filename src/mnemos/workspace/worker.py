@@ -14,12 +14,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import msgspec
 
 from mnemos import errors
 from mnemos.errors import Busy, InvalidInput, MnemosError, TimedOut, TooLarge, Unavailable
 from mnemos.workspace.frames import Gone, Line, Overdue, TooLong
 from mnemos.workspace.limits import FRAME
+from mnemos.workspace.told import FailureTold
+
+T = TypeVar("T", bound=msgspec.Struct)
 
 # The worker ends a call by itself when its time is over. One that does not is killed after so much longer.
 _GRACE = 0.3
@@ -69,13 +74,13 @@ class Begin:
 class SandboxFailure(Exception):
     """What the worker answered instead of a result."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        super().__init__(told["message"])
+    def __init__(self, told: FailureTold) -> None:
+        super().__init__(told.message)
         self.told = told
 
     def error(self, further: str = "") -> MnemosError:
-        kind = _BY_CODE.get(self.told["code"], MnemosError)
-        return kind(f"{self.told['message']}{further}")
+        kind = _BY_CODE.get(self.told.code, MnemosError)
+        return kind(f"{self.told.message}{further}")
 
 
 class Worker:
@@ -91,13 +96,14 @@ class Worker:
     def ask(
         self,
         do: str,
+        told: type[T],
         *,
         seconds: float,
         file: int | None = None,
         progress: Callable[[float], None] | None = None,
         **asked: Any,
-    ) -> dict[str, Any]:
-        """The worker's answer. Overdue raises TimedOut, and what was begun is taken back.
+    ) -> T:
+        """The worker's answer, of the shape ``told``. Overdue raises TimedOut; what was begun is taken back.
 
         ``file``: an open file that the worker reads or writes. Waiting for the calls of others takes at most
         as long as the call itself may.
@@ -106,7 +112,9 @@ class Worker:
         if not self._turn.acquire(timeout=seconds):
             raise Busy(f"other calls kept the workspace busy for {seconds:g} s; nothing was done. Try again")
         try:
-            return self._asked({"do": do, "seconds": seconds, **asked}, seconds, file, progress)
+            return self._read(
+                self._asked({"do": do, "seconds": seconds, **asked}, seconds, file, progress), told
+            )
         finally:
             self._turn.release()
 
@@ -148,7 +156,7 @@ class Worker:
             answer = process.line.receive(until)
             while "progress" in answer:
                 if progress is not None:
-                    progress(answer["progress"])
+                    progress(float(answer["progress"]))
                 answer = process.line.receive(until)
         except TooLong as exc:
             raise TooLarge(
@@ -177,9 +185,16 @@ class Worker:
             raise Unavailable(
                 "the sandbox answered another question; nothing is known of this one. Try again"
             )
-        if "error" in answer:
-            raise SandboxFailure(answer["error"])
         return answer
+
+    def _read(self, answer: dict[str, Any], told: type[T]) -> T:
+        try:
+            if "error" in answer:
+                raise SandboxFailure(msgspec.convert(answer["error"], FailureTold))
+            return msgspec.convert(answer, told)
+        except msgspec.ValidationError as exc:
+            self._drop(kill=True)
+            raise Unavailable(f"the sandbox answered nonsense ({exc}) and was ended; try again") from exc
 
     def _sent(self, message: dict[str, Any], seconds: float, file: int | None) -> _Process:
         """The process that got the message. One that died since the last call got nothing: the next does."""

@@ -247,7 +247,7 @@ def test_no_value_becomes_larger_than_its_limit(strike: Strike, prey: Prey, case
 
 @pytest.mark.parametrize("case", HEAPS, ids=lambda case: case.name)
 def test_memory_ends_before_that_of_the_machine(strike: Strike, prey: Prey, case: Case) -> None:
-    strike(Case(case.name, case.sql, case.codes, given={"timeout": 0.5} | case.given))
+    strike(Case(case.name, case.sql, case.codes, given={"timeout": 0.35} | case.given))
     assert peak_bytes(prey) < limits.ADDRESS_SPACE.value
 
 
@@ -282,7 +282,7 @@ ANSWERS: list[tuple[str, str, str]] = [
 def test_an_answer_that_is_too_long_is_cut_or_nothing_was_done(prey: Prey, before: str, sql: str) -> None:
     """Whatever the call says is true: an error means that the row it inserted is not there."""
     prey.query(f"CREATE TABLE t(a); {before}")
-    outcome = prey.attack(f"INSERT INTO t VALUES(1); {sql}", max_rows=1 << 40, timeout=1)
+    outcome = prey.attack(f"INSERT INTO t VALUES(1); {sql}", max_rows=1 << 40, timeout=0.7)
     assert outcome.code in EXHAUSTED | DONE, outcome.message
     kept = prey.query("SELECT count(*) FROM t").rows == [[1]]
     assert kept == (outcome.code is None)

@@ -221,4 +221,4 @@ def test_good_and_evil_statements_in_any_order() -> None:
 
 @pytest.mark.nightly
 def test_good_and_evil_statements_in_any_order_for_long() -> None:
-    run_state_machine_as_test(Mixture, settings=runs(300, 100))
+    run_state_machine_as_test(Mixture, settings=runs(100, 60))

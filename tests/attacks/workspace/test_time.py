@@ -9,7 +9,7 @@ import pytest
 from .conftest import Strike
 from .prey import DONE, EXHAUSTED, SQL_ERROR, TIMED_OUT, Case, Prey, attempt
 
-SHORT = {"timeout": 0.15}
+SHORT = {"timeout": 0.1}
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 MANY = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3000)"
 LONG = "printf('%.*c', 3900000, 'a')"

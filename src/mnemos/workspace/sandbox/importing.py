@@ -84,7 +84,7 @@ class Import:
         self._database.guard.begin_call()
         self._database.guard.begin_statement()
         with self._database.agents(read_only=False) as connection:
-            self._own("BEGIN IMMEDIATE")
+            self._database.run("BEGIN IMMEDIATE")
             try:
                 created = self._prepare(connection, source)
                 before = connection.total_changes()
@@ -96,10 +96,10 @@ class Import:
                     raise self._written_meanwhile()
                 if self._database.guard.takes_away:
                     snapshots.keep(self._database)
-                self._own("COMMIT")
+                self._database.run("COMMIT")
             except BaseException:
                 if connection.in_transaction:
-                    self._own("ROLLBACK")
+                    self._database.run("ROLLBACK")
                 raise
         return created, rows
 
@@ -231,10 +231,6 @@ class Import:
 
     def _listed(self, names: Sequence[str]) -> str:
         return ", ".join(map(quoted, names))
-
-    def _own(self, sql: str) -> None:
-        with self._database.own() as connection:
-            connection.execute(sql)
 
 
 def _state(stream: BinaryIO) -> tuple[int, int]:

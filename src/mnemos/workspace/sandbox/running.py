@@ -39,6 +39,7 @@ _FRAMING = frozenset(
 )
 _LONGEST_FRAMING = 4
 _MAY_FRAME = re.compile(r"(?i:BEGIN|COMMIT|END|ROLLBACK|VACUUM)\b")
+_ONLY_READS = re.compile(r"(?i:SELECT|VALUES)\b")
 # Agents ask the same again and again, with other values.
 _REMEMBERED = 256
 _LONGEST_REMEMBERED = 4_000
@@ -127,22 +128,27 @@ class Run:
         self._database.guard.begin_call()
         # Set outside the transaction: SQLite does not change it within one.
         with self._database.agents(read_only=self._call.read_only) as connection:
-            self._own("BEGIN IMMEDIATE" if immediate and not self._call.read_only else "BEGIN")
+            if not self._is_one_select(todo):
+                self._own("BEGIN IMMEDIATE" if immediate and not self._call.read_only else "BEGIN")
             try:
                 for number, statement in enumerate(todo, 1):
                     self._one(connection, statement, number, is_last=number == len(todo))
                 self._check_parameters()
                 self._check_tables()
                 self._keep_snapshot()
-                self._own("COMMIT")
+                if connection.in_transaction:
+                    self._own("COMMIT")
             except BaseException as exc:
                 failure = self._failure(exc)
                 self._roll_back()
                 raise failure from exc
 
+    def _is_one_select(self, todo: Sequence[Statement]) -> bool:
+        """Whether a call sees one moment and changes nothing without a transaction around it."""
+        return len(todo) == 1 and self._call.rows is None and bool(_ONLY_READS.match(todo[0].text))
+
     def _own(self, sql: str) -> None:
-        with self._database.own() as connection:
-            connection.execute(sql)
+        self._database.run(sql)
 
     def _roll_back(self) -> None:
         if self._database.connection.in_transaction:

@@ -36,6 +36,7 @@ class Server:
     def __init__(self, line: Line) -> None:
         self._line = line
         self._clock = Clockwork()
+        self._cpu = _Cpu()
         self._open: OrderedDict[str, Database] = OrderedDict()
         self._folder = Path()
         self._most_bytes = limits.DATABASE_BYTES
@@ -92,7 +93,7 @@ class Server:
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
         seconds = request["seconds"]
         self._clock.wind(seconds)
-        _allow_cpu(seconds)
+        self._cpu.allow(seconds)
         try:
             answer = self._does[request["do"]](request)
         except Failure as failure:
@@ -256,10 +257,19 @@ def _at_most(kind: int, value: int) -> None:
         return
 
 
-def _allow_cpu(seconds: float) -> None:
-    """CPU time is counted since the start of the process: each call moves the limit."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    most = int(used.ru_utime + used.ru_stime + seconds) + limits.CPU_GRACE.value
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    if hard == resource.RLIM_INFINITY or most < hard:
-        resource.setrlimit(resource.RLIMIT_CPU, (most, hard))
+class _Cpu:
+    """The limit of CPU time, which is counted since the start of the process: calls move it."""
+
+    def __init__(self) -> None:
+        self._most = 0
+
+    def allow(self, seconds: float) -> None:
+        needed = int(time.process_time() + seconds) + limits.CPU_GRACE.value
+        # A second more or less is not worth asking the system in every call.
+        if needed <= self._most <= needed + 1:
+            return
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        most = needed + 1
+        if hard == resource.RLIM_INFINITY or most < hard:
+            resource.setrlimit(resource.RLIMIT_CPU, (most, hard))
+            self._most = most

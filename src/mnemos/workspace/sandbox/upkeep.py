@@ -97,8 +97,7 @@ def _set_aside(path: Path) -> Path:
 
 
 def _plain(path: Path) -> apsw.Connection:
-    """A connection for our own statements alone: it has no guard, because no text of the agent's runs on "
-    "it."""
+    """A connection for statements of ours alone: it has no guard, since no text of the agent's runs on it."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_NOFOLLOW
     connection = apsw.Connection(str(path), flags=flags)
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
