@@ -309,8 +309,10 @@ def test_an_evaluation_that_is_told_to_end_leaves_no_file(
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     code = (
-        "import os, mnemos\n"
+        "import os, signal, mnemos\n"
         "from mnemos.memory import Memory\n"
+        # Whoever runs the tests in the background has interrupts ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         f"stop = lambda share: share > 0.6 and os.kill(os.getpid(), {int(number)})\n"
         "Memory.at().evaluate(progress=stop)\n"
     )

@@ -135,6 +135,15 @@ def test_a_forked_child_has_a_worker_of_its_own(workspace):
     assert worker(workspace) == first
 
 
+@pytest.fixture
+def interrupted():
+    """Interrupts are ignored where the tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupted")
 def test_an_interrupt_of_the_caller_ends_the_call_and_not_the_workspace(prices):
     main = threading.main_thread().ident
     assert main is not None

@@ -149,7 +149,10 @@ def test_a_model_that_cannot_be_fetched_is_unavailable(monkeypatch: pytest.Monke
 
 @with_runtime
 @pytest.mark.parametrize("name", ["/no/such/folder", "no-such-folder", "a/b/c", "../x", "a b/c"])
-def test_a_name_that_is_neither_folder_nor_model_is_invalid_input(name: str) -> None:
+def test_a_name_that_is_neither_folder_nor_model_is_invalid_input(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(InvalidInput, match="neither"):
         embedder(f"onnx:{name}")
 
