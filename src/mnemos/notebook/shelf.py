@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from mnemos.errors import Busy, Corrupt, DiskFull, MnemosError, PermissionDenied, Refused, Unavailable
+from mnemos import files
+from mnemos.errors import Corrupt, PermissionDenied, Refused, Unavailable
 from mnemos.notebook.model import Book
 
-try:
-    import fcntl
-except ImportError:  # Windows: one process at a time.
-    fcntl = None  # type: ignore[assignment]
-
-_MODE = 0o600
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_LOCK_PAUSE = 0.02
 _MOST_COPIES = 1_000
 
 Record = Callable[[str, str, Callable[[], None]], None]
@@ -105,12 +95,12 @@ class Folder:
         return self._decoded(path, data)
 
     def change(self, book: Book, change: Callable[[str], str], record: Record) -> tuple[str, str]:
-        with self._locked(book):
+        with files.locked(self._folder, f".{book.filename}.lock", self._busy_seconds):
             before = self.read(book)
             after = change(before)
             was_there = self.path(book).exists()
             try:
-                record(before, after, lambda: self._replace(self.path(book), after))
+                record(before, after, lambda: files.replace(self.path(book), after))
             except BaseException:
                 # Noted in vain, or not at all: the disk may have become full between file and log.
                 self._put_back(book, before if was_there else None)
@@ -121,7 +111,7 @@ class Folder:
         if text is None:
             self.path(book).unlink(missing_ok=True)
         elif self.read(book) != text:
-            self._replace(self.path(book), text)
+            files.replace(self.path(book), text)
 
     def keep_copy(self, book: Book, text: str) -> str:
         return _copied(self.path(book), text.encode())
@@ -144,60 +134,6 @@ class Folder:
         kept = f", and a copy is in {copy}" if copy else ""
         return f"it is left as it is{kept}: repair it by hand"
 
-    @contextmanager
-    def _locked(self, book: Book) -> Iterator[None]:
-        name = self._folder / f".{book.filename}.lock"
-        try:
-            self._folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-            lock = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _MODE)
-        except OSError as exc:
-            raise _translated(exc, self._folder) from exc
-        try:
-            self._wait_for(lock)
-            yield
-        finally:
-            os.close(lock)
-
-    def _wait_for(self, lock: int) -> None:
-        """Take the lock; somebody who holds it for too long raises Busy, so that no turn hangs on it."""
-        if fcntl is None:
-            return
-        deadline = time.monotonic() + self._busy_seconds
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                if time.monotonic() > deadline:
-                    raise Busy(f"{self._folder} is kept busy by another process; try again") from None
-                time.sleep(_LOCK_PAUSE)
-            else:
-                return
-
-    def _replace(self, path: Path, text: str) -> None:
-        """Write beside and rename: whoever reads sees the old file or the new one, after a crash too."""
-        # People link such files to where they keep their other settings: the link stays.
-        path = path.resolve()
-        if path.exists() and not os.access(path, os.W_OK):
-            raise PermissionDenied(f"{path} is read-only; nothing was changed")
-        # One name for all: only who holds the lock is here, and what a killed one left is removed.
-        fresh = path.with_name(f".{path.name}.new")
-        try:
-            fresh.unlink(missing_ok=True)
-            _write(fresh, text.encode(), os.O_EXCL)
-            fresh.replace(path)
-            _sync_folder(path.parent)
-        except OSError as exc:
-            fresh.unlink(missing_ok=True)
-            raise _translated(exc, path) from exc
-
-
-def _translated(exc: OSError, path: Path) -> MnemosError:
-    if exc.errno in _FULL:
-        return DiskFull(f"{path} could not be written: the disk is full; it is as it was")
-    if exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return PermissionDenied(f"{path} cannot be written ({exc.strerror}); nothing was changed")
-    return Unavailable(f"{path} could not be written: {exc.strerror}; it is as it was")
-
 
 def _copied(path: Path, data: bytes) -> str:
     """Put data beside its file, under a name of its own, the same data only once; empty if that fails."""
@@ -205,7 +141,7 @@ def _copied(path: Path, data: bytes) -> str:
         for number in range(1, _MOST_COPIES):
             copy = path.with_name(f"{path.stem}.kept-{number}{path.suffix}")
             if not os.path.lexists(copy):
-                _write(copy, data, os.O_EXCL)
+                files.write_new(copy, data)
                 return str(copy)
             if copy.is_file() and copy.read_bytes() == data:
                 return str(copy)
@@ -213,19 +149,3 @@ def _copied(path: Path, data: bytes) -> str:
         # A copy is a courtesy: the file itself is not touched.
         return ""
     return ""
-
-
-def _write(path: Path, data: bytes, flags: int) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flags, _MODE)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

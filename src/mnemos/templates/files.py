@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Protocol
 
+from mnemos import files
 from mnemos.errors import (
-    Busy,
     Corrupt,
-    DiskFull,
-    MnemosError,
     NotFound,
     PermissionDenied,
     Refused,
@@ -24,16 +20,8 @@ from mnemos.errors import (
     Unavailable,
 )
 
-try:
-    import fcntl
-except ImportError:  # Windows: one process at a time.
-    fcntl = None  # type: ignore[assignment]
-
 SUFFIX: Final = ".json"
 LARGEST: Final = 4 * 1024 * 1024
-_MODE: Final = 0o600
-_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_LOCK_PAUSE: Final = 0.005
 _SETTLED: Final = 2_000_000_000
 
 Change = Callable[[str | None], str | None]
@@ -132,26 +120,26 @@ class Folder:
             raise Corrupt(f"{path} is not UTF-8 text ({exc.reason} at byte {exc.start})") from exc
 
     def change(self, name: str, change: Change) -> None:
-        with self._locked():
+        with files.locked(self._folder, ".lock", self._busy_seconds):
             try:
                 before: str | None = self.read(name)
             except NotFound:
                 before = None
             after = change(before)
             if after is not None and after != before:
-                self._replace(self._path(name), after)
+                files.replace(self._path(name), after)
 
     def remove(self, name: str) -> bool:
         path = self._path(name)
         if not os.path.lexists(path):
             return False
-        with self._locked():
+        with files.locked(self._folder, ".lock", self._busy_seconds):
             try:
                 path.unlink()
             except FileNotFoundError:
                 return False
             except OSError as exc:
-                raise _translated(exc, path) from exc
+                raise files.unwritten(exc, path) from exc
         return True
 
     def states(self) -> dict[str, object]:
@@ -181,55 +169,6 @@ class Folder:
         except OSError as exc:
             raise Unavailable(f"{self._folder} cannot be read: {exc.strerror}") from exc
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        try:
-            self._folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-            lock = os.open(self._folder / ".lock", flags, _MODE)
-        except OSError as exc:
-            raise _translated(exc, self._folder) from exc
-        try:
-            self._wait_for(lock)
-            yield
-        finally:
-            os.close(lock)
-
-    def _wait_for(self, lock: int) -> None:
-        if fcntl is None:
-            return
-        deadline = time.monotonic() + self._busy_seconds
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                if time.monotonic() > deadline:
-                    raise Busy(f"{self._folder} is kept busy by another process; try again") from None
-                time.sleep(_LOCK_PAUSE)
-            else:
-                return
-
-    def _replace(self, path: Path, text: str) -> None:
-        """Write beside and rename: whoever reads sees the old file or the new one, after a crash too."""
-        # People link such files to where they keep their other settings: the link stays.
-        path = path.resolve()
-        if path.exists() and not os.access(path, os.W_OK):
-            raise PermissionDenied(f"{path} is read-only; nothing was changed")
-        # One name for all: only who holds the lock is here, and what a killed one left is removed.
-        fresh = path.with_name(f".{path.name}.new")
-        try:
-            fresh.unlink(missing_ok=True)
-            handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _MODE)
-            with os.fdopen(handle, "wb") as file:
-                file.write(text.encode())
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(path)
-            _sync_folder(path.parent)
-        except OSError as exc:
-            fresh.unlink(missing_ok=True)
-            raise _translated(exc, path) from exc
-
 
 def _signature(entry: os.DirEntry[str]) -> tuple[int, ...]:
     try:
@@ -238,19 +177,3 @@ def _signature(entry: os.DirEntry[str]) -> tuple[int, ...]:
         # A link that leads nowhere, or gone since.
         return ()
     return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _translated(exc: OSError, path: Path) -> MnemosError:
-    if exc.errno in _FULL:
-        return DiskFull(f"{path} could not be written: the disk is full; it is as it was")
-    if exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return PermissionDenied(f"{path} cannot be written ({exc.strerror}); nothing was changed")
-    return Unavailable(f"{path} could not be written: {exc.strerror}; it is as it was")
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
