@@ -52,6 +52,8 @@ class Report:
     sessions: int = 0
     messages: int = 0
     notes: int = 0
+    has_notes: bool = False
+    """Notes were brought in. They are not looked at again: meanwhile somebody may have changed them here."""
     refused: list[str] = field(default_factory=list)
 
     def refuse(self, what: str, why: Exception) -> None:
@@ -94,14 +96,30 @@ class Belongings:
                 if state is not None:
                     self._store(memory, _line(session_id, state.parents()), state, report)
 
+    def bring_notes(self, memory: Memory) -> None:
+        """Bring in the notes before Hermes goes on writing its own, unless that was done."""
+        with self._alone() as is_alone:
+            report = self.report()
+            if is_alone and report is not None and not report.has_notes and report.done_at is None:
+                self._bring_notes(memory, report)
+                self._note(report)
+
     def bring_all(self, memory: Memory) -> Report | None:
         """Bring in everything; None when another process is about it, or it was stopped."""
         with self._alone() as is_alone:
             report = self.report()
             if not is_alone or report is None or report.done_at is not None:
                 return report
-            report = Report(report.hermes_home, report.space, report.begun_at)
-            self._bring_notes(memory, report)
+            report = Report(
+                report.hermes_home,
+                report.space,
+                report.begun_at,
+                notes=report.notes,
+                has_notes=report.has_notes,
+                refused=report.refused if report.has_notes else [],
+            )
+            if not report.has_notes:
+                self._bring_notes(memory, report)
             with self._opened_state(report) as state:
                 ids = [] if state is None else _parents_first(state.parents())
                 for start in range(0, len(ids), _AT_ONCE):
@@ -153,6 +171,7 @@ class Belongings:
                         self._bring_note(memory, book, entry, report)
             except MnemosError as exc:
                 report.refuse(book.filename, exc)
+        report.has_notes = True
 
     def _bring_note(self, memory: Memory, book: Book, entry: str, report: Report) -> None:
         memory.notebook.turn_begun()

@@ -205,6 +205,7 @@ class HermesMemoryProvider(BuiltinMemoryProvider):
         belongings, settings = self._belongings, self.memory.settings
         if belongings is None or not self._writes or not belongings.begin(self.memory.clock()):
             return
+        belongings.bring_notes(self.memory)
         self._bring_first(session_id)
         work = partial(_bring_all, belongings, settings.home, settings.space)
         self._import = threading.Thread(target=work, name="mnemos-hermes-import", daemon=True)
