@@ -341,6 +341,21 @@ def test_notes_come_in_and_those_that_may_not_stay_out_by_name(
     assert [hit.kind for hit in memory.recall("how do tests run?", limit=1).hits] == ["note"]
 
 
+def test_a_note_that_was_changed_after_it_came_does_not_come_again(
+    hermes: Path, memory: Memory, belongings: Belongings
+) -> None:
+    (hermes / "memories").mkdir()
+    (hermes / "memories" / "MEMORY.md").write_text("Deploys on Fridays")
+    belongings.begin(memory.clock())
+    belongings.bring_notes(memory)
+    memory.notebook.replace("Fridays", "Deploys on Mondays")
+    brought(belongings, memory)
+    report = belongings.report()
+    assert report is not None
+    assert (report.notes, report.done_at is not None) == (1, True)
+    assert memory.notebook.entries("memory") == ["Deploys on Mondays"]
+
+
 def test_notes_that_are_no_text_are_named_and_sessions_still_come(
     hermes: Path, memory: Memory, belongings: Belongings
 ) -> None:
