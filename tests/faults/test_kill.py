@@ -33,7 +33,7 @@ def test_no_acknowledged_turn_is_lost_when_writers_are_killed(
         # One process that is not killed goes on writing beside those that are.
         survivor = spawn("append_turns", home=str(home), session="survivor", seed=next(seeds))
         others.append(survivor.line())
-        acknowledged += kill_writers(home, spawn, chance, seeds, kills=50 if nightly else 25)
+        acknowledged += kill_writers(home, spawn, chance, seeds, kills=50)
         others += survivor.finish()
         with mnemos.open(home, read_only=True) as memory:
             kept_whole(memory, acknowledged)
@@ -94,7 +94,7 @@ class Crashes:
     def __init__(self, folder: Path, spawn: Spawn, nightly: bool) -> None:
         self._folder = folder
         self._spawn = spawn
-        self._points = 200 if nightly else 6
+        self._points = 200 if nightly else 10
 
     def homes(
         self, work: str, *, on: Path | None = None, moves_only: bool = False, **more: Any
