@@ -121,16 +121,12 @@ def test_recall_finds_a_table_by_its_name_columns_and_comments(memory):
     )
     for question in ("where did I put the competitor prices", "shop shipping excluded"):
         hits = memory.recall(question, kinds=["table"]).hits
-        assert [hit.ref for hit in hits] == ["table:default.competitor_prices"] or [
-            hit.ref for hit in hits
-        ] == ["default.competitor_prices"]
+        assert [hit.ref for hit in hits] == ["default.competitor_prices"]
 
 
 def test_recall_knows_of_tables_that_are_renamed_dropped_imported_and_restored(memory):
     def found() -> set[str]:
-        return {
-            str(hit.ref).rpartition(":")[2] for hit in memory.recall("prices of items", kinds=["table"]).hits
-        }
+        return {str(hit.ref) for hit in memory.recall("prices of items", kinds=["table"]).hits}
 
     workspace = memory.workspace
     workspace.query("CREATE TABLE item_prices (a)")

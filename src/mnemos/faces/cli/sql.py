@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -175,7 +176,7 @@ class Prompt:
 class _Lines:
     """Lines typed at a terminal, with their history in a file, where readline is there."""
 
-    def __init__(self, history: Path, completions: object) -> None:
+    def __init__(self, history: Path, completions: Callable[[str], list[str]]) -> None:
         self._history = history
         self._completions = completions
         self._found: list[str] = []
@@ -211,5 +212,5 @@ class _Lines:
 
     def _complete(self, begun: str, state: int) -> str | None:
         if state == 0:
-            self._found = self._completions(begun) if callable(self._completions) else []
+            self._found = self._completions(begun)
         return self._found[state] if state < len(self._found) else None

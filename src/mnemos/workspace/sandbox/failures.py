@@ -106,16 +106,15 @@ def undecodable() -> Failure:
 
 
 def out_of_memory() -> Failure:
-    return Failure(
-        "too_large",
-        f"the call needs more memory than the sandbox has ({limits.HEAP.value // MB} MB); nothing was "
-        "changed. "
-        "Work on fewer rows or shorter values at a time; to insert many, pass rows or import a file",
-    )
+    return Failure("too_large", _NO_MEMORY)
 
 
 # SQLite repeats names in its messages, however long they are.
 _LONGEST = 500
+_NO_MEMORY = (
+    f"the call needs more memory than the sandbox has ({limits.HEAP.value // MB} MB); nothing was changed. "
+    "Work on fewer rows or shorter values at a time; to insert many, pass rows or import a file"
+)
 _TOO_BIG = (
     f"a value would be larger than {limits.LENGTH.value // MB} MB, or a query longer than "
     f"{limits.SQL_LENGTH.value // MB} MB; keep it in several rows, and pass rows or import a file"
@@ -128,13 +127,7 @@ _KINDS = (
         "the database is full: nothing of this call was kept, everything before is there. Delete what is not "
         "needed and run `mnemos workspace compact`, or raise database_bytes in config.toml",
     ),
-    (
-        apsw.NoMemError,
-        "too_large",
-        f"the call needs more memory than the sandbox has ({limits.HEAP.value // MB} MB); nothing was "
-        "changed. "
-        "Work on fewer rows or shorter values at a time; to insert many, pass rows or import a file",
-    ),
+    (apsw.NoMemError, "too_large", _NO_MEMORY),
     (
         apsw.BusyError,
         "busy",
