@@ -19,6 +19,7 @@ from typing import Protocol, TypeVar
 
 from mnemos.storage.entries import EntryReads, EntryWrites
 from mnemos.storage.facts import FactReads, FactWrites
+from mnemos.storage.imports import ImportReads, ImportWrites
 from mnemos.storage.passages import PassageReads, PassageWrites, VectorReads, VectorWrites
 from mnemos.text.query import Query
 
@@ -367,6 +368,9 @@ class Reads(Protocol):
     def entries(self) -> EntryReads: ...
 
     @property
+    def imports(self) -> ImportReads: ...
+
+    @property
     def audit(self) -> AuditReads: ...
 
 
@@ -385,6 +389,9 @@ class Writes(Protocol):
 
     @property
     def entries(self) -> EntryWrites: ...
+
+    @property
+    def imports(self) -> ImportWrites: ...
 
     @property
     def audit(self) -> AuditWrites: ...

@@ -14,6 +14,7 @@ from mnemos.storage.sqlite.audit import SqliteAudit
 from mnemos.storage.sqlite.connection import rows, value
 from mnemos.storage.sqlite.entries import SqliteEntryReads, SqliteEntryWrites
 from mnemos.storage.sqlite.facts import SqliteFactReads, SqliteFactWrites
+from mnemos.storage.sqlite.imports import SqliteImports
 from mnemos.storage.sqlite.passages import SqlitePassageReads, SqlitePassageWrites
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 from mnemos.storage.sqlite.sessions import SqliteSessionReads, SqliteSessionWrites
@@ -38,6 +39,7 @@ class Handle:
     vectors: SqliteVectorReads
     facts: SqliteFactReads
     entries: SqliteEntryReads
+    imports: SqliteImports
     audit: SqliteAudit
     mark: int
 
@@ -70,6 +72,7 @@ def reading(connection: apsw.Connection, space: str, documents: Documents, remem
         SqliteVectorReads(connection, where, sessions, remembered, mark),
         SqliteFactReads(connection, where),
         SqliteEntryReads(connection, where),
+        SqliteImports(connection, where),
         SqliteAudit(connection, where),
         mark,
     )
@@ -91,6 +94,7 @@ def writing(
         SqliteVectorWrites(connection, where, sessions, remembered, mark),
         SqliteFactWrites(connection, where),
         SqliteEntryWrites(connection, where, passages),
+        SqliteImports(connection, where),
         SqliteAudit(connection, where),
         mark,
     )

@@ -11,6 +11,7 @@ import apsw
 
 from mnemos.errors import Corrupt
 from mnemos.settings import Durability
+from mnemos.storage.imports import KEY_BITS
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import schema
 from mnemos.storage.sqlite.connection import connect, rows, translated
@@ -33,11 +34,18 @@ _TABLES = {
     "fact_conflicts": range(4),
     "entry_users": range(3),
     "entries": (*range(8), 12),
+    "imported_files": range(10),
+    "imported": range(3),
 }
 # Not there in a file that was damaged before it was migrated.
-_LATER = frozenset({"passages", "scopes", "facts", "fact_conflicts", "entry_users", "entries"})
+_LATER = frozenset(
+    {
+        "passages", "scopes", "facts", "fact_conflicts", "entry_users", "entries", "imported_files",
+        "imported",
+    }
+)  # fmt: skip
 _BATCH = 500
-_FARTHEST = 1 << 54
+_FARTHEST = 1 << KEY_BITS
 # Ids tried one by one before bigger and bigger leaps: a leap may pass over something readable.
 _PATIENCE = 20_000
 # What a finished copy is called until it takes its place.

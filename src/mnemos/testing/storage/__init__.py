@@ -17,6 +17,7 @@ from mnemos.testing.storage.entries import EntryContract
 from mnemos.testing.storage.facts import FactContract
 from mnemos.testing.storage.filters import FilterContract
 from mnemos.testing.storage.freshness import FreshnessContract
+from mnemos.testing.storage.imports import ImportContract
 from mnemos.testing.storage.limits import LimitContract
 from mnemos.testing.storage.messages import MessageContract
 from mnemos.testing.storage.models import ModelContract
@@ -63,5 +64,6 @@ class StorageContract(
     FactContract,
     ScopeContract,
     EntryContract,
+    ImportContract,
 ):
     """All of the contract. Subclass it under a name that begins with ``Test``."""

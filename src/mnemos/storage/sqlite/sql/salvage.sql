@@ -122,6 +122,30 @@ LIMIT ?
 INSERT OR IGNORE INTO entries (id, space, user, key, metadata, created_at, updated_at, version, value)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 
+-- name: read_imported_files
+SELECT rowid, *
+FROM imported_files NOT INDEXED
+WHERE rowid >= ?
+ORDER BY rowid
+LIMIT ?
+
+-- name: write_imported_files
+INSERT OR IGNORE INTO imported_files (
+    id, space, kind, path, size, changed_ns, position, line, digest, state
+)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: read_imported
+SELECT rowid, *
+FROM imported
+WHERE rowid >= ?
+ORDER BY rowid
+LIMIT ?
+
+-- name: write_imported
+INSERT OR IGNORE INTO imported (key, space, session)
+VALUES (?, ?, ?)
+
 -- name: read_audit
 SELECT rowid, *
 FROM audit

@@ -1,0 +1,80 @@
+"""What the importers ask of an engine: which files of other programs were read, and what came from them.
+
+Where a file was read up to moves in the same transaction as what was read is stored, so that nothing is
+stored twice or left out, however an import ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+KEY_BITS: Final = 62
+"""Keys are whole numbers from 0 of so many bits: hashes of what a program calls its messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedFile:
+    """A file of another program as it was when it was last read.
+
+    ``position`` bytes and ``line`` lines of it are stored. ``digest`` tells whether these are still the same;
+    ``state`` is what its reader wants to know when it goes on, as JSON.
+    """
+
+    kind: str
+    path: str
+    size: int
+    changed_ns: int
+    position: int
+    line: int
+    digest: str
+    state: str | None
+
+
+class ImportReads(Protocol):
+    def file(self, kind: str, path: str) -> ImportedFile | None: ...
+
+    def files(self, kind: str | None) -> list[ImportedFile]:
+        """Those of a kind, or all; in any order."""
+        ...
+
+    def owners(self, keys: Sequence[int]) -> dict[int, str]:
+        """The sessions in which these keys were stored; empty for one that is deleted. Unknown keys not."""
+        ...
+
+    def keys_of(self, session_ids: Sequence[str]) -> list[int]:
+        """Every key of these sessions."""
+        ...
+
+    def noted(self, *, after: int | None, limit: int) -> list[tuple[int, str]]:
+        """Keys with their sessions, in an order of the engine's own: for going through all in short reads.
+
+        ``after``: the last key of the page before; None for the first page.
+        """
+        ...
+
+
+class ImportWrites(ImportReads, Protocol):
+    def note_file(self, file: ImportedFile) -> None:
+        """Remember how far a file was read, in place of what was known of it."""
+        ...
+
+    def drop_files(self) -> None:
+        """Forget how far any file was read: the next import reads all of them from their beginning."""
+        ...
+
+    def note(self, session_id: str, keys: Sequence[int]) -> None:
+        """Remember keys of a session; a key that is known stays with the session it has.
+
+        An unknown session raises NotFound.
+        """
+        ...
+
+    def note_deleted(self, keys: Sequence[int]) -> None:
+        """Remember keys as those of a session that is deleted."""
+        ...
+
+    def drop(self, keys: Sequence[int]) -> None:
+        """Forget keys; unknown ones change nothing."""
+        ...

@@ -1,0 +1,91 @@
+"""What was imported, in SQLite, inside the caller's transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from mnemos.errors import NotFound
+from mnemos.storage.imports import KEY_BITS, ImportedFile
+from mnemos.storage.queries import Queries
+from mnemos.storage.sqlite.connection import rows, value
+from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
+from mnemos.storage.sqlite.space import Space
+
+SQL = Queries(Path(__file__).parent / "sql" / "imports.sql")
+
+_MASK: Final = (1 << KEY_BITS) - 1
+# Odd and without a pattern: no two spaces move a key to the same place.
+_SPREAD: Final = 0x1E3779B97F4A7C15
+# No session has this key.
+_DELETED: Final = 0
+
+
+class SqliteImports:
+    def __init__(self, connection: apsw.Connection, space: Space) -> None:
+        self._connection = connection
+        self._space = space
+        self._mix = space.id * _SPREAD & _MASK
+
+    def file(self, kind: str, path: str) -> ImportedFile | None:
+        found = rows(self._connection, SQL.file, (self._space.id, kind, path))
+        return ImportedFile(*found[0]) if found else None
+
+    def files(self, kind: str | None) -> list[ImportedFile]:
+        asked = {"space": self._space.id, "kind": kind}
+        return [ImportedFile(*row) for row in rows(self._connection, SQL.files, asked)]
+
+    def owners(self, keys: Sequence[int]) -> dict[int, str]:
+        asked = {"space": self._space.id, "keys": self._places(keys)}
+        return {key ^ self._mix: owner for key, owner in rows(self._connection, SQL.owners, asked)}
+
+    def keys_of(self, session_ids: Sequence[str]) -> list[int]:
+        asked = {"space": self._space.id, "ids": json.dumps(list(session_ids))}
+        return [key ^ self._mix for (key,) in rows(self._connection, SQL.keys_of, asked)]
+
+    def noted(self, *, after: int | None, limit: int) -> list[tuple[int, str]]:
+        place = -1 if after is None else after ^ self._mix
+        asked = {"space": self._space.id, "after": place, "limit": limit}
+        return [(key ^ self._mix, owner) for key, owner in rows(self._connection, SQL.noted, asked)]
+
+    def note_file(self, file: ImportedFile) -> None:
+        self._connection.execute(
+            SQL.note_file,
+            (
+                self._space.id,
+                file.kind,
+                file.path,
+                file.size,
+                file.changed_ns,
+                file.position,
+                file.line,
+                file.digest,
+                file.state,
+            ),
+        )
+
+    def drop_files(self) -> None:
+        self._connection.execute(SQL.drop_files, (self._space.id,))
+
+    def note(self, session_id: str, keys: Sequence[int]) -> None:
+        session: int | None = value(self._connection, SESSIONS_SQL.key_of, (self._space.id, session_id))
+        if session is None:
+            raise NotFound(f"there is no session {session_id!r}; begin it first")
+        self._note(session, keys)
+
+    def note_deleted(self, keys: Sequence[int]) -> None:
+        self._note(_DELETED, keys)
+
+    def drop(self, keys: Sequence[int]) -> None:
+        self._connection.execute(SQL.drop, {"space": self._space.id, "keys": self._places(keys)})
+
+    def _note(self, session: int, keys: Sequence[int]) -> None:
+        asked = {"space": self._space.id, "session": session, "keys": self._places(keys)}
+        self._connection.execute(SQL.note, asked)
+
+    def _places(self, keys: Iterable[int]) -> str:
+        return f"[{','.join(str(key ^ self._mix) for key in keys)}]"
