@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from mnemos.errors import InvalidInput, NotFound, TooLarge
-from mnemos.inputs import MAX_NAME, moment, optional_name, whole
+from mnemos.inputs import MAX_NAME, moment, name, whole
 from mnemos.sessions.redaction import Redact, redacted
 from mnemos.storage.base import Document, Glimpse, MessageRow, NewMessage, SessionRow
 
@@ -33,29 +33,39 @@ MESSAGE_FIELDS = frozenset(
 
 def new_message(fields: Mapping[str, Any], *, now: float, redact: Redact, max_bytes: int) -> NewMessage:
     """Check the arguments of ``append_message`` and make them ready to store."""
-    role = fields.get("role")
+    given = fields.get
+    role = given("role")
+    # A list, which no set can be asked for, is no role either.
+    if not isinstance(role, str) or role not in ROLES:
+        _check_role(role)
+    content, encoded = _stored_content(given("content"), redact)
+    # Most messages have few of these, and every append comes through here.
+    calls, metadata = given("tool_calls"), given("metadata")
+    tool_calls = None if calls is None else _stored_json("tool_calls", calls, redact)
+    about = None if metadata is None else _stored_json("metadata", metadata, redact)
+    size = len(content or "") + len(tool_calls or "") + len(about or "")
+    if size > max_bytes // 4:
+        _check_size("the message", max_bytes, content, tool_calls, about)
+    tool_name, tool_call_id = given("tool_name"), given("tool_call_id")
+    timestamp, token_count = given("timestamp"), given("token_count")
+    return NewMessage(
+        str(role),
+        now if timestamp is None else moment("timestamp", timestamp),
+        None if tool_name is None else name("tool_name", tool_name),
+        None if tool_call_id is None else name("tool_call_id", tool_call_id),
+        None if token_count is None else whole("token_count", token_count),
+        encoded,
+        about,
+        tool_calls,
+        content,
+        0 if calls is None else _count_calls(calls),
+    )
+
+
+def _check_role(role: Any) -> None:
+    """Hosts may have roles of their own: any short word is one."""
     if not isinstance(role, str) or not role.strip() or len(role) > 64 or not role.isprintable():
         raise InvalidInput(f"role is {role!r}; use user, assistant, system or tool")
-    content, encoded = _stored_content(fields.get("content"), redact)
-    tool_calls = _stored_json("tool_calls", fields.get("tool_calls"), redact)
-    metadata = _stored_json("metadata", fields.get("metadata"), redact)
-    size = len(content or "") + len(tool_calls or "") + len(metadata or "")
-    if size > max_bytes // 4:
-        _check_size("the message", max_bytes, content, tool_calls, metadata)
-    timestamp = fields.get("timestamp")
-    token_count = fields.get("token_count")
-    return NewMessage(
-        role,
-        content,
-        encoded,
-        optional_name("tool_name", fields.get("tool_name")),
-        tool_calls,
-        optional_name("tool_call_id", fields.get("tool_call_id")),
-        None if token_count is None else whole("token_count", token_count),
-        now if timestamp is None else moment("timestamp", timestamp),
-        metadata,
-        _count_calls(fields.get("tool_calls")),
-    )
 
 
 def turn(messages: Any) -> Sequence[Mapping[str, Any]]:
@@ -181,8 +191,8 @@ def calls_without_arguments(row: MessageRow) -> str | None:
 
 def call_name(call: Mapping[str, Any]) -> str:
     function = call.get("function")
-    name = function.get("name") if isinstance(function, Mapping) else call.get("name")
-    return name if isinstance(name, str) else ""
+    named = function.get("name") if isinstance(function, Mapping) else call.get("name")
+    return named if isinstance(named, str) else ""
 
 
 # --- values ---------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from mnemos.storage.entries import EntryReads, EntryWrites
 from mnemos.storage.facts import FactReads, FactWrites
@@ -55,23 +55,22 @@ class SessionRow:
     archived: bool
 
 
-@dataclass(frozen=True, slots=True)
-class NewMessage:
-    """A message to be stored.
+class NewMessage(NamedTuple):
+    """A message to be stored: a tuple, because making a frozen object takes longer than all checks of it.
 
     ``content`` is plain text, or JSON when ``encoded``; ``tool_calls`` and ``metadata`` are JSON;
     ``calls`` is the number of calls in ``tool_calls``. No text holds a NUL or a lone surrogate.
     """
 
     role: str
-    content: str | None
-    encoded: bool
+    timestamp: float
     tool_name: str | None
-    tool_calls: str | None
     tool_call_id: str | None
     token_count: int | None
-    timestamp: float
+    encoded: bool
     metadata: str | None
+    tool_calls: str | None
+    content: str | None
     calls: int
 
 

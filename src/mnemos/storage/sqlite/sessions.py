@@ -252,22 +252,8 @@ class SqliteSessionWrites(SqliteSessionReads):
             following += ids_needed(message.content, message.tool_calls, message.tool_name)
         if following - first > len(messages):
             self._connection.execute(SQL.keep_ids, (following, self._space.id))
-        new = [
-            (
-                message_id,
-                key,
-                message.role,
-                message.timestamp,
-                message.tool_name,
-                message.tool_call_id,
-                message.token_count,
-                message.encoded,
-                message.metadata,
-                message.tool_calls,
-                message.content,
-            )
-            for message_id, message in zip(ids, messages, strict=True)
-        ]
+        # The columns of a message, in the order of its fields; how many calls it has is counted above.
+        new = [(message_id, key, *message[:-1]) for message_id, message in zip(ids, messages, strict=True)]
         if len(new) == 1:
             self._connection.execute(SQL.append, new[0])
         else:

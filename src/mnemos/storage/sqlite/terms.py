@@ -46,8 +46,10 @@ def indexable(row: tuple[Any, ...]) -> Indexable:
 
 def ids_needed(content: str | None, tool_calls: str | None, tool_name: str | None) -> int:
     """How many ids a message takes: one for each row of the index it may need."""
-    longest = max(len(content or ""), len(tool_calls or "") + len(tool_name or ""))
-    return 1 + longest // PART_CHARACTERS
+    said = len(content) if content else 0
+    if tool_calls:
+        said = max(said, len(tool_calls) + len(tool_name or ""))
+    return 1 + said // PART_CHARACTERS
 
 
 def ids_of(message: MessageRow) -> int:

@@ -93,7 +93,7 @@ def message(content: str | None = "hello", role: str = "user", **fields: Any) ->
         metadata=None,
         calls=len(calls or ()),
     )
-    return replace(plain, **fields)
+    return plain._replace(**fields)
 
 
 def call(name: str, call_id: str = "call_1", **arguments: Any) -> dict[str, Any]:
