@@ -1,4 +1,4 @@
-"""``python -m benchmarks append search startup facts providers workspace``: measure, print, keep the figures.
+"""``python -m benchmarks append search startup facts providers workspace imports``: measure, print, keep it.
 
 ``python -m benchmarks recall --help`` tells how to measure what is found again.
 """
@@ -20,9 +20,16 @@ MODULES = {
     "facts": "benchmarks.facts.command",
     "providers": "benchmarks.providers",
     "workspace": "benchmarks.workspace",
+    "imports": "benchmarks.imports",
+    "hooks": "benchmarks.hooks",
 }
-DEFAULT_SIZES = {"search": (10_000, 100_000), "facts": (1_000, 50_000), "providers": (10_000, 100_000)}
-QUICK_SIZES = {"search": (2_000,), "facts": (500, 2_000), "providers": (2_000,)}
+DEFAULT_SIZES = {
+    "search": (10_000, 100_000),
+    "facts": (1_000, 50_000),
+    "providers": (10_000, 100_000),
+    "hooks": (10_000, 100_000),
+}
+QUICK_SIZES = {"search": (2_000,), "facts": (500, 2_000), "providers": (2_000,), "hooks": (2_000,)}
 
 
 def main() -> None:

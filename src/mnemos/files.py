@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from mnemos.errors import Busy, DiskFull, MnemosError, PermissionDenied, Unavailable
 
@@ -81,6 +82,15 @@ def write_new(path: Path, data: bytes) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+
+
+def zstd() -> Any:
+    """The module that packs and unpacks by zstd; imported only by who has such files."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd as module
+    else:
+        from backports import zstd as module
+    return module
 
 
 def unwritten(exc: OSError, path: Path) -> MnemosError:

@@ -22,6 +22,7 @@ from mnemos.inputs import names, optional_moment, whole
 from mnemos.notebook import undo as undo_notes
 from mnemos.notebook.model import Book
 from mnemos.operations import registry
+from mnemos.operations.base import no_progress
 from mnemos.parts import TEMPLATES, Parts, folder_of
 from mnemos.sessions import undo
 from mnemos.sessions.recording import Clock
@@ -31,6 +32,9 @@ from mnemos.storage.base import AuditRow, Filters, Writes
 from mnemos.storage.sqlite.foreign import hermes_memory
 
 if TYPE_CHECKING:
+    from mnemos.archive.importing import Comparison
+    from mnemos.archive.importing import Report as ArchiveReport
+    from mnemos.archive.model import Exported
     from mnemos.backends.entries import Entries
     from mnemos.facts.importing import Report
     from mnemos.recall.model import Recall
@@ -210,6 +214,44 @@ class Memory(Parts):
         """Bring in the facts of a hermes-memory database, which is only read; by default its usual one."""
         where = path_of(path if path is not None else self.settings.hermes_memory_db)
         return self.facts.bring_in(hermes_memory(where), progress)
+
+    # --- as a whole -------------------------------------------------------------------------
+
+    def export(
+        self, path: str | os.PathLike[str], progress: Callable[[float], None] | None = None
+    ) -> Exported:
+        """Write everything of this space to an archive: ``.tar.zst``, ``.tar.gz``, ``.tar`` or a folder.
+
+        While it may be in use. It is there whole or not at all; an existing file is not overwritten.
+        """
+        from mnemos.archive import writing
+
+        done = writing.write(self, path_of(path), progress or no_progress)
+        if not self.storage.read_only:
+            # A copy like any other: whoever forgets something later is told of it.
+            self.storage.write(lambda tx: tx.audit.note_backup(str(done.path), self.clock()))
+        return done
+
+    def import_archive(
+        self, path: str | os.PathLike[str], progress: Callable[[float], None] | None = None
+    ) -> ArchiveReport:
+        """Bring in what an archive holds and this space does not. All is verified before any is stored.
+
+        What is there already stays as it is, unless the archive's is newer. A second time, it adds nothing;
+        interrupted, it is done again. It cannot be undone.
+        """
+        from mnemos.archive import importing
+
+        self._check_enabled()
+        return importing.bring_in(self, path_of(path), progress or no_progress)
+
+    def compare_archive(
+        self, path: str | os.PathLike[str], progress: Callable[[float], None] | None = None
+    ) -> Comparison:
+        """Whether an archive is whole, and whether this space holds all that is in it; nothing is changed."""
+        from mnemos.archive import importing
+
+        return importing.compare(self, path_of(path), progress or no_progress)
 
     # --- inside -----------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from mnemos.storage.base import Check, Filters, Results, Storage, failed, passed
 if TYPE_CHECKING:
     from mnemos.backends.contract import MemoryBackend
     from mnemos.backends.entries import Entries, Meaning
+    from mnemos.imports.service import Imports
     from mnemos.recall.embedders.base import Embedder
     from mnemos.recall.embedding import Embedding
     from mnemos.recall.service import Recaller
@@ -98,11 +99,18 @@ class Parts(Home):
 
         return opened(
             self.settings,
-            Path(self._temporary) if self._in_memory else self.settings.home,
+            self.folder,
             history=None if self._in_memory else self.database,
             read_only=self._read_only,
             schema_changed=self._tables_changed,
         )
+
+    @part
+    def imports(self) -> Imports:
+        """What other programs keep, brought in."""
+        from mnemos.imports.service import Imports
+
+        return Imports(self.storage, self.settings, self.clock)
 
     @part
     def embedding(self) -> Embedding:
@@ -118,6 +126,15 @@ class Parts(Home):
         from mnemos.recall.service import Recaller
 
         return Recaller(self.storage, self.embedding, self.clock)
+
+    @property
+    def folder(self) -> Path:
+        """Where what belongs to this memory may be put for a while."""
+        return Path(self._temporary) if self._in_memory else self.settings.home
+
+    @property
+    def is_in_memory(self) -> bool:
+        return self._in_memory
 
     def tables_block(self) -> str:
         """The tables of the workspace for a system prompt; empty, at no cost, where there are none."""

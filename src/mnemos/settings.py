@@ -103,6 +103,10 @@ class Settings:
     """The limit of USER.md."""
     hermes_memory_db: str = "~/.hermes/memory.db"
     """Where an import looks for the database of hermes-memory."""
+    claude_dir: str = "~/.claude"
+    """Where Claude Code keeps its transcripts, below ``projects``."""
+    codex_dir: str = "~/.codex"
+    """Where Codex keeps its rollouts, below ``sessions``."""
     audit_days: int = 30
     """How long a deleted session can be brought back with undo."""
     llm: Model = Model()
@@ -134,6 +138,10 @@ class Settings:
     """What is recalled for a message may take so much of its prompt."""
     prefetch_seconds: float = 8.0
     """How long a turn waits for an external provider."""
+    hook_start_tokens: int = 1500
+    """What the hooks of Claude Code put at the beginning of a session may take."""
+    hook_prompt_tokens: int = 400
+    """What they add to a prompt may take."""
     backend: str = ""
     """What keeps entries: ``null``, ``local``, ``honcho`` or a plug-in; empty: as it comes."""
     honcho: Honcho = Honcho()
@@ -144,7 +152,7 @@ class Settings:
     ) -> Settings:
         """Read flags, environment and config.toml; a wrong value raises InvalidInput naming it."""
         env = os.environ if env is None else env
-        folder = _folder(home or env.get("MNEMOS_HOME") or "~/.mnemos")
+        folder = home_folder(home, env)
         found: dict[str, Any] = {"actor": env.get("USER") or _login_name()}
         found |= _flat(_from_file(folder / "config.toml"))
         found |= _from_environment(env)
@@ -159,6 +167,12 @@ class Settings:
         if not isinstance(honcho, Honcho):
             honcho = _honcho(honcho, env)
         return replace(settings, llm=llm, embedding=embedding, honcho=honcho)
+
+
+def home_folder(home: str | Path | None = None, env: Mapping[str, str] | None = None) -> Path:
+    """Where the home is, whether it is there or not; a name that no folder can have raises InvalidInput."""
+    env = os.environ if env is None else env
+    return _folder(home or env.get("MNEMOS_HOME") or "~/.mnemos")
 
 
 def _folder(name: str | Path) -> Path:
@@ -220,6 +234,8 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
         "disabled": ("MNEMOS_DISABLED",),
         "embedder": ("MNEMOS_EMBEDDER",),
         "hermes_memory_db": ("HERMES_MEMORY_DB",),
+        "claude_dir": ("CLAUDE_CONFIG_DIR",),
+        "codex_dir": ("CODEX_HOME",),
         "notebook_files": ("MNEMOS_NOTEBOOK",),
         "provider": ("MNEMOS_PROVIDER",),
         "files": ("MNEMOS_FILES",),
@@ -392,6 +408,8 @@ _READ = {
     "max_fact_characters": _whole,
     "hot_tokens": _tokens,
     "hermes_memory_db": _text,
+    "claude_dir": _text,
+    "codex_dir": _text,
     "notebook_files": _files,
     "memory_characters": _whole,
     "user_characters": _whole,
@@ -408,5 +426,7 @@ _READ = {
     "files": _text,
     "prefetch_tokens": _tokens,
     "prefetch_seconds": _positive,
+    "hook_start_tokens": _tokens,
+    "hook_prompt_tokens": _tokens,
     "backend": _backend,
 }

@@ -17,7 +17,7 @@ from mnemos.settings import Settings
 from .pages import DOCS, ROOT, Block, blocks, commands, name_of, pages
 
 # Pages whose commands can be run one after the other; those of other pages name things that are not there.
-WALKS = (ROOT / "README.md", DOCS / "tutorial.md")
+WALKS = (ROOT / "README.md", DOCS / "tutorial.md", DOCS / "first-minute.md")
 WITH_PYTHON = [page for page in pages() if blocks(page, "python")]
 WITH_SHELL = [page for page in pages() if any(map(commands, blocks(page, "sh")))]
 WITH_TOML = [page for page in pages() if blocks(page, "toml")]

@@ -39,8 +39,9 @@ def test_the_index_links_every_page_of_the_documentation() -> None:
     assert missing == ["docs/README.md"]
 
 
-def test_there_are_twenty_decisions_numbered_without_a_gap() -> None:
-    assert [int(page.name[:4]) for page in DECISIONS] == list(range(1, 21))
+def test_decisions_are_numbered_without_a_gap() -> None:
+    assert len(DECISIONS) > 20
+    assert [int(page.name[:4]) for page in DECISIONS] == list(range(1, len(DECISIONS) + 1))
 
 
 @pytest.mark.parametrize("page", DECISIONS, ids=name_of)

@@ -18,6 +18,7 @@ from mnemos.errors import MnemosError
 from mnemos.faces.cli.app import exit_code
 from mnemos.facts.model import Conflict, Fact, Scope, Status, Stored, Ticked, Written
 from mnemos.facts.service import Facts
+from mnemos.imports.service import Imports
 from mnemos.memory import Memory, SessionDB
 from mnemos.notebook.model import Use
 from mnemos.notebook.service import Notebook
@@ -35,7 +36,7 @@ from mnemos.workspace.service import Workspace
 from .pages import DOCS, REFERENCE, text_of
 
 PYTHON = text_of(REFERENCE / "python.md")
-PARTS = (Memory, SessionDB, Facts, Notebook, Templates, Workspace)
+PARTS = (Memory, SessionDB, Facts, Notebook, Templates, Workspace, Imports)
 
 
 def test_the_page_of_operations_is_up_to_date() -> None:

@@ -68,8 +68,24 @@ CALLS: dict[str, dict[str, Any]] = {
     "templates_stats": {},
     "templates_suggest": {"limit": 3},
     "templates_experiment": {"type": "file"},
+    "connect_found": {},
+    "connect_claude_code": {"config": "{root}/claude"},
+    "connect_claude_desktop": {"config": "{root}/desktop.json"},
+    "connect_cursor": {"config": "{root}/cursor.json"},
+    "connect_vscode": {"config": "{root}/vscode.json"},
+    "connect_codex": {"config": "{root}/codex.toml"},
     "connect_hermes": {"hermes_home": "{root}/home"},
+    "import_found": {"kinds": ["claude-code"], "dry_run": True},
+    "import_claude_code": {"path": "{root}/imports/claude-code", "since": "2020-01-01"},
+    "import_codex": {"path": "{root}/imports/codex"},
+    "import_chatgpt": {"path": "{root}/imports/chatgpt/export"},
+    "import_claude": {"path": "{root}/imports/claude/export", "dry_run": True},
+    "import_hermes": {"path": "{root}/state.db"},
+    "import_jsonl": {"path": "{root}/imports/jsonl/tuning.jsonl"},
     "import_hermes_memory": {"path": "{root}/hermes-memory.db"},
+    "export": {"path": "{root}/all.tar.gz"},
+    "import_archive": {"path": "{root}/copy.tar.zst"},
+    "verify": {"path": "{root}/copy.tar.zst"},
     "sqlite_query": {
         "query": "SELECT item, eur FROM prices WHERE eur > :most ORDER BY 2 DESC",
         "params": {"most": 30},
@@ -104,7 +120,10 @@ CALLS: dict[str, dict[str, Any]] = {
 }
 
 # They read a file that only the folder of the filled home has.
-BESIDE_THE_HOME = ("restore", "import_hermes_memory")
+BESIDE_THE_HOME = (
+    *("restore", "import_hermes_memory", "import_archive", "verify", "import_claude_code", "import_codex"),
+    *("import_chatgpt", "import_claude", "import_hermes", "import_jsonl"),
+)
 
 
 def arguments(name: str, root: str) -> dict[str, Any]:

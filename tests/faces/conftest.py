@@ -19,6 +19,7 @@ from mnemos.workspace.service import Workspace
 from .model_endpoint import ModelEndpoint
 
 NOW = 1_767_225_600.0
+IMPORTS = Path(__file__).parents[1] / "data" / "imports"
 FACTS = "V[srv.prod]: api.example.com:3004\nC[deploy.day]: nvr on Fridays\n?[vat]: net or gross?"
 
 
@@ -75,8 +76,11 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         memory.entries.store("default", "city", "Lisbon, near the river")
         memory.entries.store("sam", "pref_editor", "vim")
         memory.backup(root / "copy.db")
+        memory.export(root / "copy.tar.zst")
     (root / "home" / "config.toml").write_text('backend = "local"\n')
     _make_hermes_memory(root / "hermes-memory.db")
+    shutil.copytree(IMPORTS, root / "imports")
+    _make_hermes_state(root / "state.db")
     return root
 
 
@@ -86,6 +90,18 @@ def _fill_workspace(workspace: Workspace) -> None:
     workspace.query("INSERT INTO prices VALUES (?, ?)", rows=[[f"chair {n}", n / 4] for n in range(300)])
     workspace.copy("default", "experiment")
     workspace.query("DELETE FROM prices WHERE eur < 25")
+
+
+def _make_hermes_state(path: Path) -> None:
+    """The database of a Hermes Agent with a conversation in it."""
+    connection = sqlite3.connect(path)
+    connection.executescript((IMPORTS / "hermes" / "schema.sql").read_text())
+    connection.executescript(f"""
+        INSERT INTO sessions (id, source, started_at) VALUES ('ferns', 'telegram', {NOW:.0f} - 900);
+        INSERT INTO messages (session_id, role, content, timestamp)
+        VALUES ('ferns', 'user', 'Water the ferns on Friday', {NOW:.0f} - 800);
+    """)
+    connection.close()
 
 
 def _make_hermes_memory(path: Path) -> None:

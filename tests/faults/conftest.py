@@ -5,13 +5,19 @@ from typing import Any
 
 import pytest
 
-from .processes import Child, Spawn
+from .processes import Child, Spawn, end_parents
 
 
 @pytest.fixture(scope="session")
 def nightly(pytestconfig: pytest.Config) -> bool:
     """Whether the long version was asked for."""
     return bool(pytestconfig.getoption("--nightly"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _parents() -> Iterator[None]:
+    yield
+    end_parents()
 
 
 @pytest.fixture

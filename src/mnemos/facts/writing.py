@@ -16,7 +16,7 @@ from mnemos.storage.base import Writes
 from mnemos.storage.facts import Attendance, FactRow, NewFact, ScopeRow
 
 # Earlier versions of a fact that recall still finds, after everything live. All are in the history.
-_VERSIONS_IN_RECALL = 3
+VERSIONS_IN_RECALL = 3
 # What a scope that is opened again brings back into the hot set, before pressure is looked at.
 _CONSTRAINTS_WARMED = 200
 _OTHERS_WARMED = 20
@@ -173,8 +173,8 @@ class Write:
 
     def _outdate(self, old: FactRow) -> None:
         self.tx.passages.outdate(KIND, ref_of(old.id))
-        chain = self.tx.facts.earlier(old, _VERSIONS_IN_RECALL)
-        if len(chain) == _VERSIONS_IN_RECALL:
+        chain = self.tx.facts.earlier(old, VERSIONS_IN_RECALL)
+        if len(chain) == VERSIONS_IN_RECALL:
             self.tx.passages.remove(KIND, ref_of(chain[-1]))
 
     def _close(self, scope: ScopeRow) -> None:

@@ -38,6 +38,8 @@ class Traits:
     """The field that, when it is ``-``, makes a command write the operation's lines to standard output."""
     edited: str = ""
     """The field that a command lets a person edit at a terminal when it is left out; see ``draft``."""
+    watches: bool = False
+    """A command can do it again and again, as there is more to do: ``--watch``. Asked of ``found_more``."""
     begins: bool = False
     """May begin a memory where there is none; others say that there is none."""
     example: tuple[str, ...] = ()
@@ -66,6 +68,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     def readable(self) -> str:
         """The answer for a person at a command line, where that differs from what a model is given."""
         return self.as_text()
+
+    def found_more(self) -> bool:
+        """Whether there was something to do, of operations that are watched: shown then, and only then."""
+        return True
 
     def succeeded(self) -> bool:
         """Whether what was found is as it should be; a command ends with 1 when it is not."""

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace as altered
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
+from msgspec.structs import replace
 
-from mnemos.errors import InvalidInput, NotFound
+from mnemos.errors import InvalidInput, MnemosError, NotFound
+from mnemos.integrations.clients import connection
+from mnemos.integrations.clients.catalogue import CLIENTS
+from mnemos.integrations.clients.connection import Asked
+from mnemos.integrations.clients.records import Records
 from mnemos.integrations.hermes import place, plugin
-from mnemos.operations.base import Operation, Progress, Result, Traits
+from mnemos.operations.base import Operation, Progress, Question, Result, Traits
+from mnemos.operations.clients import ClientConnected as ClientConnected
+from mnemos.operations.clients import OneClient, asked_for, described, path_of, surroundings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from mnemos.memory import Memory
+
+_HERMES = "hermes"
 
 
 class ConnectHermes(Operation, frozen=True, kw_only=True):
@@ -39,9 +51,13 @@ class ConnectHermes(Operation, frozen=True, kw_only=True):
         own = place.Place(settings.home, settings.space)
         if own.space == place.DEFAULT_SPACE:
             own = place.Place(own.home, place.profile(hermes) or own.space)
-        steps = plugin.disconnecting(hermes) if self.undo else plugin.connecting(hermes, own)
-        if not self.print:
-            plugin.take(steps)
+        records = Records(settings.home, _HERMES)
+        with nullcontext() if self.print else records.locked():
+            steps = plugin.disconnecting(hermes, records) if self.undo else plugin.connecting(hermes, own)
+            if not self.print and self.undo:
+                plugin.disconnect(steps, hermes, records)
+            elif not self.print:
+                plugin.connect(steps, hermes, records)
         return HermesConnected(
             hermes_home=str(hermes),
             home=str(own.home),
@@ -97,3 +113,195 @@ class HermesConnected(Result, frozen=True, kw_only=True):
             *self.remarks,
             "Start a new session of Hermes, and restart its gateway; `hermes memory status` shows it.",
         ]
+
+
+class ConnectClaudeCode(OneClient, Operation, frozen=True, kw_only=True):
+    """Let Claude Code use this memory, in all projects. It becomes an MCP server, with hooks that recall and
+    record by themselves. With a plug-in folder, its settings stay as they are."""
+
+    client: ClassVar[str] = "claude-code"
+    traits: ClassVar[Traits] = Traits(
+        title="Connect Claude Code", idempotent=True, local=True, begins=True, example=("--print",)
+    )
+
+    config: Annotated[
+        str | None, Meta(description="The folder of its settings; default $CLAUDE_CONFIG_DIR or ~/.claude")
+    ] = None
+    no_hooks: Annotated[
+        bool, Meta(description="Only the server; nothing is recalled or recorded by itself")
+    ] = False
+    plugin: Annotated[
+        str | None, Meta(description="Write a plug-in into this folder instead, for claude --plugin-dir")
+    ] = None
+
+    def asked(self, memory: Memory) -> Asked:
+        folder = None if self.plugin is None else path_of(self.plugin, "plugin")
+        asked = asked_for(memory, self.client, undo=self.undo, config=self.named_config())
+        return altered(asked, hooks=not self.no_hooks, plugin=folder)
+
+    def where(self) -> tuple[str, ...]:
+        return ("--plugin", str(path_of(self.plugin, "plugin"))) if self.plugin else OneClient.where(self)
+
+    def afterwards(self) -> str:
+        if self.plugin is not None:
+            return (
+                f"That is a plug-in folder; use it with: claude --plugin-dir {path_of(self.plugin, 'plugin')}"
+            )
+        return CLIENTS[self.client].afterwards
+
+
+class ConnectClaudeDesktop(OneClient, Operation, frozen=True, kw_only=True):
+    """Let Claude Desktop use this memory as an MCP server. Says what it changes in its settings."""
+
+    client: ClassVar[str] = "claude-desktop"
+    traits: ClassVar[Traits] = Traits(
+        title="Connect Claude Desktop", idempotent=True, local=True, begins=True, example=("--print",)
+    )
+
+    config: Annotated[str | None, Meta(description="Another file than its claude_desktop_config.json")] = None
+
+
+class ConnectCursor(OneClient, Operation, frozen=True, kw_only=True):
+    """Let Cursor use this memory as an MCP server, in all projects. Says what it changes in its settings."""
+
+    client: ClassVar[str] = "cursor"
+    traits: ClassVar[Traits] = Traits(
+        title="Connect Cursor", idempotent=True, local=True, begins=True, example=("--print",)
+    )
+
+    config: Annotated[
+        str | None, Meta(description="Another file than ~/.cursor/mcp.json, such as that of a project")
+    ] = None
+
+
+class ConnectVSCode(OneClient, Operation, frozen=True, kw_only=True):
+    """Let VS Code use this memory as an MCP server, in all projects. Says what it changes in its settings."""
+
+    client: ClassVar[str] = "vscode"
+    traits: ClassVar[Traits] = Traits(
+        title="Connect VS Code", idempotent=True, local=True, begins=True, example=("--print",)
+    )
+
+    config: Annotated[
+        str | None, Meta(description="Another file than the user's mcp.json, such as .vscode/mcp.json")
+    ] = None
+
+
+class ConnectCodex(OneClient, Operation, frozen=True, kw_only=True):
+    """Let Codex use this memory as an MCP server. Says what it changes in its settings."""
+
+    client: ClassVar[str] = "codex"
+    traits: ClassVar[Traits] = Traits(
+        title="Connect Codex", idempotent=True, local=True, begins=True, example=("--print",)
+    )
+
+    config: Annotated[
+        str | None, Meta(description="Another file than config.toml in $CODEX_HOME or ~/.codex")
+    ] = None
+
+
+class ConnectFound(Operation, frozen=True, kw_only=True):
+    """Look which programs on this machine could use this memory, and connect those that are named. At a
+    terminal each that is not connected yet is asked for."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Find programs to connect", idempotent=True, local=True, begins=True
+    )
+
+    client: Annotated[
+        list[Literal["claude-code", "claude-desktop", "cursor", "vscode", "codex", "hermes"]] | None,
+        Meta(description="Connect this one; may be given several times"),
+    ] = None
+
+    def run(self, memory: Memory, progress: Progress) -> ClientsFound:
+        said = [
+            f"{client}: {_operation(client).run(memory, progress).as_text()}"
+            for client in dict.fromkeys(self.client or ())
+        ]
+        return ClientsFound(clients=[_state(memory, client) for client in (*CLIENTS, _HERMES)], said=said)
+
+    def questions(self, memory: Memory) -> Sequence[Question]:
+        if self.client or memory.settings.disabled:
+            return ()
+        return [_offer(memory, client) for client in _open_choices(memory)]
+
+    def answered(self, answers: Mapping[str, str]) -> Operation:
+        return replace(self, client=[client for client, answer in answers.items() if answer == "yes"] or None)
+
+
+class ClientsFound(Result, frozen=True, kw_only=True):
+    clients: list[dict[str, Any]]
+    """Each that is known: whether it is there, whether it is connected, what is wrong with its settings."""
+    said: list[str]
+    """What connecting said, of those that were named."""
+
+    def as_text(self) -> str:
+        there = [one for one in self.clients if one["found"]]
+        absent = [one["client"] for one in self.clients if not one["found"]]
+        lines = [*self.said, ""] if self.said else []
+        lines += ["On this machine:", *map(_client_line, there)] if there else ["No program was found."]
+        lines += [f"Not found: {', '.join(absent)}."] if absent else []
+        return "\n".join(lines)
+
+
+def _client_line(one: Mapping[str, Any]) -> str:
+    if one["problem"]:
+        return f"  {one['name']}: {one['problem']}"
+    if one["connected"]:
+        return f"  {one['name']}: connected; to take it away: mnemos connect {one['client']} --undo"
+    return f"  {one['name']}: not connected; to connect it: mnemos connect {one['client']}"
+
+
+_OPERATIONS: Mapping[str, type[Operation]] = {
+    "claude-code": ConnectClaudeCode,
+    "claude-desktop": ConnectClaudeDesktop,
+    "cursor": ConnectCursor,
+    "vscode": ConnectVSCode,
+    "codex": ConnectCodex,
+    _HERMES: ConnectHermes,
+}
+
+
+def _operation(client: str) -> Operation:
+    return _OPERATIONS[client]()
+
+
+def _state(memory: Memory, client: str) -> dict[str, Any]:
+    """Whether a client is there and connected; settings that cannot be read are told, and stop nobody."""
+    if client == _HERMES:
+        hermes = place.hermes_home(None)
+        found, connected = hermes.is_dir(), plugin.is_there(hermes)
+        return _told(client, "Hermes Agent", found=found, connected=connected)
+    name, here = CLIENTS[client].name, surroundings()
+    if not CLIENTS[client].is_installed(here):
+        return _told(client, name, found=False, connected=False)
+    try:
+        connected = connection.is_connected(asked_for(memory, client), here)
+    except MnemosError as exc:
+        return _told(client, name, found=True, connected=False, problem=str(exc))
+    return _told(client, name, found=True, connected=connected)
+
+
+def _told(client: str, name: str, *, found: bool, connected: bool, problem: str = "") -> dict[str, Any]:
+    return {"client": client, "name": name, "found": found, "connected": connected, "problem": problem}
+
+
+def _open_choices(memory: Memory) -> list[str]:
+    states = [_state(memory, client) for client in (*CLIENTS, _HERMES)]
+    return [one["client"] for one in states if one["found"] and not one["connected"] and not one["problem"]]
+
+
+def _offer(memory: Memory, client: str) -> Question:
+    if client == _HERMES:
+        settings = memory.settings
+        steps = plugin.connecting(place.hermes_home(None), place.Place(settings.home, settings.space))
+        name, would = "Hermes Agent", "\n".join(f"  {step.says}" for step in steps)
+    else:
+        name = CLIENTS[client].name
+        would = described(connection.plan(asked_for(memory, client), surroundings()), undo=False)
+    return Question(
+        client,
+        f"{name} is here. Connecting it would\n{would}\nConnect it?",
+        default="no",
+        choices=("yes", "no"),
+    )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
 from mnemos.errors import AlreadyExists, InvalidInput, NotFound, PermissionDenied
 from mnemos.operations.base import Operation, Progress, Result, Traits
 from mnemos.operations.border import file_named
+from mnemos.operations.reading import write_markdown
 from mnemos.operations.wording import counted
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 
 class ExportSessions(Operation, frozen=True, kw_only=True):
-    """Write sessions with their messages to a file, one JSON object a line; everything, or some."""
+    """Write sessions with their messages to a file, one JSON object a line; everything, or some. As Markdown
+    they are for reading, and cannot be imported."""
 
     traits: ClassVar[Traits] = Traits(
         title="Export sessions", local=True, positional=("path",), stdout="path", example=("all.jsonl",)
@@ -27,6 +29,9 @@ class ExportSessions(Operation, frozen=True, kw_only=True):
     path: Annotated[str, Meta(description="The file to write, not there yet; - is standard output")]
     session: Annotated[list[str] | None, Meta(description="Only these sessions")] = None
     source: Annotated[str | None, Meta(description="Only from this source")] = None
+    format: Annotated[
+        Literal["jsonl", "markdown"] | None, Meta(description="Default: markdown for .md, else jsonl")
+    ] = None
 
     def run(self, memory: Memory, progress: Progress) -> Exported:  # noqa: ARG002
         sessions = self._chosen(memory)
@@ -41,7 +46,7 @@ class ExportSessions(Operation, frozen=True, kw_only=True):
             raise PermissionDenied(f"{path} cannot be written: {exc.strerror}") from exc
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
-                count = memory.sessions.write_jsonl(sessions, stream)
+                count = self._write(memory, sessions, stream)
         except BaseException:
             # Half an export looks like a whole one.
             path.unlink()
@@ -49,7 +54,13 @@ class ExportSessions(Operation, frozen=True, kw_only=True):
         return Exported(path=str(path), sessions=count)
 
     def write_lines(self, memory: Memory, stream: IO[str]) -> None:
-        memory.sessions.write_jsonl(self._chosen(memory), stream)
+        self._write(memory, self._chosen(memory), stream)
+
+    def _write(self, memory: Memory, sessions: Iterable[Mapping[str, Any]], stream: IO[str]) -> int:
+        by_name = "markdown" if self.path.lower().endswith((".md", ".markdown")) else "jsonl"
+        if (self.format or by_name) == "markdown":
+            return write_markdown(sessions, stream)
+        return memory.sessions.write_jsonl(sessions, stream)
 
     def _chosen(self, memory: Memory) -> Iterable[Mapping[str, Any]]:
         if self.session is None:

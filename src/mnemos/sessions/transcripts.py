@@ -186,14 +186,24 @@ def _incoming(item: Mapping[str, Any], *, now: float, redact: Redact, max_bytes:
     messages = item.get("messages", [])
     if not isinstance(messages, list):
         raise InvalidInput("messages must be a list")
-    started = item.get("started_at")
     checked_messages = [
-        _incoming_message(message, number, now=now, redact=redact, max_bytes=max_bytes)
+        incoming_message(message, number, now=now, redact=redact, max_bytes=max_bytes)
         for number, message in enumerate(messages, start=1)
     ]
-    if started is None:
-        started = checked_messages[0].timestamp if checked_messages else now
-    session = SessionRow(
+    started = checked_messages[0].timestamp if checked_messages else now
+    forgotten = frozenset(
+        position for position, message in enumerate(messages) if message.get("forgotten") is True
+    )
+    session = incoming_session(item, started=started, redact=redact, max_bytes=max_bytes)
+    return Incoming(session, checked_messages, forgotten)
+
+
+def incoming_session(
+    item: Mapping[str, Any], *, started: float, redact: Redact, max_bytes: int
+) -> SessionRow:
+    """A session without its messages, checked; ``started`` stands in where it does not say when it began."""
+    began = item.get("started_at")
+    return SessionRow(
         id=name("id", item.get("id")),
         source=name("source", item.get("source", "import")),
         user_id=optional_name("user_id", item.get("user_id")),
@@ -201,7 +211,7 @@ def _incoming(item: Mapping[str, Any], *, now: float, redact: Redact, max_bytes:
         model_config=optional_json("model_config", item.get("model_config"), redact, max_bytes),
         system_prompt=_redacted(optional_text("system_prompt", item.get("system_prompt"), max_bytes), redact),
         parent_session_id=optional_name("parent_session_id", item.get("parent_session_id")),
-        started_at=moment("started_at", started),
+        started_at=moment("started_at", started if began is None else began),
         ended_at=optional_moment("ended_at", item.get("ended_at")),
         end_reason=optional_name("end_reason", item.get("end_reason")),
         message_count=0,
@@ -212,13 +222,10 @@ def _incoming(item: Mapping[str, Any], *, now: float, redact: Redact, max_bytes:
         metadata=optional_json("metadata", item.get("metadata"), redact, max_bytes),
         archived=bool(item.get("archived", False)),
     )
-    forgotten = frozenset(
-        position for position, message in enumerate(messages) if message.get("forgotten") is True
-    )
-    return Incoming(session, checked_messages, forgotten)
 
 
-def _incoming_message(message: Any, number: int, *, now: float, redact: Redact, max_bytes: int) -> NewMessage:
+def incoming_message(message: Any, number: int, *, now: float, redact: Redact, max_bytes: int) -> NewMessage:
+    """A message of a session, checked; one that was forgotten says nothing."""
     if not isinstance(message, Mapping):
         raise InvalidInput(f"message {number} is a {type(message).__name__}")
     unknown = set(message) - MESSAGE_FIELDS - {"id", "session_id", "forgotten"}

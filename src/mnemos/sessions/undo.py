@@ -26,6 +26,8 @@ FORGET = "forget"
 # A larger session is deleted without a way back; the answer of the command says so beforehand.
 KEEP_CHARACTERS = 20_000_000
 
+_KEYS_AT_ONCE = 2_000
+
 Note = Callable[[Writes, str, str, str | None, str | None], int]
 
 
@@ -121,9 +123,20 @@ def _unimport(storage: Storage, created: dict[str, int]) -> str:
         for session_id in created:
             tx.sessions.begin_delete(session_id)
 
+    keys = storage.read(lambda tx: tx.imports.keys_of(list(created)))
     storage.write(work)
     storage.finish_deletes()
+    _let_come_again(storage, keys)
     return f"{len(created)} imported sessions are gone again"
+
+
+def _let_come_again(storage: Storage, keys: list[int]) -> None:
+    """What another program keeps can be imported again, once it is not known any more."""
+    if not keys:
+        return
+    for start in range(0, len(keys), _KEYS_AT_ONCE):
+        storage.write(lambda tx: tx.imports.drop(keys[start : start + _KEYS_AT_ONCE]))  # noqa: B023
+    storage.write(lambda tx: tx.imports.drop_files())
 
 
 def _retitle(tx: Writes, session_id: str, entry: AuditRow) -> None:

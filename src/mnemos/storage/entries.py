@@ -4,7 +4,8 @@ An entry is a key and a value of a user. Storing one writes its row and nothing 
 comes later, in steps that any process may do: ``pending`` says what lacks it, the caller prepares it,
 ``settle`` stores it if the entry is still the same. Until then a search reads the entry itself (``fresh``).
 
-No method reaches another user than the one it is asked about.
+No method reaches another user than the one it is asked about, but those that go through all: ``pending``
+and ``page``.
 """
 
 from __future__ import annotations
@@ -115,6 +116,10 @@ class EntryReads(Protocol):
         """Of those the user's, as a search must read them itself."""
         ...
 
+    def page(self, *, after: int, limit: int) -> list[EntryRow]:
+        """By id, of all users, ids above ``after``: for going through all of them in short reads."""
+        ...
+
     def counts(self, user: str, words: Sequence[str]) -> dict[str, int]:
         """How many entries have each word; unknown words not."""
         ...
@@ -153,6 +158,10 @@ class EntryReads(Protocol):
 class EntryWrites(EntryReads, Protocol):
     def put(self, user: str, key: str, value: str, metadata: str | None, at: float) -> EntryRow:
         """Make or replace the user's entry of this key; the time it was made stays."""
+        ...
+
+    def restore(self, entry: EntryRow) -> EntryRow:
+        """Make or replace the user's entry of this key, with the times it has; id and version are ours."""
         ...
 
     def delete(self, user: str, key: str) -> int | None:

@@ -190,6 +190,11 @@ class FactReads(Protocol):
         """How many facts are live, and how many rows there are."""
         ...
 
+    def identical(self, fact: FactRow) -> list[int]:
+        """Facts that say the same on the same target and scope, learned at the same moment from the same
+        actor, the oldest first: whatever became of them, and whatever their ids."""
+        ...
+
 
 class FactWrites(FactReads, Protocol):
     def add(self, fact: NewFact, *, ending: Sequence[int] = (), state: str = "superseded") -> int:
@@ -241,4 +246,20 @@ class FactWrites(FactReads, Protocol):
 
     def restart(self, session_id: str, turn: int) -> None:
         """The session counts its turns anew: what it referred to counts as referred to now."""
+        ...
+
+    def restore(self, fact: FactRow) -> int:
+        """Store a fact as it was elsewhere: state, times, uses. Hot only where it is live and its scope open.
+
+        It keeps its id unless another fact has it, in any space; then it gets a new one, which is the answer.
+        A second live fact for its target, mark and scope is refused.
+        """
+        ...
+
+    def supersede(self, links: Mapping[int, int]) -> None:
+        """Ended facts, each with the one that replaced it; where one is known already, that stays."""
+        ...
+
+    def restore_scope(self, scope: ScopeRow) -> ScopeRow:
+        """The scope of that key as it is here; where there is none, it is made as it was, open or closed."""
         ...

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from mnemos import files
 from mnemos.errors import AlreadyExists, NotFound, PermissionDenied, Refused, TooLarge
 from mnemos.workspace import limits, names
 from mnemos.workspace.model import DatabaseInfo, Snapshot
@@ -109,6 +110,21 @@ class Folder:
         if kept is not None:
             shutil.rmtree(kept)
 
+    def adopt(self, file: Path, name: str, snapshots: Mapping[str, Path]) -> None:
+        """Copy a file that nobody has open into the folder, under a name that is free; last of all."""
+        self.make()
+        target = self.check_free(name)
+        kept = names.snapshots_of(self.path, name)
+        if kept.is_symlink() or kept.parent.is_symlink():
+            raise PermissionDenied(f"{kept} is a link; snapshots are kept in a folder of their own")
+        for journal in _JOURNALS:
+            # Of a database that is gone: SQLite would take it for this one's.
+            Path(f"{target}{journal}").unlink(missing_ok=True)
+        for stamp, snapshot in snapshots.items():
+            kept.mkdir(parents=True, mode=0o700, exist_ok=True)
+            _copy(snapshot, kept / f"{stamp}{names.SUFFIX}")
+        _copy(file, target)
+
     def _look(self, path: str | Path) -> bool:
         """Whether a file is there; a link, or a folder that is closed to us, raises PermissionDenied."""
         try:
@@ -131,3 +147,19 @@ class Folder:
         for path in self.path.glob(f"*{names.SUFFIX}"):
             if stat.S_ISREG(os.lstat(path).st_mode):
                 yield path
+
+
+def _copy(source: Path, target: Path) -> None:
+    """The target is there whole or not at all. What a kill leaves is tidied up with the next snapshot."""
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}.unfinished")
+    try:
+        with source.open("rb") as from_, unfinished.open("wb") as to:
+            unfinished.chmod(0o600)
+            shutil.copyfileobj(from_, to, 1 << 20)
+            to.flush()
+            os.fsync(to.fileno())
+        unfinished.replace(target)
+    except OSError as exc:
+        raise files.unwritten(exc, target) from exc
+    finally:
+        unfinished.unlink(missing_ok=True)

@@ -286,6 +286,40 @@ class Workspace:
         self._folder.existing(database)
         return self._ask("check", CheckTold, None, database=database).problems
 
+    # --- whole databases leaving and entering -------------------------------------------------
+
+    def save(self, database: str, path: Path, *, snapshot: str | None = None) -> None:
+        """Write a copy of a database, or of one of its snapshots, to a new file, while it may be in use."""
+        self._folder.existing(database)
+        self._ask(
+            "save",
+            CopyTold,
+            limits.FILE_SECONDS,
+            database=database,
+            to=str(path.resolve()),
+            snapshot=snapshot,
+        )
+
+    def examine(self, path: Path) -> list[str]:
+        """What is wrong with a file that is to become a database; looked at in the sandbox, and only read."""
+        size = path.stat().st_size
+        if size > self._most_bytes:
+            return [f"it has {size:,} bytes, and a database here at most {self._most_bytes:,}"]
+        self._folder.make()
+        told = self._ask(
+            "examine", CheckTold, limits.FILE_SECONDS, database=names.DEFAULT, path=str(path.resolve())
+        )
+        return told.problems
+
+    def adopt(self, path: Path, database: str, snapshots: Mapping[str, Path]) -> None:
+        """Make a copy of a file, which ``examine`` found sound, a database of a name that is free.
+
+        ``snapshots``: by their names. A crash leaves the database with all of them, or no database.
+        """
+        self._check_writable()
+        self._folder.adopt(path, database, snapshots)
+        self._tables_changed(database)
+
     def tables(self, database: str = names.DEFAULT) -> list[dict[str, Any]]:
         """Tables and views, newest first, with their columns and comments; none where nothing is yet."""
         if not self._folder.has(database):

@@ -8,11 +8,21 @@ from mnemos import __version__
 
 
 def main() -> None:
-    """Run the command line. ``--version`` answers before anything is imported."""
+    """Run the command line. ``--version`` answers before anything is imported, hooks run without click."""
     if sys.argv[1:] == ["--version"]:
         sys.stdout.write(f"mnemos {__version__}\n")
         return
+    if sys.argv[1:2] == ["hook"] and _is_run_by_a_program(sys.argv[2:]):
+        from mnemos.integrations.claude_code import hook
+
+        hook.main(sys.argv[2:])
     # click and what the command needs: only when a command is really run.
     from mnemos.faces.cli.app import run
 
     sys.exit(run())
+
+
+def _is_run_by_a_program(arguments: list[str]) -> bool:
+    """Whether to answer a hook: a person who types one, or asks for help, is told what it is."""
+    asks = not arguments or "--help" in arguments
+    return not asks and not (sys.stdin is not None and sys.stdin.isatty())

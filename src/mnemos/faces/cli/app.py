@@ -13,8 +13,10 @@ from mnemos import __version__
 from mnemos.errors import InvalidInput, MnemosError, NotFound, Refused, Unavailable
 from mnemos.faces.cli.bench import bench
 from mnemos.faces.cli.commands import common_options, operation_command
+from mnemos.faces.cli.hook import hook
 from mnemos.faces.cli.mcp import mcp, serve
 from mnemos.faces.cli.output import in_json
+from mnemos.faces.cli.paths import kind_of_path
 from mnemos.faces.cli.plain import plain
 from mnemos.faces.cli.sql import sql
 from mnemos.operations.index import ENTRIES, Entry
@@ -29,6 +31,12 @@ _GROUPS = {
     "entries": "What is known about users, as keys and values: list, get, set, query, delete.",
     "import": "Bring in what other programs keep.",
     "facts": "Constraints, decisions, values: write, search, history, scopes, export.",
+}
+
+# What a group runs when nothing is typed after it; other groups show their help.
+_ALONE = {
+    "connect": "found",
+    "import": "found",
 }
 
 _COMPLETION = "_MNEMOS_COMPLETE"
@@ -62,7 +70,12 @@ class LazyGroup(click.Group):
                 return operation_command(entry)
         if not self._prefix and cmd_name in _GROUPS:
             return LazyGroup(
-                prefix=f"{cmd_name} ", name=cmd_name, help=_GROUPS[cmd_name], params=common_options()
+                prefix=f"{cmd_name} ",
+                name=cmd_name,
+                help=_GROUPS[cmd_name],
+                params=common_options(),
+                invoke_without_command=cmd_name in _ALONE,
+                callback=_run_alone if cmd_name in _ALONE else None,
             )
         return None
 
@@ -72,6 +85,8 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as exc:
+            if self._prefix == "import " and (kind := kind_of_path(args[0])) is not None:
+                return super().resolve_command(ctx, [kind, *args])
             # Imported for a mistyped command only.
             from difflib import get_close_matches
 
@@ -82,6 +97,19 @@ class LazyGroup(click.Group):
 
     def _entries(self) -> list[Entry]:
         return [entry for entry in ENTRIES if entry.command.startswith(self._prefix)]
+
+
+@click.pass_context
+def _run_alone(ctx: click.Context) -> object:
+    """What a group does without a command."""
+    if ctx.invoked_subcommand is not None or not isinstance(ctx.command, click.Group):
+        return None
+    name = _ALONE[str(ctx.command.name)]
+    command = ctx.command.get_command(ctx, name)
+    if command is None:
+        return None
+    with command.make_context(name, [], parent=ctx) as alone:
+        return command.invoke(alone)
 
 
 @click.group(cls=LazyGroup, invoke_without_command=True, params=common_options())
@@ -116,6 +144,7 @@ def completion(shell: str) -> None:
 
 
 cli.add_command(bench)
+cli.add_command(hook)
 cli.add_command(mcp)
 cli.add_command(serve)
 cli.add_command(sql)

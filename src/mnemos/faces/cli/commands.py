@@ -14,6 +14,7 @@ from mnemos.errors import InvalidInput, NotFound, Refused, StorageError
 from mnemos.faces.cli.output import show
 from mnemos.faces.cli.parameters import parameters_of
 from mnemos.faces.cli.plain import plain
+from mnemos.faces.cli.watching import watch
 from mnemos.memory import Memory
 from mnemos.operations import registry
 from mnemos.operations.base import Operation
@@ -89,6 +90,7 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
     @click.pass_obj
     def invoke(chosen: Chosen, /, **given: Any) -> int:
         yes = given.pop("yes", False)
+        watched = given.pop("watch", False)
         arguments = {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in given.items()
@@ -105,6 +107,8 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
                 request = _edited(_answered(request, memory), memory)
             if operation.traits.destructive and not yes and not memory.settings.disabled:
                 _ask(request, memory)
+            if watched:
+                return watch(memory, entry.name, request, as_json=chosen.json)
             return show(memory, entry.name, request, as_json=chosen.json)
 
     return invoke
@@ -115,7 +119,7 @@ def _check_home(memory: Memory) -> None:
     if not memory.database.exists():
         raise NotFound(
             f"there is no memory in {memory.settings.home} yet; `mnemos demo` shows what it can do, "
-            "`mnemos sessions import FILE` brings conversations in"
+            "`mnemos import` brings conversations in"
         )
 
 

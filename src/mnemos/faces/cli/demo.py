@@ -58,7 +58,7 @@ def show(keep: Path | None) -> None:
     with tempfile.TemporaryDirectory(prefix="mnemos-demo-") as folder:
         _walk(console, Path(folder) / "home")
     console.print("\nThe throw-away home is gone again; --keep FOLDER keeps it.")
-    console.print("Your own memory begins with: [bold]mnemos sessions import FILE[/bold] or, in Python,")
+    console.print("Your own memory begins with: [bold]mnemos import[/bold] or, in Python,")
     console.print("  [bold]with mnemos.open() as memory: memory.sessions.create_session(…)[/bold]")
 
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 _FIRST_STEPS = {
+    "mnemos import": "bring in what Claude Code, Codex, ChatGPT and others kept",
+    "mnemos connect": "let the agents on this machine use it",
     "mnemos demo": "see it at work on a throw-away home",
-    "mnemos sessions import FILE": "bring conversations in (JSON lines)",
-    "mnemos --help": "all commands",
 }
 _NEXT_STEPS = {
     'mnemos recall "QUESTION"': "find what was said, decided or noted",

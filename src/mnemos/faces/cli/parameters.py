@@ -31,6 +31,10 @@ def parameters_of(operation: type[Operation]) -> Parameters:
         _argument(field, required=field.required and field.name != piped) for field in positional
     ]
     parameters += [_option(field) for field in info.fields if field not in positional]
+    if operation.traits.watches:
+        parameters.append(
+            click.Option(["--watch"], is_flag=True, help="Go on as there is more, until Ctrl-C.")
+        )
     if operation.traits.destructive:
         parameters.append(click.Option(["--yes"], is_flag=True, help="Do not ask."))
     return Parameters(parameters, [(field.name.upper(), _shape(field.type).help) for field in positional])

@@ -73,6 +73,8 @@ def _message(row: Mapping[str, Any], longest: int) -> dict[str, Any] | None:
     if not content and not calls:
         return None
     fields = {
+        # Of the row, by which an import knows the message again.
+        "id": row.get("id"),
         "role": role,
         "content": content or None,
         "tool_name": _name(row.get("tool_name")),

@@ -66,6 +66,10 @@ class SqliteEntryReads:
         asked = (self._space.id, number, limit)
         return [_entry(user, row) for row in rows(self._connection, SQL.pending_of, asked)]
 
+    def page(self, *, after: int, limit: int) -> list[EntryRow]:
+        found = rows(self._connection, SQL.page, (self._space.id, after, limit))
+        return [_entry(row[1], (row[0], *row[2:])) for row in found]
+
     def counts(self, user: str, words: Sequence[str]) -> dict[str, int]:
         asked = {"user": self._number(user), "words": json.dumps(list(words))}
         return dict(rows(self._connection, SQL.counts, asked))
@@ -114,6 +118,15 @@ class SqliteEntryWrites(SqliteEntryReads):
         """Entries put in this transaction: there is something to index when it is over."""
 
     def put(self, user: str, key: str, value: str, metadata: str | None, at: float) -> EntryRow:
+        return self._put(SQL.put, user, key, value, metadata, at=at)
+
+    def restore(self, entry: EntryRow) -> EntryRow:
+        times = {"created_at": entry.created_at, "updated_at": entry.updated_at}
+        return self._put(SQL.restore, entry.user, entry.key, entry.value, entry.metadata, **times)
+
+    def _put(
+        self, sql: str, user: str, key: str, value: str, metadata: str | None, **times: float
+    ) -> EntryRow:
         number = self._number(user) or _one(self._connection, SQL.add_user, (self._space.id, user))
         asked = {
             "space": self._space.id,
@@ -121,10 +134,10 @@ class SqliteEntryWrites(SqliteEntryReads):
             "key": key,
             "value": value,
             "metadata": metadata,
-            "at": at,
+            **times,
         }
         self.stored += 1
-        return _entry(user, rows(self._connection, SQL.put, asked)[0])
+        return _entry(user, rows(self._connection, sql, asked)[0])
 
     def delete(self, user: str, key: str) -> int | None:
         found = self.get(user, key)

@@ -19,6 +19,8 @@ SQL = Queries(Path(__file__).parent / "sql" / "facts.sql")
 _SESSION_SECONDS = 30 * 86400.0
 # A message that names more than this names nothing in particular.
 _SCOPES_OF_TARGETS = 20
+# An id beyond this is nobody's own: kept, it would leave few for those who come after.
+_MOST_KEPT = 1 << 40
 
 
 class SqliteFactReads:
@@ -116,6 +118,13 @@ class SqliteFactReads:
     def rows_in(self) -> tuple[int, int]:
         space = (self._space.id,)
         return self._number(SQL.count_live, space), self._number(SQL.count_all, space)
+
+    def identical(self, fact: FactRow) -> list[int]:
+        asked = {
+            "space": self._space.id, "key": fact.key, "mark": fact.mark, "content": fact.content,
+            "scope": fact.scope_id or 0, "at": fact.recorded_at, "actor": fact.actor,
+        }  # fmt: skip
+        return [same for (same,) in rows(self._connection, SQL.identical, asked)]
 
     def _facts(self, sql: str, **asked: Any) -> list[FactRow]:
         return [_fact(row) for row in rows(self._connection, sql, {"space": self._space.id, **asked})]
@@ -217,6 +226,31 @@ class SqliteFactWrites(SqliteFactReads):
         session = value(self._connection, SQL.session_key, (self._space.id, session_id))
         if session is not None:
             self._connection.execute(SQL.restart, (turn, session))
+
+    def restore(self, fact: FactRow) -> int:
+        row = {
+            "id": fact.id, "most": _MOST_KEPT, "space": self._space.id, "mark": fact.mark,
+            "target": fact.target, "key": fact.key, "content": fact.content, "scope": fact.scope_id,
+            "state": fact.state, "hot": fact.hot, "at": fact.recorded_at, "ended_at": fact.ended_at,
+            "by": fact.superseded_by, "valid_from": fact.valid_from, "valid_to": fact.valid_to,
+            "used_at": fact.used_at, "uses": fact.uses, "session": fact.session_id,
+            "message": fact.message_id, "actor": fact.actor,
+        }  # fmt: skip
+        return self._number(SQL.restore, row)
+
+    def supersede(self, links: Mapping[int, int]) -> None:
+        self._connection.executemany(
+            SQL.supersede, ({"id": old, "by": new, "space": self._space.id} for old, new in links.items())
+        )
+
+    def restore_scope(self, scope: ScopeRow) -> ScopeRow:
+        asked = (
+            self._space.id, scope.label, scope.key, scope.opened_at, scope.touched_at, scope.closed_at,
+        )  # fmt: skip
+        self._connection.execute(SQL.restore_scope, asked)
+        there = self.scope(scope.key)
+        assert there is not None  # noqa: S101
+        return there
 
 
 def _fact(row: tuple[Any, ...]) -> FactRow:

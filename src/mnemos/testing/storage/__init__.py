@@ -27,6 +27,7 @@ from mnemos.testing.storage.order import OrderContract
 from mnemos.testing.storage.passages import PassageContract
 from mnemos.testing.storage.proposals import ProposalContract
 from mnemos.testing.storage.removal import RemovalContract
+from mnemos.testing.storage.restoring import RestoreContract
 from mnemos.testing.storage.roundtrip import RoundTripContract
 from mnemos.testing.storage.scopes import ScopeContract
 from mnemos.testing.storage.sessions import SessionContract
@@ -65,5 +66,6 @@ class StorageContract(
     ScopeContract,
     EntryContract,
     ImportContract,
+    RestoreContract,
 ):
     """All of the contract. Subclass it under a name that begins with ``Test``."""

@@ -49,6 +49,8 @@ class Server:
             "compact": self._compact,
             "restore": self._restore,
             "copy": self._copy,
+            "save": self._save,
+            "examine": self._examine,
             "check": self._check,
             "describe": self._describe,
             "card": self._card,
@@ -147,6 +149,14 @@ class Server:
     def _copy(self, request: dict[str, Any]) -> dict[str, Any]:
         source = self._closed(request["database"])
         return upkeep.copy(source, file_of(self._folder, request["to"]))
+
+    def _save(self, request: dict[str, Any]) -> dict[str, Any]:
+        # Held open by us: with a reader alone, its journal would stay behind.
+        database = self._database(request["database"])
+        return upkeep.save(database.place, Path(request["to"]), request["snapshot"])
+
+    def _examine(self, request: dict[str, Any]) -> dict[str, Any]:
+        return upkeep.examine(Path(request["path"]), self._most_bytes, self._clock)
 
     def _check(self, request: dict[str, Any]) -> dict[str, Any]:
         return upkeep.check(self._database(request["database"]))

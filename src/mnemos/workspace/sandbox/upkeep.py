@@ -62,6 +62,22 @@ def copy(place: Place, target: Path) -> dict[str, Any]:
     return {"size_bytes": _size(target)}
 
 
+def save(place: Place, target: Path, snapshot: str | None) -> dict[str, Any]:
+    """Write a copy of a database, or of one of its snapshots, to a file outside of the folder."""
+    source = place.path if snapshot is None else _wanted(place.path, snapshot)
+    snapshots.copy(source, target)
+    return {"size_bytes": _size(target)}
+
+
+def examine(path: Path, most_bytes: int, clock: Clockwork) -> dict[str, Any]:
+    """What SQLite finds wrong with a file that somebody else made; it is only read."""
+    try:
+        with closing(Database(Place(path, most_bytes, read_only=True), clock)) as database:
+            return check(database)
+    except (apsw.NotADBError, apsw.CorruptError) as exc:
+        return {"problems": [str(exc)]}
+
+
 def check(database: Database) -> dict[str, Any]:
     """What SQLite finds wrong with a database; nothing when it is sound."""
     with database.own() as connection:

@@ -135,6 +135,26 @@ SET value = excluded.value,
     version = version + 1
 RETURNING id, key, value, metadata, created_at, updated_at, version
 
+-- name: restore
+INSERT INTO entries (space, user, key, value, metadata, created_at, updated_at)
+VALUES (:space, :user, :key, :value, :metadata, :created_at, :updated_at)
+ON CONFLICT (user, key) DO UPDATE
+SET value = excluded.value,
+    metadata = excluded.metadata,
+    created_at = excluded.created_at,
+    updated_at = excluded.updated_at,
+    version = version + 1
+RETURNING id, key, value, metadata, created_at, updated_at, version
+
+-- name: page
+SELECT e.id, u.name, e.key, e.value, e.metadata, e.created_at, e.updated_at, e.version
+FROM entries AS e
+CROSS JOIN entry_users AS u ON u.id = e.user
+WHERE +e.space = ?
+    AND e.id > ?
+ORDER BY e.id
+LIMIT ?
+
 -- name: indexed_as
 SELECT version, settled, user, words, chunk, slot
 FROM entries

@@ -419,3 +419,41 @@ WHERE id = ?
 UPDATE scope_touches
 SET turn = ?
 WHERE session = ?
+
+-- name: identical
+SELECT id
+FROM facts
+WHERE space = :space
+    AND key = :key
+    AND mark = :mark
+    AND recorded_at = :at
+    AND content = :content
+    AND coalesce(scope, 0) = :scope
+    AND actor = :actor
+ORDER BY id
+
+-- name: restore
+INSERT INTO facts (
+    id, space, mark, target, key, content, scope, state, hot, recorded_at, ended_at, superseded_by,
+    valid_from, valid_to, used_at, uses, session_id, message_id, actor
+)
+VALUES (
+    iif(:id > :most OR EXISTS (SELECT 1 FROM facts WHERE id = :id), NULL, :id),
+    :space, :mark, :target, :key, :content, :scope, :state,
+    :hot AND :state = 'live' AND (SELECT closed_at IS NULL FROM scopes WHERE id = :scope) IS NOT 0,
+    :at, :ended_at, :by, :valid_from, :valid_to, :used_at, :uses, :session, :message, :actor
+)
+RETURNING id
+
+-- name: supersede
+UPDATE facts
+SET superseded_by = :by
+WHERE id = :id
+    AND space = :space
+    AND state <> 'live'
+    AND superseded_by IS NULL
+
+-- name: restore_scope
+INSERT INTO scopes (space, label, key, opened_at, touched_at, closed_at)
+VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (space, key) DO NOTHING

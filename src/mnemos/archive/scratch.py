@@ -1,0 +1,37 @@
+"""Folders to work in, gone afterwards; what a killed process left goes with the next one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+_UNFINISHED: Final = ".unfinished"
+
+
+@contextmanager
+def folder(parent: Path, name: str) -> Iterator[Path]:
+    """A new folder of our own in ``parent``, hidden, named for what it is for."""
+    for left in parent.glob(f".*{_UNFINISHED}"):
+        process = left.name.removesuffix(_UNFINISHED).rpartition(".")[2]
+        if left.name.startswith(f".{name}.") and process.isdecimal() and not _is_running(int(process)):
+            shutil.rmtree(left, ignore_errors=True)
+    made = parent / f".{name}.{os.urandom(4).hex()}.{os.getpid()}{_UNFINISHED}"
+    made.mkdir(mode=0o700)
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True

@@ -1,0 +1,47 @@
+"""A command that goes on: run again whenever there may be more to do."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import click
+
+from mnemos.errors import Unavailable
+from mnemos.faces.cli.output import say, show
+from mnemos.faces.cli.plain import plain
+from mnemos.operations.base import Operation, no_progress
+
+if TYPE_CHECKING:
+    from mnemos.memory import Memory
+
+_PAUSE = 2.0
+
+
+def watch(
+    memory: Memory,
+    name: str,
+    request: Operation,
+    *,
+    as_json: bool,
+    pause: float = _PAUSE,
+    ended: threading.Event | None = None,
+) -> int:
+    """Run a request, and again every few seconds until Ctrl-C; shown when there was something to do."""
+    ended = ended or threading.Event()
+    try:
+        outcome = show(memory, name, request, as_json=as_json)
+        if not as_json:
+            click.echo("Watching for more; Ctrl-C ends.", err=True)
+        while not ended.wait(pause):
+            try:
+                result = request.run(memory, no_progress)
+            except Unavailable as exc:
+                # Somebody holds the database, or the disk is full: perhaps not for long.
+                click.echo(f"mnemos: {plain(str(exc))}", err=True)
+                continue
+            if result.found_more():
+                say(result, as_json=as_json)
+    except KeyboardInterrupt:
+        return 0
+    return outcome

@@ -1,0 +1,44 @@
+"""Files below a folder, in an order that stays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from stat import S_ISREG
+
+from mnemos.imports.model import Source
+
+Tell = Callable[[Path, str], None]
+
+
+def source_of(path: Path, tell: Tell) -> Source | None:
+    """A file as it is now; None, and told, when it cannot be looked at or is no plain file."""
+    try:
+        found = path.stat()
+    except OSError as exc:
+        tell(path, f"it cannot be read: {exc.strerror}")
+        return None
+    if not S_ISREG(found.st_mode):
+        tell(path, "it is no file")
+        return None
+    return Source(path, found.st_size, found.st_mtime_ns)
+
+
+def files_below(path: Path, suffix: str, tell: Tell) -> Iterator[Path]:
+    """The files with that suffix below a folder, by name, those of a folder before those below it.
+
+    Links to folders are not followed: they may lead round in a circle.
+    """
+    try:
+        with os.scandir(path) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError as exc:
+        tell(path, f"it cannot be read: {exc.strerror}")
+        return
+    for entry in entries:
+        if entry.name.endswith(suffix) and not entry.is_dir():
+            yield Path(entry.path)
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from files_below(Path(entry.path), suffix, tell)

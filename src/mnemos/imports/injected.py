@@ -1,0 +1,70 @@
+"""What a program put into a message beside what was said: blocks between tags."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mnemos.providers.fencing import stripped
+
+# Of each block; whoever wants the rest of a long one finds it where it came from.
+_KEPT: Final = 4_000
+_CUT: Final = "… [cut]"
+
+
+@dataclass(frozen=True, slots=True)
+class Parted:
+    """A message apart: what was said, and what was put in, each with the name of its tag."""
+
+    said: str
+    injected: tuple[tuple[str, str], ...]
+
+
+def parted(text: str, tags: Collection[str]) -> Parted:
+    """A text without the blocks ``<tag>…</tag>`` in it, and those; a tag that is not closed is text.
+
+    What Mnemos itself recalled is in neither.
+    """
+    if "<" not in text:
+        return Parted(text, ())
+    text = stripped(text)
+    kept: list[str] = []
+    blocks: list[tuple[str, str]] = []
+    at = 0
+    for tag, start, inner, close, end in _blocks(text, tags):
+        kept.append(text[at:start])
+        blocks.append((tag, text[inner:close].strip()))
+        at = end
+    if not blocks:
+        return Parted(text, ())
+    return Parted("".join([*kept, text[at:]]).strip(), tuple(blocks))
+
+
+def about(injected: Collection[tuple[str, str]]) -> list[dict[str, Any]] | None:
+    """What was put in, for the metadata of its message."""
+    return [
+        {"kind": tag, "text": text if len(text) <= _KEPT else text[:_KEPT] + _CUT} for tag, text in injected
+    ] or None
+
+
+def _blocks(text: str, tags: Collection[str]) -> Iterator[tuple[str, int, int, int, int]]:
+    """Each block: its tag, where it begins, where its inside begins and ends, where it ends."""
+    at = 0
+    unclosed: set[str] = set()
+    while (start := text.find("<", at)) >= 0:
+        end = text.find(">", start, start + 80)
+        tag = text[start + 1 : end] if end >= 0 else ""
+        # A tag may have attributes; its name is the first word.
+        name = tag.split(maxsplit=1)[0] if tag and not tag[0].isspace() else ""
+        at = start + 1
+        if name not in tags or name in unclosed:
+            continue
+        closing = f"</{name}>"
+        close = text.find(closing, end)
+        if close < 0:
+            # Looked for once: many openings and no closing must not take for ever.
+            unclosed.add(name)
+            continue
+        at = close + len(closing)
+        yield name, start, end + 1, close, at

@@ -1,0 +1,74 @@
+"""Which readers there are, and where the programs they know keep their files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+from mnemos.errors import InvalidInput, NotFound
+from mnemos.imports.model import Reader
+from mnemos.integrations.hermes.place import hermes_home
+from mnemos.settings import Settings
+
+# Nothing is imported before it is asked for.
+_MODULES: Final = {
+    "claude-code": "claude_code",
+    "codex": "codex",
+    "chatgpt": "chatgpt",
+    "claude": "claude_ai",
+    "hermes": "hermes_state",
+    "jsonl": "openai_jsonl",
+}
+KINDS: Final = tuple(_MODULES)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Files of a program on this machine."""
+
+    kind: str
+    title: str
+    path: Path
+    files: int
+    bytes: int
+
+
+def reader_of(kind: str) -> Reader:
+    found: Reader = import_module(f"mnemos.imports.{_MODULES[kind]}").READER
+    return found
+
+
+def usual_path(kind: str, settings: Settings) -> Path:
+    """Where a program keeps its files; one whose exports may lie anywhere raises InvalidInput."""
+    if kind == "claude-code":
+        return Path(settings.claude_dir).expanduser() / "projects"
+    if kind == "codex":
+        return Path(settings.codex_dir).expanduser()
+    if kind == "hermes":
+        return hermes_home() / "state.db"
+    raise InvalidInput(f"name the file to import: `mnemos import {kind} PATH`")
+
+
+def found(settings: Settings) -> Iterator[Found]:
+    """What there is on this machine, at the usual places."""
+    for kind in ("claude-code", "codex", "hermes"):
+        reader, path = reader_of(kind), usual_path(kind, settings)
+        if path.exists():
+            sources = list(reader.find(path, lambda *_: None))
+            if sources:
+                yield Found(kind, reader.title, path, len(sources), sum(source.size for source in sources))
+
+
+def path_for(kind: str, named: Path | None, settings: Settings) -> Path:
+    """The path that is meant; where none was named and nothing is there, NotFound says what to do."""
+    path = named or usual_path(kind, settings)
+    if named is None and not path.exists():
+        title = reader_of(kind).title
+        raise NotFound(
+            f"there is no {path}, where {title} keeps its conversations; name another place with "
+            f"`mnemos import {kind} PATH`"
+        )
+    return path

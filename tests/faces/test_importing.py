@@ -1,0 +1,184 @@
+"""``mnemos import``: what is found, what a file is, and what comes in as it grows."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemos.faces.cli.watching import watch
+from mnemos.memory import Memory
+from mnemos.operations import registry
+
+from .conftest import IMPORTS, Mnemos
+from .test_setting_up_a_provider import in_a_conversation
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of somebody who uses Claude Code and Codex."""
+    folder = tmp_path / "person"
+    folder.mkdir()
+    shutil.copytree(IMPORTS / "claude-code", folder / ".claude" / "projects")
+    shutil.copytree(IMPORTS / "codex", folder / ".codex")
+    monkeypatch.setenv("HOME", str(folder))
+    return folder
+
+
+def test_alone_it_says_what_is_there_and_brings_in_nothing(mnemos: Mnemos, person: Path, home: Path) -> None:
+    answer = mnemos("import")
+    assert answer.code == 0
+    assert f"Claude Code: 6 files, 0.1 MB, in {person}/.claude/projects" in answer.out
+    assert "mnemos import codex" in answer.out
+    assert not (home / "mnemos.db").exists()
+
+
+def test_where_nothing_is_it_says_what_could_be_imported(
+    mnemos: Mnemos, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    answer = mnemos("import")
+    assert answer.code == 0
+    assert "mnemos import PATH" in answer.out
+
+
+def test_everything_that_is_found_comes_in_when_asked_for(mnemos: Mnemos, person: Path) -> None:
+    brought = mnemos("import", "found", "--all", "--json").json["brought"]
+    assert [one["kind"] for one in brought] == ["claude-code", "codex"]
+    assert all(one["messages"] > 0 for one in brought)
+    assert "Redis streams" in mnemos("recall", "which queue sends the order mails").out
+
+
+def test_at_a_terminal_each_program_is_asked_for(person: Path, home: Path) -> None:
+    seen = in_a_conversation("import", home=home, answers=[("Claude Code", "no"), ("Codex", "yes")])
+    assert seen.code == 0
+    with Memory.at(home) as memory:
+        assert {source for source, _, _ in memory.storage.read(lambda tx: tx.sessions.by_source())} <= {
+            "codex",
+            "subagent",
+        }
+        assert memory.sessions.message_count() > 0
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("claude-code", "claude-code"),
+        ("codex", "codex"),
+        ("chatgpt/export/conversations.json", "chatgpt"),
+        ("claude/export", "claude"),
+        ("jsonl/tuning.jsonl", "jsonl"),
+    ],
+)
+def test_a_path_alone_is_looked_into(mnemos: Mnemos, path: str, kind: str) -> None:
+    answer = mnemos("import", str(IMPORTS / path), "--json")
+    assert answer.code == 0
+    assert answer.json["kind"] == kind
+    assert answer.json["messages"] > 0
+    assert mnemos("import", str(IMPORTS / path), "--json").json["messages"] == 0
+
+
+def test_a_zip_file_is_looked_into(mnemos: Mnemos, tmp_path: Path) -> None:
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.write(IMPORTS / "chatgpt" / "export" / "conversations.json", "conversations.json")
+    assert mnemos("import", str(path), "--json").json["kind"] == "chatgpt"
+
+
+def test_a_word_that_is_neither_a_command_nor_a_file_is_a_mistake(mnemos: Mnemos) -> None:
+    answer = mnemos("import", "claude-cod")
+    assert answer.code == 2
+    assert "claude-code" in answer.err
+
+
+def test_a_path_that_is_not_there_is_said_so(mnemos: Mnemos, tmp_path: Path) -> None:
+    answer = mnemos("import", str(tmp_path / "nothing.zip"))
+    assert answer.code == 2
+    assert "there is no file" in answer.err
+
+
+def test_a_file_of_another_kind_is_said_so(mnemos: Mnemos, tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("Just some notes.")
+    answer = mnemos("import", str(path))
+    assert answer.code == 2
+    assert "say it" in answer.err
+
+
+def test_a_file_of_which_nothing_is_understood_ends_with_a_failure(mnemos: Mnemos, tmp_path: Path) -> None:
+    path = tmp_path / "spoilt.jsonl"
+    path.write_text("no JSON\n" * 3)
+    answer = mnemos("import", "claude-code", str(path))
+    assert answer.code == 1
+    assert "Not understood (3)" in answer.out
+    assert f"{path}:2" in answer.out
+
+
+def test_what_grows_is_brought_in_while_it_is_watched(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "talk.jsonl"
+    path.write_text(_line("one"))
+    request = registry.read("import_jsonl", {"path": str(path)})
+    ended = _After(path)
+    with Memory.at(home, embedder="none") as memory:
+        code = watch(memory, "import_jsonl", request, as_json=True, pause=0.0, ended=ended)
+        (session,) = memory.sessions.search_sessions()
+        texts = [message["content"] for message in memory.sessions.get_messages(session["id"])]
+    assert code == 0
+    assert texts == ["one", "two", "three"]
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    # The round that found nothing new said nothing.
+    assert [one["messages"] for one in said] == [1, 1, 1]
+
+
+class _After(threading.Event):
+    """Ends the watching after some rounds; in two of them somebody writes."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+        self._texts: list[Any] = ["two", None, "three"]
+
+    def wait(self, timeout: float | None = None) -> bool:
+        if not self._texts:
+            return True
+        text = self._texts.pop(0)
+        if text is not None:
+            with self._path.open("a") as file:
+                file.write(_line(text))
+        return False
+
+
+def _line(text: str) -> str:
+    return json.dumps({"role": "user", "content": text}) + "\n"
+
+
+def test_a_watch_outlives_a_database_that_is_busy(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from mnemos.errors import Busy
+    from mnemos.imports.service import Imports
+
+    path = tmp_path / "talk.jsonl"
+    path.write_text(_line("one"))
+    request = registry.read("import_jsonl", {"path": str(path)})
+    bring = Imports.bring
+    calls: list[int] = []
+
+    def sometimes(self: Imports, *given: Any, **options: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 2:
+            raise Busy("somebody else is writing; try again")
+        return bring(self, *given, **options)
+
+    monkeypatch.setattr(Imports, "bring", sometimes)
+    with Memory.at(home, embedder="none") as memory:
+        assert watch(memory, "import_jsonl", request, as_json=False, pause=0.0, ended=_After(path)) == 0
+        assert memory.sessions.message_count() == 3
+    assert "try again" in capsys.readouterr().err

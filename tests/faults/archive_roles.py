@@ -1,0 +1,44 @@
+"""What child processes do with archives. Run as a script, as ``roles.py`` is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+
+from roles import report
+
+import mnemos
+
+# So many lines at most, however much there is to do.
+_STEPS = 200
+
+
+def _telling() -> Callable[[float], None]:
+    told = -1
+
+    def progress(share: float) -> None:
+        nonlocal told
+        if int(share * _STEPS) > told:
+            told = int(share * _STEPS)
+            report(share)
+
+    return progress
+
+
+def bring_in(home: str, archive: str) -> None:
+    """Import an archive; report how far it is."""
+    with mnemos.open(home, embedder="none") as memory:
+        memory.import_archive(archive, _telling())
+
+
+def export(home: str, archive: str) -> None:
+    """Export everything; report how far it is."""
+    with mnemos.open(home, embedder="none") as memory:
+        memory.export(archive, _telling())
+
+
+ROLES: dict[str, Callable[..., None]] = {role.__name__: role for role in (bring_in, export)}
+
+if __name__ == "__main__":
+    ROLES[sys.argv[1]](**json.loads(sys.argv[2]))

@@ -1,0 +1,28 @@
+"""What child processes do with files of other programs. Run as a script, as ``roles.py`` is."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from disk import Disk
+from roles import report
+
+import mnemos
+from mnemos.imports import claude_code, writing
+
+
+def import_transcripts(home: str, folder: str, at: int) -> None:
+    """Import a folder in very short steps and die at the n-th change of a file; 0: count the changes."""
+    writing._MESSAGES = 20  # type: ignore[misc]
+    claude_code._STEP = 1  # type: ignore[misc]
+    disk = Disk()
+    with mnemos.open(home, embedder="none") as memory:
+        disk.kill_at(at)
+        done = memory.imports.bring(claude_code.READER, Path(folder))
+    report({"operations": disk.operations, "messages": done.messages, "known": done.known})
+
+
+if __name__ == "__main__":
+    import_transcripts(**json.loads(sys.argv[2]))
