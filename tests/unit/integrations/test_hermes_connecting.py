@@ -85,16 +85,50 @@ def test_undo_takes_away_what_was_written_and_leaves_the_rest(hermes: Path, memo
     (hermes / "plugins" / "mnemos" / "__pycache__").mkdir()
     answer = connect(memory, undo=True)
     assert not answer["connected"]
-    assert files(hermes) == {"config.yaml": "model: x\nmemory:\n  provider: ''\n  memory_enabled: true\n"}
-    assert not (hermes / "plugins" / "mnemos").exists()
+    assert files(hermes) == {"config.yaml": "model: x\nmemory:\n  memory_enabled: true\n"}
+    assert not (hermes / "plugins").exists()
     assert connect(memory, undo=True)["changes"] == []
+
+
+@pytest.mark.parametrize(
+    "config",
+    [None, b"", b"model: x", b"model: x\r\nmemory:\r\n  provider: ''\r\n",
+     b"\xef\xbb\xbf# mine\nmodel: x\n\n\n", b"memory:\n    a: 1  # four\n"],
+)  # fmt: skip
+def test_connect_and_undo_leave_everything_byte_for_byte_as_it_was(
+    hermes: Path, memory: Memory, config: bytes | None
+) -> None:
+    path = hermes / "config.yaml"
+    if config is not None:
+        path.write_bytes(config)
+    assert connect(memory)["connected"]
+    assert activation.provider(path.read_text()) == "mnemos"
+    connect(memory, undo=True)
+    assert (path.read_bytes() if path.exists() else None) == config
+    assert [one.name for one in hermes.iterdir()] == ([] if config is None else ["config.yaml"])
+
+
+def test_undo_of_settings_that_were_changed_since_takes_out_one_line(hermes: Path, memory: Memory) -> None:
+    path = hermes / "config.yaml"
+    path.write_text("model: x\nmemory:\n  memory_enabled: true\n")
+    connect(memory)
+    path.write_text(path.read_text().replace("model: x", "model: y"))
+    connect(memory, undo=True)
+    assert path.read_text() == "model: y\nmemory:\n  provider: ''\n  memory_enabled: true\n"
+
+
+def test_line_breaks_of_the_settings_stay(hermes: Path, memory: Memory) -> None:
+    path = hermes / "config.yaml"
+    path.write_bytes(b"model: x\r\n")
+    connect(memory)
+    assert path.read_bytes() == b"model: x\r\n\r\nmemory:\r\n  provider: mnemos\r\n"
 
 
 def test_undo_leaves_what_somebody_else_put_into_the_folder(hermes: Path, memory: Memory) -> None:
     connect(memory)
     (hermes / "plugins" / "mnemos" / "notes.txt").write_text("mine")
     connect(memory, undo=True)
-    assert set(files(hermes)) == {"plugins/mnemos/notes.txt", "config.yaml"}
+    assert set(files(hermes)) == {"plugins/mnemos/notes.txt"}
 
 
 def test_a_plug_in_of_that_name_by_somebody_else_is_refused(hermes: Path, memory: Memory) -> None:

@@ -28,13 +28,14 @@ def provider(text: str) -> str | None:
 
 
 def using(text: str, name: str) -> str:
-    """The text with another provider; for one that ``provider`` understands."""
-    lines = text.splitlines()
+    """The text with another provider; for one that ``provider`` understands. Line breaks stay as they are."""
+    end = "\r\n" if "\r\n" in text else "\n"
+    lines = text.removesuffix(end).split(end) if text else []
     table = _table(lines)
     value = name or "''"
     if table is None:
         head = [*lines, ""] if lines and lines[-1].strip() else lines
-        return "\n".join([*head, "memory:", f"  provider: {value}"]) + "\n"
+        return end.join([*head, "memory:", f"  provider: {value}"]) + end
     at = _provider_line(lines, table)
     if at is None:
         lines.insert(table + 1, f"{_indent(lines, table)}provider: {value}")
@@ -43,7 +44,7 @@ def using(text: str, name: str) -> str:
         indent = found[1] if found else "  "
         comment = lines[at][len(_without_comment(lines[at])) :]
         lines[at] = f"{indent}provider: {value}{comment}"
-    return "\n".join(lines) + "\n"
+    return end.join(lines) + (end if text.endswith(end) else "")
 
 
 def _table(lines: list[str]) -> int | None:

@@ -17,6 +17,8 @@ from typing import Final
 
 from mnemos import __version__
 from mnemos.errors import Refused
+from mnemos.integrations.clients import config_files
+from mnemos.integrations.clients.records import Records, digest_of
 from mnemos.integrations.hermes import activation, files, place
 from mnemos.integrations.hermes.place import Place
 
@@ -111,12 +113,15 @@ def connecting(hermes: Path, memory: Place) -> list[Step]:
     return steps + list(_config(hermes, to_mnemos=True))
 
 
-def disconnecting(hermes: Path) -> list[Step]:
-    """What takes a connection away; the memory itself stays. Empty when there is none."""
+def disconnecting(hermes: Path, records: Records) -> list[Step]:
+    """What takes a connection away; the memory itself stays. Empty when there is none.
+
+    Settings that still are as connecting left them become again what they were, to the byte.
+    """
     folder = _checked_folder(hermes)
     ours = [*(folder / name for name in texts()), hermes / place.FILE]
     steps = [Step(path, None, f"remove {path}") for path in ours if path.exists()]
-    return [*_config(hermes, to_mnemos=False), *steps]
+    return [*(_restored(hermes, records) or _config(hermes, to_mnemos=False)), *steps]
 
 
 def is_there(hermes: Path) -> bool:
@@ -124,13 +129,33 @@ def is_there(hermes: Path) -> bool:
     return (hermes / FOLDER / NAME / "__init__.py").is_file()
 
 
-def take(steps: list[Step]) -> None:
-    """Do what was planned, each file in one step."""
+def connect(steps: list[Step], hermes: Path, records: Records) -> None:
+    """Do what was planned, each file in one step, and remember what was there before."""
+    first = _first_file(hermes)
+    made = config_files.missing_folders(first)
+    for step in steps:
+        text = step.text or ""
+        if step.path == hermes / activation.FILE:
+            was = config_files.read(step.path)
+            records.keep(step.path, digest=digest_of(text.encode()), original=was, folders=[], written=[])
+        files.replace(step.path, text)
+    if made:
+        records.keep(first, digest="", original=None, folders=made, written=[])
+
+
+def disconnect(steps: list[Step], hermes: Path, records: Records) -> None:
+    """Do what was planned; folders that were made for it go too, when nothing else is in them."""
+    first = _first_file(hermes)
+    kept = records.of(first)
     for step in steps:
         if step.text is not None:
             files.replace(step.path, step.text)
         elif files.remove(step.path) and step.path.parent.name == NAME:
             _tidy(step.path.parent)
+    # The innermost is gone.
+    config_files.remove(first, [Path(one) for one in kept.folders if Path(one).exists()] if kept else [])
+    for path in (first, hermes / activation.FILE):
+        records.drop(path)
 
 
 def remarks(hermes: Path) -> list[str]:
@@ -175,9 +200,24 @@ def _checked_folder(hermes: Path) -> Path:
     return folder
 
 
+def _first_file(hermes: Path) -> Path:
+    return hermes / FOLDER / NAME / "__init__.py"
+
+
+def _restored(hermes: Path, records: Records) -> list[Step]:
+    """What puts the settings back as they were; nothing when somebody changed them since."""
+    path = hermes / activation.FILE
+    kept = records.of(path)
+    now = config_files.read(path)
+    if kept is None or now is None or digest_of(now) != kept.digest or not records.has_original(kept):
+        return []
+    was = records.original(kept)
+    return [Step(path, None if was is None else was.decode(), f"put {path} back as it was")]
+
+
 def _config(hermes: Path, *, to_mnemos: bool) -> Iterator[Step]:
     path = hermes / activation.FILE
-    before = files.read(path) or ""
+    before = config_files.text_of(config_files.read(path), path)
     used = activation.provider(before)
     if to_mnemos and used == "":
         yield Step(path, activation.using(before, NAME), f"set memory.provider: {NAME} in {path}")

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hook_steps import Hooks
+
+
+@pytest.fixture
+def hooks(home: Path) -> Hooks:
+    return Hooks(home)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where transcripts are."""
+    return tmp_path / "projects" / "-home-dev-depot"

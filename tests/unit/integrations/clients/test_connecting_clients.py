@@ -1,0 +1,377 @@
+"""``mnemos connect``: what it writes into the settings of clients, what it leaves alone, how it is undone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from client_settings import (
+    FILES,
+    JSON_CLIENTS,
+    WITH_COMMENTS,
+    connect,
+    entry_of,
+    every_client,
+    every_json_client,
+    everything,
+    put,
+)
+
+from mnemos import Memory
+from mnemos.errors import InvalidInput, PermissionDenied, Refused
+from mnemos.integrations.clients import places
+
+# --- in and out ----------------------------------------------------------------------------------
+
+
+@every_client
+def test_a_client_that_is_connected_starts_this_memory(client: str, memory: Memory, person: Path) -> None:
+    answer = connect(memory, client)
+    assert (answer["connected"], answer["done"]) == (True, True)
+    entry = entry_of(client, person)
+    assert entry["args"][-1] == "mcp"
+    assert Path(entry["command"]).is_absolute()
+    assert entry.get("type") == ("stdio" if client in ("vscode", "claude_code") else None)
+    done = subprocess.run(
+        [entry["command"], *entry["args"][:-1], "--version"], capture_output=True, check=True, env={}
+    )
+    assert done.stdout.startswith(b"mnemos ")
+
+
+@every_client
+def test_files_and_folders_that_were_made_go_again(client: str, memory: Memory, person: Path) -> None:
+    connect(memory, client)
+    assert everything(person)
+    answer = connect(memory, client, undo=True)
+    assert answer["connected"] is False
+    assert everything(person) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "\n", "{}", "{ }", "{\n}\n", '{"a":1}', '{\n\t"a": [1, 2]\n}', '{\r\n  "b": 1,\r\n  "a": 2\r\n}\r\n',
+     '\ufeff{"a": 1}\n', '{"mcpServers": {}, "servers": {}}', '{"servers": {"z": {}}, "mcpServers": {}}',
+     '{"hooks": {}}', '{"hooks": {"Stop": []}, "a": "\\u00e9é"}', '   {"deep": {"er": [[[{}]]]}}   '],
+)  # fmt: skip
+@every_json_client
+def test_connecting_and_taking_it_back_leaves_every_byte_as_it_was(
+    client: str, text: str, memory: Memory, person: Path
+) -> None:
+    put(person / FILES[client], text)
+    put(person / ".claude/settings.json", text)
+    before = everything(person)
+    connect(memory, client)
+    assert everything(person) != before
+    connect(memory, client, undo=True)
+    assert everything(person) == before
+
+
+@pytest.mark.parametrize("client", WITH_COMMENTS)
+def test_comments_and_commas_at_the_end_stay(client: str, memory: Memory, person: Path) -> None:
+    path = put(person / FILES[client], '{\n  // mine\n  "a": 1, /* b */\n}\n')
+    before = path.read_bytes()
+    connect(memory, client)
+    assert b"// mine" in path.read_bytes()
+    connect(memory, client, undo=True)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a = 1", '\ufeffa = 1\r\n[mcp_servers.x]\r\ncommand = "y"\r\n', "# only\n"]
+)
+def test_codex_gets_its_bytes_back(text: str, memory: Memory, person: Path) -> None:
+    path = put(person / FILES["codex"], text)
+    before = path.read_bytes()
+    connect(memory, "codex")
+    assert path.read_bytes() != before
+    connect(memory, "codex", undo=True)
+    assert path.read_bytes() == before
+
+
+@every_client
+def test_connecting_twice_changes_nothing_and_says_so(client: str, memory: Memory, person: Path) -> None:
+    connect(memory, client)
+    before = everything(person)
+    answer = connect(memory, client)
+    assert answer["changes"] == []
+    assert "already" in answer["text"]
+    assert everything(person) == before
+
+
+@every_client
+def test_only_showing_writes_nothing_at_all(client: str, memory: Memory, person: Path) -> None:
+    answer = connect(memory, client, print=True)
+    assert answer["done"] is False
+    assert "mnemos" in answer["changes"][0]["diff"]
+    assert everything(person) == {}
+    assert not (person / ".mnemos").exists()
+
+
+@every_client
+def test_what_the_client_wrote_meanwhile_stays_when_it_is_taken_back(
+    client: str, memory: Memory, person: Path
+) -> None:
+    path = person / FILES[client]
+    connect(memory, client)
+    if client == "codex":
+        path.write_text('model = "o"\n' + path.read_text() + '\n[mcp_servers.later]\ncommand = "x"\n')
+    else:
+        said = json.loads(path.read_text())
+        table = JSON_CLIENTS[client][1]
+        said[table]["mnemos"]["env"] = {}
+        said = {"first": 1, **said, "last": [1]}
+        said[table]["later"] = {}
+        path.write_text(json.dumps(said, indent=4))
+    answer = connect(memory, client, undo=True)
+    assert answer["changes"][0]["restored"] is False
+    if client == "codex":
+        assert tomllib.loads(path.read_text()) == {
+            "model": "o",
+            "mcp_servers": {"later": {"command": "x"}},
+        }
+    else:
+        assert json.loads(path.read_text()) == {
+            "first": 1,
+            JSON_CLIENTS[client][1]: {"later": {}},
+            "last": [1],
+        }
+
+
+def test_another_memory_takes_the_place_of_the_former_and_taking_back_ends_where_it_began(
+    memory: Memory, person: Path
+) -> None:
+    put(person / FILES["cursor"], '{"mcpServers": {}}')
+    before = everything(person)
+    connect(memory, "cursor")
+    with Memory.at(person / ".mnemos", space="team/blue") as other:
+        assert connect(other, "cursor")["changes"]
+    assert entry_of("cursor", person)["args"][-2:] == ["--space", "team/blue"]
+    connect(memory, "cursor", undo=True)
+    assert everything(person) == before
+
+
+def test_a_home_and_a_space_are_named_only_when_they_are_not_the_default(person: Path) -> None:
+    with Memory.at(person / "other home", space="me") as memory:
+        answer = connect(memory, "cursor")
+    assert entry_of("cursor", person)["args"] == [
+        "mcp", "--home", str(person / "other home"), "--space", "me"
+    ]  # fmt: skip
+    assert answer["take_away"].endswith(f"--undo --home '{person / 'other home'}' --space me")
+
+
+def test_a_file_of_a_project_can_be_named(memory: Memory, person: Path) -> None:
+    path = put(person / "project/.cursor/mcp.json", "{}")
+    connect(memory, "cursor", config=str(path))
+    connect(memory, "cursor")
+    connect(memory, "cursor", config=str(path), undo=True)
+    assert path.read_text() == "{}"
+    assert entry_of("cursor", person)
+
+
+def test_the_settings_keep_their_mode_and_links_stay_links(memory: Memory, person: Path) -> None:
+    real = put(person / "dotfiles/mcp.json", "{}\n")
+    real.chmod(0o640)
+    link = person / FILES["cursor"]
+    link.parent.mkdir()
+    link.symlink_to(real)
+    connect(memory, "cursor")
+    assert link.is_symlink()
+    assert "mnemos" in real.read_text()
+    connect(memory, "cursor", undo=True)
+    assert (link.is_symlink(), real.read_text(), real.stat().st_mode & 0o777) == (True, "{}\n", 0o640)
+
+
+def test_the_copy_of_the_settings_is_private_and_goes_with_the_connection(
+    memory: Memory, person: Path
+) -> None:
+    put(person / FILES["cursor"], '{"key": "abc"}').chmod(0o644)
+    (copy,) = connect(memory, "cursor")["backups"]
+    assert (Path(copy).read_text(), Path(copy).stat().st_mode & 0o777) == ('{"key": "abc"}', 0o600)
+    connect(memory, "cursor", undo=True)
+    assert [path.name for path in (person / ".mnemos/connections").iterdir()] == [".lock"]
+
+
+def test_two_at_once_leave_one_entry(memory: Memory, person: Path) -> None:
+    put(person / FILES["cursor"], '{"a": 1}')
+    with ThreadPoolExecutor(4) as several:
+        answers = list(several.map(lambda _: connect(memory, "cursor"), range(4)))
+    assert all(answer["connected"] for answer in answers)
+    connect(memory, "cursor", undo=True)
+    assert (person / FILES["cursor"]).read_text() == '{"a": 1}'
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+@every_client
+@pytest.mark.parametrize("undo", [False, True])
+def test_settings_that_cannot_be_read_are_named_and_left(
+    client: str, undo: bool, memory: Memory, person: Path
+) -> None:
+    path = put(person / FILES[client], '{"a": 1,\n  oops}\n')
+    with pytest.raises(InvalidInput, match=r"line \d+, column \d+") as raised:
+        connect(memory, client, undo=undo)
+    assert str(path) in str(raised.value)
+    assert path.read_text() == '{"a": 1,\n  oops}\n'
+    assert not (person / ".mnemos").exists()
+
+
+@every_json_client
+def test_an_entry_that_a_person_wrote_is_not_touched(client: str, memory: Memory, person: Path) -> None:
+    table = JSON_CLIENTS[client][1]
+    path = put(person / FILES[client], json.dumps({table: {"mnemos": {"url": "http://127.0.0.1:1/mcp"}}}))
+    before = path.read_bytes()
+    for undo in (False, True):
+        with pytest.raises(Refused, match="did not write"):
+            connect(memory, client, undo=undo)
+    assert path.read_bytes() == before
+
+
+def test_an_entry_for_another_memory_is_not_touched_and_its_home_is_named(
+    memory: Memory, person: Path
+) -> None:
+    with Memory.at(person / "other") as other:
+        connect(other, "cursor")
+    with pytest.raises(Refused, match=f"--home {person / 'other'} connect cursor --undo"):
+        connect(memory, "cursor")
+
+
+def test_the_same_entry_in_the_hand_of_a_person_is_a_connection(memory: Memory, person: Path) -> None:
+    connect(memory, "cursor")
+    entry = entry_of("cursor", person)
+    connect(memory, "cursor", undo=True)
+    put(person / FILES["cursor"], json.dumps({"mcpServers": {"mnemos": entry | {"env": {"A": "b"}}}}))
+    assert connect(memory, "cursor")["changes"] == []
+    connect(memory, "cursor", undo=True)
+    assert json.loads((person / FILES["cursor"]).read_text()) == {"mcpServers": {}}
+
+
+def test_an_entry_that_became_something_else_is_not_taken_out(memory: Memory, person: Path) -> None:
+    connect(memory, "cursor")
+    path = put(person / FILES["cursor"], '{"mcpServers": {"mnemos": {"url": "x"}}}')
+    with pytest.raises(Refused):
+        connect(memory, "cursor", undo=True)
+    assert "url" in path.read_text()
+
+
+def test_an_entry_that_somebody_removed_is_forgotten(memory: Memory, person: Path) -> None:
+    connect(memory, "cursor")
+    put(person / FILES["cursor"], '{"mine": 1}')
+    assert connect(memory, "cursor", undo=True)["changes"] == []
+    assert not (person / ".mnemos/connections/cursor.json").exists()
+    assert (person / FILES["cursor"]).read_text() == '{"mine": 1}'
+
+
+def test_read_only_settings_are_left_also_by_root(memory: Memory, person: Path) -> None:
+    put(person / FILES["cursor"], "{}").chmod(0o444)
+    with pytest.raises(PermissionDenied, match="chmod"):
+        connect(memory, "cursor")
+    assert (person / FILES["cursor"]).read_text() == "{}"
+
+
+def test_one_file_that_cannot_be_written_leaves_the_other_alone(memory: Memory, person: Path) -> None:
+    put(person / ".claude/settings.json", "{}").chmod(0o444)
+    put(person / ".claude.json", "{}")
+    with pytest.raises(PermissionDenied):
+        connect(memory, "claude_code")
+    assert (person / ".claude.json").read_text() == "{}"
+
+
+def test_what_is_no_file_is_named(memory: Memory, person: Path) -> None:
+    path = person / FILES["cursor"]
+    path.mkdir(parents=True)
+    with pytest.raises(InvalidInput, match="folder"):
+        connect(memory, "cursor")
+    path.rmdir()
+    os.mkfifo(path)
+    with pytest.raises(InvalidInput, match="no plain file"):
+        connect(memory, "cursor")
+    path.unlink()
+    path.symlink_to(path)
+    with pytest.raises(InvalidInput):
+        connect(memory, "cursor")
+    path.unlink()
+    put(path, b"\xff\xfe{\x00}\x00")
+    with pytest.raises(InvalidInput, match="UTF-8"):
+        connect(memory, "cursor")
+    path.unlink()
+    path.parent.rmdir()
+    put(path.parent, "a file")
+    with pytest.raises(InvalidInput):
+        connect(memory, "cursor")
+
+
+def test_a_record_that_cannot_be_read_is_named(memory: Memory, person: Path) -> None:
+    put(person / ".mnemos/connections/cursor.json", "nonsense")
+    with pytest.raises(InvalidInput, match="connections"):
+        connect(memory, "cursor")
+
+
+def test_a_large_file_keeps_its_bytes(memory: Memory, person: Path) -> None:
+    history = {f"project {n}": {"history": ["x" * 100] * 20, "n": n} for n in range(3000)}
+    path = put(person / ".claude.json", json.dumps({"projects": history, "mcpServers": {}}, indent=2))
+    before = path.read_bytes()
+    assert len(before) > 6_000_000
+    answer = connect(memory, "claude_code", no_hooks=True)
+    assert len(answer["changes"][0]["diff"].splitlines()) < 12
+    connect(memory, "claude_code", undo=True)
+    assert path.read_bytes() == before
+
+
+def test_a_secret_beside_the_entry_is_not_shown(memory: Memory, person: Path) -> None:
+    put(person / FILES["cursor"], '{\n  "apiKey": "sk-ant-' + "a1B2" * 12 + '"\n}')
+    diff = connect(memory, "cursor", print=True)["changes"][0]["diff"]
+    assert "apiKey" in diff
+    assert "a1B2a1B2" not in diff
+
+
+# --- finding -------------------------------------------------------------------------------------
+
+
+def test_clients_are_found_by_their_folders_and_programs(memory: Memory, person: Path) -> None:
+    put(person.parent / "bin/codex", "").chmod(0o755)
+    put(person / ".cursor/mcp.json", "nonsense")
+    (person / ".hermes").mkdir()
+    answer = connect(memory, "found")
+    states = {one["client"]: one for one in answer["clients"]}
+    assert {name for name, one in states.items() if one["found"]} == {"codex", "cursor", "hermes"}
+    assert "line 1" in states["cursor"]["problem"]
+    assert "mnemos connect codex" in answer["text"]
+    assert not (person / ".mnemos").exists()
+
+
+def test_those_that_are_named_are_connected(memory: Memory, person: Path) -> None:
+    (person / ".hermes").mkdir()
+    answer = connect(memory, "found", client=["cursor", "hermes"])
+    states = {one["client"]: one["connected"] for one in answer["clients"]}
+    assert (states["cursor"], states["hermes"], states["codex"]) == (True, True, False)
+
+
+def test_settings_are_where_each_system_has_them(tmp_path: Path) -> None:
+    mac = places.Surroundings({}, "darwin", tmp_path)
+    assert mac.app_folder("Code") == tmp_path / "Library" / "Application Support" / "Code"
+    windows = places.Surroundings({"APPDATA": str(tmp_path / "Roaming")}, "win32", tmp_path)
+    assert windows.app_folder("Claude") == tmp_path / "Roaming" / "Claude"
+    linux = places.Surroundings({"XDG_CONFIG_HOME": str(tmp_path / "xdg")}, "linux", tmp_path)
+    assert linux.app_folder("Code") == tmp_path / "xdg" / "Code"
+
+
+def test_the_command_is_the_running_one_or_python_itself(tmp_path: Path) -> None:
+    program = put(tmp_path / "bin" / "mnemos", "")
+    python = str(put(tmp_path / "venv" / "python3", ""))
+    assert places.program_of([str(program)], python, "linux") == (str(program),)
+    assert places.program_of(["-c"], python, "linux") == (python, "-m", "mnemos")
+    beside = put(tmp_path / "venv" / "mnemos", "")
+    assert places.program_of(["/usr/bin/pytest"], python, "linux") == (str(beside),)
+    assert places.program_of([], "", "linux") == ("mnemos",)
+
+
+def test_python_can_run_the_package() -> None:
+    done = subprocess.run([sys.executable, "-m", "mnemos", "--version"], capture_output=True, check=True)
+    assert done.stdout.startswith(b"mnemos ")
