@@ -7,8 +7,11 @@ STAMP := $(VENV)/.installed
 # Programs that Mnemos plugs into, tested as they are on PyPI: large, so in an environment of their own.
 HOSTS := .venv-hosts
 HERMES := hermes-agent==0.19.0
+HOST_OPTIONS := --override-ini addopts= --override-ini filterwarnings= --confcutdir tests/hosts
+CLIENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0
+CLIENTS_BIN := $(HOSTS)/node/node_modules/.bin
 
-.PHONY: setup demo test test-hosts lint types check docs bench nightly clean
+.PHONY: setup demo test test-hosts test-hermes test-clients lint types check docs bench nightly clean
 
 setup: $(STAMP)
 
@@ -23,7 +26,9 @@ demo: setup
 test: setup lint types
 	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
 
-test-hosts:
+test-hosts: test-hermes test-clients
+
+test-hermes:
 	@if $(MAKE) --no-print-directory $(HOSTS)/.hermes; then \
 		$(MAKE) --no-print-directory run-hosts; \
 	else \
@@ -41,8 +46,25 @@ $(HOSTS)/.installed: $(HOSTS)/.hermes pyproject.toml
 
 .PHONY: run-hosts
 run-hosts: $(HOSTS)/.installed
-	$(HOSTS)/bin/python -m pytest --override-ini addopts= --override-ini filterwarnings= \
-		--confcutdir tests/hosts tests/hosts
+	$(HOSTS)/bin/python -m pytest $(HOST_OPTIONS) tests/hosts/test_hermes.py
+
+test-clients: setup
+	@if $(MAKE) --no-print-directory $(HOSTS)/.clients; then \
+		$(MAKE) --no-print-directory run-clients; \
+	else \
+		echo "==== SKIPPED: $(CLIENTS) cannot be installed here, so nothing was tested with them ====" >&2; \
+	fi
+
+$(HOSTS)/.clients: Makefile
+	npm install --silent --no-save --no-package-lock --prefix $(HOSTS)/node $(CLIENTS)
+	$(CLIENTS_BIN)/claude --version
+	$(CLIENTS_BIN)/codex --version
+	touch $@
+
+.PHONY: run-clients
+run-clients:
+	MNEMOS_HOST_PROGRAMS=$(CURDIR)/$(CLIENTS_BIN) $(BIN)/python -m pytest $(HOST_OPTIONS) \
+		tests/hosts/test_claude_code.py tests/hosts/test_codex.py
 
 lint: setup
 	$(BIN)/ruff check .
