@@ -23,6 +23,11 @@ def test_a_query_answers_in_json(mnemos: Mnemos) -> None:
     assert (answer.json["columns"], answer.json["rows"]) == (["item", "eur"], [["chair", 1234.56]])
 
 
+def test_a_query_may_stand_where_a_database_does(mnemos: Mnemos) -> None:
+    mnemos("sql", MAKE)
+    assert mnemos("sql", "SELECT count(*) FROM prices", "--json").json["rows"] == [[1]]
+
+
 def test_a_query_can_come_through_a_pipe(mnemos: Mnemos) -> None:
     assert mnemos("sql", stdin=f"{MAKE};\nSELECT count(*) AS n FROM prices;\n").code == 0
     assert mnemos("sql", "--json", stdin="SELECT count(*) FROM prices").json["rows"] == [[1]]

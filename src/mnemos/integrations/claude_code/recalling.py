@@ -62,7 +62,7 @@ _OF_WORK: Final = frozenset(
     read readme refactor release remove rename replace request return review rewrite run script show simplify
     sort split start statement string style summarize support switch table test text type typo undo unit
     unused update use value variable version work write wrong yes
-    above column different left right short shorter small smaller version whole
+    above different left right short shorter small smaller whole
     """.split()
 )
 _WORK_COUNTS: Final = 0.3
@@ -122,13 +122,13 @@ def shown(home: Home, found: Found, filters: Filters) -> str:
 
     def work(tx: Reads) -> str:
         there = tx.passages.present([candidate.line.id for candidate, _ in best])
-        told = _told_already(tx, [candidate for candidate, _ in best])
+        wanted = there - _told_already(tx, [candidate for candidate, _ in best])
+        kept = [(candidate, score) for candidate, score in best if candidate.line.id in wanted]
         excerpts = [
             excerpt(tx, ranked.scene, candidate, ranked.gathered, score, filters)
-            for candidate, score in best
-            if candidate.line.id in there - told
+            for candidate, score in kept[:_HITS]
         ]
-        return pack(excerpts[:_HITS], home.settings.hook_prompt_tokens).text
+        return pack(excerpts, home.settings.hook_prompt_tokens).text
 
     return home.storage.read(work)
 
@@ -142,10 +142,14 @@ class _Weights:
 
     words: tuple[float, ...]
     lengths: tuple[float, ...]
-    """What each counts less in a text that is a hundred times as long, and so on by the logarithm."""
+    """What each counts less in a longer text, times the logarithm of how much longer."""
 
     def of(self, candidate: Candidate) -> float:
         """How much more than chance speaks for a passage with what stands next to it."""
+        passage = candidate.line.passage
+        if passage is not None and not passage.live:
+            # What is no longer so would have to be told as that.
+            return 0.0
         weighed: dict[int, float] = {}
         for line in _window(candidate):
             # A long text has any word sooner.
