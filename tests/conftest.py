@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import sys
+import threading
+from collections.abc import Callable, Generator
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -35,8 +41,10 @@ settings.register_profile("mnemos", deadline=None, suppress_health_check=[Health
 settings.load_profile("mnemos")
 
 # Being measured takes twice the time. Which lines run is told by the tests of the parts; tests that show what
-# large, hostile and broken things do, through the same lines a million times, are marked ``no_cover``.
+# large, hostile and broken things do, through the same lines a million times, are marked ``unmeasured``.
 _UNMEASURED = {Path(__file__).parent / folder for folder in ("attacks", "faults")}
+
+Import = Callable[[SourceFileLoader, ModuleType], None]
 
 _NUMBERS = itertools.count(1)
 
@@ -45,10 +53,56 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--nightly", action="store_true", help="run the long fault and fuzz tests too")
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Do not let coverage look on while a test that is marked ``unmeasured`` runs."""
+    tracer, of_threads = sys.gettrace(), threading.gettrace()
+    if tracer is None or item.get_closest_marker("unmeasured") is None:
+        return (yield)
+    threading.settrace(None)  # type: ignore[arg-type]
+    sys.settrace(None)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(SourceFileLoader, "exec_module", _measured(SourceFileLoader.exec_module, tracer))
+            return (yield)
+    finally:
+        threading.settrace(of_threads)  # type: ignore[arg-type]
+        sys.settrace(tracer)
+
+
+def _measured(plain: Import, tracer: Any) -> Import:
+    """A module is imported once: that is measured also where the first test that needs it is not."""
+
+    def exec_module(loader: SourceFileLoader, module: ModuleType) -> None:
+        ours = module.__name__.partition(".")[0] == "mnemos"
+        if not ours or sys.gettrace() or threading.current_thread() is not threading.main_thread():
+            plain(loader, module)
+            return
+        sys.settrace(tracer)
+        try:
+            plain(loader, module)
+        finally:
+            sys.settrace(None)
+
+    return exec_module
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Leave what was collected out of the search for garbage: half a million objects that stay to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(10_000)
+        gc.enable()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if _UNMEASURED.intersection(item.path.parents):
-            item.add_marker(pytest.mark.no_cover)
+            item.add_marker(pytest.mark.unmeasured)
     if config.getoption("--nightly"):
         return
     skip = pytest.mark.skip(reason="a long run; give --nightly")

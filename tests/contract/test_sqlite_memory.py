@@ -14,6 +14,8 @@ from mnemos.testing import StorageContract
 from mnemos.testing.storage import Opener
 
 
+# The lines are those of the same contract on a file, which is measured.
+@pytest.mark.unmeasured
 class TestSqliteMemory(StorageContract):
     several_openers = False
     restorable = False

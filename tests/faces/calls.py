@@ -83,7 +83,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "import_hermes": {"path": "{root}/state.db"},
     "import_jsonl": {"path": "{root}/imports/jsonl/tuning.jsonl"},
     "import_hermes_memory": {"path": "{root}/hermes-memory.db"},
-    "export": {"path": "{root}/all.tar.gz"},
+    "export": {"path": "{root}/all"},
     "import_archive": {"path": "{root}/copy.tar.zst"},
     "verify": {"path": "{root}/copy.tar.zst"},
     "sqlite_query": {

@@ -7,6 +7,7 @@ import json
 import pkgutil
 import re
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -42,6 +43,16 @@ def command_of(entry: Entry) -> click.Command:
         assert word in found.list_commands(context)
         found, context = below, click.Context(below, parent=context, info_name=word)
     return found
+
+
+@cache
+def every_tool(form: str) -> tuple[dict[str, Any], ...]:
+    return tuple(registry.tools(form, "all"))
+
+
+@cache
+def reference_page() -> str:
+    return reference.page()
 
 
 def schema_of(form: str, tool: dict[str, Any]) -> dict[str, Any]:
@@ -119,7 +130,7 @@ def test_what_takes_something_away_says_what_is_at_stake(entry: Entry) -> None:
 
 @pytest.mark.parametrize("name", ["sessions_export", "backup"])
 def test_what_writes_a_file_does_not_call_itself_read_only(name: str) -> None:
-    (tool,) = [tool for tool in registry.tools("mcp", "all") if tool["name"] == name]
+    (tool,) = [tool for tool in every_tool("mcp") if tool["name"] == name]
     assert tool["annotations"]["readOnlyHint"] is False
 
 
@@ -176,9 +187,7 @@ def test_a_set_of_tools_is_the_operations_of_that_set(form: str, chosen: str) ->
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_tool_has_a_schema_that_stands_alone(form: str, entry: Entry) -> None:
     (tool,) = [
-        t
-        for t in registry.tools(form, "all")
-        if (t["function"] if form == "openai" else t)["name"] == entry.name
+        t for t in every_tool(form) if (t["function"] if form == "openai" else t)["name"] == entry.name
     ]
     schema = schema_of(form, tool)
     operation = registry.load(entry)
@@ -197,7 +206,7 @@ def test_a_tool_has_a_schema_that_stands_alone(form: str, entry: Entry) -> None:
 @every_entry
 def test_an_mcp_tool_tells_what_it_may_change(entry: Entry) -> None:
     traits = registry.load(entry).traits
-    (tool,) = [tool for tool in registry.tools("mcp", "all") if tool["name"] == entry.name]
+    (tool,) = [tool for tool in every_tool("mcp") if tool["name"] == entry.name]
     hints = tool["annotations"]
     assert hints["destructiveHint"] is traits.destructive
     assert not (hints["readOnlyHint"] and hints["destructiveHint"])
@@ -221,7 +230,7 @@ def test_the_default_tools_are_few_and_cheap(form: str) -> None:
 @every_entry
 def test_an_operation_is_in_a_set_besides_all_and_in_the_reference(entry: Entry) -> None:
     assert entry.sets > {"all"}
-    page = reference.page()
+    page = reference_page()
     assert f"## {entry.command}\n" in page
     assert f"tool `{entry.name}`" in page
 

@@ -193,3 +193,33 @@ def test_a_memory_without_a_home_can_be_exported_and_filled_again(tmp_path: Path
     with mnemos.open(":memory:", embedder="none") as memory:
         assert memory.import_archive(tmp_path / "a.tar.gz").is_new
         assert memory.compare_archive(tmp_path / "a.tar.gz").holds_all
+
+
+def test_an_archive_made_while_everything_changes_can_be_imported(
+    filled: mnemos.Memory, opened: Opened, tmp_path: Path
+) -> None:
+    steps = 0
+
+    def work(_: float) -> None:
+        nonlocal steps
+        steps += 1
+        if steps > 40:
+            return
+        own = filled.sessions.append_message("root", "user", f"meanwhile {steps}")
+        filled.sessions.create_session(f"new{steps}", "cli", parent_session_id="root")
+        filled.facts.write(
+            f"V[srv.prod]: at {steps}\nC[new{steps}]: x",
+            scope=f"scope {steps}",
+            session_id="root",
+            message_id=own,
+        )
+        filled.facts.write("D[db.id]: changed", scope=f"scope {steps}")
+        filled.entries.store("sam", f"key {steps}", "x")
+
+    filled.export(tmp_path / "a.tar.zst", work)
+    assert steps > 20
+    other = opened("second")
+    report = other.import_archive(tmp_path / "a.tar.zst")
+    assert sum(part.not_taken for part in report.parts) == 0
+    assert other.compare_archive(tmp_path / "a.tar.zst").holds_all
+    assert all(check.ok for check in other.doctor())

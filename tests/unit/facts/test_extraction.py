@@ -255,7 +255,7 @@ def test_paragraphs_are_read_as_if_each_were_alone(texts: list[str]) -> None:
     assert stated("\n\n".join(texts)) == list(dict.fromkeys(alone))
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "seed",
     [

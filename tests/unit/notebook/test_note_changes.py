@@ -230,6 +230,7 @@ def test_every_answer_warns_from_eighty_percent_on(notebook: Notebook) -> None:
     assert notebook.remove("zzz").warning == ""
 
 
+@pytest.mark.unmeasured
 @given(
     st.lists(
         st.tuples(

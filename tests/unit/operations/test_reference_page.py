@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,13 @@ from mnemos.operations import reference, registry
 from mnemos.operations.index import ENTRIES, Entry
 
 
+@cache
+def page() -> str:
+    return reference.page()
+
+
 def section_of(entry: Entry) -> str:
-    page = reference.page()
-    after = page.partition(f"## {entry.command}\n")[2]
+    after = page().partition(f"## {entry.command}\n")[2]
     return after.partition("\n## ")[0]
 
 

@@ -183,7 +183,7 @@ def test_an_operation_without_a_body_cannot_be_run() -> None:
         Operation().run(None, lambda _: None)  # type: ignore[arg-type]
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", ON_MEMORY_ONLY)
 @settings(max_examples=30)
 @given(st.data())
@@ -204,7 +204,7 @@ def test_whatever_is_given_only_our_errors_leave_a_call(name: str, read: Memory,
             assert msgspec.json.decode(msgspec.json.encode(result))["text"] == result["text"]
 
 
-@pytest.mark.no_cover
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", ON_MEMORY_ONLY)
 @pytest.mark.parametrize("value", ["half a character \ud83d", "not UTF-8 \udcff", 2**70, -(2**70)], ids=repr)
 def test_a_value_that_no_database_can_hold_is_told_or_mended_in_every_field(

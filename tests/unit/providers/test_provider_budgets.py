@@ -57,6 +57,7 @@ def test_what_the_built_in_provider_injects_keeps_to_its_budget(
         provider.shutdown()
 
 
+@pytest.mark.unmeasured
 @settings(max_examples=40)
 @given(
     recalled=st.text(max_size=300),
@@ -101,6 +102,7 @@ def test_what_an_external_provider_injects_keeps_to_its_budget(
         manager.shutdown_all()
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("count", [0, 1, 10, 1_000])
 def test_the_block_of_facts_and_notes_keeps_to_its_budget_at_every_size(count: int) -> None:
     with open_memory(memory_characters=20_000, user_characters=20_000) as memory:

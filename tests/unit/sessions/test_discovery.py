@@ -401,6 +401,7 @@ SESSIONS = st.lists(
 )
 
 
+@pytest.mark.unmeasured
 @settings(max_examples=25)
 @given(
     SESSIONS,

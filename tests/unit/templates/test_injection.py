@@ -215,6 +215,7 @@ def conversations(draw: st.DrawFn) -> list[dict[str, Any]]:
     return messages
 
 
+@pytest.mark.unmeasured
 @given(
     st.lists(examples, max_size=6),
     conversations(),
@@ -239,6 +240,7 @@ def test_every_injection_is_taken_by_both_apis(
     assert [m for m in result if m in messages] == messages
 
 
+@pytest.mark.unmeasured
 @given(st.lists(examples, max_size=6), st.integers(0, 600))
 def test_every_injection_in_anthropics_shape_is_taken(made: list[ToolCallExample], budget: int) -> None:
     one = SessionTemplate("some-name", TaskType.MIXED, made)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemos.archive.model import Brought, Compared
@@ -58,7 +59,9 @@ class SessionPart:
                 session = session_dict(row)
                 lines.write({"session": {key: session[key] for key in session if key not in _COUNTED}})
                 sessions += 1
-                for number, message in enumerate(pages.of(row.id), start=1):
+                # As many as it had: who goes on writing does not keep us for ever, and no turn is cut in two.
+                messages = islice(pages.of(row.id), row.message_count)
+                for number, message in enumerate(messages, start=1):
                     lines.write({"message": _plain(message)})
                     self._places.leaves(message.id, row.id, number)
                     out.advance(1)

@@ -7,6 +7,9 @@ from pathlib import Path
 import click
 
 
+_PACKED = (".tar", ".tar.gz", ".tar.zst")
+
+
 def kind_of_path(text: str) -> str | None:
     """The command that imports a file or folder; None for a word that names none."""
     path = Path(text)
@@ -23,6 +26,9 @@ def kind_of_path(text: str) -> str | None:
     from mnemos.imports.sniffing import kind_of
 
     kind = kind_of(path.absolute())
+    if kind is None and text.endswith(_PACKED):
+        # Damaged, perhaps: who reads it can say how.
+        return "archive"
     if kind is None:
         raise click.UsageError(
             f"what {text} holds is not known: say it, as in `mnemos import chatgpt {text}`"

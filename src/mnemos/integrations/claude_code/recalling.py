@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final
 from mnemos.errors import Unavailable
 from mnemos.home import Home
 from mnemos.integrations.claude_code.events import Event
-from mnemos.providers.fencing import stripped
 from mnemos.providers.trivial import is_trivial
 from mnemos.recall.embedding import Embedding
 from mnemos.recall.hits import excerpt
@@ -93,7 +92,7 @@ def recalled(settings: Settings, event: Event) -> str:
 
 def question_of(prompt: str) -> str:
     """What to look for; empty for a prompt that asks nothing of a memory."""
-    text = stripped(prompt).strip()
+    text = (_without_fences(prompt) if "<" in prompt else prompt).strip()
     # A command of the program.
     if is_trivial(text) or text.startswith("/"):
         return ""
@@ -183,6 +182,13 @@ def _window(candidate: Candidate) -> Sequence[Line]:
         return (candidate.line,)
     at = candidate.position
     return stretch.lines[max(0, at - _AROUND) : at + _AROUND + 1]
+
+
+def _without_fences(prompt: str) -> str:
+    # Its expressions take longer to compile than most prompts to be looked for.
+    from mnemos.providers.fencing import stripped
+
+    return stripped(prompt)
 
 
 def _in_sight(home: Home, session_id: str) -> list[str]:

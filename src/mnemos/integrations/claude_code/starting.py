@@ -103,7 +103,8 @@ def _saved(parts: Parts, session_id: str, facts: str) -> list[str]:
     # Only after a compaction.
     from mnemos.integrations.claude_code.saving import saved_before
 
-    return [line for line in saved_before(parts.storage, session_id) if line not in facts]
+    hot = facts.splitlines()
+    return [line for line in saved_before(parts.storage, session_id) if line not in hot]
 
 
 def _tables(parts: Parts) -> list[str]:

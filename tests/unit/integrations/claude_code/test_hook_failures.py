@@ -81,6 +81,21 @@ def test_a_pipe_that_nobody_writes_to_is_given_up(monkeypatch: pytest.MonkeyPatc
     os.close(writing)
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["stop"], hook.Call("stop")),
+        (["--home", "h", "stop", "--space=a/b"], hook.Call("stop", "h", "a/b")),
+        (["stop", "--home="], None),
+        (["stop", "--space"], None),
+        (["stop", "again"], None),
+        ([], None),
+    ],
+)
+def test_a_command_line_is_understood_or_left(words: list[str], expected: hook.Call | None) -> None:
+    assert hook.call_of(words) == expected
+
+
 @pytest.mark.parametrize("name", ["stop", "pre-compact", "session-end"])
 def test_a_transcript_that_is_a_folder_or_missing_is_left(hooks: Hooks, tmp_path: Path, name: str) -> None:
     for path in (tmp_path, tmp_path / "gone.jsonl"):
@@ -188,6 +203,11 @@ def test_the_log_stays_small(hooks: Hooks, filled: Path) -> None:
     assert file.with_name("hooks.log.1").stat().st_size == 1_000_000
 
 
+def test_a_failure_makes_no_home(home: Path) -> None:
+    failures.note(home, "stop", "failed")
+    assert not home.exists()
+
+
 # --- what is left for later ------------------------------------------------------------------------
 
 
@@ -239,6 +259,19 @@ def test_what_could_not_be_written_waits_for_the_next(hooks: Hooks, filled: Path
     assert rest.work_off(filled, fail) == 0
     assert rest.is_waiting(settings)
     assert " stop Busy" in hooks.log
+
+
+def test_the_end_of_a_session_lets_be_done_what_another_left(
+    hooks: Hooks, filled: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[Path] = []
+    monkeypatch.setattr(rest, "begin", lambda settings: begun.append(settings.home))
+    other = write(folder / "t.jsonl", line("t", "t1", "user", "Said in another session."))
+    hooks.run("session-end", told(other))
+    assert begun == []
+    rest.put(Settings.load(filled), events.event_of("stop", told(other)))
+    hooks.run("session-end", told(other))
+    assert begun == [filled]
 
 
 def test_one_process_at_a_time_does_what_is_left(

@@ -134,6 +134,16 @@ def test_sub_agents_are_recorded_and_kept_from_their_session(hooks: Hooks, home:
     assert "firmware/belt.c" in hooks.run("user-prompt", {"session_id": "t", "prompt": asked}).text
 
 
+def test_a_session_that_goes_on_from_another_is_not_told_what_that_said(hooks: Hooks, folder: Path) -> None:
+    said = "The conveyor belt of the depot uses CAN bus three."
+    hooks.run("stop", told(write(folder / "a.jsonl", line("a", "1", "user", said))))
+    later = write(folder / "b.jsonl", line("b", "1", "user", said), line("b", "2", "user", "And the lift?"))
+    hooks.run("stop", told(later))
+    asked = "which CAN bus does the conveyor belt of the depot use"
+    assert hooks.run("user-prompt", {"session_id": "b", "prompt": asked}).text == ""
+    assert "CAN bus three" in hooks.run("user-prompt", {"session_id": "c", "prompt": asked}).text
+
+
 def test_a_session_that_goes_on_is_open_again(hooks: Hooks, home: Path, folder: Path) -> None:
     transcript = write(folder / "s.jsonl", line("s", "1", "user", "The first part."))
     hooks.run("session-end", told(transcript, reason="other"))
@@ -148,6 +158,13 @@ def test_hot_facts_are_not_repeated_with_a_prompt(hooks: Hooks, home: Path) -> N
     with mnemos.open(home) as memory:
         memory.facts.write("D[conveyor-firmware]: the conveyor belt driver speaks CAN bus three")
     assert "conveyor" in hooks.run("session-start", {"source": "startup"}).text
+    assert hooks.run("user-prompt", {"prompt": "does the conveyor belt driver speak CAN bus?"}).text == ""
+
+
+def test_what_no_longer_holds_is_not_recalled(hooks: Hooks, home: Path) -> None:
+    with mnemos.open(home) as memory:
+        memory.facts.write("D[conveyor-firmware]: the conveyor belt driver speaks CAN bus three")
+        memory.facts.write("~[conveyor-firmware]: replaced")
     assert hooks.run("user-prompt", {"prompt": "does the conveyor belt driver speak CAN bus?"}).text == ""
 
 

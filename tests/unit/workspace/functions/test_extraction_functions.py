@@ -79,6 +79,7 @@ def test_what_is_found_is_json(text: str) -> None:
             json.loads(text)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "unit",
     [

@@ -183,6 +183,7 @@ def test_no_script_sign_or_form_breaks_a_function(call: Callable[..., Value], fu
             assert answer is FunctionFailed or is_storable(answer)
 
 
+@pytest.mark.unmeasured
 @each_strict
 def test_a_megabyte_is_answered_or_refused(call: Callable[..., Value], function: Function) -> None:
     for unit in ("naïve words, 12 of them\n", "<a "):

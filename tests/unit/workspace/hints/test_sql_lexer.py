@@ -237,6 +237,7 @@ def test_a_trigger_that_never_ends_takes_the_rest() -> None:
     assert [one.text for one in statements(sql)] == ["SELECT 1", sql[10:]]
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "piece",
     [
