@@ -12,10 +12,11 @@ from mnemos.backends.contract import MemoryBackend
 from mnemos.backends.null import NullBackend
 from mnemos.errors import InvalidInput, Unavailable
 from mnemos.settings import Settings
-from mnemos.storage.base import Check, failed, passed
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+    from mnemos.storage.base import Check
 
 log = logging.getLogger("mnemos.backends")
 
@@ -64,6 +65,9 @@ def make(settings: Settings, local: Maker) -> MemoryBackend:
 
 def check(settings: Settings) -> Check:
     """What the doctor says of the choice."""
+    # Who has no backend needs nothing of what storage needs.
+    from mnemos.storage.base import failed, passed
+
     choice = choose(settings)
     try:
         # Only those that nobody must be asked for: the local one is the database that is being looked at.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput
 from mnemos.facts.notation import check_visible, key_of

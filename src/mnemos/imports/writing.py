@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput, TooLarge
 from mnemos.imports.model import BEGINNING, Conversation, Item, Left, Mark, Report, Said, Unread

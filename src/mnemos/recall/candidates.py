@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mnemos.recall.question import Question
 from mnemos.storage.base import Filters, Reads
@@ -34,16 +36,14 @@ _LONG_SPAN = 40 * 86400.0
 _NEIGHBOUR_CHARACTERS = 600
 
 
-@dataclass(frozen=True, slots=True)
-class Sense:
+class Sense(Struct, frozen=True):
     """A question as a vector of a model."""
 
     model: str
     vector: NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A question with what the store knows of its words."""
 
     question: Question
@@ -54,8 +54,7 @@ class Asked:
     """Words of the question under which somebody speaks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gathered:
+class Gathered(Struct, frozen=True):
     """What is to be judged: proposals, the strips of conversation around them, other passages."""
 
     proposed: frozenset[int]

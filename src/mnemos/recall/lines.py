@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from mnemos.recall.candidates import NEIGHBOURS, Asked, Gathered
 from mnemos.recall.matching import Matcher, shares
 from mnemos.recall.related import related
@@ -62,8 +64,7 @@ class Line:
         return "?" in self.text[-_LOOKED_AT_FOR_QUESTION:]
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(Struct, frozen=True):
     """Lines of one conversation in their order, and which of them may be answers."""
 
     session_id: str
@@ -75,8 +76,7 @@ class Stretch:
     lending: tuple[int, ...] = field(default=())
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """Everything a question is compared with, and what its words are worth here."""
 
     asked: Asked

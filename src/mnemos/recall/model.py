@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 KINDS = ("message", "fact", "note", "entry", "template", "table")
 
 
@@ -28,16 +30,14 @@ class RecallHit:
     """Short reasons, the strongest first, such as ``says 'postgres', 'migrated'``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """What was said next to a hit."""
 
     speaker: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True):
     """A hit with what packing may show around it."""
 
     hit: RecallHit

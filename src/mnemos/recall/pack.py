@@ -15,6 +15,7 @@ from datetime import datetime, tzinfo
 from typing import Final
 
 from mnemos.recall.model import Excerpt, Turn
+from mnemos.text.patterns import lazily
 from mnemos.text.tokens import count_tokens, cut_to_tokens
 from mnemos.text.words import fold
 
@@ -179,7 +180,7 @@ def _body(text: str) -> str:
 
 
 # A run of letters and digits, or one character of the scripts of East Asia, which leave no blanks.
-_WORD: Final = re.compile("[\u2e80-\ud7ff\uf900-\ufaff]|[^\\W_\u2e80-\ud7ff\uf900-\ufaff]+")
+_WORD: Final = lazily("[\u2e80-\ud7ff\uf900-\ufaff]|[^\\W_\u2e80-\ud7ff\uf900-\ufaff]+")
 _Shingle = tuple[str, str, str]
 
 
@@ -206,10 +207,10 @@ def _unlike(excerpts: Sequence[Excerpt], tz: tzinfo | None) -> list[_Passage]:
 
 
 def _fingerprint(excerpt: Excerpt) -> tuple[str, frozenset[_Shingle]]:
-    words = _WORD.findall(fold(excerpt.hit.text))
+    words = _WORD().findall(fold(excerpt.hit.text))
     if len(words) < _SHORT and excerpt.before is not None:
         # "Yes" to another question is another answer.
-        words += ["|", *_WORD.findall(fold(excerpt.before.text))]
+        words += ["|", *_WORD().findall(fold(excerpt.before.text))]
     shingles = frozenset(zip(words, words[1:], words[2:], strict=False))
     return " ".join(words) or excerpt.hit.text, shingles
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from datetime import tzinfo
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mnemos.text import times
 from mnemos.text.query import MAX_CHARACTERS, MAX_CLAUSES, Clause, Term
@@ -91,8 +93,7 @@ _LATEST = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True):
     """A word of a question, by its stem; ``weight`` is less for words that questions are made of."""
 
     stem: str
@@ -105,8 +106,7 @@ class Word:
         return Clause((Term((self.stem,)),))
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     text: str
     words: tuple[Word, ...]
     mentioned: frozenset[str]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, cast
+
+from msgspec.structs import replace
 
 from mnemos.recall.candidates import Asked, Gathered, Sense
 from mnemos.recall.embedders.base import Embedder

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from mnemos.sessions import lineage
 from mnemos.storage.base import Filters, MessageRow, Order, Reads, Results, SessionRow

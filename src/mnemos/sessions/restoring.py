@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, islice
 from typing import Final
+
+from msgspec.structs import replace
 
 from mnemos.sessions.transcripts import BATCH
 from mnemos.storage.base import MessageRow, NewMessage, SessionRow, Storage, Writes

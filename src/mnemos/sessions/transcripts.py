@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import IO, Any
+
+from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput
 from mnemos.inputs import moment, name, optional_moment, optional_name, whole

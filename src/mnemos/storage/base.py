@@ -12,10 +12,11 @@ this contract as tests.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
+
+from msgspec import Struct
 
 from mnemos.storage.entries import EntryReads, EntryWrites
 from mnemos.storage.facts import FactReads, FactWrites
@@ -32,8 +33,7 @@ class Order(StrEnum):
     OLDEST = "oldest"
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRow:
+class SessionRow(Struct, frozen=True):
     """A session as stored; ``model_config`` and ``metadata`` are JSON."""
 
     id: str
@@ -74,8 +74,7 @@ class NewMessage(NamedTuple):
     calls: int
 
 
-@dataclass(frozen=True, slots=True)
-class MessageRow:
+class MessageRow(Struct, frozen=True):
     """A message as stored. A forgotten one keeps its place, its role and its time."""
 
     id: int
@@ -92,8 +91,7 @@ class MessageRow:
     forgotten: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Glimpse:
+class Glimpse(Struct, frozen=True):
     """The beginning of a message: role, and its content cut short unless it is ``encoded``."""
 
     role: str
@@ -102,8 +100,7 @@ class Glimpse:
     forgotten: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A message with what a search shows beside it."""
 
     message: MessageRow
@@ -115,8 +112,7 @@ class Hit:
     after: Glimpse | None
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """What can be found in a message: what was said, the tools that were called, and who spoke, by name."""
 
     said: str
@@ -124,8 +120,7 @@ class Document:
     speaker: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(Struct, frozen=True):
     """Which messages a search looks at. None: no restriction. ``until`` is exclusive."""
 
     sources: Sequence[str] | None = None
@@ -139,8 +134,7 @@ class Filters:
     """Only passages of this group; messages have none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A hit: how many clauses of the query the message fulfils, and how well."""
 
     message_id: int
@@ -148,16 +142,14 @@ class Found:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
+class Results(Struct, frozen=True):
     """The hits in order. ``partial``: no message has all clauses, these have most of them."""
 
     hits: tuple[Found, ...]
     partial: bool
 
 
-@dataclass(frozen=True, slots=True)
-class AuditRow:
+class AuditRow(Struct, frozen=True):
     id: int
     at: float
     actor: str
@@ -168,8 +160,7 @@ class AuditRow:
     undone_by: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """One thing the doctor looked at."""
 
     name: str
@@ -185,8 +176,7 @@ def failed(name: str, detail: str) -> Check:
     return Check(name, ok=False, detail=detail)
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """Where the space goes, in bytes."""
 
     file_bytes: int

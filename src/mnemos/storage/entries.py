@@ -11,9 +11,10 @@ and ``page``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntFlag
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,8 +43,7 @@ class Place(IntFlag):
     """Only as the stem or the whole of one of its words."""
 
 
-@dataclass(frozen=True, slots=True)
-class EntryRow:
+class EntryRow(Struct, frozen=True):
     """An entry as stored; ``metadata`` is JSON. ``version`` counts its changes."""
 
     id: int
@@ -56,8 +56,7 @@ class EntryRow:
     version: int
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """What an entry is found by: its words, its passage of recall, and its vector if there is one."""
 
     entry: EntryRow
@@ -73,8 +72,7 @@ Posting = tuple[str, int, int]
 """A word, an entry that has it, and where (a ``Place``). Plain, because there are thousands."""
 
 
-@dataclass(frozen=True, slots=True)
-class Likeness:
+class Likeness(Struct, frozen=True):
     """How near an entry is to a question, as a cosine."""
 
     entry: int

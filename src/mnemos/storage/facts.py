@@ -8,12 +8,12 @@ fact for a target, a mark and a scope is held by the engine itself.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class ScopeRow:
+
+class ScopeRow(Struct, frozen=True):
     """A unit of work. ``closed_at`` None: it is open."""
 
     id: int
@@ -24,8 +24,7 @@ class ScopeRow:
     closed_at: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class FactRow:
+class FactRow(Struct, frozen=True):
     id: int
     mark: str
     target: str
@@ -48,8 +47,7 @@ class FactRow:
     actor: str
 
 
-@dataclass(frozen=True, slots=True)
-class NewFact:
+class NewFact(Struct, frozen=True):
     mark: str
     target: str
     key: str
@@ -67,8 +65,7 @@ class NewFact:
     """Whether it may be hot, where it is live and its scope open."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hot:
+class Hot(Struct, frozen=True):
     """What may ride in a prompt: constraints, the most recently used first, and all the others."""
 
     constraints: tuple[FactRow, ...]
@@ -77,8 +74,7 @@ class Hot:
     others: tuple[FactRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Attendance:
+class Attendance(Struct, frozen=True):
     """Where a session is in its turns, and what it writes to."""
 
     turn: int = 0
@@ -90,15 +86,13 @@ class Attendance:
     streak_scope: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ScopeCounts:
+class ScopeCounts(Struct, frozen=True):
     scope: ScopeRow
     hot: int
     live: int
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """Which facts a listing is about. None: no restriction."""
 
     scope_id: int | None = None

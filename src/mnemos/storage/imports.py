@@ -7,15 +7,15 @@ stored twice or left out, however an import ends.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 KEY_BITS: Final = 62
 """Keys are whole numbers from 0 of so many bits: hashes of what a program calls its messages."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedFile:
+class ImportedFile(Struct, frozen=True):
     """A file of another program as it was when it was last read.
 
     ``position`` bytes and ``line`` lines of it are stored. ``digest`` tells whether these are still the same;

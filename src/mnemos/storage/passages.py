@@ -11,8 +11,9 @@ A long passage has several vectors, one for each of its pieces. Vectors are made
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
 
 from mnemos.text.query import Clause
 
@@ -32,8 +33,7 @@ MAX_PIECES = 1 << PIECE_BITS
 PART_CHARACTERS = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(Struct, frozen=True):
     """A passage that is no message."""
 
     id: int
@@ -55,16 +55,14 @@ class Passage:
         return f"{self.text}\n{self.also}" if self.also else self.text
 
 
-@dataclass(frozen=True, slots=True)
-class Seed:
+class Seed(Struct, frozen=True):
     """A passage that a stage proposes; scores of different stages do not compare."""
 
     id: int
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
+class Near(Struct, frozen=True):
     """A passage whose piece lies near the question."""
 
     id: int
@@ -72,16 +70,14 @@ class Near:
     cosine: float
 
 
-@dataclass(frozen=True, slots=True)
-class Units:
+class Units(Struct, frozen=True):
     """Vectors of length 1, a row for each passage."""
 
     ids: NDArray[np.int64]
     vectors: NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class Strip:
+class Strip(Struct, frozen=True):
     """Neighbouring messages of one session, in order; long ones cut short."""
 
     session_id: str
@@ -93,8 +89,7 @@ class Strip:
     messages: tuple[MessageRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Unembedded:
+class Unembedded(Struct, frozen=True):
     """What lacks vectors: ids and texts in order; with ``state``, what the engine checks on ``add``."""
 
     state: tuple[int, ...]
@@ -105,8 +100,7 @@ class Unembedded:
     series: int
 
 
-@dataclass(frozen=True, slots=True)
-class NewVectors:
+class NewVectors(Struct, frozen=True):
     """Vectors ready to be stored: of each, its key, ``dim`` signed bytes and ``dim`` sign bits."""
 
     keys: Sequence[int]
@@ -114,8 +108,7 @@ class NewVectors:
     bits: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """How far a model came: passages with vectors of all there are, by their ids."""
 
     model: str

@@ -8,7 +8,8 @@ query is its own business; what a query means is said here.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mnemos.text import words
 from mnemos.text.stopwords import STOP_WORDS
@@ -24,8 +25,7 @@ _EXCLUDED = re.compile(r'-(?="|\w\w)')
 _SEPARATOR = re.compile(r"[,;|()\[\]{}<>]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """One thing to look for.
 
     ``forms``: exact words that stand next to each other (one, or a phrase).
@@ -45,15 +45,13 @@ class Term:
         return not self.prefix and all(form in STOP_WORDS for form in self.forms)
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(Struct, frozen=True):
     """Any of these terms."""
 
     terms: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """All clauses are wanted, nothing of ``excluded``. No clause: nothing can match."""
 
     clauses: tuple[Clause, ...] = ()

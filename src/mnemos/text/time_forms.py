@@ -13,6 +13,7 @@ from typing import Final
 
 from mnemos.text import time_dates as dates
 from mnemos.text import time_relative as relative
+from mnemos.text.patterns import lazily
 from mnemos.text.time_calendar import Stretch
 from mnemos.text.time_context import Found, Reading
 from mnemos.text.time_signs import BEFORE_A_WORD, SIGN
@@ -203,7 +204,7 @@ def _by_first_word(forms: Iterable[tuple[Iterable[str], str, _Reader]]) -> dict[
 
 _BY_WORD: Final = _by_first_word(_FORMS)
 _BY_WORD_BESIDE: Final = _by_first_word(_FORMS_BESIDE)
-_START: Final = re.compile(
+_START: Final = lazily(
     rf"{BEFORE_A_WORD}(?<!\d[.,])"
     rf"(?P<word>{either(sorted({*_BY_WORD, *_BY_WORD_BESIDE} - {*_DIGIT}))}(?!\w)|\d)"
 )
@@ -219,7 +220,7 @@ def found_in(reading: Reading) -> Iterator[Found]:
             continue
         place = max(place, sign.start() - _BEFORE_A_SIGN)
         # What begins behind the sign belongs to the next one.
-        while match := _START.search(reading.lower, place, sign.end()):
+        while match := _START().search(reading.lower, place, sign.end()):
             found = _read(reading, match, depth=0)
             place = found.end if found else match.end()
             if found:
@@ -230,7 +231,7 @@ def found_in(reading: Reading) -> Iterator[Found]:
 
 def found_at(reading: Reading, place: int) -> Found | None:
     """The time whose first word begins at a place."""
-    start = _START.match(reading.lower, place - 1)
+    start = _START().match(reading.lower, place - 1)
     return _read(reading, start, depth=0) if start else None
 
 
@@ -251,7 +252,7 @@ def _read(reading: Reading, start: re.Match[str], *, depth: int) -> Found | None
 
 
 def _read_beside(reading: Reading, match: re.Match[str], read: _Reader, *, depth: int) -> Found | None:
-    start = _START.match(reading.lower, match.end() - 1)
+    start = _START().match(reading.lower, match.end() - 1)
     if start is None:
         return None
     reading.led_to = match.end()

@@ -26,6 +26,8 @@ from dataclasses import dataclass
 
 import Stemmer
 
+from mnemos.text.patterns import lazily
+
 RULE_VERSION = 2
 
 # Longer runs are hashes and base64: their beginning tells them apart well enough.
@@ -49,12 +51,12 @@ _SYMBOLS = "\u2190-\u21ff\u2300-\u23ff\u2460-\u249b\u25a0-\u27bf\u2b00-\u2bff\U0
 
 # Possessive: where the signs turn out to be no part of the word, no letter of it is given back.
 _ASCII_RUN = re.compile(r"[A-Za-z0-9]++(?:(?:\+\+|#)(?![+#]))?")
-_RUN = re.compile(
+_RUN = lazily(
     rf"[{UNSPACED}]+"
     rf"|[{_SYMBOLS}]"
     rf"|(?:[^\W_{UNSPACED}{_SYMBOLS}]|[{_MARKS}])++(?:(?:\+\+|\#)(?![+#]))?"
 )
-_UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
+_UNSPACED_RUN = lazily(rf"[{UNSPACED}]+")
 # An acronym may carry a plural s: URLs is one part.
 _CAMEL_PART = re.compile(r"[A-Z]+s?(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+")
 _IS_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
@@ -93,7 +95,7 @@ def index_words(text: str) -> tuple[str, str]:
     forms: list[str] = []
     beside: list[str] = []
     known = _runs.get
-    for piece in (_ASCII_RUN if text.isascii() else _RUN).findall(text):
+    for piece in (_ASCII_RUN if text.isascii() else _RUN()).findall(text):
         run = known(piece) or _learn(piece)
         forms += run.forms
         if run.beside:
@@ -104,21 +106,22 @@ def index_words(text: str) -> tuple[str, str]:
 def runs(text: str) -> list[Run]:
     """The runs of a text in order."""
     return [
-        _runs.get(piece) or _learn(piece) for piece in (_ASCII_RUN if text.isascii() else _RUN).findall(text)
+        _runs.get(piece) or _learn(piece)
+        for piece in (_ASCII_RUN if text.isascii() else _RUN()).findall(text)
     ]
 
 
 def unread(text: str) -> list[str]:
     """The runs of a text as they are written."""
-    return (_ASCII_RUN if text.isascii() else _RUN).findall(text)
+    return (_ASCII_RUN if text.isascii() else _RUN()).findall(text)
 
 
 def placed(text: str, start: int = 0) -> Iterator[Placed]:
     """The runs of a text with their places, from ``start`` on."""
-    for match in (_ASCII_RUN if text.isascii() else _RUN).finditer(text, start):
+    for match in (_ASCII_RUN if text.isascii() else _RUN()).finditer(text, start):
         piece = match.group()
         run = _runs.get(piece) or _learn(piece)
-        if len(run.forms) == len(piece) > 1 and _UNSPACED_RUN.match(piece):
+        if len(run.forms) == len(piece) > 1 and _UNSPACED_RUN().match(piece):
             for offset, form in enumerate(run.forms):
                 at = match.start() + offset
                 yield Placed(Run((form,), ()), at, at + len(form))
@@ -144,7 +147,7 @@ def stem(form: str) -> str:
 
 def is_unspaced(text: str) -> bool:
     """Whether the text is one run of a script written without blanks."""
-    return _UNSPACED_RUN.fullmatch(text) is not None
+    return _UNSPACED_RUN().fullmatch(text) is not None
 
 
 def _learn(piece: str) -> Run:
@@ -156,7 +159,7 @@ def _learn(piece: str) -> Run:
 
 
 def _analyse(piece: str) -> Run:
-    if _UNSPACED_RUN.match(piece):
+    if _UNSPACED_RUN().match(piece):
         folded = fold(piece)
         pairs = [folded[i : i + 2] for i in range(len(folded))]
         return Run(tuple(pairs), ())

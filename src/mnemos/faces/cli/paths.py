@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-
 _PACKED = (".tar", ".tar.gz", ".tar.zst")
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import apsw
+from msgspec import Struct
 
 from mnemos.errors import SchemaChanged
 from mnemos.storage.base import Documents
@@ -24,8 +23,7 @@ from mnemos.storage.sqlite.vectors import Remembered, SqliteVectorReads, SqliteV
 SQL: Queries = SESSIONS_SQL
 
 
-@dataclass(frozen=True, slots=True)
-class Handle:
+class Handle(Struct, frozen=True):
     """What a transaction works with.
 
     ``mark`` is the file's mark when the handle was made: when it moves, the file has another schema or, after
@@ -49,8 +47,7 @@ class Handle:
         return self.space is not NOWHERE and value(self.connection, "PRAGMA user_version") == self.mark
 
 
-@dataclass(frozen=True, slots=True)
-class WriteHandle(Handle):
+class WriteHandle(Handle, frozen=True):
     sessions: SqliteSessionWrites
     passages: SqlitePassageWrites
     vectors: SqliteVectorWrites

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
+from msgspec import Struct
 
 from mnemos.storage.base import Documents
 from mnemos.storage.queries import Queries
@@ -40,8 +40,7 @@ _PAGE = 200
 _TURN = 16
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """Where the index of a space is."""
 
     next_message: int
@@ -55,8 +54,7 @@ class State:
         return self.next_message - 1 - self.indexed
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """Index rows ready to be written, and the state they are right for."""
 
     state: State

@@ -7,8 +7,9 @@ the phrases of an expression from left to right; a plan says for each what it st
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
+
+from msgspec import Struct
 
 from mnemos.text.query import Clause, Query, Term
 
@@ -18,24 +19,21 @@ _AS_WRITTEN = "{said tool} : "
 _AS_TYPED = 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(Struct, frozen=True):
     """A phrase of the expression: the clause it speaks for, and what one occurrence counts."""
 
     clause: int
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
-class Weight:
+class Weight(Struct, frozen=True):
     """How many messages fulfil a clause, and what that makes it worth."""
 
     count: int
     idf: float
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """An expression, its phrases in FTS5's numbering, and what each clause is worth.
 
     ``every``: whoever matches fulfils every clause.

@@ -11,12 +11,12 @@ import heapq
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import apsw
+from msgspec import Struct
 
 from mnemos.storage.base import Filters, Found, Order, Results
 from mnemos.storage.queries import Queries
@@ -51,8 +51,7 @@ _SPARE = 10
 WEEKS_IN_MATCH = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """The filters of a search as bounds of time and parts of an expression."""
 
     since: float

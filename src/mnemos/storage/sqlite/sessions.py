@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import apsw
+from msgspec.structs import asdict
 
 from mnemos.errors import NotFound, Refused
 from mnemos.storage.base import (

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 _BITS = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Space:
+class Space(Struct, frozen=True):
     """A space as this file numbers it: its messages have the ids ``first`` to ``last``.
 
     The ids of passages that are no messages follow, ``first_passage`` to ``last_passage``.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from mnemos.storage.base import Document, Documents, MessageRow
 from mnemos.storage.passages import PART_CHARACTERS, Passage
@@ -23,8 +24,7 @@ IndexRow = tuple[int, str, str, str, str]
 """rowid, said, tool, beside, tags"""
 
 
-@dataclass(frozen=True, slots=True)
-class Indexable:
+class Indexable(Struct, frozen=True):
     """A message and what its tags are made of."""
 
     message: MessageRow

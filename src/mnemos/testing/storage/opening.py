@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
 import pytest
+from msgspec.structs import replace
 
 from mnemos.storage.base import Filters, MessageRow, NewMessage, Order, Results, SessionRow, Storage
 from mnemos.text.query import parse
