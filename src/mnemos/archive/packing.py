@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import gzip
-import sys
 import tarfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import IO, Final, cast
 
 from mnemos.errors import InvalidInput
+from mnemos.files import zstd
 
 _BLOCK: Final = tarfile.BLOCKSIZE
 _CHUNK: Final = 1 << 18
@@ -85,9 +85,9 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
         raw.seek(0)
         form = next((form for magic, form in _MAGIC.items() if first.startswith(magic)), "tar")
         if form == Form.ZSTD:
-            zstd = _zstd()
-            options = {zstd.DecompressionParameter.window_log_max: _WINDOW}
-            with zstd.ZstdFile(raw, "r", options=options) as stream:
+            packing = zstd()
+            options = {packing.DecompressionParameter.window_log_max: _WINDOW}
+            with packing.ZstdFile(raw, "r", options=options) as stream:
                 yield cast(IO[bytes], stream)
         elif form == Form.GZIP:
             with gzip.open(raw, "rb") as stream:
@@ -167,7 +167,7 @@ def _compressed(target: Path, form: Form) -> Iterator[IO[bytes]]:
     with target.open("xb") as raw:
         target.chmod(_MODE)
         if form is Form.ZSTD:
-            with _zstd().ZstdFile(raw, "w") as stream:
+            with zstd().ZstdFile(raw, "w") as stream:
                 yield stream
         elif form is Form.GZIP:
             # No name and no time in it: the same memory gives the same file.
@@ -179,13 +179,4 @@ def _compressed(target: Path, form: Form) -> Iterator[IO[bytes]]:
 
 def _broken() -> tuple[type[Exception], ...]:
     """What reading a compressed file raises that is not whole."""
-    return EOFError, zlib.error, gzip.BadGzipFile, _zstd().ZstdError
-
-
-def _zstd() -> Any:
-    # Needed for one form only; in the standard library from Python 3.14 on.
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-    return zstd
+    return EOFError, zlib.error, gzip.BadGzipFile, zstd().ZstdError

@@ -14,7 +14,7 @@ from msgspec import Struct
 from mnemos.recall.candidates import NEIGHBOURS, Asked, Gathered
 from mnemos.recall.matching import Matcher, shares
 from mnemos.recall.related import related
-from mnemos.sessions.model import ROLES, document_of
+from mnemos.sessions.model import ROLES, document_of, names_speaker
 from mnemos.storage.base import MessageRow
 from mnemos.storage.passages import Passage, Strip
 from mnemos.text.words import fold, runs
@@ -182,7 +182,7 @@ def _keep_names(lines: Sequence[Line]) -> None:
     spoken = Counter(line.speaker for line in lines)
     for line in lines:
         once = spoken[line.speaker] == 1 and line.text.startswith(f"{line.speaker}: ")
-        if once and line.row is not None and line.row.metadata is None:
+        if once and line.row is not None and not names_speaker(line.row):
             line.speaker = line.row.role
 
 

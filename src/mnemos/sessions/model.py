@@ -146,12 +146,22 @@ def document_of(row: MessageRow) -> Document:
     return Document(said, f"{row.tool_name} {calls}" if row.tool_name else calls, speaker)
 
 
+def names_speaker(row: MessageRow) -> bool:
+    """Whether a message tells in its metadata who speaks."""
+    return _named_by(row) != ""
+
+
+def _named_by(row: MessageRow) -> str:
+    if row.metadata is None or ('"speaker"' not in row.metadata and '"name"' not in row.metadata):
+        return ""
+    return _named_in(row.metadata)
+
+
 def _speaker(row: MessageRow, said: str) -> str:
     """The name of who speaks, where the message tells it: in its metadata, as its role, or before a colon."""
-    if row.metadata is not None and ('"speaker"' in row.metadata or '"name"' in row.metadata):
-        named_there = _named_in(row.metadata)
-        if named_there:
-            return named_there
+    named_there = _named_by(row)
+    if named_there:
+        return named_there
     if row.role not in ROLES:
         return row.role
     if ": " in said[:_LONGEST_SPEAKER]:

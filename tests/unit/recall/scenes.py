@@ -31,6 +31,7 @@ class Said:
     cosine: float | None = None
     calls: str | None = None
     forgotten: bool = False
+    about: dict[str, str] | None = None
 
 
 def user(text: str, **more: float) -> Said:
@@ -53,7 +54,9 @@ def strip(
 
 
 def _row(id: int, session: str, said: Said, at: float) -> MessageRow:
-    metadata = None if said.name is None else json.dumps({"speaker": said.name})
+    metadata = None if said.about is None else json.dumps(said.about)
+    if said.name is not None:
+        metadata = json.dumps({"speaker": said.name})
     when = at if said.at is None else said.at
     return MessageRow(
         id, session, said.role, said.text, False, None, said.calls, None, None, when, metadata, said.forgotten

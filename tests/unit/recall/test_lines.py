@@ -134,6 +134,13 @@ def test_what_stands_before_a_colon_once_is_no_name() -> None:
     assert speakers("Note: the kayak leaks", "Ana: oh", "Ana: no") == ["user", "Ana", "Ana"]
 
 
+def test_other_metadata_makes_no_name_of_it() -> None:
+    assert speakers(Said("Done: it is dry", "assistant", about={"uuid": "7"}), "so") == [
+        "assistant",
+        "user",
+    ]
+
+
 def test_a_name_in_metadata_is_one_although_it_comes_once() -> None:
     assert speakers(Said("Ana: hello", name="Ana"), "so") == ["Ana", "user"]
 

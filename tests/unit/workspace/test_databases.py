@@ -82,6 +82,14 @@ def test_a_copy_is_as_the_database_was(prices):
         prices.copy("default", "before")
 
 
+def test_what_was_copied_can_be_renamed(prices):
+    prices.copy("default", "before")
+    prices.close()
+    prices.copy("default", "again")
+    prices.rename("default", "renamed")
+    assert names(prices) == {"again", "before", "renamed"}
+
+
 def test_a_renamed_database_has_its_snapshots_still(prices):
     prices.query("DELETE FROM prices")
     prices.rename("default", "old")

@@ -115,7 +115,7 @@ def starts_mnemos(present: Any) -> bool:
     given = present.get("args")
     arguments = given if isinstance(given, list) else []
     program = PurePath(present["command"].replace("\\", "/")).stem
-    return "mcp" in arguments and (program == "mnemos" or arguments[:2] == ["-m", "mnemos"])
+    return "mcp" in arguments and (program == "mnemos" or arguments[:3] == ["-P", "-m", "mnemos"])
 
 
 def option(present: Mapping[str, Any], name: str) -> str | None:

@@ -86,7 +86,8 @@ def program_of(arguments: Sequence[str], executable: str, platform: str) -> tupl
     for program in (running, beside):
         if program is not None and program.name == NAME + suffix and program.is_file():
             return (str(program.absolute()),)
-    return (executable, "-m", NAME) if executable else (NAME,)
+    # -P: a file of that name where an agent works is not ours.
+    return (executable, "-P", "-m", NAME) if executable else (NAME,)
 
 
 def starting(surroundings: Surroundings, program: tuple[str, ...], home: Path, space: str) -> Starting:

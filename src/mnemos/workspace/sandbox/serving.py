@@ -147,11 +147,11 @@ class Server:
         return upkeep.restore(self._closed(request["database"]), request["snapshot"], self._clock)
 
     def _copy(self, request: dict[str, Any]) -> dict[str, Any]:
-        source = self._closed(request["database"])
-        return upkeep.copy(source, file_of(self._folder, request["to"]))
+        # Held open by us: with a reader alone, its journal would stay behind.
+        database = self._database(request["database"])
+        return upkeep.copy(database.place, file_of(self._folder, request["to"]))
 
     def _save(self, request: dict[str, Any]) -> dict[str, Any]:
-        # Held open by us: with a reader alone, its journal would stay behind.
         database = self._database(request["database"])
         return upkeep.save(database.place, Path(request["to"]), request["snapshot"])
 

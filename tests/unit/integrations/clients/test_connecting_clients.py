@@ -366,7 +366,7 @@ def test_the_command_is_the_running_one_or_python_itself(tmp_path: Path) -> None
     program = put(tmp_path / "bin" / "mnemos", "")
     python = str(put(tmp_path / "venv" / "python3", ""))
     assert places.program_of([str(program)], python, "linux") == (str(program),)
-    assert places.program_of(["-c"], python, "linux") == (python, "-m", "mnemos")
+    assert places.program_of(["-c"], python, "linux") == (python, "-P", "-m", "mnemos")
     beside = put(tmp_path / "venv" / "mnemos", "")
     assert places.program_of(["/usr/bin/pytest"], python, "linux") == (str(beside),)
     assert places.program_of([], "", "linux") == ("mnemos",)
