@@ -7,8 +7,9 @@ labelled files of other parts. Logistic regression with a quadratic penalty; fea
 little are left out. Writes src/mnemos/text/assets/threat_weights.txt.
 
 The threshold is the lowest at which, in five-fold cross-validation, at most ``EXTRA`` of the harmless texts
-are stopped that no rule stops. With --check nothing is written: it prints what cross-validation says, and
-how a model that never saw paraphrases-check.tsv does there.
+are stopped that no rule stops. Files that were written in one go and in one voice are left out whole, so that
+a file is judged by a model that knows nothing like it. With --check nothing is written: it prints what
+cross-validation says, and how a model that never saw paraphrases-check.tsv does there.
 """
 
 from __future__ import annotations
@@ -30,7 +31,20 @@ from mnemos.text.threat_rules import find
 
 ROOT = Path(__file__).parents[1]
 THREATS = ROOT / "tests" / "data" / "threats"
-FILES = ("labelled", "paraphrases-tune", "paraphrases-more", "paraphrases-wider", "paraphrases-check")
+MIXED = ("labelled", "paraphrases-tune", "paraphrases-more", "paraphrases-wider", "paraphrases-check")
+VOICES = (
+    ("agents", "office", "steer", "terse"),
+    ("home", "ops", "plain", "shapes", "slang"),
+    ("coding", "indirect", "service", "voices"),
+    ("formal", "kinds", "notebook", "tongues"),
+    ("guard", "long", "pairs", "security"),
+)
+"""Files of one voice each, by the fold that they are left out in."""
+FOLD_OF = {f"paraphrases-{name}": fold for fold, names in enumerate(VOICES) for name in names}
+FILES = (*MIXED, *sorted(FOLD_OF))
+PAIRS = "paraphrases-pairs"
+"""Its harmless texts differ from attacks in a word; to set the threshold by them would be to give up."""
+EDGES = ("open", "last")
 CHECK = "paraphrases-check"
 HARMLESS = (("extraction", 3), ("closing", 2))
 """Files of other parts and the column of their texts."""
@@ -38,14 +52,14 @@ HARMLESS = (("extraction", 3), ("closing", 2))
 SCALE = 3.0
 PENALTY = 1.0
 HARMLESS_WEIGHT = 0.5
-RAREST = 3
+RAREST = 2
 LIGHTEST = 0.3
-FOLDS = 5
+FOLDS = len(VOICES)
 ALIKE = 0.25
 ALIKE_LETTERS = 3
 EXTRA = 0.0125
 """The share of harmless texts that may be stopped in addition to those that rules stop."""
-DOUBTFUL = -3.0
+DOUBTFUL = -1.5
 """Below this a rule is not believed: hardly any threat of the labelled texts scores so low in prose."""
 
 Vector = NDArray[np.float64]
@@ -61,7 +75,7 @@ class Text:
 
     @property
     def whole(self) -> Sequence[Signs]:
-        return tuple(signs for view in self.views if len(view) == 1 for signs in view)
+        return tuple({signs.start: signs for view in self.views for signs in view}.values())
 
 
 def texts() -> list[Text]:
@@ -90,13 +104,13 @@ class Table:
         values: list[float] = []
         for number, window in enumerate(rows):
             features = [feature for signs in window for feature in signs.features()]
-            counts = Counter(feature[0] for feature in features)
+            counts = Counter(_block(feature) for feature in features)
             for feature in features:
                 place = index.get(feature)
                 if place is not None:
                     places.append(place)
                     owners.append(number)
-                    values.append(SCALE / counts[feature[0]] ** 0.5)
+                    values.append(SCALE / counts[_block(feature)] ** 0.5)
         self.size, self.width = len(rows), len(index)
         self._places, self._owners = np.array(places, np.intp), np.array(owners, np.intp)
         self._values = np.array(values)
@@ -106,6 +120,11 @@ class Table:
 
     def back(self, residuals: Vector) -> Vector:
         return np.bincount(self._places, self._values * residuals[self._owners], self.width)
+
+
+def _block(feature: Feature) -> str:
+    """What is weighed together: openings and endings are one block."""
+    return "edge" if feature[0] in EDGES else feature[0]
 
 
 def learn(rows: list[Sequence[Signs]], labels: Vector, shares: Vector) -> tuple[dict[Feature, float], float]:
@@ -184,7 +203,7 @@ def score(model: threat_model.Weights, text: Text) -> float:
 
 
 def folded_by_likeness(known: list[Text]) -> NDArray[np.intp]:
-    """Folds in which texts that share most of their words are together, mostly.
+    """Folds in which files of one voice, and texts that share most of their words, are together, mostly.
 
     Many harmless texts were written as the counterpart of a threat. Apart, each would be judged by a model
     that has learnt the opposite from nearly the same words.
@@ -197,7 +216,10 @@ def folded_by_likeness(known: list[Text]) -> NDArray[np.intp]:
     for number, own in enumerate(words):
         shared = Counter(other for word in sorted(own) for other in holders.get(word, ()))
         near = max(shared, key=lambda other: (shared[other] / len(own | words[other]), -other), default=None)
-        if near is not None and shared[near] >= ALIKE * len(own | words[near]):
+        voice = FOLD_OF.get(known[number].source)
+        if voice is not None:
+            folds[number] = voice
+        elif near is not None and shared[near] >= ALIKE * len(own | words[near]):
             folds[number] = folds[near]
         for word in own:
             holders.setdefault(word, []).append(number)
@@ -225,8 +247,9 @@ def main() -> None:
     ruled = stopped_by_rules(known)
     scores = cross_validated(known)
     benign = labelled & ~threat
-    highest = np.sort(scores[benign & ~ruled])[::-1]
-    threshold = round(float(highest[int(EXTRA * benign.sum())]), 2)
+    usual = benign & np.array([text.source != PAIRS for text in known])
+    highest = np.sort(scores[usual & ~ruled])[::-1]
+    threshold = round(float(highest[int(EXTRA * usual.sum())]), 2)
     for name in FILES:
         own = np.array([text.source == name for text in known])
         report(f"{name}, cross-validated", threat[own], ruled[own], scores[own] > threshold)

@@ -1,8 +1,9 @@
 """Orders to a model in words that no rule knows: weighed, not matched.
 
-Each sentence is read as words, pairs of words near each other, ideas (``threat_concepts``) and pairs of
-ideas, and each of these has a weight. The weights were learnt from the labelled texts of the repository
-by ``scripts/train_threat_model.py``; above a threshold a sentence, or two in a row, is an order to a model.
+Each sentence is read as words, pairs of words near each other, how it opens and ends, ideas
+(``threat_concepts``) and pairs of ideas, and each of these has a weight. The weights were learnt from the
+labelled texts of the repository by ``scripts/train_threat_model.py``; above a threshold a sentence, or two
+in a row, is an order to a model.
 Commands are left to the rules: to the eye of this, one resembles the other.
 """
 
@@ -25,26 +26,14 @@ _WIDE: Final = 8
 # So far behind "not" a verb is denied by it.
 _DENIED: Final = 4
 _MOST_WORDS: Final = 80
+# A shorter sentence says something only together with the one before.
+_FEWEST_WORDS: Final = 5
 _SENTENCE: Final = re.compile(r"[^\s][^\n]*?(?:[.!?;]+(?=[\s\"')\]]|$)|(?=\n)|$)")
 _CLAUSE_ENDS: Final = frozenset('.!?;,:"')
 _LEADING: Final = frozenset("please alway never just also then and do not don't to".split())
 _CAN_BE_DENIED: Final = frozenset(
     "ignoring obey run sending giving copying telling knowing deleting disabling writing replacing asking"
     " approving refusing answering must limits hiding".split()
-)
-# A sentence without any of these states a fact: nobody is spoken to, and nothing has to be.
-_ADDRESSING: Final = frozenset(
-    (
-        "you agent user must always thisnote please if negated nobody anyone told priority authority role"
-        " void"
-    ).split()
-)
-_OPENING: Final = frozenset(
-    ("^", name)
-    for name in (
-        "ignoring obey run sending giving copying telling hiding lying deleting disabling writing keeping"
-        " replacing asking approving refusing answering role recommending collecting knowing all"
-    ).split()
 )
 _COMMAND: Final = re.compile(
     r"(?:^|[`:$] ?)(?:sudo |env \| |export \w+=)?(?:(?:curl|wget|scp|ssh|rsync|aws|kubectl|docker|git|npm|pip"
@@ -61,7 +50,10 @@ Sums = tuple[tuple[float, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """A sentence as what is weighed: its words and its ideas, alone ("" behind them) and in pairs."""
+    """A sentence as what is weighed: its words and its ideas, alone ("" behind them) and in pairs.
+
+    How it opens and ends is weighed apart: most orders begin with a verb, or with when to do something.
+    """
 
     start: int
     end: int
@@ -76,6 +68,14 @@ class Signs:
                 yield "near", word, other
         for one, other in self.ideas:
             yield "idea", one, other
+        for block, one, other in self.edges():
+            yield block, one, other
+
+    def edges(self) -> tuple[Feature, ...]:
+        """The first word, the first two, and the last one before the full stop."""
+        first, second, *_ = (*self.words, "", "")
+        last = self.words[-2] if len(self.words) > 1 else ""
+        return ("open", first, ""), ("open", first, second), ("last", last, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +102,10 @@ class Reading:
             self._weighed.append((window, self._known.score(*(weighed[signs.start] for signs in window))))
 
     def orders(self) -> Iterator[Order]:
-        """Sentences, or two in a row, above the threshold: the surest first, none inside another."""
+        """What is above the threshold, none inside another: single sentences first, and the surest first."""
         taken: list[tuple[int, int]] = []
-        for window, score in sorted(self._weighed, key=lambda one: (-one[1], one[0][0].start)):
-            if score <= self._known.threshold:
-                return
+        found = [one for one in self._weighed if one[1] > self._known.threshold]
+        for window, score in sorted(found, key=lambda one: (len(one[0]), -one[1], one[0][0].start)):
             start, end = window[0].start, window[-1].end
             if not any(start < before[1] and before[0] < end for before in taken):
                 taken.append((start, end))
@@ -126,22 +125,23 @@ def windows(text: str) -> Iterator[Sequence[Signs]]:
     for sentence in _SENTENCE.finditer(text):
         signs = read(sentence[0], sentence.start())
         if signs is not None:
-            yield (signs,)
+            if before is None or len(signs.words) >= _FEWEST_WORDS:
+                yield (signs,)
             if before is not None:
                 yield before, signs
         before = signs
 
 
 def read(sentence: str, start: int = 0) -> Signs | None:
-    """What there is to weigh in a sentence; None for a command and for what tells nobody to do anything."""
+    """What there is to weigh in a sentence; None for a command and where there are no words."""
     if _COMMAND.search(_CODE.sub(" ", sentence)):
         return None
     words = words_of(sentence)[:_MOST_WORDS]
-    ideas = _ideas(words)
-    if not any(pair[0] in _ADDRESSING or pair in _OPENING for pair in ideas):
-        return None
     # Quotation marks end clauses; weighed, the many of a line of JSON would make it look like an order.
-    return Signs(start, start + len(sentence), [word for word in words if word != '"'], ideas)
+    plain = [word for word in words if word != '"']
+    if all(word in _CLAUSE_ENDS for word in plain):
+        return None
+    return Signs(start, start + len(sentence), plain, _ideas(words))
 
 
 def _ideas(words: list[str]) -> list[tuple[str, str]]:
@@ -201,17 +201,21 @@ class Weights:
         self._words: dict[str, float] = {}
         self._near: dict[str, dict[str, float]] = {}
         self._ideas: dict[tuple[str, str], float] = {}
+        self._edges: dict[Feature, float] = {}
         for (block, one, other), weight in of.items():
             if block == "word":
                 self._words[one] = weight
             elif block == "near":
                 self._near.setdefault(one, {})[other] = weight
-            else:
+            elif block == "idea":
                 self._ideas[one, other] = weight
+            else:
+                self._edges[block, one, other] = weight
 
     def weigh(self, signs: Signs) -> Sums:
         """For each block what its features weigh together, and how many there are."""
         words = signs.words
+        edges = signs.edges()
         near = 0.0
         for at, word in enumerate(words):
             row = self._near.get(word)
@@ -222,6 +226,7 @@ class Weights:
             (sum(self._words.get(word, 0.0) for word in words), len(words)),
             (near, sum(min(_NEAR, left) for left in range(len(words)))),
             (sum(self._ideas.get(pair, 0.0) for pair in signs.ideas), len(signs.ideas)),
+            (sum(self._edges.get(edge, 0.0) for edge in edges), len(edges)),
         )
 
     def score(self, *sentences: Sums) -> float:
