@@ -1,11 +1,8 @@
-"""What child processes do with vectors. Run as a script, as ``roles.py`` is."""
+"""What child processes do with vectors. Run as those of ``roles.py`` are."""
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable
-from pathlib import Path
 
 from disk import Disk
 from roles import report, told_to_stop, wait
@@ -80,19 +77,3 @@ def run_out_of_room(home: str) -> None:
             report({"mode": answer.mode, "found": bool(answer.hits), "notes": list(answer.notes)})
             if writes < room:
                 return
-
-
-ROLES: dict[str, Callable[..., None]] = {
-    role.__name__: role
-    for role in (
-        embed_steps,
-        embed_while_appending,
-        crash_while_embedding,
-        recall_on_the_word,
-        run_out_of_room,
-    )
-}
-
-if __name__ == "__main__":
-    assert Path(__file__).name == "embedding_roles.py"
-    ROLES[sys.argv[1]](**json.loads(sys.argv[2]))

@@ -1,11 +1,8 @@
-"""What child processes do with facts. Run as a script, as ``roles.py`` is."""
+"""What child processes do with facts. Run as those of ``roles.py`` are."""
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from disk import Disk
 from roles import report, told_to_stop, wait
@@ -97,11 +94,3 @@ _WORKS: dict[str, Callable[[mnemos.Memory], None]] = {
     "purge": _purge,
     "undo": _undo,
 }
-
-ROLES: dict[str, Callable[..., None]] = {
-    role.__name__: role for role in (write_one_key, write_facts, read_facts, crash_with_facts)
-}
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent))
-    ROLES[sys.argv[1]](**json.loads(sys.argv[2]))

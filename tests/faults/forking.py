@@ -43,7 +43,7 @@ def serve(line: socket.socket) -> Request | None:
     woken.setblocking(False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(woken.fileno())
-    with selectors.DefaultSelector() as selector:
+    with heard, woken, line, selectors.DefaultSelector() as selector:
         for end in (line, heard):
             selector.register(end, selectors.EVENT_READ)
         while True:
@@ -54,13 +54,12 @@ def serve(line: socket.socket) -> Request | None:
                     continue
                 request, streams = receive(line)
                 if request is None:
+                    signal.set_wakeup_fd(-1)
                     return None
                 child = os.fork()
                 if child == 0:
                     signal.set_wakeup_fd(-1)
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                    for end in (heard, woken, line):
-                        end.close()
                     become(request, streams)
                     return request
                 for stream in streams:

@@ -1,9 +1,7 @@
-"""What child processes do with files of other programs. Run as a script, as ``roles.py`` is."""
+"""What child processes do with files of other programs. Run as those of ``roles.py`` are."""
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 
 from disk import Disk
@@ -22,7 +20,3 @@ def import_transcripts(home: str, folder: str, at: int) -> None:
         disk.kill_at(at)
         done = memory.imports.bring(claude_code.READER, Path(folder))
     report({"operations": disk.operations, "messages": done.messages, "known": done.known})
-
-
-if __name__ == "__main__":
-    import_transcripts(**json.loads(sys.argv[2]))

@@ -1,15 +1,13 @@
-"""What child processes do with the notebook. Run as a script, as ``roles.py`` is."""
+"""What child processes do with the notebook. Run as those of ``roles.py`` are."""
 
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import random
 import resource
 import shutil
 import signal
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -243,21 +241,3 @@ def _code(call: Callable[[], Any]) -> str | None:
     except mnemos.MnemosError as exc:
         return exc.code
     return None
-
-
-ROLES: dict[str, Callable[..., None]] = {
-    role.__name__: role
-    for role in (
-        add_notes,
-        read_notes,
-        kill_writers,
-        crash_with_notes,
-        outgrow,
-        notes_as_nobody,
-        hold_the_lock,
-    )
-}
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent))
-    ROLES[sys.argv[1]](**json.loads(sys.argv[2]))

@@ -1,4 +1,4 @@
-"""What child processes do. Run as a script: ``roles.py ROLE JSON``; reports are lines of JSON."""
+"""What child processes do, one function a role; reports are lines of JSON. ``forking.py`` runs them."""
 
 from __future__ import annotations
 
@@ -309,24 +309,3 @@ def as_nobody(home: str, what: str) -> None:
             report("written")
     except mnemos.MnemosError as exc:
         report(exc.code)
-
-
-ROLES: dict[str, Callable[..., None]] = {
-    role.__name__: role
-    for role in (
-        append_turns,
-        append_many,
-        search_until_told,
-        create,
-        hold_a_reader,
-        hold_the_write_lock,
-        fork_writers,
-        crash,
-        run_out_of_room,
-        outgrow_a_file_size_limit,
-        as_nobody,
-    )
-}
-
-if __name__ == "__main__":
-    ROLES[sys.argv[1]](**json.loads(sys.argv[2]))

@@ -46,18 +46,21 @@ def test_an_import_that_is_killed_again_and_again_ends_with_everything_once(
 ) -> None:
     folder = tmp_path / "transcripts"
     write_transcripts(folder)
-    counted = spawn("", home=str(tmp_path / "counted"), folder=str(folder), at=0).line()
+    counted = spawn("import_transcripts", home=str(tmp_path / "counted"), folder=str(folder), at=0).line()
     assert counted["messages"] == SESSIONS * MESSAGES
     chance = random.Random(8)
     for _ in range(60 if nightly else 8):
         child = spawn(
-            "", home=str(home), folder=str(folder), at=chance.randint(1, counted["operations"] // 2)
+            "import_transcripts",
+            home=str(home),
+            folder=str(folder),
+            at=chance.randint(1, counted["operations"] // 2),
         )
         # One that finds everything stored comes to its end.
         list(child.reports())
         child.wait()
         assert_sound(home)
-    last = spawn("", home=str(home), folder=str(folder), at=0)
+    last = spawn("import_transcripts", home=str(home), folder=str(folder), at=0)
     assert last.line()["known"] == 0
     last.finish()
     with mnemos.open(home, embedder="none") as memory:

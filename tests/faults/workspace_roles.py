@@ -1,8 +1,7 @@
-"""What child processes do with the workspace. Run as a script, as ``roles.py`` is."""
+"""What child processes do with the workspace. Run as those of ``roles.py`` are."""
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import signal
@@ -218,24 +217,3 @@ WORKS: dict[str, Callable[[Workspace], Any]] = {
     ),
     "copy": lambda workspace: workspace.copy("default", "copy"),
 }
-
-ROLES: dict[str, Callable[..., None]] = {
-    role.__name__: role
-    for role in (
-        write_until_told,
-        count_up,
-        hang,
-        forget_to_close,
-        fork_and_share,
-        fork_during_a_call,
-        interrupted,
-        with_little_room,
-        as_nobody,
-        hold_the_lock,
-        crash_at,
-    )
-}
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent))
-    ROLES[sys.argv[1]](**json.loads(sys.argv[2]))

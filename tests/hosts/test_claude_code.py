@@ -3,67 +3,37 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from loopback_anthropic import LoopbackAnthropic, call, last_content, text
+from programs import Program
 
 from mnemos import Memory
 from mnemos.imports.claude_code import READER
 
 DECISION = "Decision: the order mails go through Redis streams, because Redis is deployed already."
 RECALL = "mcp__mnemos__recall"
-_SECONDS = 120
 
 
-class ClaudeCode:
-    """The program, with settings of its own and a model on loopback."""
+class ClaudeCode(Program):
+    """The program, with a model on loopback."""
 
     def __init__(self, folder: Path, model: LoopbackAnthropic) -> None:
-        self.folder = folder
-        self._environment = {
-            "PATH": f"{os.environ['MNEMOS_HOST_PROGRAMS']}:{os.environ['PATH']}",
-            "HOME": str(folder),
-            "MNEMOS_HOME": str(folder / "mnemos"),
-            "ANTHROPIC_BASE_URL": model.url,
-            "ANTHROPIC_API_KEY": "nothing",
-            "DISABLE_AUTOUPDATER": "1",
-            "DISABLE_TELEMETRY": "1",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            # Nothing but loopback can be reached.
-            "HTTPS_PROXY": "http://127.0.0.1:9",
-            "NO_PROXY": "127.0.0.1",
-        }
-        self.project = folder / "project"
-        self.project.mkdir()
-
-    def mnemos(self, *arguments: str) -> str:
-        return self._run(sys.executable, "-m", "mnemos", *arguments)
-
-    def claude(self, *arguments: str) -> str:
-        return self._run("claude", *arguments)
+        super().__init__(
+            folder,
+            ANTHROPIC_BASE_URL=model.url,
+            ANTHROPIC_API_KEY="nothing",
+            DISABLE_AUTOUPDATER="1",
+            DISABLE_TELEMETRY="1",
+            CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1",
+        )
 
     def says(self, prompt: str) -> str:
         """What a session with one prompt answers."""
-        return self.claude("-p", prompt, "--allowedTools", RECALL, "Bash(sleep:*)")
-
-    def _run(self, *command: str) -> str:
-        done = subprocess.run(
-            command,
-            cwd=self.project,
-            env=self._environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        return self.run("claude", "-p", prompt, "--allowedTools", RECALL, "Bash(sleep:*)")
 
 
 @pytest.fixture
@@ -78,7 +48,7 @@ def host(tmp_path: Path, model: LoopbackAnthropic) -> ClaudeCode:
 
 
 def stored(host: ClaudeCode) -> list[str]:
-    with Memory.at(host.folder / "mnemos") as memory:
+    with Memory.at(host.home) as memory:
         sessions = memory.sessions.search_sessions(limit=50)
         return [
             str(message["content"])
@@ -100,7 +70,7 @@ def test_its_own_command_connects_it_and_undo_leaves_its_settings_as_they_were(h
 def test_it_reaches_the_server_and_undo_takes_out_what_is_ours_alone(host: ClaudeCode) -> None:
     host.mnemos("connect", "claude-code")
     # The program writes into its settings whenever it runs.
-    assert "Connected" in host.claude("mcp", "list")
+    assert "Connected" in host.run("claude", "mcp", "list")
     host.mnemos("connect", "claude-code", "--undo")
     left = json.loads((host.folder / ".claude.json").read_text())
     assert "mnemos" not in left.get("mcpServers", {})
@@ -151,7 +121,7 @@ def test_the_model_can_call_its_tools(host: ClaudeCode, model: LoopbackAnthropic
 def test_its_transcripts_are_imported_whole(host: ClaudeCode, model: LoopbackAnthropic) -> None:
     model.answer = lambda _: [text(DECISION)]
     host.says("Which queue should send the order mails?")
-    with Memory.at(host.folder / "mnemos") as memory:
+    with Memory.at(host.home) as memory:
         report = memory.imports.bring(READER, host.folder / ".claude")
         assert (report.sessions, report.messages, report.problems) == (1, 2, [])
     assert stored(host) == ["Which queue should send the order mails?", DECISION]
@@ -161,7 +131,7 @@ def test_a_memory_that_cannot_be_opened_does_not_disturb_it(
     host: ClaudeCode, model: LoopbackAnthropic
 ) -> None:
     host.mnemos("connect", "claude-code")
-    home = host.folder / "mnemos"
+    home = host.home
     (home / "mnemos.db").write_bytes(b"no database at all, but long enough to be taken for one" * 100)
     assert "Understood." in host.says("Hello")
     assert "session-start" in (home / "logs" / "hooks.log").read_text()

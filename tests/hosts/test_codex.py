@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,13 +10,13 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from programs import Program
 
 from mnemos import Memory
 from mnemos.imports.codex import READER
 
 DECISION = "Decision: the order mails go through Redis streams."
 QUESTION = "Which queue should send the order mails?"
-_SECONDS = 120
 
 
 class Endpoint(BaseHTTPRequestHandler):
@@ -92,42 +89,17 @@ def endpoint() -> Iterator[str]:
     thread.join()
 
 
-class Codex:
-    """The program, with settings of its own and a model on loopback."""
+class Codex(Program):
+    """The program, with a model on loopback."""
 
     def __init__(self, folder: Path, endpoint: str) -> None:
+        super().__init__(folder, LOOPBACK="nothing")
         self.config = folder / ".codex" / "config.toml"
         self.config.parent.mkdir()
         self.config.write_text(
             '# mine\nmodel = "loopback"\nmodel_provider = "loopback"\n\n[model_providers.loopback]\n'
             f'name = "loopback"\nbase_url = "{endpoint}"\nenv_key = "LOOPBACK"\nwire_api = "responses"\n'
         )
-        self.home = folder / "mnemos"
-        self._folder = folder
-        self._environment = {
-            "PATH": f"{os.environ['MNEMOS_HOST_PROGRAMS']}:{os.environ['PATH']}",
-            "HOME": str(folder),
-            "MNEMOS_HOME": str(self.home),
-            "LOOPBACK": "nothing",
-            "HTTPS_PROXY": "http://127.0.0.1:9",
-            "NO_PROXY": "127.0.0.1",
-        }
-
-    def run(self, *command: str) -> str:
-        done = subprocess.run(
-            command,
-            cwd=self._folder,
-            env=self._environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    def mnemos(self, *arguments: str) -> str:
-        return self.run(sys.executable, "-m", "mnemos", *arguments)
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import msgspec
 
-from mnemos.errors import InvalidInput
+from mnemos.imports.exports import Service, told
 from mnemos.imports.model import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
 from mnemos.imports.values import call, decoded, filled, moment, short
-from mnemos.imports.zipped import conversations, find
+from mnemos.imports.zipped import find
 
 KIND: Final = "chatgpt"
 # Ids of this length are nobody else's; a shorter one is only one's own within its conversation.
@@ -88,26 +88,7 @@ _decode_node = msgspec.json.Decoder(Node).decode
 
 def read(source: Source, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
     """Every conversation, a mark after each; where reading begins is not asked, it begins at the first."""
-    number = understood = 0
-    for found in conversations(source.path):
-        number = found.number
-        if found.data is None:
-            yield Unread(number, found.why)
-            continue
-        try:
-            tree = _tree(found.data)
-        except (ValueError, RecursionError) as exc:
-            if b'"chat_messages"' in found.data[:100_000] and not understood:
-                raise InvalidInput(f"{source.path} is an export of Claude; import it as claude") from exc
-            yield Unread(number, f"it is no conversation of ChatGPT: {exc}")
-        else:
-            understood += 1
-            yield from _Branch(tree, found.data, source.changed_ns / 1e9).items(number)
-        # Before the end: only the last mark says that all was read.
-        yield Mark(min(found.position, source.size - 1), number)
-    if number and not understood:
-        raise InvalidInput(f"{source.path} is no export of ChatGPT: none of {number} conversations is read")
-    yield Mark(source.size, number)
+    return told(_SERVICE, source)
 
 
 READER: Final = Reader(KIND, "ChatGPT", find, read, resumes=False)
@@ -322,3 +303,12 @@ def _tree(data: bytes) -> Tree:
 
 def _hash(data: bytes) -> str:
     return f"chatgpt-{blake2b(data, digest_size=12).hexdigest()}"
+
+
+def _items(tree: Tree, data: bytes, number: int, changed: float) -> Iterator[Item]:
+    return _Branch(tree, data, changed).items(number)
+
+
+_SERVICE: Final = Service(
+    "ChatGPT", _tree, _items, (b'"chat_messages"', "an export of Claude; import it as claude")
+)

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import msgspec
 
-from mnemos.errors import InvalidInput
+from mnemos.imports.exports import Service, told
 from mnemos.imports.model import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
 from mnemos.imports.values import call, decoded, filled, moment, short
-from mnemos.imports.zipped import conversations, find
+from mnemos.imports.zipped import find
 from mnemos.providers.fencing import stripped
 
 KIND: Final = "claude"
@@ -53,26 +53,7 @@ _decode_message = msgspec.json.Decoder(Message).decode
 
 def read(source: Source, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
     """Every conversation, a mark after each; where reading begins is not asked, it begins at the first."""
-    number = understood = 0
-    for found in conversations(source.path):
-        number = found.number
-        if found.data is None:
-            yield Unread(number, found.why)
-            continue
-        try:
-            talk = _talk(found.data)
-        except (ValueError, RecursionError) as exc:
-            if b'"mapping"' in found.data[:100_000] and not understood:
-                raise InvalidInput(f"{source.path} is an export of ChatGPT; import it as chatgpt") from exc
-            yield Unread(number, f"it is no conversation of Claude: {exc}")
-        else:
-            understood += 1
-            yield from _items(talk, found.data, number, source.changed_ns / 1e9)
-        # Before the end: only the last mark says that all was read.
-        yield Mark(min(found.position, source.size - 1), number)
-    if number and not understood:
-        raise InvalidInput(f"{source.path} is no export of Claude: none of {number} conversations is read")
-    yield Mark(source.size, number)
+    return told(_SERVICE, source)
 
 
 READER: Final = Reader(KIND, "Claude", find, read, resumes=False)
@@ -284,3 +265,8 @@ def _talk(data: bytes) -> Talk:
         talk = msgspec.convert(found | {"chat_messages": []}, Talk)
         talk.chat_messages = messages
         return talk
+
+
+_SERVICE: Final = Service(
+    "Claude", _talk, _items, (b'"mapping"', "an export of ChatGPT; import it as chatgpt")
+)
