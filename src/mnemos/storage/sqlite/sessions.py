@@ -244,6 +244,8 @@ class SqliteSessionWrites(SqliteSessionReads):
 
     def append(self, session_id: str, messages: Sequence[NewMessage]) -> list[int]:
         key = self._count_appended(session_id, len(messages), sum([m.calls for m in messages]))
+        if len(messages) == 1:
+            return [self._append_one(key, messages[0])]
         first = self._next_id()
         ids: list[int] = []
         following = first
@@ -254,12 +256,19 @@ class SqliteSessionWrites(SqliteSessionReads):
             self._connection.execute(SQL.keep_ids, (following, self._space.id))
         # The columns of a message, in the order of its fields; how many calls it has is counted above.
         new = [(message_id, key, *message[:-1]) for message_id, message in zip(ids, messages, strict=True)]
-        if len(new) == 1:
-            self._connection.execute(SQL.append, new[0])
-        else:
-            self._connection.executemany(SQL.append, new)
+        self._connection.executemany(SQL.append, new)
         self.appended += len(new)
         return ids
+
+    def _append_one(self, key: int, message: NewMessage) -> int:
+        space = self._space
+        self._connection.execute(SQL.append_one, (space.id, space.first, space.last, key, *message[:-1]))
+        message_id = self._connection.last_insert_rowid()
+        needed = ids_needed(message.content, message.tool_calls, message.tool_name)
+        if needed > 1:
+            self._connection.execute(SQL.keep_ids, (message_id + needed, space.id))
+        self.appended += 1
+        return message_id
 
     def begin_delete(self, session_id: str) -> bool:
         key = self._key(SQL.key_of, (self._space.id, session_id))
