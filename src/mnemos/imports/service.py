@@ -61,12 +61,13 @@ class Imports:
         sources = self._sources(reader, path, report)
         known = self._known(reader, since, report, sources)
         writer = self._writer(reader, report, since=since, indexes=indexes)
-        try:
-            self._bring_all(reader, known, writer, report, since, progress, stop)
-        finally:
-            if undoable and not dry_run:
-                self._note(writer.created)
-        writer.index()
+        with self._storage.without_background():
+            try:
+                self._bring_all(reader, known, writer, report, since, progress, stop)
+            finally:
+                if undoable and not dry_run:
+                    self._note(writer.created)
+            writer.index()
         return report
 
     # --- inside -----------------------------------------------------------------------------

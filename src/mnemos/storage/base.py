@@ -12,6 +12,7 @@ this contract as tests.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
@@ -419,6 +420,13 @@ class Storage(Protocol):
 
     def optimize(self, seconds: float | None = None) -> None:
         """Tidy the index and the file, in short steps."""
+        ...
+
+    def without_background(self) -> AbstractContextManager[None]:
+        """Nothing is done in the background meanwhile: for who stores much, and calls ``catch_up`` himself.
+
+        Two threads of one process would keep each other waiting, and the lock held for longer.
+        """
         ...
 
     def when_idle(self, work: Callable[[], bool]) -> None:

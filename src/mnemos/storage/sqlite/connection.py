@@ -141,7 +141,8 @@ def patience(seconds: float) -> Callable[[int], bool]:
             started = time.monotonic()
         if time.monotonic() - started > seconds:
             return False
-        time.sleep(random.uniform(0.0002, min(0.02, 0.0005 * 2 ** min(times_before, 6))))  # noqa: S311
+        # Never long: whoever writes much lets go of the lock for a few milliseconds at a time.
+        time.sleep(random.uniform(0.0002, min(0.003, 0.0005 * 2 ** min(times_before, 6))))  # noqa: S311
         return True
 
     return wait

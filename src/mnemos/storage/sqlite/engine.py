@@ -13,6 +13,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -168,6 +169,9 @@ class SqliteStorage:
             self.scrub()
         elif self._path is not None:
             self._empty_log()
+
+    def without_background(self) -> AbstractContextManager[None]:
+        return self._upkeep.paused()
 
     def when_idle(self, work: Callable[[], bool]) -> None:
         self._further = work

@@ -43,12 +43,15 @@ class Upkeep:
         self._enough = threading.Event()
         self._end = threading.Event()
         self._stopped = False
+        self._paused = 0
         self._thread: threading.Thread | None = None
         weakref.finalize(owner, self._stop)
 
     def notice(self, count: int) -> None:
         """So many messages more are pending."""
         self.waiting += count
+        if self._paused:
+            return
         if self._thread is None and not self._stopped:
             self._thread = threading.Thread(target=self._run, name="mnemos-upkeep", daemon=True)
             self._thread.start()
@@ -56,6 +59,17 @@ class Upkeep:
             self._wake.set()
         if self.waiting >= ENOUGH and not self._enough.is_set():
             self._enough.set()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Begin nothing meanwhile; what came in the meantime is noticed afterwards."""
+        self._paused += 1
+        try:
+            yield
+        finally:
+            self._paused -= 1
+            if self.waiting:
+                self.notice(0)
 
     def stop(self) -> None:
         """End the thread after the step it is at."""

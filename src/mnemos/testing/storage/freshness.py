@@ -18,6 +18,19 @@ class FreshnessContract(Contract):
         settle(storage)
         assert sorted(found(storage, "parrot")) == [old, new]
 
+    def test_messages_are_found_while_and_after_nothing_is_done_in_the_background(
+        self, storage: Storage
+    ) -> None:
+        with storage.without_background():
+            (first,) = tell(storage, "s", "parrot one")
+            assert found(storage, "parrot") == [first]
+            with storage.without_background():
+                (second,) = append(storage, "s", "parrot two")
+            assert storage.catch_up() == 0
+            assert sorted(found(storage, "parrot")) == [first, second]
+        (third,) = append(storage, "s", "parrot three")
+        assert sorted(found(storage, "parrot")) == [first, second, third]
+
     def test_every_message_of_a_growing_session_is_found(self, storage: Storage) -> None:
         create(storage, "s")
         ids: list[int] = []
