@@ -140,8 +140,8 @@ def test_every_variable_that_is_read_is_listed() -> None:
 
 def test_every_field_of_an_export_is_listed() -> None:
     page = REFERENCE / "export-format.md"
-    sessions = {field.name for field in fields(SessionRow)} | {"messages"}
-    messages = MESSAGE_FIELDS | {field.name for field in fields(MessageRow)} - {"encoded"}
+    sessions = {*SessionRow.__struct_fields__, "messages"}
+    messages = MESSAGE_FIELDS | {*MessageRow.__struct_fields__} - {"encoded"}
     assert _first_cells(page, "Session") == sessions
     assert _first_cells(page, "Message") == messages
     with mnemos.open(":memory:") as memory:

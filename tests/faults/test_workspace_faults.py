@@ -198,7 +198,7 @@ def test_a_worker_that_is_stopped_is_killed_at_the_deadline(workspace: Workspace
         other = workspace._worker.process_id()
         assert other is not None
         os.kill(other, signal.SIGSTOP)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
     assert not alive(process)
     assert code_of(lambda: workspace.query("SELECT 1", timeout=0.3)) == "timed_out"
     assert workspace.query("SELECT count(*) FROM t").rows == [[0]]

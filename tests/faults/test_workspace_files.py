@@ -168,7 +168,7 @@ def test_a_database_that_another_program_holds_is_busy_in_time(
     assert code_of(lambda: used.compact(timeout=0.25)) in {"busy", "timed_out"}
     # A writer keeps nobody from reading.
     assert used.query("SELECT a FROM t", timeout=0.25).rows == [[1]]
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 60
     holder.finish()
     used.query("INSERT INTO t VALUES(2)")
     assert raw(folder, "SELECT count(*) FROM t") == [(2,)]

