@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import threading
 import zipfile
@@ -36,6 +37,32 @@ def test_alone_it_says_what_is_there_and_brings_in_nothing(mnemos: Mnemos, perso
     assert f"Claude Code: 6 files, 0.1 MB, in {person}/.claude/projects" in answer.out
     assert "mnemos import codex" in answer.out
     assert not (home / "mnemos.db").exists()
+
+
+def test_of_exports_the_newest_among_the_downloads_is_found(
+    mnemos: Mnemos, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    downloads = tmp_path / "Downloads"
+    downloads.mkdir()
+    for name, service, at in (
+        ("old", "chatgpt", 1_000),
+        ("new one", "chatgpt", 2_000),
+        ("c", "claude", 1_500),
+    ):
+        path = downloads / f"{name}.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+            packed.write(IMPORTS / service / "export" / "conversations.json", "conversations.json")
+        os.utime(path, (at, at))
+    (downloads / "holiday.zip").write_bytes(b"no zip at all")
+    answer = mnemos("import", "--json").json
+    assert [(one["kind"], Path(one["path"]).name) for one in answer["there"]] == [
+        ("chatgpt", "new one.zip"),
+        ("claude", "c.zip"),
+    ]
+    assert f"mnemos import chatgpt '{downloads}/new one.zip'" in mnemos("import").out
+    brought = mnemos("import", "found", "--all", "--json").json["brought"]
+    assert [one["messages"] > 0 for one in brought] == [True, True]
 
 
 def test_where_nothing_is_it_says_what_could_be_imported(

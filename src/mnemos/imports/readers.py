@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -10,6 +11,7 @@ from typing import Final
 
 from mnemos.errors import InvalidInput, NotFound
 from mnemos.imports.model import Reader
+from mnemos.imports.sniffing import kind_of
 from mnemos.integrations.hermes.place import hermes_home
 from mnemos.settings import Settings
 
@@ -23,6 +25,8 @@ _MODULES: Final = {
     "jsonl": "openai_jsonl",
 }
 KINDS: Final = tuple(_MODULES)
+_DOWNLOADS: Final = "~/Downloads"
+_MOST_DOWNLOADS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +57,33 @@ def usual_path(kind: str, settings: Settings) -> Path:
 
 
 def found(settings: Settings) -> Iterator[Found]:
-    """What there is on this machine, at the usual places."""
+    """What there is on this machine: at the usual places, and of exports the newest among the downloads."""
     for kind in ("claude-code", "codex", "hermes"):
         reader, path = reader_of(kind), usual_path(kind, settings)
         if path.exists():
             sources = list(reader.find(path, lambda *_: None))
             if sources:
                 yield Found(kind, reader.title, path, len(sources), sum(source.size for source in sources))
+    yield from _downloaded(Path(_DOWNLOADS).expanduser())
+
+
+def _downloaded(folder: Path) -> Iterator[Found]:
+    """Of each chat service the newest export; only archives and files of that name are looked into."""
+    try:
+        with os.scandir(folder) as entries:
+            files = [
+                (entry.stat().st_mtime_ns, entry.stat().st_size, Path(entry.path))
+                for entry in entries
+                if entry.name.endswith((".zip", "conversations.json")) and entry.is_file()
+            ]
+    except OSError:
+        return
+    known: set[str] = set()
+    for _, size, path in sorted(files, reverse=True)[:_MOST_DOWNLOADS]:
+        kind = kind_of(path)
+        if kind in ("chatgpt", "claude") and kind not in known:
+            known.add(kind)
+            yield Found(kind, reader_of(kind).title, path, 1, size)
 
 
 def path_for(kind: str, named: Path | None, settings: Settings) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
@@ -190,15 +191,16 @@ class Brought(Result, frozen=True, kw_only=True):
 
 
 class ImportFound(Operation, frozen=True, kw_only=True):
-    """Look for conversations of other programs at their usual places on this machine, and bring in those that
-    are chosen; none chosen: only say what is there."""
+    """Look for conversations of other programs on this machine, at their usual places and, of exports, among
+    the downloads; bring in those that are chosen. None chosen: only say what is there."""
 
     traits: ClassVar[Traits] = Traits(
         title="Import what is found", idempotent=True, local=True, begins=True, example=("--all",)
     )
 
     kinds: Annotated[
-        list[Literal["claude-code", "codex", "hermes"]] | None, Meta(description="Bring in these")
+        list[Literal["claude-code", "codex", "hermes", "chatgpt", "claude"]] | None,
+        Meta(description="Bring in these"),
     ] = None
     all: Annotated[bool, Meta(description="Bring in everything that is found")] = False
     dry_run: DryRun = False
@@ -266,8 +268,9 @@ class Found(Result, frozen=True, kw_only=True):
             return "\n\n".join(one.as_text() for one in self.brought)
         if not self.there:
             return (
-                "No conversations of Claude Code, Codex or Hermes Agent are at their usual places. "
-                "`mnemos import PATH` brings in a file or folder, exports of ChatGPT and Claude.ai included."
+                "No conversations of Claude Code, Codex or Hermes Agent are at their usual places, and no "
+                "export of ChatGPT or Claude.ai is among the downloads. `mnemos import PATH` brings in a "
+                "file or folder that lies elsewhere."
             )
         return "\n".join(
             [
@@ -277,12 +280,17 @@ class Found(Result, frozen=True, kw_only=True):
                     for one in self.there
                 ),
                 "Bring it in with:",
-                *(f"  mnemos import {one.kind}" for one in self.there),
+                *(f"  mnemos import {one.kind}{_where(one)}" for one in self.there),
             ]
         )
 
     def succeeded(self) -> bool:
         return all(one.succeeded() for one in self.brought)
+
+
+def _where(source: Source) -> str:
+    """What a command needs besides: programs are looked up, exports are named."""
+    return f" {shlex.quote(source.path)}" if source.kind in ("chatgpt", "claude") else ""
 
 
 def _size(count: int) -> str:
