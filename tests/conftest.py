@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import itertools
 import os
 import sys
 import threading
@@ -47,8 +46,6 @@ _UNMEASURED = {Path(__file__).parent / folder for folder in ("attacks", "faults"
 _MEASURED = {"test_providers.py", "test_protocol.py", "test_read_only.py"}
 
 Import = Callable[[SourceFileLoader, ModuleType], None]
-
-_NUMBERS = itertools.count(1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
