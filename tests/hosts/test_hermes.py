@@ -137,7 +137,11 @@ def test_a_host_without_mnemos_finds_it_where_it_was_connected_from(tmp_path: Pa
     )
     packages = sysconfig.get_path("purelib")
     done = subprocess.run(
-        [sys.executable, "-S", "-c", code, packages], capture_output=True, text=True, cwd=tmp_path, check=True
+        [sys.executable, "-S", "-P", "-c", code, packages],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
     )
     assert done.stdout.split() == ["mnemos", str(Path(integration.__file__).parents[2] / "__init__.py")]
 
