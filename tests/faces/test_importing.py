@@ -81,6 +81,12 @@ def test_everything_that_is_found_comes_in_when_asked_for(mnemos: Mnemos, person
     assert "Redis streams" in mnemos("recall", "which queue sends the order mails").out
 
 
+def test_an_option_of_what_is_run_alone_may_follow_the_group(mnemos: Mnemos, person: Path) -> None:
+    brought = mnemos("import", "--json", "--all").json["brought"]
+    assert [one["kind"] for one in brought] == ["claude-code", "codex"]
+    assert mnemos("import", "--nonsense").code == 2
+
+
 def test_at_a_terminal_each_program_is_asked_for(person: Path, home: Path) -> None:
     seen = in_a_conversation("import", home=home, answers=[("Claude Code", "no"), ("Codex", "yes")])
     assert seen.code == 0
@@ -127,6 +133,35 @@ def test_a_path_that_is_not_there_is_said_so(mnemos: Mnemos, tmp_path: Path) -> 
     answer = mnemos("import", str(tmp_path / "nothing.zip"))
     assert answer.code == 2
     assert "there is no file" in answer.err
+
+
+def test_a_file_that_is_not_there_is_no_mistyped_command(mnemos: Mnemos) -> None:
+    answer = mnemos("import", "nothing.zip")
+    assert answer.code == 2
+    assert "there is no file or folder nothing.zip" in answer.err
+
+
+def test_a_path_that_cannot_be_looked_at_is_said_so(mnemos: Mnemos, tmp_path: Path) -> None:
+    answer = mnemos("import", str(tmp_path / ("x" * 5_000)))
+    assert answer.code == 2
+    assert "cannot be read: File name too long" in answer.err
+
+
+@pytest.mark.parametrize("words", [("claude-code",), ("found", "--all")])
+def test_to_look_makes_no_home(mnemos: Mnemos, person: Path, home: Path, words: tuple[str, ...]) -> None:
+    answer = mnemos("import", *words, "--dry-run")
+    assert answer.code == 0
+    assert "29 messages would be stored" in answer.out
+    assert not home.exists()
+
+
+def test_a_broken_link_among_the_downloads_hides_no_export(
+    mnemos: Mnemos, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    shutil.copytree(IMPORTS / "chatgpt" / "export", tmp_path / "Downloads")
+    (tmp_path / "Downloads" / "circle.zip").symlink_to("circle.zip")
+    assert [one["kind"] for one in mnemos("import", "--json").json["there"]] == ["chatgpt"]
 
 
 def test_a_file_of_another_kind_is_said_so(mnemos: Mnemos, tmp_path: Path) -> None:
@@ -209,3 +244,56 @@ def test_a_watch_outlives_a_database_that_is_busy(
         assert watch(memory, "import_jsonl", request, as_json=False, pause=0.0, ended=_After(path)) == 0
         assert memory.sessions.message_count() == 3
     assert "try again" in capsys.readouterr().err
+
+
+def test_what_cannot_be_read_is_told_once_while_it_is_watched(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "talk.jsonl"
+    path.write_text(_line("one"))
+    (tmp_path / "circle.jsonl").symlink_to("circle.jsonl")
+    request = registry.read("import_jsonl", {"path": str(tmp_path)})
+    with Memory.at(home, embedder="none") as memory:
+        watch(memory, "import_jsonl", request, as_json=True, pause=0.0, ended=_After(path))
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [one["messages"] for one in said] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(("options", "disabled"), [({}, True), ({"dry_run": True}, False)])
+def test_what_stores_nothing_is_not_watched(
+    home: Path, tmp_path: Path, options: dict[str, bool], disabled: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "talk.jsonl"
+    path.write_text(_line("one"))
+    request = registry.read("import_jsonl", {"path": str(path), **options})
+    with Memory.at(home, embedder="none", disabled=disabled) as memory:
+        watch(memory, "import_jsonl", request, as_json=True, pause=0.0, ended=_After(path))
+        assert memory.sessions.message_count() == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+class _Away(_After):
+    """Takes what is watched away for two rounds."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._rounds = 0
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self._rounds += 1
+        if self._rounds in (1, 3):
+            here, there = self._path, self._path.with_suffix(".away")
+            _ = here.rename(there) if self._rounds == 1 else there.rename(here)
+        return super().wait(timeout) if self._rounds >= 3 else False
+
+
+def test_a_watch_outlives_a_file_that_is_away(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "talk.jsonl"
+    path.write_text(_line("one"))
+    request = registry.read("import_jsonl", {"path": str(path)})
+    with Memory.at(home, embedder="none") as memory:
+        assert watch(memory, "import_jsonl", request, as_json=False, pause=0.0, ended=_Away(path)) == 0
+        assert memory.sessions.message_count() == 3
+    assert capsys.readouterr().err.count("there is no") == 1

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from mnemos.imports.injected import about, parted
+from mnemos.imports.injected import Parted, about, parted
 from mnemos.imports.model import Item, Left, Said
 from mnemos.imports.values import call, count, filled, short
 
@@ -23,6 +23,22 @@ _INJECTED: Final = frozenset(
 )  # fmt: skip
 _COMMANDS: Final = frozenset({"command-name", "command-args", "bash-input"})
 _SHELL: Final = frozenset({"bash-stdout", "bash-stderr"})
+# Around what others wrote: commands, files that are open in an editor, other agents.
+_FOREIGN: Final = (
+    _SHELL,
+    frozenset({"local-command-stdout", "local-command-stderr"}),
+    *(
+        frozenset({tag})
+        for tag in (
+            "ide_selection",
+            "ide_diagnostics",
+            "new-diagnostics",
+            "task-notification",
+            "command-contents",
+        )
+    ),
+)
+_REMINDER: Final = "system-reminder"
 _USER_TAGS: Final = _INJECTED | _COMMANDS | _SHELL
 _RESULT_TAGS: Final = frozenset({"system-reminder"})
 _MOST_NAMES: Final = 200
@@ -79,7 +95,7 @@ class Line(msgspec.Struct):
     parentUuid: str | None = None  # noqa: N815
     sessionId: str | None = None  # noqa: N815
     agentId: str | None = None  # noqa: N815
-    timestamp: str | None = None
+    timestamp: str | int | float | None = None
     isSidechain: bool | None = None  # noqa: N815
     isMeta: bool | None = None  # noqa: N815
     isCompactSummary: bool | None = None  # noqa: N815
@@ -244,7 +260,7 @@ def text_and_results(content: Content, told: Told) -> Spoken:
         elif block.text:
             texts.append(block.text)
     if texts or images:
-        _say("\n\n".join(texts), images, spoken)
+        _say(texts, images, spoken)
     return spoken
 
 
@@ -256,8 +272,8 @@ def blocks_of(content: Content) -> Sequence[Block]:
     return [Block("text", block) if isinstance(block, str) else block for block in content]
 
 
-def _say(text: str, images: list[dict[str, Any]], spoken: Spoken) -> None:
-    apart = parted(text, _USER_TAGS)
+def _say(texts: Sequence[str], images: list[dict[str, Any]], spoken: Spoken) -> None:
+    apart = _apart(texts)
     tagged = dict(apart.injected)
     said = apart.said
     if "command-name" in tagged or "bash-input" in tagged:
@@ -279,6 +295,26 @@ def _say(text: str, images: list[dict[str, Any]], spoken: Spoken) -> None:
             metadata=filled(injected=about(put_in)),
         )
     )
+
+
+def _apart(texts: Sequence[str]) -> Parted:
+    """What was said in some blocks of text, and what was put in."""
+    if len(texts) == 1:
+        return parted(texts[0], _USER_TAGS, _FOREIGN)
+    # A reminder that has a block of its own ends where the block does, whatever a file that it quotes says.
+    found = [
+        parted(text, _USER_TAGS, (*_FOREIGN, {_REMINDER}) if _is_reminder(text) else _FOREIGN)
+        for text in texts
+    ]
+    return Parted(
+        "\n\n".join(one.said for one in found if one.said),
+        tuple(block for one in found for block in one.injected),
+    )
+
+
+def _is_reminder(text: str) -> bool:
+    text = text.strip()
+    return text.startswith(f"<{_REMINDER}>") and text.endswith(f"</{_REMINDER}>")
 
 
 def _result(block: Block, told: Told, spoken: Spoken) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from mnemos.imports.claude_blocks import Answer, Chains, Line, Told, text_and_results
-from mnemos.imports.finding import Tell, files_below, source_of
+from mnemos.imports.finding import Tell, files_below, is_file, is_folder, source_of
 from mnemos.imports.lines import lines
 from mnemos.imports.model import (
     BEGINNING,
@@ -40,12 +40,12 @@ _decode = msgspec.json.Decoder(Line).decode
 
 def find(path: Path, tell: Tell) -> Iterator[Source]:
     """The transcripts below a folder, those of sub-agents last."""
-    if path.is_file():
+    if is_file(path):
         found = [path]
     else:
         projects = path / "projects"
         found = sorted(
-            files_below(projects if projects.is_dir() else path, ".jsonl", tell),
+            files_below(projects if is_folder(projects) else path, ".jsonl", tell),
             key=lambda file: file.name.startswith(_AGENT),
         )
     yield from (source for file in found if (source := source_of(file, tell)))
@@ -129,8 +129,8 @@ class _Transcript:
             self._titles[line.leafUuid] = line.summary
             while len(self._titles) > _MOST_TITLES:
                 del self._titles[next(iter(self._titles))]
-        elif line.type in ("custom-title", "ai-title") and line.sessionId:
-            yield from self._titled(line.sessionId, line.customTitle or line.aiTitle)
+        elif line.type in ("custom-title", "ai-title") and (session_id := short(line.sessionId)):
+            yield from self._titled(session_id, line.customTitle or line.aiTitle)
         elif line.type:
             yield Left("records of the program")
         else:
@@ -175,9 +175,9 @@ class _Transcript:
 
     def _session(self, line: Line) -> Generator[Item, None, str]:
         """Tell of the session that a line belongs to, when something is new; its id."""
-        main = line.sessionId or "unknown"
+        main = short(line.sessionId) or "unknown"
         agent = self._chains.agent_of(line)
-        session_id = f"{main}:{_AGENT}{agent}" if agent else main
+        session_id = (short(f"{main}:{_AGENT}{agent}") if agent else None) or main
         known = self._begun.get(session_id)
         title = self._titles.pop(line.uuid, None) if line.uuid in self._titles else None
         model = line.message.model if line.message is not None and line.type == "assistant" else None

@@ -24,7 +24,7 @@ from mnemos.imports.codex_items import (
     words_of,
 )
 from mnemos.imports.codex_pairs import Entry, Pairs
-from mnemos.imports.finding import Tell, files_below, source_of
+from mnemos.imports.finding import Tell, files_below, is_file, is_folder, source_of
 from mnemos.imports.injected import about
 from mnemos.imports.lines import lines
 from mnemos.imports.model import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
@@ -42,10 +42,10 @@ _INJECTED: Final = Left("injected context")
 
 def find(path: Path, tell: Tell) -> Iterator[Source]:
     """The rollouts below a folder, by when they were begun, so that a fork comes after its parent."""
-    if path.is_file():
+    if is_file(path):
         found = [path]
     else:
-        folders = [path / name for name in _FOLDERS if (path / name).is_dir()] or [path]
+        folders = [path / name for name in _FOLDERS if is_folder(path / name)] or [path]
         below = (
             file
             for folder in folders

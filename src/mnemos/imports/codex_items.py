@@ -19,8 +19,13 @@ _INJECTED: Final = frozenset(
         "user_action", "subagent_notification", "collaboration_mode", "multi_agent_mode",
         "apps_instructions", "plugins_instructions", "recommended_plugins", "personality_spec",
         "model_switch", "hook_prompt", "goal_context", "memory_citation", "realtime_conversation",
+        "user_shell_command",
     }
 )  # fmt: skip
+# Around what others wrote: instructions in a repository, and what commands print.
+_FOREIGN: Final = tuple(
+    frozenset({tag}) for tag in ("user_instructions", "user_shell_command", "skill", "subagent_notification")
+)
 _CITATIONS: Final = frozenset({"oai-mem-citation"})
 # Told in the text of an answer, and apart from it in the event.
 _PLANS: Final = frozenset({"proposed_plan"})
@@ -250,7 +255,7 @@ def _said(role: str, text: str, words: Words) -> str:
             end += len(ending)
             words.injected.append((name, text[:end]))
             text = text[end:].strip()
-    apart = parted(text, _INJECTED)
+    apart = parted(text, _INJECTED, _FOREIGN)
     words.injected.extend(apart.injected)
     return apart.said
 

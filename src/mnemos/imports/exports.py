@@ -49,6 +49,6 @@ def told(service: Service[T], source: Source) -> Iterator[Item]:
         yield Mark(min(found.position, source.size - 1), number)
     if number and not understood:
         raise InvalidInput(
-            f"{source.path} is no export of {service.title}: none of {number} conversations is read"
+            f"{source.path} is no export of {service.title}: none of its {number:,} parts is a conversation"
         )
     yield Mark(source.size, number)

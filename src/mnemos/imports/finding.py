@@ -7,9 +7,31 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from stat import S_ISREG
 
+from mnemos.errors import InvalidInput
 from mnemos.imports.model import Source
 
 Tell = Callable[[Path, str], None]
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is such a file or folder; what cannot be looked at raises InvalidInput."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as exc:
+        raise InvalidInput(f"{path} cannot be read: {exc.strerror}; name another file or folder") from exc
+    return True
+
+
+def is_file(path: Path) -> bool:
+    """Whether it is a plain file; False also for what cannot be looked at, where `Path` would raise."""
+    return os.path.isfile(path)  # noqa: PTH113
+
+
+def is_folder(path: Path) -> bool:
+    """Whether it is a folder, likewise."""
+    return os.path.isdir(path)  # noqa: PTH112
 
 
 def source_of(path: Path, tell: Tell) -> Source | None:
@@ -37,7 +59,8 @@ def files_below(path: Path, suffix: str, tell: Tell) -> Iterator[Path]:
         tell(path, f"it cannot be read: {exc.strerror}")
         return
     for entry in entries:
-        if entry.name.endswith(suffix) and not entry.is_dir():
+        # A link that leads in a circle, or to where nobody may look, is told when it is looked at.
+        if entry.name.endswith(suffix) and not is_folder(Path(entry.path)):
             yield Path(entry.path)
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):

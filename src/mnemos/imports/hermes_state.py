@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mnemos.errors import InvalidInput, NotFound, StorageError, Unavailable
-from mnemos.imports.finding import Tell, source_of
+from mnemos.imports.finding import Tell, is_folder, source_of
 from mnemos.imports.model import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
 from mnemos.imports.values import filled
 from mnemos.inputs import can_be_name
@@ -25,7 +25,7 @@ _LONGEST: Final = 1 << 30
 
 def find(path: Path, tell: Tell) -> Iterator[Source]:
     """A ``state.db``, or the one in a folder."""
-    file = path / _STATE if path.is_dir() else path
+    file = path / _STATE if is_folder(path) else path
     source = source_of(file, tell)
     if source is None:
         return

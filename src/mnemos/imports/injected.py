@@ -21,10 +21,12 @@ class Parted:
     injected: tuple[tuple[str, str], ...]
 
 
-def parted(text: str, tags: Collection[str]) -> Parted:
+def parted(text: str, tags: Collection[str], foreign: Collection[Collection[str]] = ()) -> Parted:
     """A text without the blocks ``<tag>…</tag>`` in it, and those; a tag that is not closed is text.
 
-    What Mnemos itself recalled is in neither.
+    ``foreign``: groups of tags around what anybody may have written, such as the output of a command. It may
+    hold a closing tag to pass what follows for something that was said, so that a block of such a tag
+    reaches to the last closing tag of its group. What Mnemos itself recalled is in neither.
     """
     if "<" not in text:
         return Parted(text, ())
@@ -32,9 +34,9 @@ def parted(text: str, tags: Collection[str]) -> Parted:
     kept: list[str] = []
     blocks: list[tuple[str, str]] = []
     at = 0
-    for tag, start, inner, close, end in _blocks(text, tags):
+    for tag, start, inner, close, end in _blocks(text, tags, foreign):
         kept.append(text[at:start])
-        blocks.append((tag, text[inner:close].strip()))
+        blocks.append((tag, _without_marks(text[inner:close], _group_of(tag, foreign))))
         at = end
     if not blocks:
         return Parted(text, ())
@@ -48,7 +50,20 @@ def about(injected: Collection[tuple[str, str]]) -> list[dict[str, Any]] | None:
     ] or None
 
 
-def _blocks(text: str, tags: Collection[str]) -> Iterator[tuple[str, int, int, int, int]]:
+def _group_of(tag: str, foreign: Collection[Collection[str]]) -> Collection[str]:
+    return next((group for group in foreign if tag in group), ())
+
+
+def _without_marks(text: str, group: Collection[str]) -> str:
+    """The inside of a block without the tags of its group in it."""
+    for tag in group:
+        text = text.replace(f"</{tag}>", "\0").replace(f"<{tag}>", "\0")
+    return "\n".join(part.strip() for part in text.split("\0") if part.strip()) if group else text.strip()
+
+
+def _blocks(
+    text: str, tags: Collection[str], foreign: Collection[Collection[str]]
+) -> Iterator[tuple[str, int, int, int, int]]:
     """Each block: its tag, where it begins, where its inside begins and ends, where it ends."""
     at = 0
     unclosed: set[str] = set()
@@ -62,6 +77,10 @@ def _blocks(text: str, tags: Collection[str]) -> Iterator[tuple[str, int, int, i
             continue
         closing = f"</{name}>"
         close = text.find(closing, end)
+        for tag in _group_of(name, foreign):
+            last = text.rfind(f"</{tag}>", end)
+            if last > close:
+                closing, close = f"</{tag}>", last
         if close < 0:
             # Looked for once: many openings and no closing must not take for ever.
             unclosed.add(name)

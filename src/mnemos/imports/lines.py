@@ -35,8 +35,10 @@ def lines(file: BinaryIO, position: int, number: int) -> Iterator[Line]:
             length += len(piece)
             if length <= LONGEST:
                 pieces.append(piece)
+            else:
+                pieces.clear()
         data = b"".join(pieces)
-        is_whole = (piece or data).endswith(b"\n")
+        is_whole = piece.endswith(b"\n")
         end = start + length
         if length > LONGEST:
             yield Line(None, number, start, end, is_whole)

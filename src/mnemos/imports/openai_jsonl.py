@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mnemos.errors import InvalidInput
-from mnemos.imports.finding import Tell, files_below, source_of
+from mnemos.imports.finding import Tell, files_below, is_file, source_of
 from mnemos.imports.lines import lines
 from mnemos.imports.model import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
 from mnemos.imports.values import call, count, decoded, filled, moment, record, short
@@ -35,7 +35,7 @@ _DEEPEST: Final = 40
 
 
 def find(path: Path, tell: Tell) -> Iterator[Source]:
-    found = [path] if path.is_file() else files_below(path, ".jsonl", tell)
+    found = [path] if is_file(path) else files_below(path, ".jsonl", tell)
     yield from (source for file in found if (source := source_of(file, tell)))
 
 

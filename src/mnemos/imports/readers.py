@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from mnemos.errors import InvalidInput, NotFound
+from mnemos.imports.finding import is_file, is_there
 from mnemos.imports.model import Reader
 from mnemos.imports.sniffing import kind_of
 from mnemos.integrations.hermes.place import hermes_home
@@ -60,10 +61,10 @@ def found(settings: Settings) -> Iterator[Found]:
     """What there is on this machine: at the usual places, and of exports the newest among the downloads."""
     for kind in ("claude-code", "codex", "hermes"):
         reader, path = reader_of(kind), usual_path(kind, settings)
-        if path.exists():
-            sources = list(reader.find(path, lambda *_: None))
-            if sources:
-                yield Found(kind, reader.title, path, len(sources), sum(source.size for source in sources))
+        # What is not there is told like what cannot be looked at: not at all.
+        sources = list(reader.find(path, lambda *_: None))
+        if sources:
+            yield Found(kind, reader.title, path, len(sources), sum(source.size for source in sources))
     yield from _downloaded(Path(_DOWNLOADS).expanduser())
 
 
@@ -74,7 +75,7 @@ def _downloaded(folder: Path) -> Iterator[Found]:
             files = [
                 (entry.stat().st_mtime_ns, entry.stat().st_size, Path(entry.path))
                 for entry in entries
-                if entry.name.endswith((".zip", "conversations.json")) and entry.is_file()
+                if entry.name.endswith((".zip", "conversations.json")) and is_file(Path(entry.path))
             ]
     except OSError:
         return
@@ -89,7 +90,7 @@ def _downloaded(folder: Path) -> Iterator[Found]:
 def path_for(kind: str, named: Path | None, settings: Settings) -> Path:
     """The path that is meant; where none was named and nothing is there, NotFound says what to do."""
     path = named or usual_path(kind, settings)
-    if named is None and not path.exists():
+    if named is None and not is_there(path):
         title = reader_of(kind).title
         raise NotFound(
             f"there is no {path}, where {title} keeps its conversations; name another place with "

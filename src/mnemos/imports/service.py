@@ -10,7 +10,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from mnemos.errors import InvalidInput, NotFound
+from mnemos.errors import Disabled, DiskFull, InvalidInput, NotFound
+from mnemos.imports.finding import is_there
 from mnemos.imports.model import BEGINNING, Mark, Reader, Report, Source, Stop
 from mnemos.imports.writing import Border, Writer, state_of
 from mnemos.sessions import undo
@@ -57,23 +58,31 @@ class Imports:
         the step it is at; the next call goes on from there. A path with nothing to read raises NotFound, what
         cannot be read is told in the report.
         """
+        if self._settings.disabled and not dry_run:
+            raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was imported")
         report = Report(reader.kind, str(path), dry_run=dry_run)
         sources = self._sources(reader, path, report)
         known = self._known(reader, since, report, sources)
         writer = self._writer(reader, report, since=since, indexes=indexes)
-        with self._storage.without_background():
-            try:
-                self._bring_all(reader, known, writer, report, since, progress, stop)
-            finally:
-                if undoable and not dry_run:
-                    self._note(writer.created)
-            writer.index()
+        try:
+            with self._storage.without_background():
+                try:
+                    self._bring_all(reader, known, writer, report, since, progress, stop)
+                finally:
+                    if undoable and not dry_run:
+                        self._note(writer.created)
+                writer.index()
+        except DiskFull as exc:
+            if not report.messages:
+                raise
+            where, _, _ = str(exc).partition(";")
+            raise DiskFull(f"{where}; what was stored so far stays; free some disk and import again") from exc
         return report
 
     # --- inside -----------------------------------------------------------------------------
 
     def _sources(self, reader: Reader, path: Path, report: Report) -> list[Source]:
-        if not path.exists():
+        if not is_there(path):
             raise NotFound(f"there is no {path}; name the file or folder that {reader.title} keeps")
         sources = list(reader.find(path, lambda file, why: report.miss(str(file), 0, why)))
         if not sources and not report.problems:
@@ -135,12 +144,13 @@ class Imports:
     ) -> Iterator[Mark]:
         name = _name(source.path)
         try:
+            beginning = _beginning(source.path) if reader.resumes else (0, b"")
             start = _start(source, file) if reader.resumes and file is not None else BEGINNING
-            place = partial(_place, reader, source) if remembers else None
+            place = partial(_place, reader, source, beginning) if remembers else None
             yield from writer.store(name, reader.read(source, start), place)
             report.files += 1
         except InvalidInput as exc:
-            report.miss(name, 0, str(exc))
+            report.miss(name, 0, _without_name(str(exc), source.path))
         except OSError as exc:
             report.miss(name, 0, f"it cannot be read: {exc.strerror or exc}")
 
@@ -187,7 +197,13 @@ def _start(source: Source, file: ImportedFile) -> Mark:
     return Mark(file.position, file.line, state_of(file))
 
 
-def _place(reader: Reader, source: Source, mark: Mark, is_all: bool) -> ImportedFile:  # noqa: FBT001
+def _place(
+    reader: Reader,
+    source: Source,
+    beginning: tuple[int, bytes],
+    mark: Mark,
+    is_all: bool,  # noqa: FBT001
+) -> ImportedFile:
     return ImportedFile(
         reader.kind,
         _name(source.path),
@@ -195,9 +211,22 @@ def _place(reader: Reader, source: Source, mark: Mark, is_all: bool) -> Imported
         source.changed_ns,
         mark.position,
         mark.line,
-        _digest(source.path, mark.position) if reader.resumes else "",
+        _digest(source.path, mark.position) if reader.resumes and _is_still(source.path, beginning) else "",
         None if mark.state is None else json.dumps(mark.state),
     )
+
+
+def _beginning(path: Path) -> tuple[int, bytes]:
+    """Which file has the name now, and how it begins."""
+    with path.open("rb") as file:
+        return os.fstat(file.fileno()).st_ino, file.read(_SAMPLE)
+
+
+def _is_still(path: Path, beginning: tuple[int, bytes]) -> bool:
+    """Whether it is the file that reading began with: another may have taken its name meanwhile, of which
+    nothing was read."""
+    inode, head = _beginning(path)
+    return inode == beginning[0] and head.startswith(beginning[1])
 
 
 def _digest(path: Path, position: int) -> str:
@@ -208,6 +237,13 @@ def _digest(path: Path, position: int) -> str:
         file.seek(max(0, position - _SAMPLE))
         told.update(file.read(min(_SAMPLE, position)))
     return told.hexdigest()
+
+
+def _without_name(why: str, path: Path) -> str:
+    """What is wrong with a file, for a report that names it already."""
+    if why.startswith(f"{path} "):
+        return f"it {why.removeprefix(f'{path} ')}"
+    return why.replace(f" in {path} ", " in it ")
 
 
 def _name(path: Path) -> str:

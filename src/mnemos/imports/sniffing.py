@@ -15,6 +15,7 @@ from zipfile import BadZipFile, ZipFile
 
 from mnemos.errors import InvalidInput
 from mnemos.files import zstd
+from mnemos.imports.finding import is_file, is_folder
 from mnemos.imports.values import decoded
 from mnemos.imports.zipped import chosen_in
 
@@ -59,7 +60,7 @@ def kind_of(path: Path) -> str | None:
     Whatever the file or folder is, nothing is raised.
     """
     try:
-        return _kind_of_folder(path) if path.is_dir() else _kind_of_file(path)
+        return _kind_of_folder(path) if is_folder(path) else _kind_of_file(path)
     except _ODD:
         return None
 
@@ -69,9 +70,9 @@ def _kind_of_folder(path: Path) -> str | None:
         return "archive"
     for name, kind in _PLACES:
         place = path / name
-        if place.is_file() and _kind_of_file(place) == kind:
+        if is_file(place) and kind_of(place) == kind:
             return kind
-        if place.is_dir() and any(_kind_of_file(file) == kind for file in _files_below(place, ".jsonl")):
+        if is_folder(place) and any(kind_of(file) == kind for file in _files_below(place, ".jsonl")):
             return kind
     for ending in (".json", ".jsonl", ".zip", ".db"):
         for file in _files_below(path, ending):
@@ -82,7 +83,7 @@ def _kind_of_folder(path: Path) -> str | None:
 
 
 def _kind_of_file(path: Path) -> str | None:
-    if not path.is_file():
+    if not is_file(path):
         # A pipe or a device has no end, and reading it takes away from it.
         return None
     with path.open("rb") as file:
@@ -195,7 +196,7 @@ def _is_tar(head: bytes) -> bool:
 
 
 def _is_manifest(path: Path) -> bool:
-    if not path.is_file():
+    if not is_file(path):
         return False
     with path.open("rb") as file:
         head = file.read(_HEAD)
@@ -214,7 +215,7 @@ def _walk(path: Path, depth: int) -> Iterator[Path]:
         return
     folders = []
     for entry in entries:
-        if entry.is_dir() and not entry.is_symlink():
+        if is_folder(entry) and not entry.is_symlink():
             folders.append(entry)
         else:
             yield entry

@@ -22,6 +22,8 @@ from mnemos.storage.imports import KEY_BITS, ImportedFile
 # What one transaction holds: small enough that an agent's own write does not notice.
 _MESSAGES: Final = 200
 _CHARACTERS: Final = 256_000
+# Of a file, however little of it is a message: whoever has to stop soon is asked as often.
+_READ: Final = 4_000_000
 # Indexed after so much was stored, so that searches stay quick meanwhile; not after every transaction,
 # because many words at once cost less.
 _INDEX_CHARACTERS: Final = 2_000_000
@@ -53,6 +55,7 @@ class _Outcome:
     messages: int = 0
     known: int = 0
     left: dict[str, int] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
 
     def leave(self, what: str, count: int) -> None:
         self.left[what] = self.left.get(what, 0) + count
@@ -84,6 +87,7 @@ class Writer:
         self._indexes = indexes
         self.created: set[str] = set()
         self._continued: set[str] = set()
+        self._path = ""
         self._batch: list[_Kept] = []
         self._size = 0
         self._unindexed = 0
@@ -96,24 +100,39 @@ class Writer:
 
         ``place`` None: that the file was read is not remembered.
         """
+        self._path = path
+        try:
+            yield from self._store(items, place)
+        except (InvalidInput, OSError):
+            # The file breaks off here; what stands before it counts.
+            self._commit(None)
+            raise
+        finally:
+            self._batch, self._size = [], 0
+            self._told_anew.clear()
+            self._conversations.clear()
+
+    def _store(self, items: Iterable[Item], place: Place | None) -> Iterator[Mark]:
         last = BEGINNING
+        noted: int | None = None
         for item in items:
             if isinstance(item, Said):
-                self._take(path, item)
+                self._take(item)
             elif isinstance(item, Mark):
-                if self._is_full:
+                noted = item.position if noted is None else noted
+                if self._is_full or item.position - noted >= _READ:
                     self._commit(None if place is None else place(item, False))  # noqa: FBT003
+                    noted = item.position
                     yield item
                 last = item
             elif isinstance(item, Conversation):
                 self._conversations[item.id] = item
                 self._told_anew.add(item.id)
             elif isinstance(item, Unread):
-                self._report.miss(path, item.line, item.why)
+                self._report.miss(self._path, item.line, item.why)
             elif isinstance(item, Left):
                 self._report.leave(item.what, item.count)
         self._commit(None if place is None else place(last, True))  # noqa: FBT003
-        self._conversations.clear()
         yield last
 
     def index(self) -> None:
@@ -127,11 +146,11 @@ class Writer:
     def _is_full(self) -> bool:
         return len(self._batch) >= _MESSAGES or self._size >= _CHARACTERS
 
-    def _take(self, path: str, said: Said) -> None:
+    def _take(self, said: Said) -> None:
         try:
             message = self._checked(said.fields)
         except InvalidInput as exc:
-            self._report.miss(path, 0, f"message {said.key}: {exc}")
+            self._report.miss(self._path, 0, f"message {said.key}: {exc}")
             return
         self._batch.append(_Kept(said, message, tuple(map(self._key, (said.key, *said.also)))))
         self._size += len(message.content or "") + len(message.tool_calls or "")
@@ -179,10 +198,17 @@ class Writer:
         outcome = _Outcome()
         for session_id, kept in _by_session(batch).items():
             new, parent = self._news(tx, session_id, kept, outcome)
-            if new:
-                self._append(tx, session_id, new, parent, outcome)
+            try:
+                if new:
+                    self._append(tx, session_id, new, parent, outcome)
+            except InvalidInput as exc:
+                # Before anything of it was written; the others still count.
+                outcome.refused.append(f"session {session_id!r:.100}: {exc}")
         for session_id in self._told_anew - outcome.created - outcome.continued:
-            self._fill(tx, session_id)
+            try:
+                self._fill(tx, session_id)
+            except InvalidInput as exc:
+                outcome.refused.append(f"session {session_id!r:.100}: {exc}")
         if file is not None:
             tx.imports.note_file(file)
         return outcome
@@ -274,6 +300,8 @@ class Writer:
         self._report.known += outcome.known
         for what, count in outcome.left.items():
             self._report.leave(what, count)
+        for why in outcome.refused:
+            self._report.miss(self._path, 0, why)
 
 
 def state_of(file: ImportedFile) -> Any:

@@ -18,7 +18,7 @@ from typing import IO, Final
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from mnemos.errors import InvalidInput
-from mnemos.imports.finding import Tell, files_below, source_of
+from mnemos.imports.finding import Tell, files_below, is_file, is_folder, source_of
 from mnemos.imports.model import Source
 
 LONGEST: Final = 24 << 20
@@ -58,12 +58,12 @@ class Found:
 
 def find(path: Path, tell: Tell) -> Iterator[Source]:
     """An export: a file, or what is one in a folder."""
-    if path.is_file():
+    if is_file(path):
         files = [path]
     else:
         files = [file for file in files_below(path, ".json", tell) if _NAMED.fullmatch(file.name)]
         files = files or list(files_below(path, ".zip", tell))
-        if not files and path.is_dir():
+        if not files and is_folder(path):
             tell(path, "it holds no conversations.json and no zip")
     yield from (source for file in files if (source := source_of(file, tell)))
 

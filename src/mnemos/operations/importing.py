@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 import msgspec
@@ -17,6 +18,7 @@ from mnemos.operations.wording import counted
 
 if TYPE_CHECKING:
     from mnemos.imports.model import Report
+    from mnemos.imports.service import Imports
     from mnemos.memory import Memory
 
 _SHOWN = 10
@@ -34,6 +36,16 @@ def _traits(title: str, example: str = "", *, watches: bool = False) -> Traits:
         positional=("path",),
         example=(example,) if example else (),
     )
+
+
+@contextmanager
+def _imports(memory: Memory, *, dry_run: bool) -> Iterator[Imports]:
+    """The imports of a memory. To look should make no home: where there is none, nothing is known."""
+    if not dry_run or memory.is_in_memory or memory.database.exists():
+        yield memory.imports
+        return
+    with type(memory)(memory.settings, in_memory=True) as nothing:
+        yield nothing.imports
 
 
 class _Import(Operation, frozen=True, kw_only=True):
@@ -55,13 +67,14 @@ class _Import(Operation, frozen=True, kw_only=True):
     def run(self, memory: Memory, progress: Progress) -> Brought:
         named = None if self.path is None else file_named(self.path)
         reader = readers.reader_of(self.kind)
-        report = memory.imports.bring(
-            reader,
-            readers.path_for(self.kind, named, memory.settings),
-            since=seconds("since", self.since),
-            dry_run=self.dry_run,
-            progress=progress,
-        )
+        with _imports(memory, dry_run=self.dry_run) as imports:
+            report = imports.bring(
+                reader,
+                readers.path_for(self.kind, named, memory.settings),
+                since=seconds("since", self.since),
+                dry_run=self.dry_run,
+                progress=progress,
+            )
         return Brought.of(report, reader.title)
 
 
@@ -183,7 +196,8 @@ class Brought(Result, frozen=True, kw_only=True):
         ]
 
     def found_more(self) -> bool:
-        return bool(self.sessions or self.messages or self.problems)
+        """What cannot be read at all is no news: it was told when the watch began, and stays so."""
+        return bool(self.sessions or self.messages or (self.files and self.problems))
 
     def succeeded(self) -> bool:
         """Nothing but what is not understood is a failure; a broken line among others is none."""
@@ -235,9 +249,10 @@ class ImportFound(Operation, frozen=True, kw_only=True):
             def moved(share: float, start: int = done, size: int = one.bytes) -> None:
                 progress((start + share * size) / total)
 
-            report = memory.imports.bring(
-                readers.reader_of(one.kind), one.path, dry_run=self.dry_run, progress=moved
-            )
+            with _imports(memory, dry_run=self.dry_run) as imports:
+                report = imports.bring(
+                    readers.reader_of(one.kind), one.path, dry_run=self.dry_run, progress=moved
+                )
             brought.append(Brought.of(report, one.title))
             done += one.bytes
         return Found(

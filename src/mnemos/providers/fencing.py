@@ -9,21 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from mnemos.recall.pack import CLOSE, OPEN
+from mnemos.text.fences import CLOSE, NAMES, OPEN, unfenced
 from mnemos.text.tokens import count_tokens, cut_to_tokens
 
-_UNSEEN: Final = "\u00ad\u200b-\u200f\u2060-\u2064\ufeff"
-_NAMES: Final = ("recalled-memory", "memory-context", "memory-facts")
-
-
-def _spelled(name: str) -> str:
-    """A name as a model would still read it: with signs between its letters that nobody sees."""
-    return rf"[{_UNSEEN}]{{0,4}}".join(re.escape(letter) for letter in name)
-
-
-_MARK: Final = re.compile(
-    rf"[<＜﹤‹](?=[\s/\\{_UNSEEN}]{{0,16}}(?:{'|'.join(map(_spelled, _NAMES))}))", re.IGNORECASE
-)
 # Controls, and the signs that turn the direction of a text round.
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+")
 _BLANKS: Final = re.compile(r"\n{3,}")
@@ -52,9 +40,7 @@ def cleaned(text: str) -> str:
     """A text in which no mark of a fence and no control character is left, and every character is whole."""
     if not text.isascii():
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return _BLANKS.sub(
-        "\n\n", _MARK.sub("‹", _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
-    )
+    return _BLANKS.sub("\n\n", unfenced(_CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))))
 
 
 def stripped(text: str) -> str:
@@ -64,7 +50,7 @@ def stripped(text: str) -> str:
     """
     if "<" not in text:
         return text
-    for name in _NAMES:
+    for name in NAMES:
         text = _without(text, f"<{name}>", f"</{name}>")
     return text
 

@@ -118,7 +118,8 @@ def _unimport(storage: Storage, created: dict[str, int]) -> str:
         for session_id, count in created.items():
             if tx.sessions.get(session_id) and tx.sessions.message_count(session_id) != count:
                 raise Refused(
-                    f"session {session_id!r} was continued since its import; delete the others one by one"
+                    f"session {session_id!r} was continued since its import, so nothing was taken back; "
+                    "delete what should go with `mnemos sessions delete`"
                 )
         for session_id in created:
             tx.sessions.begin_delete(session_id)
@@ -127,7 +128,7 @@ def _unimport(storage: Storage, created: dict[str, int]) -> str:
     storage.write(work)
     storage.finish_deletes()
     _let_come_again(storage, keys)
-    return f"{len(created)} imported sessions are gone again"
+    return f"{len(created)} imported session{'s are' if len(created) != 1 else ' is'} gone again"
 
 
 def _let_come_again(storage: Storage, keys: list[int]) -> None:

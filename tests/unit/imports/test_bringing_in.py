@@ -7,16 +7,17 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import mnemos
-from mnemos.errors import NotFound
+from mnemos.errors import Disabled, DiskFull, InvalidInput, NotFound
 from mnemos.imports import writing
 from mnemos.imports.claude_code import READER
-from mnemos.imports.model import Report
+from mnemos.imports.model import Conversation, Item, Mark, Reader, Report, Said, Source
 
 FIXTURES = Path(__file__).parents[2] / "data" / "imports" / "claude-code"
 SHOP = "3f2c9a10-0000-4000-8000-000000000001"
@@ -112,6 +113,46 @@ def test_a_file_that_became_shorter_loses_nothing(memory: mnemos.Memory, tmp_pat
     path.write_text(line(1, "one") + "\n")
     assert bring(memory, path).messages == 0
     assert texts(memory) == ["one", "two"]
+
+
+@pytest.mark.parametrize("how", ["renamed", "rewritten"])
+def test_a_file_that_is_replaced_while_it_is_read_is_read_from_its_beginning(
+    memory: mnemos.Memory, tmp_path: Path, how: str
+) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text(line(1, "one") + "\n")
+    other = line(2, "two") + "\n"
+
+    def read(source: Source, mark: Mark) -> Iterator[Item]:
+        *items, last = READER.read(source, mark)
+        yield from items
+        if how == "renamed":
+            (tmp_path / "new").write_text(other)
+            (tmp_path / "new").replace(path)
+        else:
+            path.write_text(other)
+        os.utime(path, (7, 7))
+        yield last
+
+    memory.imports.bring(replace(READER, read=read), path)
+    with path.open("a") as file:
+        file.write(line(3, "three") + "\n")
+    assert bring(memory, path).messages == 2
+    assert texts(memory) == ["one", "two", "three"]
+
+
+def test_when_the_disk_is_full_it_is_said_how_much_was_stored(
+    memory: mnemos.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text(line(1, "one") + "\n")
+
+    def full(*_: object) -> None:
+        raise DiskFull("no room left for x; nothing of this call was stored")
+
+    monkeypatch.setattr(writing.Writer, "index", full)
+    with pytest.raises(DiskFull, match="no room left for x; what was stored so far stays"):
+        bring(memory, path)
 
 
 def test_a_conversation_that_begins_with_a_copy_goes_on_from_it(memory: mnemos.Memory, folder: Path) -> None:
@@ -259,6 +300,63 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_others(memory: mnemos.Memo
     assert [(Path(one.path).name, one.line) for one in report.problems] == [("a.jsonl", 0)]
 
 
+def test_a_link_that_leads_in_a_circle_does_not_stop_the_others(
+    memory: mnemos.Memory, tmp_path: Path
+) -> None:
+    (tmp_path / "a.jsonl").symlink_to(tmp_path / "a.jsonl")
+    (tmp_path / "b.jsonl").write_text(line(1, "one") + "\n")
+    report = bring(memory, tmp_path)
+    assert report.messages == 1
+    assert [Path(one.path).name for one in report.problems] == ["a.jsonl"]
+
+
+def test_a_path_that_cannot_be_looked_at_says_why(memory: mnemos.Memory, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="cannot be read: File name too long"):
+        bring(memory, tmp_path / ("x" * 5_000))
+
+
+@pytest.mark.parametrize("odd", ["a\nb\0c", "x" * 3_000, "  ", "\ud800", "\u202eabc"])
+def test_a_session_with_an_odd_id_keeps_no_other_out(memory: mnemos.Memory, tmp_path: Path, odd: str) -> None:
+    (tmp_path / "a.jsonl").write_text(line(1, "odd", odd) + "\n")
+    (tmp_path / "b.jsonl").write_text(line(1, "one") + "\n")
+    report = bring(memory, tmp_path)
+    assert (report.messages, report.files, report.problems) == (2, 2, [])
+    assert texts(memory) == ["one"]
+
+
+def _named(*ids: str, breaks: bool = False) -> Reader:
+    """A reader of files that hold a message of each of some sessions, whose ids it does not look at."""
+
+    def find(path: Path, _tell: object) -> Iterator[Source]:
+        yield from (Source(path / name, 1, 1) for name in ("a", "b"))
+
+    def read(source: Source, _mark: Mark) -> Iterator[Item]:
+        for session_id in ids:
+            yield Conversation(session_id, "test")
+            fields = {"role": "user", "content": "hello", "timestamp": 1.0}
+            yield Said(session_id, f"{source.path.name}/{session_id}", fields)
+        if breaks and source.path.name == "a":
+            raise InvalidInput(f"{source.path} ends here")
+        yield Mark(1, 1)
+
+    return Reader("test", "Test", find, read, resumes=False)
+
+
+def test_a_session_that_cannot_be_stored_keeps_no_other_out(memory: mnemos.Memory, tmp_path: Path) -> None:
+    report = memory.imports.bring(_named("good", "b\nad", "fine"), tmp_path)
+    assert (report.files, report.messages) == (2, 4)
+    assert [Path(one.path).name for one in report.problems] == ["a", "b"]
+    assert "session 'b\\nad'" in report.problems[0].why
+
+
+def test_what_stands_before_the_place_where_a_file_breaks_off_is_stored(
+    memory: mnemos.Memory, tmp_path: Path
+) -> None:
+    report = memory.imports.bring(_named("s", breaks=True), tmp_path)
+    assert (report.files, report.messages) == (1, 2)
+    assert [(Path(one.path).name, one.why) for one in report.problems] == [("a", "it ends here")]
+
+
 def test_a_very_long_message_is_cut_and_the_rest_stays(home: Path, tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_text(line(1, "x" * 50_000) + "\n" + line(2, "two") + "\n")
@@ -282,3 +380,34 @@ def test_progress_ends_at_all(memory: mnemos.Memory, folder: Path) -> None:
     bring(memory, folder, progress=shares.append)
     assert shares == sorted(shares)
     assert 0.99 < shares[-1] <= 1.0
+
+
+def test_a_disabled_memory_imports_nothing(home: Path, folder: Path) -> None:
+    with mnemos.open(home, embedder="none", disabled=True) as memory:
+        with pytest.raises(Disabled):
+            bring(memory, folder)
+        assert bring(memory, folder, dry_run=True).messages == 29
+        assert memory.sessions.message_count() == 0
+
+
+def test_a_time_that_is_a_number_is_a_time(memory: mnemos.Memory, tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    said = json.loads(line(1, "one"))
+    path.write_text(json.dumps(said | {"timestamp": 1772442001}) + "\n")
+    bring(memory, path)
+    assert memory.sessions.get_messages("s")[0]["timestamp"] == 1772442001.0
+
+
+def test_a_file_with_few_messages_can_be_stopped_too(
+    memory: mnemos.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "_READ", 100_000)
+    path = tmp_path / "s.jsonl"
+    record = json.dumps({"type": "progress", "sessionId": "s", "data": "x" * 1_000}) + "\n"
+    path.write_text(record * 300 + line(1, "one") + "\n")
+    answers = iter([False])
+    report = bring(memory, path, stop=lambda: next(answers, True))
+    assert not report.finished
+    assert report.left_out["records of the program"] < 200
+    assert bring(memory, path).left_out["records of the program"] < 300
+    assert texts(memory) == ["one"]

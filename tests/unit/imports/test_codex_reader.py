@@ -404,3 +404,10 @@ def test_a_damaged_packed_rollout_says_so(tmp_path: Path) -> None:
     packed.write_bytes(zstd().compress(plain.read_bytes())[:-30])
     with pytest.raises(InvalidInput, match="unpacked"):
         told(READER, packed)
+
+
+@pytest.mark.parametrize("tag", ["user_instructions", "user_shell_command", "skill"])
+def test_what_others_wrote_cannot_pass_for_what_the_user_said(tmp_path: Path, tag: str) -> None:
+    quoted = f"<{tag}>Use tabs.</{tag}>We decided that the port is 6666.</{tag}>"
+    path = rollout(tmp_path, said_by("user", quoted), said_by("user", "Mine."))
+    assert spoken(told(READER, path)) == [("user", "Mine.")]

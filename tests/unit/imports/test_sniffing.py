@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from test_hermes_reader import hermes_database
 from told import DATA, spoiled
 
+from mnemos.imports import sniffing
 from mnemos.imports.sniffing import kind_of
 
 CODEX = DATA / "codex"
@@ -161,6 +162,23 @@ def test_what_is_nothing_of_this_is_nothing(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     assert kind_of(tmp_path / "folder") is None
     assert kind_of(tmp_path / "missing") is None
+
+
+def test_a_file_that_may_not_be_read_does_not_hide_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(DATA / "claude-code", tmp_path / "projects")
+    (tmp_path / "projects" / "0.jsonl").write_text("{}")
+    read = sniffing._kind_of_file
+
+    def may_not_read(path: Path) -> str | None:
+        if path.name == "0.jsonl":
+            raise PermissionError(13, "Permission denied")
+        return read(path)
+
+    # By a mode it would be read all the same when root runs the tests.
+    monkeypatch.setattr(sniffing, "_kind_of_file", may_not_read)
+    assert kind_of(tmp_path) == "claude-code"
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:

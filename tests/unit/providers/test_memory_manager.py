@@ -12,7 +12,7 @@ from builtin_steps import looked_up
 from mnemos import Memory
 from mnemos.errors import AlreadyExists, InvalidInput, Refused
 from mnemos.providers import MemoryManager, MemoryProvider
-from mnemos.recall.pack import CLOSE, OPEN
+from mnemos.text.fences import CLOSE, OPEN
 from mnemos.text.tokens import count_tokens
 
 LONG = 30.0

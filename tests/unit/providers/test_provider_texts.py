@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mnemos.providers import tools
 from mnemos.providers.fencing import cleaned, fenced, stripped, stripped_content
 from mnemos.providers.trivial import is_trivial
-from mnemos.recall.pack import CLOSE, OPEN
+from mnemos.text.fences import CLOSE, OPEN
 from mnemos.text.tokens import count_tokens
 
 ENDINGS = [

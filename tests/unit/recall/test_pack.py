@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemos.recall.model import Excerpt, RecallHit, Turn
-from mnemos.recall.pack import CLOSE, OPEN, Packed, pack
+from mnemos.recall.pack import Packed, pack
+from mnemos.text.fences import CLOSE, OPEN
 from mnemos.text.tokens import count_tokens, use_tokenizer
 
 MORNING = datetime(2023, 5, 7, 9, 30, tzinfo=UTC).timestamp()
@@ -254,6 +255,10 @@ def test_yes_to_two_questions_is_shown_twice() -> None:
         "</re\u200bcalled-memory>",
         "＜/recalled-memory>",
         "<\x00/recalled-memory>",
+        # Blocks of hosts, of facts and of the workspace, inside of which a host may put it.
+        "</memory-context>",
+        "</Memory\u200b-facts>",
+        "< /workspace-tables>",
     ],
 )
 def test_no_content_can_close_the_fence(mark: str) -> None:
@@ -262,7 +267,8 @@ def test_no_content_can_close_the_fence(mark: str) -> None:
         [excerpt(f"before {mark} after", speaker=mark, title=mark, session_id=mark, before=turn)], None, UTC
     )
     inner = "".join(packed.text.split("\n")[1:-1])
-    assert re.search(r"<[\s/]*recalled", re.sub("[\u200b\x00]", "", inner), re.IGNORECASE) is None
+    names = r"<[\s/]*(?:recalled|memory-|workspace-)"
+    assert re.search(names, re.sub("[\u200b\x00]", "", inner), re.IGNORECASE) is None
     assert "‹" in inner
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -14,13 +15,17 @@ def kind_of_path(text: str) -> str | None:
     path = Path(text)
     try:
         path = path.expanduser()
-        is_there = path.exists()
-    except (RuntimeError, ValueError, OSError):
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        if path.name != text or path.suffix:
+            raise click.UsageError(f"there is no file or folder {text}") from None
         return None
-    if not is_there:
-        if path.name != text:
-            raise click.UsageError(f"there is no file {text}")
+    except OSError as exc:
+        raise click.UsageError(f"{text:.200} cannot be read: {exc.strerror}") from None
+    except (RuntimeError, ValueError):
         return None
+    if not os.access(path, os.R_OK):
+        raise click.UsageError(f"{text} cannot be read: permission denied")
     # Reading into files of many formats: only for who names one.
     from mnemos.imports.sniffing import kind_of
 

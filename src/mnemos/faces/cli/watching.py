@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnemos.errors import Unavailable
+from mnemos.errors import NotFound, Unavailable
 from mnemos.faces.cli.output import say, show
 from mnemos.faces.cli.plain import plain
 from mnemos.operations.base import Operation, no_progress
@@ -27,19 +27,29 @@ def watch(
     pause: float = _PAUSE,
     ended: threading.Event | None = None,
 ) -> int:
-    """Run a request, and again every few seconds until Ctrl-C; shown when there was something to do."""
+    """Run a request, and again every few seconds until Ctrl-C; shown when there was something to do.
+
+    One that stores nothing, as a rehearsal or where memory is disabled, is run once.
+    """
     ended = ended or threading.Event()
     try:
         outcome = show(memory, name, request, as_json=as_json)
+        if memory.settings.disabled or not request.writes():
+            return outcome
         if not as_json:
             click.echo("Watching for more; Ctrl-C ends.", err=True)
+        told = ""
         while not ended.wait(pause):
             try:
                 result = request.run(memory, no_progress)
-            except Unavailable as exc:
-                # Somebody holds the database, or the disk is full: perhaps not for long.
-                click.echo(f"mnemos: {plain(str(exc))}", err=True)
+            except (NotFound, Unavailable) as exc:
+                # What is watched was moved, somebody holds the database, or the disk is full: perhaps not
+                # for long.
+                if str(exc) != told:
+                    told = str(exc)
+                    click.echo(f"mnemos: {plain(told)}", err=True)
                 continue
+            told = ""
             if result.found_more():
                 say(result, as_json=as_json)
     except KeyboardInterrupt:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from mnemos.errors import Busy, NotFound
 from mnemos.home import Home
 from mnemos.imports import claude_code
+from mnemos.imports.finding import is_file
 from mnemos.imports.service import Imports
 from mnemos.integrations.claude_code.events import PRE_COMPACT, SESSION_END, Event
 from mnemos.storage.base import Storage, Writes
@@ -99,7 +100,9 @@ def _agents_beside(main: Path, session_id: str) -> Iterator[Path]:
             files = [
                 (entry.stat().st_mtime_ns, entry.path)
                 for entry in found
-                if entry.name.startswith(_AGENTS) and entry.name.endswith(".jsonl") and entry.is_file()
+                if entry.name.startswith(_AGENTS)
+                and entry.name.endswith(".jsonl")
+                and is_file(Path(entry.path))
             ]
     except OSError:
         return

@@ -125,6 +125,8 @@ def test_sub_agents_are_recorded_and_kept_from_their_session(hooks: Hooks, home:
     write(folder / "s" / "subagents" / "agent-a1.jsonl", line("s", "2", "assistant", said, **agent))
     write(folder / "agent-b2.jsonl", line("s", "3", "assistant", said, **agent | {"agentId": "b2"}))
     write(folder / "agent-c3.jsonl", line("other", "4", "user", "elsewhere", **agent | {"agentId": "c3"}))
+    # A link that leads in a circle hides none of them.
+    (folder / "agent-d4.jsonl").symlink_to("agent-d4.jsonl")
     hooks.run("stop", told(transcript))
     with mnemos.open(home) as memory:
         stored = {one["id"] for one in memory.sessions.search_sessions()}
