@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any, Final
 
 import msgspec
@@ -110,6 +111,13 @@ class Line(msgspec.Struct):
     customTitle: str | None = None  # noqa: N815
     aiTitle: str | None = None  # noqa: N815
 
+    def key_in(self, session_id: str) -> str:
+        """What the line is called: where it has no name, by its time and by what it says."""
+        if self.uuid:
+            return self.uuid
+        said = blake2b(msgspec.json.encode(self.message or self.attachment), digest_size=8).hexdigest()
+        return f"{session_id}@{self.timestamp}@{said}"
+
     def queued(self) -> Content:
         """What a user typed while the agent was at work."""
         if self.attachment is None or self.attachment.type != "queued_command":
@@ -211,7 +219,7 @@ class Answer:
         if not texts and not calls and not thoughts:
             yield Left("empty messages")
             return
-        uuids = [line.uuid or f"{self.session_id}@{line.timestamp}" for line in self._lines]
+        uuids = [line.key_in(self.session_id) for line in self._lines]
         model = short(self._lines[0].message.model) if self._lines[0].message else None
         metadata = filled(
             uuid=self._lines[0].uuid,

@@ -164,7 +164,7 @@ class _Transcript:
         found = text_and_results(content, self._told)
         for what, count in found.left.items():
             yield Left(what, count)
-        uuid = line.uuid or f"{session_id}@{line.timestamp}"
+        uuid = line.key_in(session_id)
         for number, fields in enumerate(found.messages):
             metadata = fields.pop("metadata", {}) | filled(uuid=line.uuid)
             yield Said(

@@ -153,6 +153,14 @@ def test_a_line_without_a_time_has_the_one_before_it() -> None:
     assert times["This line lost its time"] == at
 
 
+def test_lines_without_name_and_time_are_told_apart_by_what_they_say(tmp_path: Path) -> None:
+    bare = {"uuid": None, "timestamp": None}
+    path = transcript(tmp_path, spoken("one", **bare), spoken("two", **bare), spoken("one", **bare))
+    keys = [one.key for one in said(read(path))]
+    assert len(set(keys)) == 2
+    assert keys[0] == keys[2]
+
+
 def test_an_unfinished_last_line_is_left_for_the_next_time(tmp_path: Path) -> None:
     whole, half = spoken("one"), json.dumps(spoken("two", uuid="u2"))
     path = transcript(tmp_path, whole, half[:-20], end="")
