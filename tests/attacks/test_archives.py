@@ -566,3 +566,30 @@ def test_a_hostile_note_and_a_hostile_template_are_not_taken(memory: mnemos.Memo
     }
     assert memory.notebook.entries() == []
     assert memory.templates.list_templates() == []
+
+
+@pytest.mark.parametrize("form", ["plain", "gz"])
+def test_folders_without_number_are_not_gone_through(
+    memory: mnemos.Memory, tmp_path: Path, form: str
+) -> None:
+    info = tarfile.TarInfo("a")
+    info.type = tarfile.DIRTYPE
+    head = tar_of([("manifest.json", json.dumps(manifest({})).encode())]).rstrip(b"\0")
+    head += bytes(-len(head) % 512)
+    data = head + info.tobuf() * 20_000 + bytes(1024)
+    path = tmp_path / "a.tar"
+    path.write_bytes(data if form == "plain" else gzip.compress(data))
+    assert refusal(memory, path) == "invalid_input"
+
+
+@pytest.mark.parametrize("name", ["space", "made_at", "mnemos"])
+@pytest.mark.parametrize("text", ["now\n\nEverything is here", "\x1b[2J", "x" * 2_000])
+def test_a_manifest_cannot_say_what_mnemos_does_not_say(
+    memory: mnemos.Memory, tmp_path: Path, name: str, text: str
+) -> None:
+    assert refusal(memory, archive(tmp_path / "a.tar", {}, **{name: text})) == "invalid_input"
+
+
+def test_what_was_left_out_is_told_in_one_line_each(memory: mnemos.Memory, tmp_path: Path) -> None:
+    path = archive(tmp_path / "a.tar", {}, left_out=["a\n\nEverything is here.\n"])
+    assert memory.import_archive(path).left_out == ("a Everything is here.",)

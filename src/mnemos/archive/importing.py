@@ -14,7 +14,7 @@ from mnemos import files
 from mnemos.archive import reading
 from mnemos.archive.model import Brought, Compared
 from mnemos.archive.parts import Part, parts_of
-from mnemos.errors import Corrupt, ReadOnly
+from mnemos.errors import Corrupt, DiskFull, ReadOnly
 from mnemos.sessions.model import dumped
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def bring_in(memory: Memory, path: Path, progress: Progress) -> Report:
             source.manifest.space,
             source.manifest.made_at,
             tuple(brought),
-            _unknown(parts, source),
+            tuple(file.file for file in source.manifest.files if file.file not in source.known),
             tuple(source.manifest.left_out),
         )
         if report.is_new:
@@ -135,15 +135,16 @@ def _store(parts: list[Part], source: reading.Source, progress: Progress) -> lis
     done = []
     for part in parts:
         brought = Brought(part.name)
-        part.bring_in(source, brought)
+        try:
+            part.bring_in(source, brought)
+        except DiskFull as exc:
+            raise DiskFull(
+                "there is no room for all of the archive; what came in so far is kept. Free some disk and "
+                "import it again: it goes on"
+            ) from exc
         done.append(brought)
     advance.done()
     return done
-
-
-def _unknown(parts: list[Part], source: reading.Source) -> tuple[str, ...]:
-    known = {part.name for part in parts}
-    return tuple(file.file for file in source.manifest.files if file.part not in known)
 
 
 def _note(memory: Memory, report: Report) -> None:

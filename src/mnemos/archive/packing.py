@@ -20,6 +20,7 @@ _MODE: Final = 0o600
 _MAGIC: Final = {b"\x28\xb5\x2f\xfd": "zst", b"\x1f\x8b": "gz"}
 # What a compressed file may ask for to be read: ours need 8 MB at most.
 _WINDOW: Final = 27
+_MOST_FOLDERS: Final = 10_000
 _NOT_OURS: Final = (
     ".zip",
     ".zst",
@@ -126,6 +127,7 @@ def members(stream: IO[bytes]) -> Iterator[Member]:
     Only headers are left to ``tarfile``: what it does with long names and extended headers holds as much in
     memory as the archive wants it to, and we write neither.
     """
+    folders = 0
     while True:
         block = _read(stream, _BLOCK)
         if not any(block):
@@ -138,6 +140,10 @@ def members(stream: IO[bytes]) -> Iterator[Member]:
         if info.size < 0:
             raise InvalidInput(f"it says that {shown} has {info.size} bytes")
         if info.type == tarfile.DIRTYPE:
+            folders += 1
+            if folders > _MOST_FOLDERS:
+                # Folders cost nothing to name, and a compressed file can name them without end.
+                raise InvalidInput(f"it has more than {_MOST_FOLDERS:,} folders")
             continue
         if info.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
             raise InvalidInput(

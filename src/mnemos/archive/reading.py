@@ -23,6 +23,7 @@ MOST_BYTES: Final = 64 * 1024**3
 """What an archive may hold, unpacked."""
 _MOST_MANIFEST: Final = 16 * 1024**2
 _MOST_FILES: Final = 10_000
+_LONGEST_TEXT: Final = 1_000
 # Text is packed to a tenth of its size, the same line over and over to a thousandth.
 _TIMES: Final = 1_000
 _SMALL: Final = 100 * 1024**2
@@ -36,15 +37,19 @@ class Source:
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self.folder = folder
         self.manifest = manifest
+        self.known: set[str] = set()
+        """The files that some part asked for."""
         self.is_coming_in = False
         """Whether it is to be stored, and not only compared."""
         self.advance: Callable[[int], None] = lambda _: None
         """Called with the bytes that were read since."""
 
     def path(self, name: str) -> Path:
+        self.known.add(name)
         return self.folder / name
 
     def has(self, name: str) -> bool:
+        self.known.add(name)
         return any(file.file == name for file in self.manifest.files)
 
     def rows(self, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -219,8 +224,13 @@ def _manifest(data: bytes, where: Path) -> Manifest:
         manifest = msgspec.convert(head, Manifest)
     except msgspec.ValidationError as exc:
         raise InvalidInput(f"{where}: its {MANIFEST} makes no sense: {exc}") from exc
+    for text in (manifest.space, manifest.made_at, manifest.mnemos):
+        if len(text) > _LONGEST_TEXT or not text.isprintable():
+            raise InvalidInput(f"{where}: its {MANIFEST} makes no sense: it says {text[:100]!r}")
     _check_names(manifest, where)
-    return manifest
+    # Told to people, line by line.
+    told = [" ".join(reason.split()) for reason in manifest.left_out]
+    return msgspec.structs.replace(manifest, left_out=told)
 
 
 def _check_names(manifest: Manifest, where: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace as altered
@@ -144,9 +145,8 @@ class ConnectClaudeCode(OneClient, Operation, frozen=True, kw_only=True):
 
     def afterwards(self) -> str:
         if self.plugin is not None:
-            return (
-                f"That is a plug-in folder; use it with: claude --plugin-dir {path_of(self.plugin, 'plugin')}"
-            )
+            command = shlex.join(("claude", "--plugin-dir", str(path_of(self.plugin, "plugin"))))
+            return f"That is a plug-in folder; use it with: {command}"
         return CLIENTS[self.client].afterwards
 
 

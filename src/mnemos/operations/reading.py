@@ -13,6 +13,16 @@ from mnemos.operations.wording import called, spoken
 
 _TICKS = re.compile(r"`{3,}")
 _BLANKS = re.compile(r"\s+")
+# Colours and their like, which programs print for terminals; and what else a terminal would obey.
+_COLOURS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_FENCE = re.compile(r"(`{3,})[^`]*|(~{3,}).*")
+_LIKE_A_FENCE = re.compile(r".*(?:```|~~~)")
+_SPAN = r"(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)"
+_TAG = r"(?P<before>\\*)<(?=[A-Za-z/!?])"
+_TAGS = re.compile(_TAG)
+_SPANS = re.compile(_SPAN)
+_SPANS_AND_TAGS = re.compile(f"{_SPAN}|{_TAG}")
 # What is shorter stands open, what is longer is folded away.
 _SHORT = 200
 
@@ -69,8 +79,52 @@ def _call(call: Any) -> str:
 
 
 def _quoted(text: str) -> str:
-    """As a quotation: a fence or a list that was begun in it ends with it."""
-    return "\n".join(f"> {line}".rstrip() for line in _lines(text))
+    """As a quotation: a fence or a list that was begun in it ends with it, and tags are only words.
+
+    A tag would reach beyond it, as a comment that has no end.
+    """
+    return "\n".join(f"> {line}".rstrip() for line in _without_tags(_lines(text)))
+
+
+def _without_tags(lines: list[str]) -> Iterator[str]:
+    """The lines, ``<`` escaped where it might begin a tag; in code, where it cannot, it stays as it is.
+
+    What is code is told only where that is plain: fences at the beginning of lines, and spans in lines
+    without other backticks. Elsewhere a backslash too many does no harm, and a tag would.
+    """
+    fences = _fenced(lines)
+    spoken = [line for line, is_code in zip(lines, fences, strict=True) if not is_code]
+    has_spans = not any("\\`" in line or "`" in _SPANS.sub("", line) for line in spoken)
+    tags = _SPANS_AND_TAGS if has_spans else _TAGS
+    for line, is_code in zip(lines, fences, strict=True):
+        yield line if is_code else tags.sub(_escaped, line)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    before = found["before"]
+    # A span, or behind an odd number of backslashes, which escape it already.
+    return found[0] if before is None or len(before) % 2 else f"{before}\\<"
+
+
+def _fenced(lines: list[str]) -> list[bool]:
+    """Which lines are code in fences; none when that cannot be told for sure."""
+    is_code: list[bool] = []
+    fence = ""
+    for line in lines:
+        opening = _FENCE.fullmatch(line)
+        if fence:
+            is_code.append(True)
+            if line.rstrip() == fence[0] * max(len(fence), len(line.rstrip())):
+                fence = ""
+        elif opening:
+            is_code.append(True)
+            fence = opening[1] or opening[2]
+        else:
+            is_code.append(False)
+        unsure = _LIKE_A_FENCE.match(line) and not (opening or line.rstrip() == fence)
+        if unsure:
+            return [False] * len(lines)
+    return is_code
 
 
 def _folded(title: str, text: str) -> str:
@@ -96,7 +150,8 @@ def _readable(arguments: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    return text.replace("\0", "\ufffd").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    plain = _COLOURS.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    return _CONTROLS.sub("\ufffd", plain).split("\n")
 
 
 def _line(text: str) -> str:
@@ -106,7 +161,7 @@ def _line(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    plain = _BLANKS.sub(" ", text).strip()
+    plain = _BLANKS.sub(" ", " ".join(_lines(text))).strip()
     ticks = "`" * (max((len(run) for run in re.findall(r"`+", plain)), default=0) + 1)
     pad = " " if plain.startswith("`") or plain.endswith("`") else ""
     return f"{ticks}{pad}{plain}{pad}{ticks}"

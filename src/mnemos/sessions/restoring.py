@@ -25,7 +25,7 @@ Placed = Callable[[int, int], None]
 class Outcome(StrEnum):
     CREATED = "created"
     COMPLETED = "completed"
-    """It was there with its first messages, and has all of them now."""
+    """It was there with its first messages, and has all of them now, or as it was before it ended."""
     THERE = "there"
     """It was there with all of them, perhaps with more."""
     OTHER = "other"
@@ -140,14 +140,19 @@ def _complete(
         if not is_same(row, incoming):
             return Outcome.OTHER, 0
         placed(number, row.id)
-    return Outcome.THERE, 0
+    # With more messages it went on here, and not there.
+    went_on = next(there, None) is None and storage.write(lambda tx: _renew(tx, session))
+    return Outcome.COMPLETED if went_on else Outcome.THERE, 0
 
 
-def _renew(tx: Writes, session: SessionRow) -> None:
-    """What a session that went on elsewhere has become there: filled in, counted on, ended."""
+def _renew(tx: Writes, session: SessionRow) -> bool:
+    """What a session that went on elsewhere has become there: filled in, counted on, ended.
+
+    False when it was all that before.
+    """
     here = tx.sessions.get(session.id)
     if here is None:
-        return
+        return False
     tx.sessions.fill(replace(session, parent_session_id=None))
     more = [
         max(0, session.input_tokens - here.input_tokens),
@@ -157,6 +162,7 @@ def _renew(tx: Writes, session: SessionRow) -> None:
         tx.sessions.add_tokens(session.id, *more)
     if session.ended_at is not None and here.ended_at is None:
         tx.sessions.end(session.id, session.end_reason or "", session.ended_at)
+    return tx.sessions.get(session.id) != here
 
 
 def _append_all(

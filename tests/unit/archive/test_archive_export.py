@@ -11,6 +11,7 @@ import pytest
 from archived import manifest_of
 
 import mnemos
+from mnemos.archive.parts import facts
 from mnemos.errors import AlreadyExists, InvalidInput, NotFound
 from mnemos.testing import FixedClock
 
@@ -223,3 +224,26 @@ def test_an_archive_made_while_everything_changes_can_be_imported(
     assert sum(part.not_taken for part in report.parts) == 0
     assert other.compare_archive(tmp_path / "a.tar.zst").holds_all
     assert all(check.ok for check in other.doctor())
+
+
+def test_facts_that_are_replaced_meanwhile_are_of_one_moment(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(facts, "_PAGE", 2)
+    writing = opened("first")
+    exporting, copy = opened("first"), opened("copy")
+    for number in range(9):
+        writing.facts.write(f"V[key{number}]: first")
+
+    def replace_some(_: float) -> None:
+        if len(written) > 40:
+            return
+        number = len(written) % 9
+        writing.facts.write(f"V[key{number}]: {len(written)}")
+        written.append(number)
+
+    written: list[int] = []
+    exporting.export(tmp_path / "a.tar", replace_some)
+    assert len(written) > 9
+    copy.import_archive(tmp_path / "a.tar")
+    assert copy.compare_archive(tmp_path / "a.tar").holds_all

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,7 +14,8 @@ import mnemos
 from mnemos import files
 from mnemos.archive.importing import Report
 from mnemos.archive.model import Brought
-from mnemos.errors import Busy, Disabled, ReadOnly
+from mnemos.archive.parts.facts import FactPart
+from mnemos.errors import Busy, Disabled, DiskFull, ReadOnly
 from mnemos.testing import FixedClock
 
 Opened = Callable[..., mnemos.Memory]
@@ -427,3 +429,47 @@ def fill_template(memory: mnemos.Memory, name: str) -> None:
     memory.sessions.append_message("elsewhere", "assistant", None, tool_calls=[call])
     memory.sessions.append_message("elsewhere", "tool", "ok", tool_name="other", tool_call_id="c1")
     assert memory.templates.create_template("elsewhere", name) is not None
+
+
+def test_a_session_that_ended_since_ends_here_too(opened: Opened, tmp_path: Path) -> None:
+    first, second = opened("first", clock=FixedClock()), opened("second")
+    first.sessions.create_session("s", "cli")
+    first.sessions.append_message("s", "user", "hello")
+    first.export(tmp_path / "before")
+    second.import_archive(tmp_path / "before")
+    first.sessions.end_session("s", "done")
+    first.sessions.set_title("s", "A title")
+    first.sessions.update_token_counts("s", 5, 6)
+    first.export(tmp_path / "after")
+    assert of(second.import_archive(tmp_path / "after"), "sessions").updated == 1
+    assert second.sessions.export_session("s") == first.sessions.export_session("s")
+    assert second.compare_archive(tmp_path / "after").holds_all
+    assert of(second.import_archive(tmp_path / "after"), "sessions").there == 1
+    assert of(second.import_archive(tmp_path / "before"), "sessions").there == 1
+
+
+def test_a_file_of_a_known_part_that_nobody_reads_is_told(
+    filled: mnemos.Memory, opened: Opened, tmp_path: Path
+) -> None:
+    filled.export(tmp_path / "folder")
+    manifest = manifest_of(tmp_path / "folder")
+    (tmp_path / "folder" / "more.jsonl").write_text("")
+    empty = {"rows": 0, "bytes": 0, "sha256": hashlib.sha256(b"").hexdigest()}
+    manifest["files"].append({"file": "more.jsonl", "part": "sessions", **empty})
+    (tmp_path / "folder" / "manifest.json").write_text(json.dumps(manifest))
+    assert opened("second").import_archive(tmp_path / "folder").unknown == ("more.jsonl",)
+
+
+def test_an_import_without_room_says_that_it_goes_on(
+    archive: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise DiskFull("no room; nothing of this call was stored")
+
+    other = opened("second")
+    with monkeypatch.context() as patch:
+        patch.setattr(FactPart, "bring_in", full)
+        with pytest.raises(DiskFull, match="again"):
+            other.import_archive(archive)
+    assert of(other.import_archive(archive), "sessions").there == 2
+    assert other.compare_archive(archive).holds_all

@@ -115,3 +115,36 @@ def test_halves_of_characters_and_parts_can_be_written(tmp_path: Path) -> None:
         assert (tmp_path / "c.txt").read_text() == (tmp_path / "a.md").read_text()
         memory.call("sessions_export", {"path": str(tmp_path / "d.md"), "format": "jsonl"})
         assert (tmp_path / "d.md").read_text().startswith('{"id"')
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("<!-- a", r"\<!-- a"),
+        ("a <b>c</b>", r"a \<b>c\</b>"),
+        (r"\<b> \\<b>", r"\<b> \\\<b>"),
+        ("`<i>` and <i>", r"`<i>` and \<i>"),
+        ("``a ` <i>`` <i>", r"``a ` <i>`` \<i>"),
+        ("one `\ntwo ` <i> `", r"one `|two ` \<i> `"),
+        (r"\`<i>`", r"\`\<i>`"),
+        ("```html\n<div>\n```\n<p>", r"```html|<div>|```|\<p>"),
+        ("~~~\n<div>\n```\n<p>", "~~~|<div>|```|<p>"),
+        ("- ```\n  <i>\n  ```\n<p>", r"- ```|  \<i>|  ```|\<p>"),
+        ("```\n <i>\n  ```\n<p>", r"```| \<i>|  ```|\<p>"),
+        ("1 < 2 <= 3 <3", "1 < 2 <= 3 <3"),
+    ],
+)
+def test_no_tag_that_is_said_is_one(said: str, shown: str) -> None:
+    page = written([{"role": "user", "content": said}])
+    quoted = page.split("UTC\n\n", 2)[-1].strip().split("\n")
+    assert quoted == [f"> {line}" for line in shown.split("|")]
+
+
+def test_nothing_that_is_written_commands_a_terminal() -> None:
+    said = "\x1b[31mred\x1b[0m \x1b]0;title\x07 \x9b2J \x08\ttab"
+    page = written(
+        [{"role": "user", "content": said}, {"role": "tool", "tool_name": said, "content": said}], title=said
+    )
+    assert "> red " in page
+    assert "\ttab" in page
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", page)

@@ -93,7 +93,9 @@ class FactPart:
 
     def pointed_at(self) -> set[int]:
         """The messages that facts came from."""
-        return {row.message_id for row in self._facts() if row.message_id is not None}
+        return self._storage.read(
+            lambda tx: {row.message_id for row in _facts(tx) if row.message_id is not None}
+        )
 
     # --- out --------------------------------------------------------------------------------
 
@@ -103,32 +105,23 @@ class FactPart:
     def write(self, out: Out) -> None:
         # What is used while we are read shall not be counted twice, nor be forgotten.
         self._memory.facts.flush()
-        last = 0
+        # In one view: read at two moments, a fact and the one that replaced it might both be live.
+        self._storage.read(lambda tx: self._write(tx, out))
+
+    def _write(self, tx: Reads, out: Out) -> None:
         with out.lines(NAME, FACTS) as lines:
-            for fact in self._facts():
+            for fact in _facts(tx):
                 lines.write(_told(self._line(fact)))
-                last = fact.id
                 out.advance(1)
         out.count("facts", lines.rows)
-        # After the facts: the scopes of those that were just written are in it, too.
-        scopes = self._storage.read(lambda tx: tx.facts.newest_scopes(_ALL))
         with out.lines(NAME, SCOPES) as lines:
             # Made in this order again, those touched at one moment are listed as they are here.
-            for scope in sorted(scopes, key=lambda scope: scope.id):
+            for scope in sorted(tx.facts.newest_scopes(_ALL), key=lambda scope: scope.id):
                 lines.write(_told(ScopeLine(scope.label, scope.opened_at, scope.touched_at, scope.closed_at)))
         out.count("scopes", lines.rows)
         with out.lines(NAME, CONFLICTS) as lines:
-            for older, newer in reversed(self._storage.read(lambda tx: tx.facts.conflicts(_ALL))):
-                if max(older.id, newer.id) <= last:
-                    lines.write({"older": older.id, "newer": newer.id})
-
-    def _facts(self) -> Iterator[FactRow]:
-        wanted, after = Wanted(states=_STATES), 0
-        while page := self._storage.read(
-            lambda tx: tx.facts.listed(wanted, after=after, through=_ALL, limit=_PAGE)  # noqa: B023
-        ):
-            yield from page
-            after = page[-1].id
+            for older, newer in reversed(tx.facts.conflicts(_ALL)):
+                lines.write({"older": older.id, "newer": newer.id})
 
     def _line(self, fact: FactRow) -> FactLine:
         place = None if fact.message_id is None else self._places.of_ids.get(fact.message_id)
@@ -273,6 +266,14 @@ class FactPart:
             name("actor", line.actor)
         except InvalidInput as exc:
             raise type(exc)(f"{place}: {exc}") from exc
+
+
+def _facts(tx: Reads) -> Iterator[FactRow]:
+    """All of them by id, a page at a time: there may be many."""
+    wanted, after = Wanted(states=_STATES), 0
+    while page := tx.facts.listed(wanted, after=after, through=_ALL, limit=_PAGE):
+        yield from page
+        after = page[-1].id
 
 
 def _is_visible(text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import stat
 from pathlib import Path
@@ -61,7 +62,7 @@ def replace(path: Path, data: bytes) -> None:
     try:
         real.parent.mkdir(parents=True, exist_ok=True)
         mode = stat.S_IMODE(real.stat().st_mode) if real.exists() else _PRIVATE
-        fresh.unlink(missing_ok=True)
+        _tidy(real)
         write_new(fresh, data)
         fresh.chmod(mode)
         fresh.replace(real)
@@ -74,7 +75,9 @@ def replace(path: Path, data: bytes) -> None:
 def remove(path: Path, folders: list[Path]) -> None:
     """Remove a file, and of the folders those that are empty; a link to it stays."""
     try:
-        _real(path).unlink(missing_ok=True)
+        real = _real(path)
+        real.unlink(missing_ok=True)
+        _tidy(real)
     except OSError as exc:
         raise unwritten(exc, path) from exc
     for folder in folders:
@@ -83,6 +86,24 @@ def remove(path: Path, folders: list[Path]) -> None:
         except OSError:
             # Somebody keeps something of his own there.
             return
+
+
+def _tidy(real: Path) -> None:
+    """Remove what killed processes left of a file: settings may hold keys, and nobody looks there."""
+    for left in real.parent.glob(f".{glob.escape(real.name)}.*.new"):
+        process = left.name.removesuffix(".new").rpartition(".")[2]
+        if process == str(os.getpid()) or (process.isdecimal() and not _is_running(int(process))):
+            _discard(left)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
 
 
 def _real(path: Path) -> Path:

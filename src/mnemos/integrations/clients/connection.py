@@ -68,8 +68,9 @@ def carry_out(asked: Asked, here: Surroundings) -> Plan:
     """Do what is to be done, and say what was; nobody else does so meanwhile."""
     records = _records(asked)
     if not plan(asked, here).changes:
-        if asked.undo and asked.home.is_dir():
-            _forget(asked, here, records)
+        if asked.undo and _remembered(asked, here, records):
+            with records.locked():
+                _forget(asked, here, records)
         return plan(asked, here)
     with records.locked():
         planned = plan(asked, here)
@@ -79,6 +80,8 @@ def carry_out(asked: Asked, here: Surroundings) -> Plan:
                 remarks += _by_tool(planned.tool, asked, here, change, records)
             else:
                 editing.make(change, records)
+        if asked.undo:
+            _forget(asked, here, records)
     return Plan(planned.changes, planned.tool, tuple(remarks))
 
 
@@ -137,7 +140,10 @@ def _by_tool(tool: Tool, asked: Asked, here: Surroundings, change: Change, recor
         if asked.undo:
             records.drop(change.path)
         else:
-            editing.remember(change, records, config_files.read(change.path))
+            now = config_files.read(change.path)
+            # What somebody else wrote meanwhile would be lost with the bytes from before: then only our
+            # entry is taken out again.
+            editing.remember(change, records, now if _kept_the_rest(change, now) else change.after)
         return []
     work = editing.disconnecting if asked.undo else editing.connecting
     again = work(change.target, records)
@@ -149,6 +155,19 @@ def _by_tool(tool: Tool, asked: Asked, here: Surroundings, change: Change, recor
     ]
 
 
+def _kept_the_rest(change: Change, now: bytes | None) -> bool:
+    """Whether all that stood in the settings is there as it was; a program may have added to it."""
+    target = change.target
+    table, own = target.additions[0].path
+    before, after = (
+        target.format.value(config_files.text_of(data, target.path), str(target.path))
+        for data in (change.before, now)
+    )
+    servers = {name: entry for name, entry in after.get(table, {}).items() if name != own}
+    rest = {name: after.get(name) for name in before}
+    return before == (rest | {table: servers} if table in before else rest)
+
+
 def _is_there(target: Target) -> bool:
     text = config_files.text_of(config_files.read(target.path), target.path)
     values = target.format.value(text, str(target.path))
@@ -156,11 +175,14 @@ def _is_there(target: Target) -> bool:
 
 
 def _forget(asked: Asked, here: Surroundings, records: Records) -> None:
-    """What somebody else took out is not ours any more."""
-    for target in [] if asked.plugin else _targets(asked, here):
-        if records.of(target.path) is not None:
-            with records.locked():
-                records.drop(target.path)
+    """What somebody else took out, or we before we were killed, is not ours any more."""
+    for path in _remembered(asked, here, records):
+        records.drop(path)
+
+
+def _remembered(asked: Asked, here: Surroundings, records: Records) -> list[Path]:
+    targets = [] if asked.plugin else _targets(asked, here)
+    return [target.path for target in targets if records.of(target.path) is not None]
 
 
 def _absent(client: Client) -> str:

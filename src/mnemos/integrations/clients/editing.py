@@ -10,6 +10,8 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import structs
+
 from mnemos.errors import Busy, Refused
 from mnemos.integrations.clients import config_files, differences
 from mnemos.integrations.clients.edits import (
@@ -76,6 +78,7 @@ def connecting(target: Target, records: Records) -> Change | None:
     if not wanted and not _stale(kept, target, values):
         return None
     base, _ = _without_us(target, current, kept, records) if kept else (current, False)
+    added = _added_by_others(target, config_files.text_of(current, target.path)) if kept else {}
     text = config_files.text_of(base, target.path)
     written: list[Written] = []
     for addition in target.additions:
@@ -83,7 +86,8 @@ def connecting(target: Target, records: Records) -> Change | None:
         if holds(values, addition):
             continue
         _check_free(target, values, addition)
-        text, trace = target.format.add(text, addition, str(target.path))
+        whole = structs.replace(addition, value=addition.value | added.get(addition.path, {}))
+        text, trace = target.format.add(text, whole, str(target.path))
         written.append(Written(addition=addition, trace=trace))
     after = text.encode() if written or base is not None else None
     return None if after == current else Change(target, current, after, base, tuple(written))
@@ -188,6 +192,19 @@ def _without_us(
     if kept.backup is None and kept.digest and not text.strip():
         return None, False
     return text.encode(), False
+
+
+def _added_by_others(target: Target, text: str) -> dict[tuple[str, ...], dict[str, object]]:
+    """What a person or the program put into our entries besides what we write there, by their paths."""
+    where = str(target.path)
+    values = target.format.value(text, where)
+    found = {}
+    for addition in target.additions:
+        keys = None if addition.is_item else located(values, addition)
+        if keys is not None and starts_mnemos(at(values, keys)):
+            entry = target.format.entry(text, keys, where)
+            found[addition.path] = {name: one for name, one in entry.items() if name not in addition.value}
+    return found
 
 
 def _cut_out(target: Target, text: str, kept: Kept) -> str:

@@ -57,6 +57,10 @@ class Format(Protocol):
         """The text with an addition that it does not hold yet."""
         ...
 
+    def entry(self, text: str, keys: Keys, where: str) -> dict[str, Any]:
+        """The object that stands there, such that it can be added again; nothing for what is none."""
+        ...
+
     def remove(self, text: str, keys: Keys, trace: Trace, where: str) -> str:
         """The text without what stands there, and without what was made for it if that is left empty."""
         ...
@@ -73,7 +77,7 @@ def located(value: Any, addition: Addition) -> Keys | None:
     for number, item in enumerate(inside):
         below = _commands(item)
         for place, command in enumerate(below):
-            if command in _commands(addition.value):
+            if command is not None and command in _commands(addition.value):
                 # A person may have put another hook beside ours.
                 within: Keys = ("hooks", place) if len(below) > 1 else ()
                 return (*addition.path, number, *within)
@@ -104,8 +108,8 @@ def starts_the_same(present: Any, wanted: Any) -> bool:
     """Whether two entries start the same program with the same arguments."""
     if not isinstance(present, Mapping):
         return False
-    own, other = (list(one.get("args") or ()) for one in (present, wanted))
-    return present.get("command") == wanted.get("command") and own == other
+    own, other = (one.get("args") or [] for one in (present, wanted))
+    return present.get("command") == wanted.get("command") and bool(own == other)
 
 
 def starts_mnemos(present: Any) -> bool:
@@ -127,6 +131,7 @@ def option(present: Mapping[str, Any], name: str) -> str | None:
 
 
 def _commands(item: Any) -> list[Any]:
-    """The commands of a group of hooks."""
+    """What each hook of a group runs; None for one that runs nothing."""
     hooks = item.get("hooks") if isinstance(item, Mapping) else None
-    return [hook.get("command") for hook in hooks if isinstance(hook, Mapping)] if hooks else []
+    listed = hooks if isinstance(hooks, list) else []
+    return [hook.get("command") if isinstance(hook, Mapping) else None for hook in listed]

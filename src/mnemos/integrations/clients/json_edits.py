@@ -33,6 +33,13 @@ class Json:
         expected = _with(document.value, addition)
         return self._checked(changed, expected, where), trace
 
+    def entry(self, text: str, keys: Keys, where: str) -> dict[str, Any]:
+        document = self._document(text, where)
+        if not isinstance(at(document.value, keys), Mapping):
+            return {}
+        found: dict[str, Any] = document.plain(_inside(document, keys))
+        return found
+
     def remove(self, text: str, keys: Keys, trace: Trace, where: str) -> str:
         document = self._document(text, where)
         expected = _without(document.value, keys)

@@ -50,6 +50,7 @@ class Document:
     def __init__(self, text: str, where: str, *, comments: bool) -> None:
         self.text = text
         self._where = where
+        self._reads_comments = comments
         plain = " " + text[1:] if text.startswith(BOM) else text
         self.bare = _without_comments(plain) if comments else plain
         """The text without its comments."""
@@ -73,6 +74,10 @@ class Document:
                 return None
             start = part.value
         return self._parts(start, kind, keys)
+
+    def plain(self, inside: Container) -> Any:
+        """What stands there, with numbers that are numbers."""
+        return json.loads(self._clean[inside.open : inside.close + 1])
 
     def _parts(self, start: int, kind: str, keys: Keys) -> Container:
         if self._clean[start] != kind:
@@ -136,7 +141,11 @@ class Document:
             column -= 1
         comment = self.text[position : position + 2] in ("//", "/*")
         if comment and self.bare[position : position + 2] == self.text[position : position + 2]:
-            message = "a comment, which this program does not read"
+            message = (
+                "a comment without an end"
+                if self._reads_comments
+                else "a comment, which this program does not read"
+            )
         raise InvalidInput(
             f"{self._where} is not JSON: line {line}, column {column}: {message}. "
             "Mend it there, or move the file away; nothing was changed"

@@ -43,6 +43,11 @@ class Records:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Nobody else connects or disconnects with this home meanwhile."""
+        try:
+            # The home itself may not be there yet, and is nobody else's to look into.
+            self._folder.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+        except OSError as exc:
+            raise files.unwritten(exc, self._folder.parent) from exc
         with files.locked(self._folder, _LOCK, _SECONDS):
             yield
 
@@ -72,9 +77,10 @@ class Records:
         kept = known.pop(str(path), None)
         if kept is None:
             return
-        self._save(known)
         if kept.backup:
+            # First: a copy without a record would stay for ever, a record without a copy is dropped again.
             config_files.remove(self._folder / kept.backup, [])
+        self._save(known)
 
     def backup_of(self, path: Path) -> Path | None:
         kept = self.of(path)

@@ -46,6 +46,11 @@ class Toml:
             raise Refused(f"{where} is written in a way that cannot be changed safely; change it by hand")
         return changed, Trace()
 
+    def entry(self, text: str, keys: Keys, where: str) -> dict[str, Any]:
+        self.value(text, where)
+        found = at(tomllib.loads(text.removeprefix(_BOM)), keys)
+        return dict(found) if isinstance(found, Mapping) else {}
+
     def remove(self, text: str, keys: Keys, trace: Trace, where: str) -> str:
         value = self.value(text, where)
         expected = _without(value, keys)
@@ -71,7 +76,7 @@ def _with(value: dict[str, Any], addition: Addition) -> dict[str, Any]:
     changed = inside = dict(value)
     for name in addition.path[:-1]:
         inside[name] = inside = dict(inside.get(name, {}))
-    inside[addition.path[-1]] = addition.value
+    inside[addition.path[-1]] = _loaded("\n".join(_members(addition.value)))
     return changed
 
 
@@ -92,22 +97,38 @@ def _without(value: dict[str, Any], keys: Keys) -> list[Any]:
 def _fragment(text: str, addition: Addition) -> str:
     """The table as text, set apart from what stands before it."""
     newline = "\r\n" if "\r\n" in text else "\n"
-    lines = [f"[{'.'.join(addition.path)}]"]
-    lines += [f"{name} = {tomlkit.item(value).as_string()}" for name, value in addition.value.items()]
+    lines = [f"[{'.'.join(addition.path)}]", *_members(addition.value)]
     apart = "" if not text.removeprefix(_BOM) else newline
     ended = "" if not apart or text.endswith("\n") else newline
     return ended + apart + newline.join(lines) + newline
 
 
+def _members(value: Mapping[str, Any]) -> list[str]:
+    """Each member of a table on a line."""
+    return [f"{tomlkit.key(name).as_string()} = {_inline(one).as_string()}" for name, one in value.items()]
+
+
+def _inline(value: Any) -> Any:
+    """A value that fits on the line of its name."""
+    if not isinstance(value, Mapping):
+        return tomlkit.item(value)
+    table = tomlkit.inline_table()
+    for name, one in value.items():
+        table.append(name, _inline(one))
+    return table
+
+
 def _put_inline(text: str, addition: Addition) -> str:
     """The text with the addition in a table that is written in braces, which no header may add to."""
-    document = tomlkit.parse(text.removeprefix(_BOM))
-    inside: Any = document
-    for name in addition.path[:-1]:
-        inside = inside[name]
-    table = tomlkit.inline_table()
-    table.update(addition.value)
-    inside[addition.path[-1]] = table
+    try:
+        document = tomlkit.parse(text.removeprefix(_BOM))
+        inside: Any = document
+        for name in addition.path[:-1]:
+            inside = inside[name]
+        inside[addition.path[-1]] = _inline(addition.value)
+    except tomlkit.exceptions.TOMLKitError:
+        # What it does not read, nobody changes: the text as it is does not say what is expected.
+        return text
     return text[: text.startswith(_BOM)] + tomlkit.dumps(document)
 
 

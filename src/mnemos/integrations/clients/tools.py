@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ class Tool:
 
     def line(self, arguments: Sequence[str]) -> str:
         """The command as a person reads it."""
-        return " ".join((self.program, *arguments))
+        return shlex.join((self.program, *arguments))
 
     def run(self, surroundings: Surroundings, arguments: Sequence[str]) -> str:
         """Run it; empty when it says that it worked, else what went wrong."""

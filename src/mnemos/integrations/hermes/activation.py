@@ -10,6 +10,8 @@ import re
 from typing import Final
 
 FILE: Final = "config.yaml"
+_BOM: Final = "\ufeff"
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _MEMORY: Final = re.compile(r"memory[ \t]*:[ \t]*(?:#.*)?$")
 _OTHER_MEMORY: Final = re.compile(r"""(?:memory|"memory"|'memory')[ \t]*:""")
 _PROVIDER: Final = re.compile(r"([ \t]+)provider[ \t]*:(?:[ \t]+(.*?))?[ \t]*$")
@@ -19,32 +21,47 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]+")
 
 def provider(text: str) -> str | None:
     """The provider that is named, empty for none; None when that cannot be told."""
-    lines = text.splitlines()
+    lines = [_bare(line) for line in _lines(text)]
     table = _table(lines)
     if table is None:
         return None if any(_OTHER_MEMORY.match(line) for line in lines) or _is_flow(lines) else ""
     at = _provider_line(lines, table)
-    return "" if at is None else _named(lines[at])
+    if at is None:
+        return ""
+    return None if _goes_on(lines, at) else _named(lines[at])
 
 
 def using(text: str, name: str) -> str:
     """The text with another provider; for one that ``provider`` understands. Line breaks stay as they are."""
-    end = "\r\n" if "\r\n" in text else "\n"
-    lines = text.removesuffix(end).split(end) if text else []
-    table = _table(lines)
+    mark, lines = text[: text.startswith(_BOM)], _lines(text)
+    bare = [_bare(line) for line in lines]
+    end = lines[0][len(bare[0]) :] or "\n" if lines else "\n"
+    table = _table(bare)
     value = name or "''"
     if table is None:
-        head = [*lines, ""] if lines and lines[-1].strip() else lines
-        return end.join([*head, "memory:", f"  provider: {value}"]) + end
-    at = _provider_line(lines, table)
+        ended = "" if not lines or lines[-1] != bare[-1] else end
+        apart = end if lines and bare[-1].strip() else ""
+        return f"{text}{ended}{apart}memory:{end}  provider: {value}{end}"
+    at = _provider_line(bare, table)
     if at is None:
-        lines.insert(table + 1, f"{_indent(lines, table)}provider: {value}")
+        closing = lines[table][len(bare[table]) :]
+        lines[table] = bare[table] + (closing or end)
+        lines.insert(table + 1, f"{_indent(bare, table)}provider: {value}{closing}")
     else:
-        found = _PROVIDER.match(_without_comment(lines[at]))
+        found = _PROVIDER.match(_without_comment(bare[at]))
         indent = found[1] if found else "  "
-        comment = lines[at][len(_without_comment(lines[at])) :]
-        lines[at] = f"{indent}provider: {value}{comment}"
-    return end.join(lines) + (end if text.endswith(end) else "")
+        rest = lines[at][len(_without_comment(bare[at])) :]
+        lines[at] = f"{indent}provider: {value}{rest}"
+    return mark + "".join(lines)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines with their ends, which may differ from line to line; without the mark before the first."""
+    return _LINE.findall(text.removeprefix(_BOM))
+
+
+def _bare(line: str) -> str:
+    return line.rstrip("\r\n")
 
 
 def _table(lines: list[str]) -> int | None:
@@ -72,6 +89,14 @@ def _indent(lines: list[str], table: int) -> str:
             own = line[: len(line) - len(line.lstrip())]
             return own or "  "
     return "  "
+
+
+def _goes_on(lines: list[str], at: int) -> bool:
+    """Whether what a line says goes on below it."""
+    own = len(lines[at]) - len(lines[at].lstrip())
+    following = (line for line in lines[at + 1 :] if line.strip() and not line.lstrip().startswith("#"))
+    line = next(following, "")
+    return len(line) - len(line.lstrip()) > own
 
 
 def _named(line: str) -> str | None:

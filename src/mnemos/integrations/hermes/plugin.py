@@ -133,14 +133,14 @@ def connect(steps: list[Step], hermes: Path, records: Records) -> None:
     """Do what was planned, each file in one step, and remember what was there before."""
     first = _first_file(hermes)
     made = config_files.missing_folders(first)
+    if made:
+        records.keep(first, digest="", original=None, folders=made, written=[])
     for step in steps:
         text = step.text or ""
         if step.path == hermes / activation.FILE:
             was = config_files.read(step.path)
             records.keep(step.path, digest=digest_of(text.encode()), original=was, folders=[], written=[])
-        files.replace(step.path, text)
-    if made:
-        records.keep(first, digest="", original=None, folders=made, written=[])
+        config_files.replace(step.path, text.encode())
 
 
 def disconnect(steps: list[Step], hermes: Path, records: Records) -> None:
@@ -149,9 +149,11 @@ def disconnect(steps: list[Step], hermes: Path, records: Records) -> None:
     kept = records.of(first)
     for step in steps:
         if step.text is not None:
-            files.replace(step.path, step.text)
-        elif files.remove(step.path) and step.path.parent.name == NAME:
-            _tidy(step.path.parent)
+            config_files.replace(step.path, step.text.encode())
+        else:
+            config_files.remove(step.path, [])
+            if step.path.parent.name == NAME:
+                _tidy(step.path.parent)
     # The innermost is gone.
     config_files.remove(first, [Path(one) for one in kept.folders if Path(one).exists()] if kept else [])
     for path in (first, hermes / activation.FILE):

@@ -207,3 +207,47 @@ def test_the_entry_for_the_registry_of_servers_is_of_this_version() -> None:
     assert entry["version"] == package["version"] == __version__
     assert (package["identifier"], package["packageArguments"][0]["value"]) == ("mnemos", "mcp")
     assert len(entry["description"]) <= 100
+
+
+MEANWHILE = """
+path.write_text(json.dumps(json.loads(path.read_text()) | {"numStartups": 4}, indent=2))
+"""
+
+
+def test_what_a_running_claude_code_wrote_during_connecting_is_not_taken_back(
+    memory: Memory, person: Path
+) -> None:
+    install(person, "claude", CLAUDE + MEANWHILE)
+    path = put(person / ".claude.json", '{"numStartups": 3}')
+    connect(memory, "claude_code", no_hooks=True)
+    install(person, "claude", CLAUDE)
+    connect(memory, "claude_code", undo=True)
+    assert json.loads(path.read_text())["numStartups"] == 4
+
+
+@pytest.mark.parametrize("group", ['{"hooks": true}', '{"hooks": ["x", 7]}', "7", "null"])
+def test_hooks_of_another_shape_stay(group: str, memory: Memory, person: Path) -> None:
+    text = f'{{"hooks": {{"Stop": [{group}]}}}}'
+    path = put(person / ".claude/settings.json", text)
+    connect(memory, "claude_code")
+    assert len(json.loads(path.read_text())["hooks"]["Stop"]) == 2
+    connect(memory, "claude_code", undo=True)
+    assert path.read_text() == text
+
+
+def test_a_hook_beside_something_else_is_found_at_its_place(memory: Memory, person: Path) -> None:
+    connect(memory, "claude_code")
+    path = person / ".claude/settings.json"
+    said = json.loads(path.read_text())
+    said["hooks"]["Stop"][0]["hooks"].insert(0, "not a hook")
+    path.write_text(json.dumps(said))
+    connect(memory, "claude_code", undo=True)
+    assert json.loads(path.read_text()) == {"hooks": {"Stop": [{"hooks": ["not a hook"]}]}}
+
+
+def test_commands_that_are_shown_can_be_typed(memory: Memory, person: Path) -> None:
+    folder = person / "a plug-in"
+    assert f"claude --plugin-dir '{folder}'" in connect(memory, "claude_code", plugin=str(folder))["text"]
+    install(person, "claude", CLAUDE)
+    with Memory.at(person / "my memory") as other:
+        assert f"--home '{person / 'my memory'}'" in connect(other, "claude_code", print=True)["text"]

@@ -26,6 +26,7 @@ from client_settings import (
 from mnemos import Memory
 from mnemos.errors import InvalidInput, PermissionDenied, Refused
 from mnemos.integrations.clients import places
+from mnemos.integrations.clients.records import Records
 
 # --- in and out ----------------------------------------------------------------------------------
 
@@ -375,3 +376,77 @@ def test_the_command_is_the_running_one_or_python_itself(tmp_path: Path) -> None
 def test_python_can_run_the_package() -> None:
     done = subprocess.run([sys.executable, "-m", "mnemos", "--version"], capture_output=True, check=True)
     assert done.stdout.startswith(b"mnemos ")
+
+
+@pytest.mark.parametrize(
+    "entry", ['{"command": "x", "args": true}', '{"command": "/bin/mnemos", "args": 7}', "true", "[]"]
+)
+def test_an_entry_of_another_shape_is_refused_and_stays(entry: str, memory: Memory, person: Path) -> None:
+    text = f'{{"mcpServers": {{"mnemos": {entry}}}}}'
+    path = put(person / ".cursor/mcp.json", text)
+    for undo in (False, True):
+        with pytest.raises(Refused):
+            connect(memory, "cursor", undo=undo)
+    assert path.read_text() == text
+
+
+def test_the_home_that_connecting_makes_is_private(memory: Memory, person: Path) -> None:
+    connect(memory, "cursor")
+    assert (person / ".mnemos").stat().st_mode & 0o777 == 0o700
+
+
+def test_what_a_killed_process_left_beside_the_settings_goes_with_the_next_change(
+    memory: Memory, person: Path
+) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    path = put(person / ".cursor/mcp.json", '{"key": "secret"}')
+    left = put(path.with_name(f".mcp.json.{ended.pid}.new"), '{"key": "secret"}')
+    other = put(path.with_name(".mcp.json.mine.new"), "")
+    used = put(path.with_name(f".mcp.json.{os.getppid()}.new"), "")
+    connect(memory, "cursor")
+    assert [left.exists(), other.exists(), used.exists()] == [False, True, True]
+
+
+def test_no_copy_of_the_settings_stays_when_taking_back_was_cut_off(
+    memory: Memory, person: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    def kill(*_: object) -> None:
+        raise Killed
+
+    put(person / ".claude.json", '{"a": 1}')
+    put(person / ".claude/settings.json", '{"b": 1}')
+    connect(memory, "claude_code")
+    with monkeypatch.context() as patch:
+        patch.setattr(Records, "drop", kill)
+        with pytest.raises(Killed):
+            connect(memory, "claude_code", undo=True)
+    connect(memory, "claude_code", undo=True)
+    assert [path.name for path in (person / ".mnemos/connections").iterdir()] == [".lock"]
+    assert (person / ".claude.json").read_text() == '{"a": 1}'
+    assert (person / ".claude/settings.json").read_text() == '{"b": 1}'
+
+
+@every_client
+def test_what_a_person_added_to_the_entry_is_there_when_mnemos_moved(
+    client: str, memory: Memory, person: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect(memory, client)
+    path = person / FILES[client]
+    if client == "codex":
+        path.write_text(path.read_text() + 'startup = 2.5\nenv = { "A B" = "x", N = 7 }\n')
+    else:
+        said = json.loads(path.read_text())
+        said[JSON_CLIENTS[client][1]]["mnemos"] |= {"startup": 2.5, "env": {"A B": "x", "N": 7}}
+        path.write_text(json.dumps(said))
+    moved = put(person / "new place/mnemos", "")
+    monkeypatch.setattr(sys, "argv", [str(moved)])
+    connect(memory, client)
+    entry = entry_of(client, person)
+    assert entry["command"] == str(moved)
+    assert (entry["startup"], entry["env"]) == (2.5, {"A B": "x", "N": 7})
+    connect(memory, client, undo=True)
+    assert not path.exists() or "mnemos" not in path.read_text()
