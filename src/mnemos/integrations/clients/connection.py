@@ -156,7 +156,10 @@ def _by_tool(tool: Tool, asked: Asked, here: Surroundings, change: Change, recor
 
 
 def _kept_the_rest(change: Change, now: bytes | None) -> bool:
-    """Whether all that stood in the settings is there as it was; a program may have added to it."""
+    """Whether what stands in the settings still is as it was.
+
+    The program itself may have added to it, or have left out what is its default anyway.
+    """
     target = change.target
     table, own = target.additions[0].path
     before, after = (
@@ -164,8 +167,8 @@ def _kept_the_rest(change: Change, now: bytes | None) -> bool:
         for data in (change.before, now)
     )
     servers = {name: entry for name, entry in after.get(table, {}).items() if name != own}
-    rest = {name: after.get(name) for name in before}
-    return before == (rest | {table: servers} if table in before else rest)
+    rest = after | ({table: servers} if table in before else {})
+    return all(rest[name] == value for name, value in before.items() if name in rest)
 
 
 def _is_there(target: Target) -> bool:
