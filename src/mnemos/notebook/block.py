@@ -9,7 +9,7 @@ from typing import Final
 from unicodedata import category
 
 from mnemos.notebook.model import Book, Use
-from mnemos.text.threats import threats
+from mnemos.text.threats import Threat, threats
 from mnemos.text.tokens import count_tokens
 
 # What the blocks of both files may take together.
@@ -50,9 +50,17 @@ def blocks(pages: Sequence[Page], tokens: int = TOKENS) -> str:
 @lru_cache(maxsize=256)
 def shown(entry: str) -> str:
     """An entry as it may stand in a prompt: no order, nothing hidden, no rule that looks like ours."""
-    found = threats(entry)
-    if found:
-        return f"[blocked: {found[0].reason}; look into the file]"
+    found = orders_in(entry)
+    return f"[blocked: {found[0].reason}; look into the file]" if found else _plain(entry)
+
+
+def orders_in(entry: str) -> list[Threat]:
+    """What an entry tries to make a model do: as it is written, and as it would be shown."""
+    plain = _plain(entry)
+    return threats(entry) or (threats(plain) if plain != entry else [])
+
+
+def _plain(entry: str) -> str:
     plain = entry.replace("═", "=")
     if plain.isascii() and plain.replace("\n", "").replace("\t", "").isprintable():
         return plain

@@ -9,14 +9,13 @@ from typing import Any
 
 from mnemos.errors import Disabled, InvalidInput, MnemosError, NotFound, ReadOnly, Refused
 from mnemos.notebook import undo
-from mnemos.notebook.block import Page, blocks
+from mnemos.notebook.block import Page, blocks, orders_in
 from mnemos.notebook.editing import Change, applied, check_limit, checked, checked_operations
 from mnemos.notebook.model import Book, Use, book_of, entries_of, joined
 from mnemos.notebook.shelf import Shelf
 from mnemos.settings import Settings
 from mnemos.storage.base import AuditRow, Reads, Storage, Writes
 from mnemos.text.secrets import find_secrets
-from mnemos.text.threats import threats
 
 KIND = "note"
 """What notes are called among the passages of recall."""
@@ -321,7 +320,7 @@ class Notebook:
         known = self._judged.get(book)
         if known is None or known[0] != text:
             entries = _newest(entries_of(text), self.limit(book))
-            known = text, {f"{book}:{digest(entry)}": entry for entry in entries if not threats(entry)}
+            known = text, {f"{book}:{digest(entry)}": entry for entry in entries if not orders_in(entry)}
             self._judged[book] = known
         return known[1]
 
@@ -358,7 +357,7 @@ def _fed(tx: Reads, book: Book) -> set[str]:
 
 
 def _check_safe(change: Change) -> None:
-    found = threats(change.content)
+    found = orders_in(change.content)
     if found:
         raise Refused(
             f"the note was not stored: it {found[0].reason}. Notes stand in every prompt; write down what is "
