@@ -84,6 +84,17 @@ def write_new(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
+def is_running(process: int) -> bool:
+    """Whether there is a process of that number: what another one left unfinished may go."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
 def zstd() -> Any:
     """The module that packs and unpacks by zstd; imported only by who has such files."""
     if sys.version_info >= (3, 14):

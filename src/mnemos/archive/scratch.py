@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from mnemos.files import is_running
+
 _UNFINISHED: Final = ".unfinished"
 
 
@@ -17,7 +19,7 @@ def folder(parent: Path, name: str) -> Iterator[Path]:
     """A new folder of our own in ``parent``, hidden, named for what it is for."""
     for left in parent.glob(f".*{_UNFINISHED}"):
         process = left.name.removesuffix(_UNFINISHED).rpartition(".")[2]
-        if left.name.startswith(f".{name}.") and process.isdecimal() and not _is_running(int(process)):
+        if left.name.startswith(f".{name}.") and process.isdecimal() and not is_running(int(process)):
             shutil.rmtree(left, ignore_errors=True)
     made = parent / f".{name}.{os.urandom(4).hex()}.{os.getpid()}{_UNFINISHED}"
     made.mkdir(mode=0o700)
@@ -25,13 +27,3 @@ def folder(parent: Path, name: str) -> Iterator[Path]:
         yield made
     finally:
         shutil.rmtree(made, ignore_errors=True)
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True

@@ -16,7 +16,8 @@ import pytest
 from archived import manifest_of
 
 import mnemos
-from mnemos.archive import packing, reading, scratch
+from mnemos import files
+from mnemos.archive import packing, reading
 from mnemos.errors import MnemosError
 
 Opened = Callable[..., mnemos.Memory]
@@ -211,8 +212,8 @@ def test_a_process_of_somebody_else_is_running(monkeypatch: pytest.MonkeyPatch) 
     def kill(_: int, __: int) -> None:
         raise PermissionError
 
-    monkeypatch.setattr(scratch.os, "kill", kill)
-    assert scratch._is_running(1)
+    monkeypatch.setattr(files.os, "kill", kill)
+    assert files.is_running(1)
 
 
 # --- lines ----------------------------------------------------------------------------------

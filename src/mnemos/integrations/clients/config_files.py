@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from mnemos.errors import InvalidInput, PermissionDenied, TooLarge
-from mnemos.files import unwritten, write_new
+from mnemos.files import is_running, unwritten, write_new
 
 _MOST: Final = 200_000_000
 _PRIVATE: Final = 0o600
@@ -92,18 +92,8 @@ def _tidy(real: Path) -> None:
     """Remove what killed processes left of a file: settings may hold keys, and nobody looks there."""
     for left in real.parent.glob(f".{glob.escape(real.name)}.*.new"):
         process = left.name.removesuffix(".new").rpartition(".")[2]
-        if process == str(os.getpid()) or (process.isdecimal() and not _is_running(int(process))):
+        if process == str(os.getpid()) or (process.isdecimal() and not is_running(int(process))):
             _discard(left)
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
 
 
 def _real(path: Path) -> Path:

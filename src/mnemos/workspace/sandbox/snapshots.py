@@ -11,6 +11,7 @@ from pathlib import Path
 
 import apsw
 
+from mnemos.files import is_running
 from mnemos.workspace import limits
 from mnemos.workspace.names import SUFFIX, snapshots_of
 from mnemos.workspace.sandbox.database import Database
@@ -44,18 +45,8 @@ def keep(database: Database) -> Path | None:
 def _tidy(unfinished: Path) -> None:
     """Remove what a worker left that was killed in the middle of a copy."""
     process = unfinished.name.partition(_UNFINISHED)[0].rpartition(".")[2]
-    if process.isdecimal() and not _is_running(int(process)):
+    if process.isdecimal() and not is_running(int(process)):
         unfinished.unlink(missing_ok=True)
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
 
 
 def listed(path: Path) -> list[Path]:
