@@ -14,7 +14,7 @@ MAX_NAME = 512
 _NOT_IN_NAMES = frozenset({"Cc", "Cs", "Zl", "Zp"})
 # They make a name look like another.
 _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_LAST_MOMENT = 1e12
+LAST_MOMENT = 1e12
 
 
 def name(label: str, value: Any) -> str:
@@ -65,7 +65,7 @@ def whole(label: str, value: Any) -> int:
 def moment(label: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InvalidInput(f"{label} is {value!r}; use Unix seconds, such as 1767225600.0")
-    if not abs(value) < _LAST_MOMENT:
+    if not abs(value) < LAST_MOMENT:
         raise InvalidInput(f"{label} is {value!r}; use Unix seconds (are these milliseconds?)")
     return float(value)
 

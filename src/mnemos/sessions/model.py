@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +16,8 @@ from mnemos.sessions.redaction import Redact, redacted
 from mnemos.storage.base import Document, Glimpse, MessageRow, NewMessage, SessionRow
 
 FORGOTTEN = "[forgotten]"
+
+_encode = msgspec.json.Encoder().encode
 
 MAX_DEPTH = 100
 
@@ -41,7 +43,7 @@ def new_message(fields: Mapping[str, Any], *, now: float, redact: Redact, max_by
     content, encoded = _stored_content(given("content"), redact)
     # Most messages have few of these, and every append comes through here.
     calls, metadata = given("tool_calls"), given("metadata")
-    tool_calls = None if calls is None else _stored_json("tool_calls", calls, redact)
+    tool_calls = None if calls is None else _stored_calls(calls, redact)
     about = None if metadata is None else _stored_json("metadata", metadata, redact)
     size = len(content or "") + len(tool_calls or "") + len(about or "")
     if size > max_bytes // 4:
@@ -66,22 +68,6 @@ def _check_role(role: Any) -> None:
     """Hosts may have roles of their own: any short word is one."""
     if not isinstance(role, str) or not role.strip() or len(role) > 64 or not role.isprintable():
         raise InvalidInput(f"role is {role!r}; use user, assistant, system or tool")
-
-
-def turn(messages: Any) -> Sequence[Mapping[str, Any]]:
-    """Messages for ``append_messages``: a list of dicts with the fields of ``append_message``."""
-    if not isinstance(messages, (list, tuple)):
-        raise InvalidInput(f"messages is a {type(messages).__name__}; use a list of dicts")
-    for number, message in enumerate(messages, start=1):
-        if not isinstance(message, Mapping):
-            raise InvalidInput(f"message {number} is a {type(message).__name__}; use a dict")
-        unknown = set(message) - MESSAGE_FIELDS
-        if unknown:
-            raise InvalidInput(
-                f"message {number} has the unknown field {min(map(str, unknown))!r}; "
-                f"known are {', '.join(sorted(MESSAGE_FIELDS))}"
-            )
-    return messages
 
 
 def message_dict(row: MessageRow) -> dict[str, Any]:
@@ -229,13 +215,22 @@ def optional_text(label: str, value: Any, max_bytes: int) -> str | None:
 def _exactly(value: Any) -> str:
     """JSON that loads back the same; what JSON cannot hold raises TypeError or ValueError."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text if _is_storable(text) else json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return text if is_storable(text) else json.dumps(value, allow_nan=False, separators=(",", ":"))
+
+
+PlainCalls = list[dict[str, str | dict[str, str]]]
+"""Tool calls as most are, whose JSON msgspec writes just as ``json`` does, and in a tenth of the time."""
+
+
+def plain_json(value: Any) -> str:
+    """JSON in UTF-8; a lone surrogate, which has none, raises UnicodeEncodeError."""
+    return _encode(value).decode()
 
 
 def dumped(value: Any) -> str:
     """JSON that any engine can store and that loads back the same."""
     try:
-        return msgspec.json.encode(value).decode()
+        return plain_json(value)
     except UnicodeEncodeError:
         # A lone surrogate has no UTF-8; escaped, it survives.
         return json.dumps(value)
@@ -265,7 +260,7 @@ def _stored_content(content: Any, redact: Redact) -> tuple[str | None, bool]:
         return None, False
     if isinstance(content, str):
         clean = redact(content)
-        return (clean, False) if _is_storable(clean) else (dumped(clean), True)
+        return (clean, False) if is_storable(clean) else (dumped(clean), True)
     if isinstance(content, list):
         return _stored_json("content", content, redact), True
     raise InvalidInput(
@@ -274,7 +269,7 @@ def _stored_content(content: Any, redact: Redact) -> tuple[str | None, bool]:
     )
 
 
-def _is_storable(text: str) -> bool:
+def is_storable(text: str) -> bool:
     if "\0" in text:
         return False
     if text.isascii():
@@ -284,6 +279,14 @@ def _is_storable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _stored_calls(value: Any, redact: Redact) -> str | None:
+    try:
+        text = plain_json(msgspec.convert(value, PlainCalls))
+    except (msgspec.ValidationError, UnicodeEncodeError):
+        return _stored_json("tool_calls", value, redact)
+    return text if redact(text) is text else _stored_json("tool_calls", value, redact)
 
 
 def _stored_json(label: str, value: Any, redact: Redact) -> str | None:

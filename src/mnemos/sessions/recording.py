@@ -17,10 +17,10 @@ from mnemos.sessions.model import (
     optional_json,
     optional_text,
     session_dict,
-    turn,
 )
 from mnemos.sessions.model import message_id as as_message_id
 from mnemos.sessions.redaction import Redact
+from mnemos.sessions.turns import RedactAll, new_messages
 from mnemos.settings import Settings
 from mnemos.storage.base import (
     Filters,
@@ -33,6 +33,7 @@ from mnemos.storage.base import (
     Writes,
 )
 from mnemos.text.secrets import redact as redact_secrets
+from mnemos.text.secrets import redact_all
 
 log = logging.getLogger("mnemos.sessions")
 
@@ -60,6 +61,7 @@ class Recording:
         self._settings = settings
         self._clock = clock
         self._redact: Redact = redact_secrets if settings.redact else _unchanged
+        self._redact_all: RedactAll = redact_all if settings.redact else list
         self._private: set[str] = set()
         if settings.disabled:
             log.warning("MNEMOS_DISABLED is set: nothing is stored")
@@ -213,7 +215,13 @@ class Recording:
 
     def append_messages(self, session_id: str, messages: Sequence[Mapping[str, Any]]) -> list[int]:
         """Store several messages, all or none: a reader never sees half a turn."""
-        new = [self._new_message(message) for message in turn(messages)]
+        new = new_messages(
+            messages,
+            clock=self._clock,
+            redact=self._redact,
+            redact_all=self._redact_all,
+            max_bytes=self._settings.max_message_bytes,
+        )
         if self._is_off(session_id):
             return [0] * len(new)
         return self._storage.write(lambda tx: tx.sessions.append(session_id, new))

@@ -17,15 +17,12 @@ class Queries:
     def __init__(self, path: Path) -> None:
         parts = _NAME.split(path.read_text(encoding="utf-8"))
         self._path = path
-        self._texts = {
-            name: _without_comments(text) for name, text in zip(parts[1::2], parts[2::2], strict=True)
-        }
+        # True attributes: the way through __getattr__ takes as long as some of the queries.
+        for name, text in zip(parts[1::2], parts[2::2], strict=True):
+            setattr(self, name, _without_comments(text))
 
     def __getattr__(self, name: str) -> str:
-        try:
-            return self._texts[name]
-        except KeyError:
-            raise AttributeError(f"{self._path.name} has no query named {name!r}") from None
+        raise AttributeError(f"{self._path.name} has no query named {name!r}")
 
 
 def _without_comments(text: str) -> str:

@@ -10,7 +10,10 @@ literals decide which of ``secret_forms`` are looked for, if any.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
 from typing import Final
 
 
@@ -29,7 +32,10 @@ def redact(text: str) -> str:
     The same object when there is none. Redacting again changes nothing. Valid JSON stays valid,
     also JSON in a string of JSON.
     """
-    found = find_secrets(text)
+    return _without(text, find_secrets(text))
+
+
+def _without(text: str, found: list[Secret]) -> str:
     if not found:
         return text
     parts: list[str] = []
@@ -40,29 +46,48 @@ def redact(text: str) -> str:
     return "".join(parts) + text[end:]
 
 
+def redact_all(texts: Sequence[str]) -> list[str]:
+    """The same as ``redact`` for each, and quicker: those that can hold no secret are told in one go."""
+    clean = list(texts)
+    folded = _folded("\n".join(clean))
+    at = folded.find(_DIGIT)
+    end = 0
+    for number, text in enumerate(clean):
+        if at < 0:
+            break
+        start = end
+        end += len(text) + 1
+        if at < end:
+            clean[number] = _without(text, _found(text, folded[start : end - 1]))
+            at = folded.find(_DIGIT, end)
+    return clean
+
+
 def find_secrets(text: str) -> list[Secret]:
     """The secrets of ``text`` in the order they stand in it; no two overlap."""
-    # One byte a character, so that a place in it is a place in the text.
-    data = text.encode("ascii", "replace")
-    # Back to str at once: what is searched for is found in half the time it takes in bytes.
-    folded = data.translate(_FOLDED).decode("ascii")
-    if _DIGIT not in folded:
-        return []
-    runs = data.translate(_RUNS).decode("ascii")
+    folded = _folded(text)
+    return _found(text, folded) if _DIGIT in folded else []
+
+
+def _folded(text: str) -> str:
+    """In lower case, what may be in a secret as a zero, a character for each: places stay the same."""
+    # By way of bytes, and back to str: there, what is searched for is found in half the time.
+    return text.encode("ascii", "replace").translate(_FOLDED).decode("ascii")
+
+
+def _found(text: str, folded: str) -> list[Secret]:
+    runs = text.encode("ascii", "replace").translate(_RUNS).decode("ascii")
     has_run = _LONG_RUN in runs
     has_login = "@" in text and "://" in text
     has_bearer = "bearer" in folded
     has_basic = "basic " in folded
-    has_flag = " -" in text and (" -u" in text or " -p" in text or " --" in text)
+    has_flag = "-" in text and (" -u" in text or " -p" in text or " --" in text)
     names = [name for name in _NAMES if name in folded]
     if not text.isascii():
         names += [name.lower() for name in _FOREIGN_NAMES if name in text]
     if not (has_run or has_login or has_bearer or has_basic or has_flag or names):
         return []
-
-    # Imported when first needed: it is mostly expressions, which take long to compile.
-    from mnemos.text import secret_forms as forms
-
+    forms = _forms()
     found: list[tuple[str, int, int]] = []
     if has_run:
         found += forms.tokens(text, runs, _LONG_RUN)
@@ -77,6 +102,14 @@ def find_secrets(text: str) -> list[Secret]:
     if names:
         found += forms.assigned_values(text, names)
     return _without_overlaps(found) if found else []
+
+
+@cache
+def _forms() -> ModuleType:
+    """Imported when first needed: it is mostly expressions, which take long to compile."""
+    from mnemos.text import secret_forms
+
+    return secret_forms
 
 
 def _without_overlaps(found: list[tuple[str, int, int]]) -> list[Secret]:

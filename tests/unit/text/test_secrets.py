@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemos.text.secrets import Secret, find_secrets, redact
+from mnemos.text.secrets import Secret, find_secrets, redact, redact_all
 
 FIXTURES = Path(__file__).parent / "fixtures"
 SECRETS = json.loads((FIXTURES / "secrets.json").read_text("utf-8"))
@@ -160,6 +160,15 @@ scraps = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
 def test_redacting_twice_is_redacting_once(text):
     once = redact(text)
     assert redact(once) == once
+
+
+@given(st.lists(st.one_of(scraps, st.text(st.characters(exclude_categories=()))), max_size=6))
+def test_texts_redacted_together_are_redacted_as_each_would_be(texts):
+    assert redact_all(texts) == [redact(text) for text in texts]
+
+
+def test_a_secret_that_two_texts_would_make_together_is_none():
+    assert redact_all(["the password=", "hunter2", "x"]) == ["the password=", "hunter2", "x"]
 
 
 @given(scraps)

@@ -123,6 +123,7 @@ class SqliteStorage:
             try:
                 result = work(writer)
                 writer.connection.execute("COMMIT")
+                self._left_at = writer.connection.data_version()
             except BaseException:
                 if writer.connection.in_transaction:
                     writer.connection.execute("ROLLBACK")
@@ -325,6 +326,8 @@ class SqliteStorage:
         self._lock = threading.RLock()
         self._readers: list[Handle] = []
         self._writer = None
+        # What data_version() of the writing connection was when its last transaction ended.
+        self._left_at = -1
         self._upkeep = Upkeep(self, self._step, self._idle_step)
 
     def _check_process(self) -> None:
@@ -369,11 +372,15 @@ class SqliteStorage:
         finally:
             if seconds != self._busy_seconds:
                 writer.connection.set_busy_handler(patience(self._busy_seconds))
+        if writer.connection.data_version() == self._left_at:
+            return writer
+        # Somebody else has committed since this connection did.
         while not writer.is_current:
             writer.connection.close()
             self._writer = None
             writer = self._writer_handle()
             writer.connection.execute("BEGIN IMMEDIATE")
+        writer.sessions.others_wrote()
         return writer
 
     def _new_reader(self) -> Handle:
@@ -386,6 +393,7 @@ class SqliteStorage:
 
     def _writer_handle(self) -> WriteHandle:
         if self._writer is None:
+            self._left_at = -1
             connection = self._connect(read_only=False)
             try:
                 self._writer = writing(connection, self._space, self._documents, self._remembered)

@@ -157,11 +157,19 @@ class SqliteSessionWrites(SqliteSessionReads):
         super().__init__(connection, space, documents)
         # How many messages the transaction appended; the engine resets it.
         self.appended = 0
+        # Both are known only as long as nobody else writes.
         self._keys: dict[str, int] = {}
+        self._next: int | None = None
+
+    def others_wrote(self) -> None:
+        """Nothing remembered from earlier transactions may be used."""
+        self._keys.clear()
+        self._next = None
 
     def rolled_back(self) -> None:
         """What was done is undone: nothing remembered from it may be used."""
         self.appended = 0
+        self.others_wrote()
         self._tail = index.Tail(self._space, self.documents)
 
     def create(self, session: SessionRow) -> bool:
@@ -243,32 +251,25 @@ class SqliteSessionWrites(SqliteSessionReads):
         return self._key(SQL.set_parent, asked) is not None
 
     def append(self, session_id: str, messages: Sequence[NewMessage]) -> list[int]:
-        key = self._count_appended(session_id, len(messages), sum([m.calls for m in messages]))
-        if len(messages) == 1:
-            return [self._append_one(key, messages[0])]
-        first = self._next_id()
+        key = self._keys.get(session_id) or self._remember(session_id)
+        following = self._next_id()
         ids: list[int] = []
-        following = first
         for message in messages:
             ids.append(following)
             following += ids_needed(message.content, message.tool_calls, message.tool_name)
-        if following - first > len(messages):
+        # The columns of a message, in the order of its fields, but how many calls it has.
+        if len(ids) == 1:
+            self._connection.execute(SQL.append_one, (messages[0].calls, key, ids[0], key, *messages[0][:-1]))
+        else:
+            calls = sum([message.calls for message in messages])
+            self._connection.execute(SQL.count_appended, (len(ids), calls, key))
+            new = [(number, key, *message[:-1]) for number, message in zip(ids, messages, strict=True)]
+            self._connection.executemany(SQL.append, new)
+        if ids and following - ids[0] > len(ids):
             self._connection.execute(SQL.keep_ids, (following, self._space.id))
-        # The columns of a message, in the order of its fields; how many calls it has is counted above.
-        new = [(message_id, key, *message[:-1]) for message_id, message in zip(ids, messages, strict=True)]
-        self._connection.executemany(SQL.append, new)
-        self.appended += len(new)
+        self._next = following
+        self.appended += len(ids)
         return ids
-
-    def _append_one(self, key: int, message: NewMessage) -> int:
-        space = self._space
-        self._connection.execute(SQL.append_one, (space.id, space.first, space.last, key, *message[:-1]))
-        message_id = self._connection.last_insert_rowid()
-        needed = ids_needed(message.content, message.tool_calls, message.tool_name)
-        if needed > 1:
-            self._connection.execute(SQL.keep_ids, (message_id + needed, space.id))
-        self.appended += 1
-        return message_id
 
     def begin_delete(self, session_id: str) -> bool:
         key = self._key(SQL.key_of, (self._space.id, session_id))
@@ -276,6 +277,7 @@ class SqliteSessionWrites(SqliteSessionReads):
             return False
         self._connection.execute(SQL.adopt_children, {"key": key})
         self._connection.execute(SQL.doom, (key,))
+        self._keys.pop(session_id, None)
         return True
 
     def forget_message(self, message_id: int, *, tool_calls: str | None, at: float) -> None:
@@ -305,26 +307,20 @@ class SqliteSessionWrites(SqliteSessionReads):
         index.remove(self._connection, self._space, item, self.documents)
         vectors.erase(self._connection, self._space, item.message.id, ids_of(item.message), vectors.MESSAGES)
 
-    def _count_appended(self, session_id: str, messages: int, calls: int) -> int:
-        key = self._keys.get(session_id)
-        if key is not None:
-            self._connection.execute(SQL.count_appended, (messages, calls, key, self._space.id, session_id))
-            if self._connection.changes():
-                return key
+    def _remember(self, session_id: str) -> int:
         key = self._key(SQL.key_of, (self._space.id, session_id))
         if key is None:
             raise NotFound(f"there is no session {session_id!r}; begin it first")
-        self._connection.execute(SQL.count_appended, (messages, calls, key, self._space.id, session_id))
         if len(self._keys) >= _KEYS:
             self._keys.clear()
         self._keys[session_id] = key
         return key
 
     def _next_id(self) -> int:
-        found: int = value(
-            self._connection, SQL.next_id, (self._space.id, self._space.first, self._space.last)
-        )
-        return found
+        if self._next is None:
+            asked = (self._space.id, self._space.first, self._space.last)
+            self._next = int(value(self._connection, SQL.next_id, asked))
+        return self._next
 
     def _keep_ids(self) -> None:
         """Before messages go: their ids stay taken, and index steps under way are void."""

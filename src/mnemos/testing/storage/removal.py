@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from mnemos.storage.base import Order, Storage
+from mnemos.errors import NotFound
+from mnemos.storage.base import Order, Storage, Writes
 from mnemos.testing.storage.opening import (
     EVERYTHING,
     NOW,
@@ -21,6 +22,7 @@ from mnemos.testing.storage.opening import (
     message,
     messages,
     session,
+    session_row,
     settle,
     tell,
 )
@@ -201,6 +203,38 @@ class RemovalContract(Contract):
         second.finish_deletes()
         settle(second)
         assert found(second, "parrot") == []
+
+    def test_who_appended_before_learns_that_another_deleted_the_session(self, open_another: Opener) -> None:
+        mine, other = open_another(), open_another()
+        used = tell(mine, "s", "one")
+        other.write(lambda tx: tx.sessions.begin_delete("s"))
+        with pytest.raises(NotFound):
+            append(mine, "s", "two")
+        # The name is in use again, for another session than the one remembered.
+        create(other, "s")
+        used += append(mine, "s", "three")
+        used += append(other, "s", "four", "five")
+        used += append(mine, "s", "six")
+        assert used == sorted(set(used))
+        assert contents(other) == ["three", "four", "five", "six"]
+        assert session(other).message_count == 4
+
+    def test_what_was_remembered_of_an_append_that_failed_is_not_used(self, storage: Storage) -> None:
+        tell(storage, "a", "kept")
+
+        def fails(tx: Writes) -> None:
+            tx.sessions.create(session_row("b"))
+            tx.sessions.append("b", [message("lost"), message("lost too")])
+            tx.sessions.begin_delete("a")
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            storage.write(fails)
+        with pytest.raises(NotFound):
+            append(storage, "b", "no such session")
+        append(storage, "a", "again")
+        assert contents(storage, "a") == ["kept", "again"]
+        assert session(storage, "a").message_count == 2
 
     def test_files_can_be_scrubbed_of_what_was_forgotten(self, storage: Storage) -> None:
         gone, kept = tell(storage, "s", "secret parrot", "another parrot")

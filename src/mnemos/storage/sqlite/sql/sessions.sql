@@ -194,10 +194,6 @@ UPDATE sessions
 SET message_count = message_count + ?,
     tool_call_count = tool_call_count + ?
 WHERE key = ?
-    -- The key may be one remembered from before another file was restored.
-    AND space = ?
-    AND id = ?
-    AND NOT doomed
 
 -- name: next_id
 SELECT max(
@@ -219,20 +215,17 @@ INSERT INTO messages (
 )
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
--- The same for one message, its id found on the way: a statement less in every append.
+-- The same for one message, counted in the same call: every call of the driver costs as much as an insert.
 -- name: append_one
+UPDATE sessions
+SET message_count = message_count + 1,
+    tool_call_count = tool_call_count + ?
+WHERE key = ?;
 INSERT INTO messages (
     id, session, role, timestamp, tool_name, tool_call_id, token_count, encoded, metadata,
     tool_calls, content
 )
-SELECT
-    max(
-        s.next_message,
-        coalesce((SELECT max(m.id) + 1 FROM messages AS m WHERE m.id BETWEEN ?2 AND ?3), 0)
-    ),
-    ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13
-FROM spaces AS s
-WHERE s.id = ?1
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: messages
 SELECT *

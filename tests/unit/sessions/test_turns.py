@@ -1,0 +1,91 @@
+"""Messages of a turn are checked together, and come out as if each had been checked alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnemos.errors import MnemosError
+from mnemos.sessions.model import new_message
+from mnemos.sessions.turns import new_messages
+from mnemos.text.secrets import redact, redact_all
+
+MOST = 100_000
+NOW = 1_767_225_600.0
+
+words = st.sampled_from(
+    ["hello", "", "token=x1y2z3a4b5c6", "nul \0", "lone \ud800", "日本語", "line\nbreak", '{"a": 1}', "é"]
+)
+scalars = st.one_of(words, st.none(), st.booleans(), st.integers(), st.floats())
+arguments = st.one_of(words, st.dictionaries(words, words, max_size=2), scalars)
+calls = st.one_of(
+    st.lists(
+        st.fixed_dictionaries(
+            {"id": words, "type": st.just("function")},
+            optional={"function": st.one_of(st.dictionaries(words, words, max_size=2), arguments)},
+        ),
+        max_size=2,
+    ),
+    scalars,
+)
+messages = st.fixed_dictionaries(
+    {"role": st.sampled_from(["user", "assistant", "tool", "system", "narrator", "", 7, None])},
+    optional={
+        "content": st.one_of(words, st.none(), st.lists(words, max_size=2), st.integers()),
+        "tool_name": st.one_of(words, st.none()),
+        "tool_calls": calls,
+        "tool_call_id": st.one_of(words, st.none()),
+        "token_count": st.one_of(st.none(), st.integers(-2, 2), st.just(1 << 53), st.booleans()),
+        "timestamp": st.one_of(st.none(), st.floats(), st.integers(), st.booleans()),
+        "metadata": st.one_of(st.none(), st.dictionaries(words, scalars, max_size=2)),
+    },
+)
+usual = st.fixed_dictionaries(
+    {"role": st.sampled_from(["user", "assistant", "tool"]), "content": words},
+    optional={
+        "tool_calls": st.lists(st.dictionaries(words, st.one_of(words, st.dictionaries(words, words)))),
+        "timestamp": st.floats(0, 1e9),
+        "metadata": st.just({"name": "Sam"}),
+    },
+)
+
+
+def _together(turn: list[Any]) -> Any:
+    try:
+        return new_messages(turn, clock=lambda: NOW, redact=redact, redact_all=redact_all, max_bytes=MOST)
+    except MnemosError as error:
+        return type(error), str(error)
+
+
+def _alone(turn: list[Any]) -> Any:
+    try:
+        return [new_message(message, now=NOW, redact=redact, max_bytes=MOST) for message in turn]
+    except MnemosError as error:
+        return type(error), str(error)
+
+
+@given(st.lists(st.one_of(messages, usual), max_size=4))
+def test_a_turn_is_stored_or_refused_as_its_messages_would_be_one_by_one(turn: list[Any]) -> None:
+    assert repr(_together(turn)) == repr(_alone(turn))
+
+
+@given(st.lists(usual, min_size=1, max_size=4))
+def test_an_ordinary_turn_is_stored_as_its_messages_would_be_one_by_one(turn: list[Any]) -> None:
+    assert _together(turn) == _alone(turn)
+
+
+def test_a_message_over_the_limit_is_refused_in_a_turn_too() -> None:
+    turn = [{"role": "user", "content": "x" * 10}, {"role": "user", "content": "x" * (MOST + 1)}]
+    assert _together(turn) == _alone(turn)
+    # Many that are small enough are no message that is too large.
+    assert len(_together([{"role": "user", "content": "x" * (MOST // 3)}] * 9)) == 9
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), True, 1e12])
+def test_no_moment_is_a_time_in_a_turn_either(value: float) -> None:
+    turn = [{"role": "user", "content": "a", "timestamp": value}]
+    assert _together(turn) == _alone(turn)
+    assert "timestamp" in _together(turn)[1]
