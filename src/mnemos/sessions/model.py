@@ -125,11 +125,15 @@ def text_of(row: MessageRow | Glimpse) -> str:
 def document_of(row: MessageRow) -> Document:
     """What can be found in a message: its text, and the names and arguments of its tools."""
     said = text_of(row) if row.encoded else row.content or ""
-    speaker = _speaker(row, said)
+    return Document(said, tools_of(row), _speaker(row, said))
+
+
+def tools_of(row: MessageRow) -> str:
+    """The names and arguments of the tools in a message."""
     if row.tool_calls is None:
-        return Document(said, row.tool_name or "", speaker)
+        return row.tool_name or ""
     calls = " ".join(_call_words(loaded(row.tool_calls)))
-    return Document(said, f"{row.tool_name} {calls}" if row.tool_name else calls, speaker)
+    return f"{row.tool_name} {calls}" if row.tool_name else calls
 
 
 def names_speaker(row: MessageRow) -> bool:

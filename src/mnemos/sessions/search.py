@@ -8,7 +8,7 @@ from typing import Any
 from mnemos.errors import InvalidInput
 from mnemos.inputs import whole
 from mnemos.sessions import lineage
-from mnemos.sessions.model import document_of, text_of
+from mnemos.sessions.model import text_of, tools_of
 from mnemos.storage.base import Filters, Glimpse, Hit, MessageRow, Order, Reads, Results
 from mnemos.text.highlight import OPEN, Finder
 from mnemos.text.query import Query, parse
@@ -97,11 +97,10 @@ def _glimpsed(glimpse: Glimpse | None) -> list[dict[str, Any]]:
 
 
 def snippet_of(row: MessageRow, finder: Finder, *, width: int = 240) -> str:
-    document = document_of(row)
-    said = finder.snippet(document.said, width)
-    if OPEN in said or not document.tool:
+    said = finder.snippet(text_of(row), width)
+    if OPEN in said or (row.tool_calls is None and not row.tool_name):
         return said
-    tool = finder.snippet(document.tool, width)
+    tool = finder.snippet(tools_of(row), width)
     return tool if OPEN in tool or not said else said
 
 

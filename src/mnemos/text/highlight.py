@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from mnemos.text.query import Query, Term
@@ -40,8 +40,8 @@ class Finder:
         self._terms = query.terms()
         self._anchors = _anchors(self._terms)
         self._longest = max((len(term.forms) for term in self._terms), default=0)
-        # Whether a run matches, for the runs met so far.
-        self._fitting: dict[str, bool] = {}
+        # Whether a run matches, for the runs met so far and for the words as they were asked for.
+        self._fitting = {term.forms[0]: True for term in self._terms if len(term.forms) == 1}
 
     def snippet(self, text: str, width: int = 240) -> str:
         found: list[tuple[int, int]] = []
@@ -72,15 +72,16 @@ class Finder:
                 yield words[position][1], end
 
     def _quickly(self, text: str) -> list[tuple[int, int]]:
-        """Only where a word may begin a match; where that finds nothing, word by word."""
+        """Only where a word may begin a match; word by word where there is no telling."""
         if self._anchors is None or not text.isascii():
             return list(self.every(text))
         found: list[tuple[int, int]] = []
+        lower = text.lower()
         upto = 0
-        for anchor in self._anchors.finditer(text):
-            at = anchor.start()
-            if at < upto:
+        for place in _places(lower, self._anchors):
+            if place < upto:
                 continue
+            at = place
             while at > 0 and text[at - 1].isalnum():
                 at -= 1
             end = self._single_end(text, at) if self._longest == 1 else self._several_end(text, at)
@@ -89,19 +90,19 @@ class Finder:
                 found.append((at, end))
                 if at > found[0][0] + _FAR:
                     break
-        return found or list(self.every(text))
+        return found
 
     def _single_end(self, text: str, start: int) -> int | None:
         """Where the run at this place ends, if it is one of the words."""
         run = _RUN_HERE.match(text, start)
         if run is None:
             return None
-        piece = run.group()
+        piece, end = run.group(), run.end()
         fits = self._fitting.get(piece)
         if fits is None:
-            fits = self._match_end([(runs(piece)[0], start, run.end())]) is not None
+            fits = self._match_end([(runs(piece)[0], start, end)]) is not None
             self._fitting[piece] = fits
-        return run.end() if fits else None
+        return end if fits else None
 
     def _several_end(self, text: str, start: int) -> int | None:
         words = [(p.run, p.start, p.end) for p in islice(placed(text, start), self._longest)]
@@ -137,33 +138,53 @@ def _same(term: Term, forms: list[str]) -> bool:
     return last and forms[:-1] == list(term.forms[:-1])
 
 
-def _anchors(terms: list[Term]) -> re.Pattern[str] | None:
-    """The beginnings of the words a match may begin with; None when there is no telling."""
+def _places(text: str, anchors: Sequence[str]) -> Iterator[int]:
+    """Where an anchor stands, in order."""
+    nearest = [(at, anchor) for anchor in anchors if (at := text.find(anchor)) >= 0]
+    while nearest:
+        first = at, anchor = min(nearest) if len(nearest) > 1 else nearest[0]
+        yield at
+        following = text.find(anchor, at + 1)
+        if following < 0:
+            nearest.remove(first)
+        else:
+            nearest[nearest.index(first)] = following, anchor
+
+
+def _anchors(terms: list[Term]) -> tuple[str, ...] | None:
+    """The beginnings of the words a match may begin with, in lower case; None when there is no telling."""
     beginnings: set[str] = set()
     for term in terms:
         for word in (term.forms[0], *term.beside):
             if not word.isascii() or not word.isalnum():
                 return None
-            # Inflections change the end of a stem: happy, happiness, happi.
-            beginnings.add(word if len(word) < 4 else word[: max(3, len(word) - 2)])
-    if not beginnings:
-        return None
-    return re.compile("|".join(map(re.escape, sorted(beginnings))), re.IGNORECASE)
+            # Inflections change the end of a stem: happy, happiness, happi; cry, cries, cri.
+            beginnings.add(word[: max(len(word) - 2, 3 if len(word) > 3 else 2)])
+            if word.endswith("ie"):
+                # lie, lying
+                beginnings.add(f"{word[:-2]}ying")
+    return tuple(sorted(beginnings)) or None
 
 
 def _best_window(text: str, found: list[tuple[int, int]], width: int) -> tuple[int, int]:
     if not found:
         return 0, _word_end(text, width, 0)
-    first = max(range(len(found)), key=lambda i: (_fitting(found, i, width), -i))
-    left, right = found[first][0], found[first + _fitting(found, first, width) - 1][1]
+    left, right = _densest(found, width)
     start = max(0, min((left + right - width) // 2, len(text) - width, left))
     return _word_start(text, start, left), _word_end(text, max(start + width, right), right)
 
 
-def _fitting(found: list[tuple[int, int]], first: int, width: int) -> int:
-    """How many matches from this one on fit into the width; at least itself."""
-    end = found[first][0] + width
-    return max(1, sum(1 for _, right in found[first:] if right <= end))
+def _densest(found: list[tuple[int, int]], width: int) -> tuple[int, int]:
+    """From where to where most matches fit into the width; at least one, of equals the first."""
+    most = last = 0
+    best = found[0]
+    for first, (left, _) in enumerate(found):
+        while last < len(found) and (last <= first or found[last][1] <= left + width):
+            last += 1
+        if last - first > most:
+            most = last - first
+            best = left, found[last - 1][1]
+    return best
 
 
 def _word_start(text: str, position: int, limit: int) -> int:

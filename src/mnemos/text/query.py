@@ -98,8 +98,9 @@ def parse(text: str) -> Query:
             continue
         if part == "AND" and inner:
             continue
-        negative = negate or _EXCLUDED.match(part) is not None
-        terms = _terms(part[1:] if _EXCLUDED.match(part) else part)
+        barred = part[0] == "-" and _EXCLUDED.match(part) is not None
+        negative = negate or barred
+        terms = _terms(part[1:] if barred else part)
         negate = False
         if negative:
             excluded += terms
@@ -121,6 +122,8 @@ def _without_stop_words(clauses: list[Clause]) -> tuple[Clause, ...]:
 
 
 def _terms(part: str) -> list[Term]:
+    if part.isalnum() and part.isascii():
+        return _joined(words.runs(part), prefix=False)
     if part.startswith('"') and len(part) > 2 and part.rstrip("*").endswith('"'):
         forms = tuple(f for run in words.runs(part) for f in _asked(run))
         return [Term(forms[:MAX_FORMS], prefix=part.endswith("*"), exact=True)] if forms else []

@@ -105,3 +105,24 @@ def test_a_snippet_is_a_piece_of_the_text_with_marks(text: str, query: str, widt
 def test_a_text_that_has_the_word_shows_it_marked(words: list[str]) -> None:
     for word in set(words):
         assert OPEN in snippet(" ".join(words), parse(word), width=30)
+
+
+INFLECTED = (
+    *("die", "dying", "dies", "lie", "lying", "tied", "tying", "cry", "cries", "crying", "age", "aging", "aged"),
+    *("happy", "happiness", "hope", "hoping", "hopped", "sky", "skies", "use", "using", "any", "are", "am", "a"),
+    *("getUserName", "user_name", "names", "URLs", "url", "run.py", "running", "C++", "c", "v2", "2", "news"),
+    *("university", "universities", "generously", "general", "is", "this", "as", "was", "ioed", "eying", "eye"),
+)
+inflected = st.lists(st.sampled_from(INFLECTED), min_size=1, max_size=6)
+
+
+@given(
+    words=inflected,
+    asked=st.one_of(inflected, inflected.map(lambda some: [f'"{" ".join(some)}"'])),
+    joint=st.sampled_from([" ", ", ", "/", "_", "\n", ""]),
+)
+def test_a_snippet_marks_something_when_reading_word_by_word_finds_something(
+    words: list[str], asked: list[str], joint: str
+) -> None:
+    text, query = joint.join(words), parse(" ".join(asked))
+    assert (OPEN in snippet(text, query)) == any(True for _ in spans(text, query))

@@ -10,6 +10,7 @@ from mnemos.storage.sqlite.match import Plan
 
 _K1 = 1.2
 _B = 0.75
+_SHORTEST = _K1 * (1 - _B)
 _SAID, _TOOL, _BESIDE = 0, 1, 2
 # Brings the sum of the clauses below one; any constant of the size of a usual sum will do.
 _HALF = 10.0
@@ -24,7 +25,9 @@ class Scorer:
     def __init__(self, connection: apsw.Connection) -> None:
         self._plan = Plan("", (), (), every=True)
         self._phrases: list[tuple[int, int, float]] = []
-        self._average = 0.0
+        self._clauses = 0
+        # What a word more in the text takes from the score; 0 until the first row tells the average length.
+        self._slope = 0.0
         connection.register_fts5_function("score", self._score)
         connection.register_fts5_function("score_all", self._score_all)
         connection.register_fts5_function("seed", self._seed)
@@ -36,7 +39,8 @@ class Scorer:
             for number, phrase in enumerate(plan.phrases)
             if phrase.weight
         ]
-        self._average = 0.0
+        self._clauses = len(plan.idf)
+        self._slope = 0.0
 
     def _score(self, row: apsw.FTS5ExtensionApi, *_: Any) -> float:
         hits = [0.0] * len(self._plan.idf)
@@ -56,8 +60,10 @@ class Scorer:
 
     def _score_all(self, row: apsw.FTS5ExtensionApi, *_: Any) -> float:
         """For rows that fulfil every clause: how often they do, in how long a text."""
+        # Called for hundreds of rows in a search, so the norm is not another call.
+        slope = self._slope or self._slope_of(row)
         count = row.inst_count
-        return len(self._plan.idf) + 0.5 * count / (count + self._norm(row))
+        return self._clauses + 0.5 * count / (count + _SHORTEST + slope * row.column_size(_SAID))
 
     def _seed(self, row: apsw.FTS5ExtensionApi, *_: Any) -> float:
         """What the words of a row are worth, each counted once: cheap enough for thousands of rows."""
@@ -70,8 +76,9 @@ class Scorer:
         return total
 
     def _norm(self, row: apsw.FTS5ExtensionApi) -> float:
-        average = self._average
-        if not average:
-            average = max(row.column_total_size(_SAID) / max(row.row_count, 1), 1.0)
-            self._average = average
-        return _K1 * (1 - _B + _B * row.column_size(_SAID) / average)
+        return _SHORTEST + (self._slope or self._slope_of(row)) * row.column_size(_SAID)
+
+    def _slope_of(self, row: apsw.FTS5ExtensionApi) -> float:
+        average = max(row.column_total_size(_SAID) / max(row.row_count, 1), 1.0)
+        self._slope = _K1 * _B / average
+        return self._slope

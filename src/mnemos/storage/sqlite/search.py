@@ -64,11 +64,17 @@ class Scope(Struct, frozen=True):
         return self.since <= -LAST_MOMENT and self.until >= LAST_MOMENT
 
     def match(self, plan: Plan, weeks: Sequence[int] = ()) -> str:
+        if not (self.tags or self.without or weeks):
+            return plan.match
         parts = [plan.match, *self.tags]
         if weeks:
             parts.append(any_tag(week_tag(week) for week in weeks))
         match = " AND ".join(parts)
         return f"({match}) NOT {any_tag(self.without)}" if self.without else match
+
+
+_NO_FILTERS = Filters()
+_EVERYTHING = Scope(-LAST_MOMENT, LAST_MOMENT, (), ())
 
 
 class Search:
@@ -119,14 +125,13 @@ class Search:
 
     def _best(self, plan: Plan, scope: Scope, limit: int) -> list[Found]:
         self.scorer.use(plan)
-        asked = self._asked(scope) | {
-            "cap": CANDIDATES,
-            "limit": limit + _SPARE,
-        }
+        found = self._uncrowded(self._indexed, plan, scope, limit)
+        if self.state.pending:
+            found += self._uncrowded(self._fresh, plan, scope, limit)
         best: dict[int, float] = {}
-        for source in (self._indexed, self._fresh):
-            for message, score in self._uncrowded(source, plan, scope, asked, limit):
-                best[message] = max(score, best.get(message, 0.0))
+        for message, score in found:
+            if score > best.get(message, 0.0):
+                best[message] = score
         ranked = sorted(best.items(), key=lambda item: (-item[1], -item[0]))
         return [Found(message, int(score), score % 1) for message, score in ranked[:limit]]
 
@@ -135,13 +140,15 @@ class Search:
         source: Callable[[Plan, Scope, dict[str, Any]], list[tuple[Any, ...]]],
         plan: Plan,
         scope: Scope,
-        asked: dict[str, Any],
         limit: int,
     ) -> list[tuple[Any, ...]]:
         """The best rows of the index or of the tail, so many that enough messages are among them."""
-        several = asked["limit"]
+        several = limit + _SPARE
+        asked = self._asked(scope)
+        asked["cap"] = CANDIDATES
         while True:
-            found = source(plan, scope, asked | {"limit": several})
+            asked["limit"] = several
+            found = source(plan, scope, asked)
             if len(found) < several or len({message for message, _ in found}) >= limit:
                 return found
             # The rows of a long message crowded others out.
@@ -160,8 +167,6 @@ class Search:
         return rows(self._connection, SQL.best_between, asked)
 
     def _fresh(self, plan: Plan, scope: Scope, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
-        if not self.state.pending:
-            return []
         asked["match"] = scope.match(plan)
         if not scope.is_timeless:
             return rows(self._connection, SQL.best_of_tail_between, asked)
@@ -228,6 +233,8 @@ class Search:
 
     def scope(self, filters: Filters) -> Scope | None:
         """None when the filters leave nothing."""
+        if filters == _NO_FILTERS and not self.state.has_doomed:
+            return _EVERYTHING
         since = filters.since if filters.since is not None else -LAST_MOMENT
         until = filters.until if filters.until is not None else LAST_MOMENT
         tags: list[str] = []

@@ -103,24 +103,23 @@ class SqliteSessionReads:
         return message_row(found[0]) if found else None
 
     def hits(self, message_ids: Sequence[int], characters: int) -> list[Hit]:
-        asked = {"ids": _json(message_ids), "first": self._space.first, "last": self._space.last}
-        found = self._rows(SQL.hits, asked)
-        beside = [i for row in found for i in row[-2:] if i is not None]
-        glimpses = {
-            row[0]: Glimpse(row[1], row[4], row[2] == 1, row[3] == 1)
-            for row in self._rows(SQL.glimpses, {"ids": _json(beside), "characters": characters})
+        asked = {
+            "ids": _json(message_ids),
+            "first": self._space.first,
+            "last": self._space.last,
+            "characters": characters,
         }
         return [
             Hit(
                 message_row(row),
-                source=row[13],
-                model=row[-5],
-                session_started=row[-4],
-                has_parent=row[-3] == 1,
-                before=glimpses.get(row[-2]),
-                after=glimpses.get(row[-1]),
+                source=row[12],
+                model=row[13],
+                session_started=row[14],
+                has_parent=row[15] == 1,
+                before=_glimpse(*row[16:20]),
+                after=_glimpse(*row[20:24]),
             )
-            for row in found
+            for row in self._rows(SQL.hits, asked)
         ]
 
     def around(self, message_id: int, *, before: int, after: int) -> list[MessageRow]:
@@ -343,6 +342,10 @@ class SqliteSessionWrites(SqliteSessionReads):
 def _session(row: tuple[Any, ...]) -> SessionRow:
     columns: list[Any] = [*row[:_ARCHIVED], row[_ARCHIVED] == 1]
     return SessionRow(*columns)
+
+
+def _glimpse(role: str | None, encoded: int, forgotten: int, content: str | None) -> Glimpse | None:
+    return None if role is None else Glimpse(role, content, encoded == 1, forgotten == 1)
 
 
 def _folded(title: str | None) -> str | None:

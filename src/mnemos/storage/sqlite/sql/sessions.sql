@@ -252,25 +252,26 @@ WHERE id = :id
     AND NOT doomed
 
 -- Messages with their session and the ids before and after them, in the order asked for.
+-- Of the neighbours their beginning; of one in several parts all, because its text is somewhere inside.
 -- name: hits
 SELECT
-    m.*, s.model, s.started_at, s.parent IS NOT NULL,
-    (SELECT max(b.id) FROM messages AS b WHERE b.session = m.session AND b.id < m.id),
-    (SELECT min(a.id) FROM messages AS a WHERE a.session = m.session AND a.id > m.id)
+    m.id, s.id, m.role, m.content, m.encoded, m.tool_name, m.tool_calls, m.tool_call_id,
+    m.token_count, m.timestamp, m.metadata, m.forgotten_at,
+    s.source, s.model, s.started_at, s.parent IS NOT NULL,
+    b.role, b.encoded, b.forgotten_at IS NOT NULL,
+    CASE WHEN b.encoded THEN b.content ELSE substr(b.content, 1, :characters) END,
+    a.role, a.encoded, a.forgotten_at IS NOT NULL,
+    CASE WHEN a.encoded THEN a.content ELSE substr(a.content, 1, :characters) END
 FROM json_each(:ids) AS asked
-JOIN message_rows AS m ON m.id = asked.value
+CROSS JOIN messages AS m ON m.id = asked.value
 JOIN sessions AS s ON s.key = m.session
+LEFT JOIN messages AS b
+    ON b.id = (SELECT max(o.id) FROM messages AS o WHERE o.session = m.session AND o.id < m.id)
+LEFT JOIN messages AS a
+    ON a.id = (SELECT min(o.id) FROM messages AS o WHERE o.session = m.session AND o.id > m.id)
 WHERE m.id BETWEEN :first AND :last
-    AND NOT m.doomed
+    AND NOT s.doomed
 ORDER BY asked.key
-
--- The beginning of a message; of one in several parts all, because its text is somewhere inside.
--- name: glimpses
-SELECT
-    m.id, m.role, m.encoded, m.forgotten_at IS NOT NULL,
-    CASE WHEN m.encoded THEN m.content ELSE substr(m.content, 1, :characters) END
-FROM json_each(:ids) AS asked
-JOIN messages AS m ON m.id = asked.value
 
 -- name: before
 SELECT *
