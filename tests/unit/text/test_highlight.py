@@ -108,10 +108,10 @@ def test_a_text_that_has_the_word_shows_it_marked(words: list[str]) -> None:
 
 
 INFLECTED = (
-    *("die", "dying", "dies", "lie", "lying", "tied", "tying", "cry", "cries", "crying", "age", "aging", "aged"),
-    *("happy", "happiness", "hope", "hoping", "hopped", "sky", "skies", "use", "using", "any", "are", "am", "a"),
+    *("die", "dying", "dies", "lie", "lying", "tied", "tying", "cry", "cries", "crying", "age", "aging"),
+    *("happy", "happiness", "hope", "hoping", "hopped", "sky", "skies", "use", "using", "any", "are", "a"),
     *("getUserName", "user_name", "names", "URLs", "url", "run.py", "running", "C++", "c", "v2", "2", "news"),
-    *("university", "universities", "generously", "general", "is", "this", "as", "was", "ioed", "eying", "eye"),
+    *("university", "universities", "generously", "general", "is", "this", "as", "was", "ioed", "eying"),
 )
 inflected = st.lists(st.sampled_from(INFLECTED), min_size=1, max_size=6)
 
