@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from mnemos.recall.question import Word
 from mnemos.text.words import is_unspaced, stem, unread
 
-# Word forms and their stems, met so far.
-_stems: dict[str, str] = {}
-_STEMS = 100_000
+_MOST_STEMS = 100_000
 
-# Signs belong to a word only where the question has one that they belong to.
-_ASCII_FORM = re.compile(r"[a-z0-9]+")
+
+class _Stems(dict[str, str]):
+    """Word forms and their stems; it learns those that it is asked for."""
+
+    def __missing__(self, form: str) -> str:
+        if len(self) >= _MOST_STEMS:
+            self.clear()
+        stemmed = self[form] = stem(form)
+        return stemmed
+
+
+_STEMS = _Stems()
+
 # A longer text is only read where it may have a word at all.
 _SHORT = 20_000
 
@@ -25,7 +33,6 @@ class Matcher:
         # Scripts without blanks: the word may stand anywhere.
         self._anywhere = [(number, word.stem) for number, word in enumerate(words) if is_unspaced(word.stem)]
         self._beginnings = [_beginning(word) for word in words]
-        self._signed = any(word.form.endswith(("+", "#")) for word in words)
         self._by_stem: dict[str, list[tuple[int, float]]] = {}
         for number, (word, others) in enumerate(zip(words, related, strict=True)):
             self._by_stem.setdefault(word.stem, []).append((number, 1.0))
@@ -36,9 +43,9 @@ class Matcher:
         """How often a folded text has each word; and how strongly at least by what may stand for it."""
         counts: dict[int, int] = {}
         strengths: dict[int, float] = {}
-        known, by_stem = _stems.get, self._by_stem
-        stems = [known(form) or _learn(form) for form in self._forms_of(folded)]
-        for stemmed in [stemmed for stemmed in stems if stemmed in by_stem]:
+        by_stem = self._by_stem
+        # No loop of Python's own over words that nobody asked for: most of a question's time goes by here.
+        for stemmed in filter(by_stem.__contains__, map(_STEMS.__getitem__, self._forms_of(folded))):
             for word, strength in by_stem[stemmed]:
                 if strength == 1.0:
                     counts[word] = counts.get(word, 0) + 1
@@ -54,7 +61,7 @@ class Matcher:
         """The words of the question as the text has them, each once, in the order of the question."""
         found = {word: text for word, text in self._anywhere if text in folded}
         for form in self._forms_of(folded):
-            for word, strength in self._by_stem.get(_stems.get(form) or _learn(form), ()):
+            for word, strength in self._by_stem.get(_STEMS[form], ()):
                 if strength == 1.0:
                     found.setdefault(word, form)
         return list(dict.fromkeys(found[word] for word in sorted(found)))
@@ -62,9 +69,9 @@ class Matcher:
     def _forms_of(self, folded: str) -> list[str]:
         if len(folded) > _SHORT and not any(beginning in folded for beginning in self._beginnings):
             return []
-        if folded.isascii() and not self._signed:
-            return _ASCII_FORM.findall(folded)
         forms = unread(folded)
+        if "+" not in folded and "#" not in folded:
+            return forms
         # C++ is a word of its own, and C as well.
         return forms + [form.rstrip("+#") for form in forms if form[-1] in "+#"]
 
@@ -78,10 +85,3 @@ def shares(weights: Sequence[float]) -> tuple[float, ...]:
 def _beginning(word: Word) -> str:
     """What every form of the word begins with: the end of a stem may be its own, as in *tri* for *try*."""
     return word.stem[:3] if len(word.stem) > 3 else word.stem[:1]
-
-
-def _learn(form: str) -> str:
-    if len(_stems) >= _STEMS:
-        _stems.clear()
-    stemmed = _stems[form] = stem(form)
-    return stemmed

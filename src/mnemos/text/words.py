@@ -51,6 +51,7 @@ _SYMBOLS = "\u2190-\u21ff\u2300-\u23ff\u2460-\u249b\u25a0-\u27bf\u2b00-\u2bff\U0
 
 # Possessive: where the signs turn out to be no part of the word, no letter of it is given back.
 _ASCII_RUN = re.compile(r"[A-Za-z0-9]++(?:(?:\+\+|#)(?![+#]))?")
+_LETTERS_AND_DIGITS = bytes(byte if chr(byte).isalnum() and byte < 128 else 32 for byte in range(256))
 _RUN = lazily(
     rf"[{UNSPACED}]+"
     rf"|[{_SYMBOLS}]"
@@ -110,22 +111,24 @@ _BESIDE = _Field(lambda run: run.beside)
 
 def index_words(text: str) -> tuple[str, str]:
     """The two fields of an index, blank-separated: forms in order, and what stands beside them."""
-    pieces = (_ASCII_RUN if text.isascii() else _RUN()).findall(text)
+    pieces = unread(text)
     # No loop of Python's own: most of the time that indexing takes goes by here.
     return " ".join(map(_FORMS.__getitem__, pieces)), " ".join(filter(None, map(_BESIDE.__getitem__, pieces)))
 
 
 def runs(text: str) -> list[Run]:
     """The runs of a text in order."""
-    return [
-        _runs.get(piece) or _learn(piece)
-        for piece in (_ASCII_RUN if text.isascii() else _RUN()).findall(text)
-    ]
+    return [_runs.get(piece) or _learn(piece) for piece in unread(text)]
 
 
 def unread(text: str) -> list[str]:
     """The runs of a text as they are written."""
-    return (_ASCII_RUN if text.isascii() else _RUN()).findall(text)
+    if not text.isascii():
+        return _RUN().findall(text)
+    if "+" in text or "#" in text:
+        return _ASCII_RUN.findall(text)
+    # The same, in a third of the time.
+    return text.encode().translate(_LETTERS_AND_DIGITS).decode().split()
 
 
 def placed(text: str, start: int = 0) -> Iterator[Placed]:
