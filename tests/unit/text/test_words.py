@@ -144,6 +144,11 @@ def test_a_word_holds_no_blank_and_no_sign_an_engine_would_cut_at(text: str) -> 
             assert not any(c.isspace() for c in word)
 
 
+@given(text=st.text(st.characters(max_codepoint=127)))
+def test_the_runs_of_a_plain_text_are_those_that_have_places(text: str) -> None:
+    assert [one.run for one in placed(text)] == runs(text)
+
+
 @given(text=ANY)
 def test_places_lie_in_the_text_in_order(text: str) -> None:
     last = -1
