@@ -22,9 +22,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import Stemmer
+from msgspec import Struct
 
 from mnemos.text.patterns import lazily
 
@@ -70,16 +70,14 @@ _NO_DECOMPOSITION = str.maketrans(
 _stem_word = Stemmer.Stemmer("english", 0).stemWord
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """The words of one run: ``forms`` in order, ``beside`` them stems and wholes."""
 
     forms: tuple[str, ...]
     beside: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """A run and where it stands in the text; a pair of characters of an unspaced script has its own place."""
 
     run: Run
@@ -174,6 +172,10 @@ def _learn(piece: str) -> Run:
 
 
 def _analyse(piece: str) -> Run:
+    if piece.isascii() and piece.isalnum() and piece.islower():
+        form = piece[:MAX_WORD]
+        stemmed = stem(form)
+        return Run((form,), () if stemmed == form else (stemmed,))
     if _UNSPACED_RUN().match(piece):
         folded = fold(piece)
         pairs = [folded[i : i + 2] for i in range(len(folded))]
