@@ -82,6 +82,7 @@ def calls(sessions: Sessions) -> dict[str, Callable[[Any], Any]]:
         "end_session": lambda name: sessions.end_session(name, "done"),
         "reopen_session": sessions.reopen_session,
         "update_system_prompt": lambda name: sessions.update_system_prompt(name, "p"),
+        "update_metadata": lambda name: sessions.update_metadata(name, {"a": 1}),
         "update_token_counts": lambda name: sessions.update_token_counts(name, 1, 1),
         "set_title": lambda name: sessions.set_title(name, "t"),
         "archive": sessions.archive,

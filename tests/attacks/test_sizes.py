@@ -70,6 +70,9 @@ def test_a_session_of_fifty_megabytes_is_refused(sessions: Sessions, home: Path,
     if field == "system_prompt":
         with pytest.raises(TooLarge):
             sessions.update_system_prompt("s", text)
+    if field == "metadata":
+        with pytest.raises(TooLarge):
+            sessions.update_metadata("s", {"a": text})
     assert sessions.session_count() == 1
     # Less than one piece of it: the index may have grown meanwhile.
     assert bytes_in(home) < size + 1_000_000

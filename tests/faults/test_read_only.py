@@ -44,6 +44,7 @@ def test_every_change_through_a_reader_is_refused(home: Path) -> None:
             lambda: sessions.set_title("s", "title"),
             lambda: sessions.archive("s"),
             lambda: sessions.update_system_prompt("s", "prompt"),
+            lambda: sessions.update_metadata("s", {"a": 1}),
             lambda: sessions.update_token_counts("s", 1, 1),
             lambda: sessions.delete_session("s"),
             lambda: sessions.import_sessions([{"id": "u", "messages": []}]),

@@ -56,11 +56,11 @@ class Record:
 
     def finish(self, session_id: str, messages: Any) -> None:
         """Note what may be worth keeping of a conversation that is over, and close it."""
-        if self._is_there(session_id):
-            found = keeping.candidates(self._memory, session_id, messages)
-            if found:
-                self._memory.sessions.ensure_session(session_id, metadata={"candidates": found})
+        found = keeping.candidates(self._memory, session_id, messages) if self._is_there(session_id) else None
+        # What cannot be noted is told in the log; the session is over all the same.
         self.end(session_id, ENDED)
+        if found:
+            self._memory.sessions.update_metadata(session_id, {"candidates": found})
 
     def store_child(self, session_id: str, child_session_id: str, task: str, result: str, at: float) -> None:
         """A task that another agent did, as a session of its own below this one."""

@@ -6,12 +6,13 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mnemos.errors import AlreadyExists, Ambiguous, Disabled, NotFound
+from mnemos.errors import AlreadyExists, Ambiguous, Disabled, InvalidInput, NotFound, Refused
 from mnemos.inputs import can_be_name, moment, name, optional_name, whole
 from mnemos.sessions import undo
 from mnemos.sessions.conversation import conversation
 from mnemos.sessions.model import (
     dumped,
+    loaded,
     message_dict,
     new_message,
     optional_json,
@@ -135,6 +136,27 @@ class Recording:
             optional_text("system_prompt", system_prompt, self._settings.max_message_bytes)
         )
         self._change(session_id, lambda tx: tx.sessions.set_system_prompt(session_id, prompt))
+
+    def update_metadata(self, session_id: str, metadata: Mapping[str, Any]) -> None:
+        """Set these keys of the session's metadata; the others stay. Metadata without keys raises Refused."""
+        if not isinstance(metadata, Mapping):
+            raise InvalidInput(f"metadata is a {type(metadata).__name__}; give the keys to set, as an object")
+        most = self._settings.max_message_bytes
+
+        def work(tx: Writes) -> bool:
+            before = tx.sessions.get(session_id)
+            if before is None:
+                return False
+            kept = loaded(before.metadata or "{}")
+            if not isinstance(kept, dict):
+                raise Refused(
+                    f"the metadata of session {session_id!r} is a {type(kept).__name__}, to which no key "
+                    "can be added; it was left as it is"
+                )
+            merged = optional_json("metadata", kept | dict(metadata), self._redact, most)
+            return tx.sessions.set_metadata(session_id, merged)
+
+        self._change(session_id, work)
 
     def update_token_counts(self, session_id: str, input_tokens: int = 0, output_tokens: int = 0) -> None:
         """Add to the session's token counts."""

@@ -269,6 +269,50 @@ def test_a_session_that_is_over_is_closed_with_what_may_be_worth_keeping(
     assert memory.facts.count() == 1
 
 
+def test_what_may_be_worth_keeping_is_noted_beside_metadata_of_its_own(
+    memory: Memory, builtin: BuiltinMemoryProvider
+) -> None:
+    statement = "We decided to use PostgreSQL for the billing service."
+    memory.sessions.create_session("s1", "imported", metadata={"cwd": "/project"})
+    builtin.sync_turn(statement, "Noted.")
+    builtin.on_session_end([{"role": "user", "content": statement}])
+    settle(builtin)
+    session = memory.sessions.get_session("s1")
+    assert session is not None
+    (candidate,) = session["metadata"]["candidates"]["facts"]
+    assert "PostgreSQL" in candidate["fact"]
+    assert session["metadata"]["cwd"] == "/project"
+
+
+def test_a_conversation_that_went_on_is_noted_anew_when_it_is_over(
+    memory: Memory, builtin: BuiltinMemoryProvider
+) -> None:
+    first = {"role": "user", "content": "We decided to use PostgreSQL for the billing service."}
+    second = {"role": "user", "content": "We decided to use Redis for the job queue."}
+    for so_far in ([first], [first, second]):
+        builtin.sync_turn(so_far[-1]["content"], "Noted.")
+        builtin.on_session_end(so_far)
+    settle(builtin)
+    session = memory.sessions.get_session("s1")
+    assert session is not None
+    postgres, redis = session["metadata"]["candidates"]["facts"]
+    assert "PostgreSQL" in postgres["fact"]
+    assert "Redis" in redis["fact"]
+
+
+def test_a_session_is_closed_where_nothing_can_be_noted(
+    memory: Memory, builtin: BuiltinMemoryProvider
+) -> None:
+    statement = "We decided to use PostgreSQL for the billing service."
+    memory.sessions.create_session("s1", "imported", metadata=["a", "list"])
+    builtin.sync_turn(statement, "Noted.")
+    builtin.on_session_end([{"role": "user", "content": statement}])
+    settle(builtin)
+    session = memory.sessions.get_session("s1")
+    assert session is not None
+    assert (session["end_reason"], session["metadata"]) == ("ended", ["a", "list"])
+
+
 def test_a_session_without_a_turn_leaves_nothing_behind(
     memory: Memory, builtin: BuiltinMemoryProvider
 ) -> None:

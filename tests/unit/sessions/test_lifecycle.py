@@ -219,6 +219,32 @@ def test_the_system_prompt_can_be_changed(db: SessionDB) -> None:
     assert get(db)["system_prompt"] is None
 
 
+def test_a_key_of_the_metadata_is_set_and_the_others_stay(db: SessionDB) -> None:
+    db.create_session("s", "cli", metadata={"branch": "main", "tags": ["a"]})
+    db.update_metadata("s", {"tags": ["b"], "color": "red"})
+    assert get(db)["metadata"] == {"branch": "main", "tags": ["b"], "color": "red"}
+
+
+def test_a_session_without_metadata_can_be_given_some(db: SessionDB) -> None:
+    db.create_session("s", "cli", system_prompt="Be kind.")
+    db.update_metadata("s", {"color": "red"})
+    assert (get(db)["metadata"], get(db)["system_prompt"]) == ({"color": "red"}, "Be kind.")
+
+
+def test_metadata_is_updated_by_keys_only(db: SessionDB) -> None:
+    db.create_session("s", "cli", metadata={"a": 1})
+    with pytest.raises(InvalidInput):
+        db.update_metadata("s", "b")  # type: ignore[arg-type]
+    assert get(db)["metadata"] == {"a": 1}
+
+
+def test_metadata_that_has_no_keys_is_left_as_it_is(db: SessionDB) -> None:
+    db.create_session("s", "cli", metadata=[])
+    with pytest.raises(Refused):
+        db.update_metadata("s", {"color": "red"})
+    assert get(db)["metadata"] == []
+
+
 def test_token_counts_add_up(db: SessionDB) -> None:
     db.create_session("s", "cli")
     db.update_token_counts("s", 10, 20)
@@ -248,6 +274,7 @@ def test_changing_an_unknown_session_is_not_found(db: SessionDB) -> None:
         lambda: db.end_session("x", "done"),
         lambda: db.reopen_session("x"),
         lambda: db.update_system_prompt("x", "p"),
+        lambda: db.update_metadata("x", {}),
         lambda: db.update_token_counts("x", 1),
         lambda: db.set_title("x", "t"),
         lambda: db.archive("x"),

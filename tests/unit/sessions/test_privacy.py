@@ -40,6 +40,7 @@ def test_a_private_session_is_never_written(open_db: OpenDB, tmp_path: Path) -> 
     assert db.append_message("hush", "user", "hushcontent") == 0
     assert db.append_messages("hush", [{"role": "user", "content": "hushcontent"}] * 2) == [0, 0]
     db.update_system_prompt("hush", "hushprompt")
+    db.update_metadata("hush", {"hushkey": "hushvalue"})
     db.set_title("hush", "hushtitle")
     db.update_token_counts("hush", 1, 1)
     db.archive("hush")
@@ -99,6 +100,7 @@ def test_switched_off_memory_writes_nothing(off: SessionDB, clock: FixedClock) -
     off.reopen_session("s")
     off.end_session("s", "again")
     off.update_system_prompt("s", "prompt")
+    off.update_metadata("s", {"a": 1})
     off.update_token_counts("s", 1, 1)
     off.set_title("s", "changed")
     off.archive("s")
@@ -175,6 +177,7 @@ def test_secrets_are_taken_out_before_anything_is_stored(open_db: OpenDB, tmp_pa
         ],
     )
     db.update_system_prompt("s", f"rather {KEY}")
+    db.update_metadata("s", {"token": TOKEN})
     db.set_title("s", f"now {TOKEN}")
     db.import_sessions([{"id": "i", "title": TOKEN, "messages": [{"role": "user", "content": url}]}])
     messages = db.get_messages("s")

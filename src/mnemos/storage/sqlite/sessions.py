@@ -229,10 +229,10 @@ class SqliteSessionWrites(SqliteSessionReads):
         return self._key(SQL.reopen, (self._space.id, session_id)) is not None
 
     def set_system_prompt(self, session_id: str, prompt: str | None) -> bool:
-        key = self._key(SQL.key_of, (self._space.id, session_id))
-        if key is not None:
-            self._connection.execute(SQL.set_system_prompt, (key, prompt))
-        return key is not None
+        return self._set_detail(SQL.set_system_prompt, session_id, prompt)
+
+    def set_metadata(self, session_id: str, metadata: str | None) -> bool:
+        return self._set_detail(SQL.set_metadata, session_id, metadata)
 
     def add_tokens(self, session_id: str, input_tokens: int, output_tokens: int) -> bool:
         asked = (input_tokens, output_tokens, self._space.id, session_id)
@@ -300,6 +300,12 @@ class SqliteSessionWrites(SqliteSessionReads):
         if len(some) < count:
             self._connection.execute(SQL.delete_session, (key,))
         return True
+
+    def _set_detail(self, sql: str, session_id: str, detail: str | None) -> bool:
+        key = self._key(SQL.key_of, (self._space.id, session_id))
+        if key is not None:
+            self._connection.execute(sql, (key, detail))
+        return key is not None
 
     def _unindex(self, item: Indexable) -> None:
         """Take a message out of index and vectors, before its text goes."""

@@ -128,11 +128,14 @@ class SessionContract(Contract):
         create(storage, "s")
         assert storage.write(lambda tx: tx.sessions.set_title("s", "Named")) is True
         assert storage.write(lambda tx: tx.sessions.set_system_prompt("s", "Be kind.")) is True
+        assert storage.write(lambda tx: tx.sessions.set_metadata("s", '{"a": 1}')) is True
         assert storage.write(lambda tx: tx.sessions.set_archived("s", archived=True)) is True
         now = session(storage)
         assert (now.title, now.system_prompt, now.archived) == ("Named", "Be kind.", True)
+        assert now.metadata == '{"a": 1}'
         storage.write(lambda tx: tx.sessions.set_title("s", None))
         storage.write(lambda tx: tx.sessions.set_system_prompt("s", None))
+        storage.write(lambda tx: tx.sessions.set_metadata("s", None))
         storage.write(lambda tx: tx.sessions.set_archived("s", archived=False))
         assert session(storage) == session_row("s")
 
@@ -146,6 +149,7 @@ class SessionContract(Contract):
         assert storage.write(lambda tx: tx.sessions.end("x", "done", NOW)) is False
         assert storage.write(lambda tx: tx.sessions.reopen("x")) is False
         assert storage.write(lambda tx: tx.sessions.set_system_prompt("x", "p")) is False
+        assert storage.write(lambda tx: tx.sessions.set_metadata("x", "{}")) is False
         assert storage.write(lambda tx: tx.sessions.add_tokens("x", 1, 1)) is False
         assert storage.write(lambda tx: tx.sessions.set_title("x", "t")) is False
         assert storage.write(lambda tx: tx.sessions.set_archived("x", archived=True)) is False

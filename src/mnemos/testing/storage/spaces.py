@@ -95,6 +95,7 @@ class SpaceContract(Contract):
         assert ours.write(lambda tx: tx.sessions.reopen("s")) is False
         assert ours.write(lambda tx: tx.sessions.set_title("s", "x")) is False
         assert ours.write(lambda tx: tx.sessions.set_system_prompt("s", "x")) is False
+        assert ours.write(lambda tx: tx.sessions.set_metadata("s", "{}")) is False
         assert ours.write(lambda tx: tx.sessions.set_archived("s", archived=True)) is False
         assert ours.write(lambda tx: tx.sessions.add_tokens("s", 1, 1)) is False
         assert ours.write(lambda tx: tx.sessions.begin_delete("s")) is False

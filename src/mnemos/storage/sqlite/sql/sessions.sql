@@ -155,6 +155,12 @@ VALUES (?, ?)
 ON CONFLICT (session) DO UPDATE
 SET system_prompt = excluded.system_prompt
 
+-- name: set_metadata
+INSERT INTO session_details (session, metadata)
+VALUES (?, ?)
+ON CONFLICT (session) DO UPDATE
+SET metadata = excluded.metadata
+
 -- name: add_tokens
 UPDATE sessions
 SET input_tokens = input_tokens + ?,
