@@ -23,11 +23,19 @@ _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _LOCK_PAUSE: Final = 0.005
 
 
+def make_private(folder: Path) -> None:
+    """Make a folder and the missing ones above it, for their owner only; errors are the system's."""
+    # mkdir(parents=True) would give the mode to the last one alone.
+    if not folder.parent.exists():
+        make_private(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+
+
 @contextmanager
 def locked(folder: Path, name: str, busy_seconds: float) -> Iterator[None]:
     """Hold the lock of that name in a folder, which is made; Busy when somebody has it for longer."""
     try:
-        folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+        make_private(folder)
         lock = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _MODE)
     except OSError as exc:
         raise unwritten(exc, folder) from exc

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mnemos.errors import InvalidInput, PermissionDenied, Unavailable
+from mnemos.files import make_private
 from mnemos.providers import discovery
 from mnemos.providers.contract import MemoryProvider
 
@@ -272,7 +273,7 @@ def _read(path: Path) -> str:
 @contextmanager
 def _locked(home: Path) -> Iterator[None]:
     try:
-        home.mkdir(parents=True, mode=0o700, exist_ok=True)
+        make_private(home)
         lock = os.open(home / ".setup.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as exc:
         raise PermissionDenied(f"{home} cannot be written: {exc.strerror}; nothing was changed") from exc

@@ -25,7 +25,7 @@ class Folder:
 
     def make(self) -> None:
         try:
-            self.path.mkdir(parents=True, mode=0o700, exist_ok=True)
+            files.make_private(self.path)
         except OSError as exc:
             raise PermissionDenied(f"{self.path} cannot be created: {exc.strerror}") from exc
 
@@ -121,7 +121,7 @@ class Folder:
             # Of a database that is gone: SQLite would take it for this one's.
             Path(f"{target}{journal}").unlink(missing_ok=True)
         for stamp, snapshot in snapshots.items():
-            kept.mkdir(parents=True, mode=0o700, exist_ok=True)
+            files.make_private(kept)
             _copy(snapshot, kept / f"{stamp}{names.SUFFIX}")
         _copy(file, target)
 

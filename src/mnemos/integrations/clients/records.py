@@ -43,11 +43,6 @@ class Records:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Nobody else connects or disconnects with this home meanwhile."""
-        try:
-            # The home itself may not be there yet, and is nobody else's to look into.
-            self._folder.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
-        except OSError as exc:
-            raise files.unwritten(exc, self._folder.parent) from exc
         with files.locked(self._folder, _LOCK, _SECONDS):
             yield
 

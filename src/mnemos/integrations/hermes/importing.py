@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemos.errors import InvalidInput, MnemosError, NotADatabase, NotFound
+from mnemos.files import make_private
 from mnemos.integrations.hermes import files
 from mnemos.integrations.hermes.place import Place
 from mnemos.integrations.hermes.state import as_session
@@ -200,7 +201,7 @@ class Belongings:
     @contextmanager
     def _alone(self) -> Iterator[bool]:
         """Whether no other process brings in the same."""
-        self._marker.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+        make_private(self._marker.parent)
         lock = os.open(self._marker.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             yield _can_lock(lock)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import apsw
 
-from mnemos.files import is_running
+from mnemos.files import is_running, make_private
 from mnemos.workspace import limits
 from mnemos.workspace.names import SUFFIX, snapshots_of
 from mnemos.workspace.sandbox.database import Database
@@ -33,7 +33,7 @@ def keep(database: Database) -> Path | None:
             raise Failure(
                 "permission_denied", f"{link} is a link; snapshots are kept in a folder of their own"
             )
-    folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+    make_private(folder)
     moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
     target = folder / f"{moment}{SUFFIX}"
     copy(path, target)
