@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
+import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -11,16 +13,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from mnemos.errors import Busy, DiskFull, MnemosError, PermissionDenied, Unavailable
+from mnemos.errors import Busy, DiskFull, InvalidInput, MnemosError, PermissionDenied, Unavailable
 
 try:
     import fcntl
 except ImportError:  # Windows: one process at a time.
     fcntl = None  # type: ignore[assignment]
 
-_MODE: Final = 0o600
+_PRIVATE: Final = 0o600
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _LOCK_PAUSE: Final = 0.005
+_UNFINISHED: Final = ".new"
 
 
 def make_private(folder: Path) -> None:
@@ -36,7 +39,7 @@ def locked(folder: Path, name: str, busy_seconds: float) -> Iterator[None]:
     """Hold the lock of that name in a folder, which is made; Busy when somebody has it for longer."""
     try:
         make_private(folder)
-        lock = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _MODE)
+        lock = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _PRIVATE)
     except OSError as exc:
         raise unwritten(exc, folder) from exc
     try:
@@ -62,34 +65,75 @@ def _wait_for(lock: int, folder: Path, busy_seconds: float) -> None:
             return
 
 
-def replace(path: Path, text: str) -> None:
+def read(path: Path) -> str | None:
+    """The text of a file; None when there is none. What is no text raises InvalidInput."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as exc:
+        raise InvalidInput(f"{path} is not UTF-8 text: {exc.reason} at byte {exc.start}") from exc
+    except OSError as exc:
+        raise PermissionDenied(f"{path} cannot be read: {exc.strerror}") from exc
+
+
+def replace(
+    path: Path, data: bytes, *, keeps_mode: bool = False, alone: bool = False, durable: bool = True
+) -> None:
     """Write beside and rename: whoever reads sees the old file or the new one, after a crash too.
 
-    For who holds the lock.
+    Missing folders are made. A link stays a link. The file becomes its owner's alone, unless one that is
+    there ``keeps_mode``. A file that is read-only raises PermissionDenied. What killed processes left is
+    removed; who is ``alone``, because he holds a lock, leaves nothing of anybody. What is not ``durable`` may
+    be lost when the power fails.
     """
-    # People link such files to where they keep their other settings: the link stays.
-    path = path.resolve()
+    # People link such files to where they keep their other settings.
+    path = behind_links(path)
     if path.exists() and not os.access(path, os.W_OK):
         raise PermissionDenied(f"{path} is read-only; nothing was changed")
-    # One name for all: only who holds the lock is here, and what a killed one left is removed.
-    fresh = path.with_name(f".{path.name}.new")
+    fresh = path.with_name(f".{path.name}.{os.getpid()}{_UNFINISHED}")
     try:
-        fresh.unlink(missing_ok=True)
-        write_new(fresh, text.encode())
+        make_private(path.parent)
+        discard_unfinished(path, alone=alone)
+        write_new(fresh, data, durable=durable)
+        if keeps_mode and path.exists():
+            fresh.chmod(stat.S_IMODE(path.stat().st_mode))
         fresh.replace(path)
-        _sync_folder(path.parent)
+        if durable:
+            _sync_folder(path.parent)
     except OSError as exc:
-        fresh.unlink(missing_ok=True)
         raise unwritten(exc, path) from exc
+    finally:
+        _discard(fresh)
 
 
-def write_new(path: Path, data: bytes) -> None:
-    """Make a file that is not there yet, down to the disk; errors are the system's."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_EXCL, _MODE)
+def discard_unfinished(path: Path, *, alone: bool = False) -> None:
+    """Remove what killed processes left beside a file: it may hold secrets, and nobody looks there.
+
+    Numbers of processes come again: only who is ``alone`` can be sure that nothing stays.
+    """
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*{_UNFINISHED}"):
+        process = left.name.removesuffix(_UNFINISHED).rpartition(".")[2]
+        if process.isdecimal() and (alone or not _is_another(int(process))):
+            _discard(left)
+
+
+def behind_links(path: Path) -> Path:
+    """The file itself, where a path may be a link to it; links in a circle raise InvalidInput."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError) as exc:
+        raise InvalidInput(f"{path} is a link that leads nowhere: {exc}; mend it first") from exc
+
+
+def write_new(path: Path, data: bytes, *, durable: bool = True) -> None:
+    """Make a file that is not there yet, when ``durable`` down to the disk; errors are the system's."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_EXCL, _PRIVATE)
     with os.fdopen(handle, "wb") as file:
         file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def is_running(process: int) -> bool:
@@ -119,6 +163,18 @@ def unwritten(exc: OSError, path: Path) -> MnemosError:
     if exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return PermissionDenied(f"{path} cannot be written ({exc.strerror}); nothing was changed")
     return Unavailable(f"{path} could not be written: {exc.strerror}; it is as it was")
+
+
+def _is_another(process: int) -> bool:
+    return process != os.getpid() and is_running(process)
+
+
+def _discard(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        # Where nothing could be written, nothing was left either.
+        return
 
 
 def _sync_folder(folder: Path) -> None:

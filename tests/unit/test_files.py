@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from mnemos import files
+from mnemos.errors import InvalidInput
 
 
 def mode(path: Path) -> int:
@@ -42,3 +45,57 @@ def test_a_file_where_the_folder_should_be_is_an_error(tmp_path: Path) -> None:
         files.make_private(tmp_path / "file")
     with pytest.raises(NotADirectoryError):
         files.make_private(tmp_path / "file" / "home")
+
+
+@pytest.fixture
+def ended() -> int:
+    """The number of a process that is over."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    for data in (b"one", b"two"):
+        files.replace(file, data)
+        assert (file.read_bytes(), mode(file)) == (data, 0o600)
+    file.chmod(0o640)
+    files.replace(file, b"three", keeps_mode=True, durable=False)
+    assert (file.read_bytes(), mode(file)) == (b"three", 0o640)
+    files.replace(file, b"four")
+    assert (file.read_bytes(), mode(file)) == (b"four", 0o600)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_what_a_killed_process_left_goes_with_the_next_change(tmp_path: Path, ended: int) -> None:
+    (tmp_path / f".file.{ended}.new").write_text("a secret")
+    (tmp_path / f".file.{os.getpid()}.new").write_text("of a process that had our number")
+    files.replace(tmp_path / "file", b"new")
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_a_running_process_is_writing_stays_unless_we_are_alone(tmp_path: Path) -> None:
+    others = {tmp_path / f".file.{os.getppid()}.new", tmp_path / ".file.mine.new", tmp_path / ".files.1.new"}
+    for other in others:
+        other.touch()
+    file = tmp_path / "file"
+    files.replace(file, b"new")
+    assert set(tmp_path.iterdir()) == {file, *others}
+    files.replace(file, b"newer", alone=True)
+    assert sorted(one.name for one in tmp_path.iterdir()) == [".file.mine.new", ".files.1.new", "file"]
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "file")
+    files.replace(link, b"new")
+    assert (link.is_symlink(), (tmp_path / "file").read_bytes()) == (True, b"new")
+
+
+def test_links_in_a_circle_are_refused(tmp_path: Path) -> None:
+    circle = tmp_path / "circle"
+    circle.symlink_to(circle)
+    with pytest.raises(InvalidInput):
+        files.replace(circle, b"new")
+    assert circle.is_symlink()

@@ -100,7 +100,7 @@ class Folder:
             after = change(before)
             was_there = self.path(book).exists()
             try:
-                record(before, after, lambda: files.replace(self.path(book), after))
+                record(before, after, lambda: files.replace(self.path(book), after.encode(), alone=True))
             except BaseException:
                 # Noted in vain, or not at all: the disk may have become full between file and log.
                 self._put_back(book, before if was_there else None)
@@ -111,7 +111,7 @@ class Folder:
         if text is None:
             self.path(book).unlink(missing_ok=True)
         elif self.read(book) != text:
-            files.replace(self.path(book), text)
+            files.replace(self.path(book), text.encode(), alone=True)
 
     def keep_copy(self, book: Book, text: str) -> str:
         return _copied(self.path(book), text.encode())

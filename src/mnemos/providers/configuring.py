@@ -9,24 +9,20 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from mnemos.errors import InvalidInput, PermissionDenied, Unavailable
-from mnemos.files import make_private
+from mnemos import files
+from mnemos.errors import InvalidInput, Unavailable
 from mnemos.providers import discovery
 from mnemos.providers.contract import MemoryProvider
 
-try:
-    import fcntl
-except ImportError:  # Windows: one process at a time.
-    fcntl = None  # type: ignore[assignment]
-
 SECRETS: Final = ".env"
 CONFIG: Final = "config.toml"
+_LOCK: Final = ".setup.lock"
+_SECONDS: Final = 30.0
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LINE: Final = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(.*?)[ \t]*$")
 _TABLE: Final = re.compile(r"[ \t]*\[memory\][ \t]*(?:#.*)?$")
@@ -115,7 +111,7 @@ def is_set(field: Field) -> bool:
 def read_secrets(home: Path) -> dict[str, str]:
     """The variables of ``<home>/.env``; none where there is no such file."""
     found: dict[str, str] = {}
-    for line in _read(home / SECRETS).splitlines():
+    for line in (files.read(home / SECRETS) or "").splitlines():
         match = _LINE.match(line)
         if match and not line.lstrip().startswith("#"):
             found[match[1]] = _unquoted(match[2])
@@ -128,10 +124,10 @@ def keep_secrets(home: Path, secrets: Mapping[str, str]) -> Path:
     Other lines of the file stay as they are.
     """
     path = home / SECRETS
-    with _locked(home):
-        kept = [line for line in _read(path).splitlines() if not _sets(line, secrets)]
+    with files.locked(home, _LOCK, _SECONDS):
+        kept = [line for line in (files.read(path) or "").splitlines() if not _sets(line, secrets)]
         lines = [*kept, *(f"{name}={_quoted(value)}" for name, value in secrets.items())]
-        _replace(path, "\n".join(lines) + "\n")
+        files.replace(path, ("\n".join(lines) + "\n").encode(), alone=True)
     os.environ.update(secrets)
     return path
 
@@ -153,15 +149,15 @@ def use(home: Path, provider: str) -> Path:
     InvalidInput says what to write into it.
     """
     path = home / CONFIG
-    with _locked(home):
-        before = _read(path)
+    with files.locked(home, _LOCK, _SECONDS):
+        before = files.read(path) or ""
         after = _with_provider(before, provider)
         if not _says(after, before, provider):
             raise InvalidInput(
                 f'{path} was left as it is; write provider = "{provider}" under [memory] in it'
             )
         if after != before:
-            _replace(path, after)
+            files.replace(path, after.encode(), alone=True)
     return path
 
 
@@ -257,45 +253,3 @@ def _unquoted(value: str) -> str:
     if len(value) >= 2 and value[0] == value[-1] == '"':
         return re.sub(r"\\(.)", r"\1", value[1:-1])
     return value.partition(" #")[0].rstrip()
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return ""
-    except UnicodeDecodeError as exc:
-        raise InvalidInput(f"{path} is not UTF-8 text; it was left as it is") from exc
-    except OSError as exc:
-        raise PermissionDenied(f"{path} cannot be read: {exc.strerror}") from exc
-
-
-@contextmanager
-def _locked(home: Path) -> Iterator[None]:
-    try:
-        make_private(home)
-        lock = os.open(home / ".setup.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError as exc:
-        raise PermissionDenied(f"{home} cannot be written: {exc.strerror}; nothing was changed") from exc
-    try:
-        if fcntl is not None:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write beside and rename: a secret is never readable by others, and no file is ever half written."""
-    # One name for all: only who holds the lock is here.
-    fresh = path.with_name(f".{path.name}.new")
-    try:
-        fresh.unlink(missing_ok=True)
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-    except OSError as exc:
-        raise PermissionDenied(f"{path} cannot be written: {exc.strerror}; it is as it was") from exc

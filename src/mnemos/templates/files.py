@@ -127,7 +127,7 @@ class Folder:
                 before = None
             after = change(before)
             if after is not None and after != before:
-                files.replace(self._path(name), after)
+                files.replace(self._path(name), after.encode(), alone=True)
 
     def remove(self, name: str) -> bool:
         path = self._path(name)

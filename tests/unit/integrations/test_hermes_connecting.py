@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from mnemos import Memory
-from mnemos.errors import InvalidInput, NotFound, Refused
+from mnemos.errors import InvalidInput, NotFound, PermissionDenied, Refused
 from mnemos.integrations.hermes import activation, place, plugin
 from mnemos.providers import manifest
 
@@ -167,6 +168,24 @@ def test_the_config_may_be_a_link_and_keeps_its_mode(hermes: Path, memory: Memor
     assert (hermes / "config.yaml").is_symlink()
     assert kept.read_text() == "model: x\n\nmemory:\n  provider: mnemos\n"
     assert kept.stat().st_mode & 0o777 == 0o640
+
+
+def test_what_a_killed_process_left_beside_goes_with_the_next_change(hermes: Path, home: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left = hermes / f".mnemos.json.{ended.pid}.new"
+    left.write_text("half a fi")
+    place.keep(hermes, {"home": str(home)})
+    assert sorted(files(hermes)) == ["mnemos.json"]
+
+
+def test_a_config_that_is_read_only_is_left_alone_and_so_is_all_else(hermes: Path, memory: Memory) -> None:
+    config = hermes / "config.yaml"
+    config.write_text("model: x\n")
+    config.chmod(0o444)
+    with pytest.raises(PermissionDenied):
+        connect(memory)
+    assert files(hermes) == {"config.yaml": "model: x\n"}
 
 
 def test_a_hermes_that_is_not_there_is_not_made(tmp_path: Path, memory: Memory) -> None:

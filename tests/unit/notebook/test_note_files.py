@@ -178,7 +178,8 @@ def test_what_a_killed_writer_left_beside_is_no_hindrance_and_stays_private(
     notebook: Notebook, folder: Path
 ) -> None:
     folder.mkdir(parents=True)
-    left = folder / ".MEMORY.md.new"
+    # The number is that of a process that runs: numbers come again.
+    left = folder / f".MEMORY.md.{os.getppid()}.new"
     left.write_text("half a fi")
     left.chmod(0o644)
     notebook.add("one")
@@ -191,7 +192,7 @@ def test_links_laid_where_we_write_lead_nowhere(notebook: Notebook, folder: Path
     victim = tmp_path / "victim"
     victim.write_text("precious")
     folder.mkdir(parents=True)
-    (folder / ".MEMORY.md.new").symlink_to(victim)
+    (folder / f".MEMORY.md.{os.getpid()}.new").symlink_to(victim)
     (folder / ".USER.md.lock").symlink_to(victim)
     for target in ("memory", "user"):
         try:

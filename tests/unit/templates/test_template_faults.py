@@ -123,7 +123,8 @@ def test_a_file_that_its_owner_made_read_only_is_left(
 def test_what_a_killed_process_left_is_no_template_and_in_nobodys_way(
     lifted: SessionTemplate, templates: Templates, folder: Path
 ) -> None:
-    (folder / ".first.json.new").write_text("half", encoding="utf-8")
+    left = folder / f".first.json.{os.getppid()}.new"
+    left.write_text("half", encoding="utf-8")
     templates.inject_into_messages(lifted, [])
     assert templates.show("first").usage_count == 1
-    assert not (folder / ".first.json.new").exists()
+    assert not left.exists()

@@ -414,7 +414,7 @@ def test_a_file_whose_name_no_template_can_have_is_told(
     by_hand(folder, "con.json", good)
     by_hand(folder, "re\u0301sume\u0301.json", good)
     by_hand(folder, "notes.txt", "not ours")
-    by_hand(folder, ".first.json.new", "left by somebody who was killed")
+    by_hand(folder, ".first.json.7.new", "left by somebody who was killed")
     assert sorted(problem.name for problem in templates.problems()) == ["con", "re\u0301sume\u0301"]
     assert templates.list_templates() == [lifted]
 

@@ -6,7 +6,6 @@ begins. So the digests of harmless entries are kept in ``<home>/hooks``: nothing
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -14,6 +13,8 @@ from typing import Final
 
 import mnemos
 from mnemos import text
+from mnemos.errors import MnemosError
+from mnemos.files import replace
 
 _FILE: Final = "harmless"
 _MOST: Final = 500
@@ -38,12 +39,11 @@ class Harmless:
         """Remember what was added; a disk that cannot be written costs time and nothing else."""
         if not self._new:
             return
-        fresh = self._file.with_name(f".{_FILE}.{os.getpid()}")
+        known = "\n".join([*self._known, *self._new][-_MOST:])
         try:
             self._file.parent.mkdir(mode=0o700, exist_ok=True)
-            fresh.write_text("\n".join([*self._known, *self._new][-_MOST:]))
-            fresh.replace(self._file)
-        except OSError:
+            replace(self._file, known.encode(), durable=False)
+        except (OSError, MnemosError):
             return
 
     def _read(self) -> Sequence[str]:

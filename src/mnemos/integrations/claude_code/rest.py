@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mnemos.errors import Busy, DiskFull
-from mnemos.files import locked
+from mnemos.files import locked, replace
 from mnemos.integrations.claude_code import failures
 from mnemos.integrations.claude_code.events import NAMES, PRE_COMPACT, SESSION_END, Event, event_of
 from mnemos.settings import Settings
@@ -42,9 +42,8 @@ def put(settings: Settings, event: Event) -> None:
     folder.mkdir(mode=0o700, exist_ok=True)
     told = json.dumps({"event": event.name, "space": settings.space, **event.told()})
     session = blake2b(f"{settings.space}\0{event.session_id}".encode(), digest_size=12).hexdigest()
-    fresh = folder / f".{session}-{event.name}.{os.getpid()}"
-    fresh.write_text(told)
-    fresh.replace(folder / f"{session}-{event.name}.json")
+    # The next hook notes it again if the power fails.
+    replace(folder / f"{session}-{event.name}.json", told.encode(), durable=False)
 
 
 def is_waiting(settings: Settings) -> bool:

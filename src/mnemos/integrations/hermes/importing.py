@@ -17,9 +17,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from mnemos import files
 from mnemos.errors import InvalidInput, MnemosError, NotADatabase, NotFound
-from mnemos.files import make_private
-from mnemos.integrations.hermes import files
 from mnemos.integrations.hermes.place import Place
 from mnemos.integrations.hermes.state import as_session
 from mnemos.notebook.model import Book, entries_of
@@ -201,7 +200,7 @@ class Belongings:
     @contextmanager
     def _alone(self) -> Iterator[bool]:
         """Whether no other process brings in the same."""
-        make_private(self._marker.parent)
+        files.make_private(self._marker.parent)
         lock = os.open(self._marker.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             yield _can_lock(lock)
@@ -209,7 +208,8 @@ class Belongings:
             os.close(lock)
 
     def _note(self, report: Report) -> None:
-        files.replace(self._marker, json.dumps(asdict(report), indent=2, ensure_ascii=False) + "\n")
+        told = json.dumps(asdict(report), indent=2, ensure_ascii=False) + "\n"
+        files.replace(self._marker, told.encode())
 
 
 def notes_of(hermes: Path, book: Book) -> list[str]:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from mnemos import files
 from mnemos.errors import InvalidInput
-from mnemos.integrations.hermes import files
 from mnemos.settings import Settings
 
 FILE: Final = "mnemos.json"
@@ -80,7 +80,7 @@ def keep(hermes: Path, given: Mapping[str, Any]) -> Path:
         raise InvalidInput(f"there is no field {unknown[0]!r}; known are {', '.join(KEYS)}")
     merged = values(hermes) | {key: str(value).strip() for key, value in given.items() if value is not None}
     Settings.load(merged.get("home") or None, space=merged.get("space") or None)
-    files.replace(hermes / FILE, text(merged))
+    files.replace(hermes / FILE, text(merged).encode(), keeps_mode=True)
     return hermes / FILE
 
 

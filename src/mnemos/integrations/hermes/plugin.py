@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from mnemos import __version__
+from mnemos import __version__, files
 from mnemos.errors import Refused
 from mnemos.integrations.clients import config_files
 from mnemos.integrations.clients.records import Records, digest_of
-from mnemos.integrations.hermes import activation, files, place
+from mnemos.integrations.hermes import activation, place
 from mnemos.integrations.hermes.place import Place
 
 NAME: Final = "mnemos"
@@ -131,6 +131,8 @@ def is_there(hermes: Path) -> bool:
 
 def connect(steps: list[Step], hermes: Path, records: Records) -> None:
     """Do what was planned, each file in one step, and remember what was there before."""
+    for step in steps:
+        config_files.check_writable(step.path)
     first = _first_file(hermes)
     made = config_files.missing_folders(first)
     if made:
@@ -145,6 +147,8 @@ def connect(steps: list[Step], hermes: Path, records: Records) -> None:
 
 def disconnect(steps: list[Step], hermes: Path, records: Records) -> None:
     """Do what was planned; folders that were made for it go too, when nothing else is in them."""
+    for step in steps:
+        config_files.check_writable(step.path)
     first = _first_file(hermes)
     kept = records.of(first)
     for step in steps:
