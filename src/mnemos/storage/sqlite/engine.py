@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import apsw
 
-from mnemos.errors import Busy, MnemosError, NotFound, ReadOnly, StorageError
+from mnemos.errors import Busy, NotFound, ReadOnly, StorageError
 from mnemos.settings import Durability
 from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
 from mnemos.storage.sqlite import doctor, files, index, schema, scrub
@@ -252,7 +252,7 @@ class SqliteStorage:
             return
         self._upkeep.stop()
         if not self._read_only:
-            self._tried(self._settle)
+            self._upkeep.indexing.attempt(self._settle)
         self._closed = True
         # Whoever is in the middle of a write in another thread finishes it first.
         with self._lock:
@@ -426,13 +426,7 @@ class SqliteStorage:
         self._upkeep.notice(count)
         if self._upkeep.waiting > _TOO_MANY_PENDING:
             # What was appended is committed: a failure here must not be taken for theirs.
-            self._tried(self._help)
-
-    def _tried(self, step: Callable[[], object]) -> None:
-        try:
-            step()
-        except (MnemosError, OSError) as exc:
-            log.warning("indexing was put off: %s", exc)
+            self._upkeep.indexing.attempt(self._help)
 
     def _help(self) -> None:
         """Index a little in the appender's own time, after whoever is at it now."""
@@ -460,6 +454,7 @@ class SqliteStorage:
             self._upkeep.waiting = 0
             return False
         self.write(lambda tx: index.write(_handle(tx).connection, _handle(tx).space, step))
+        self._upkeep.indexing.succeeded()
         self._indexed += len(step.rows)
         self._upkeep.waiting = max(0, self._upkeep.waiting - len(step.rows))
         return True

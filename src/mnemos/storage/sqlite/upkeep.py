@@ -8,6 +8,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,27 @@ IDLE_SECONDS = 0.5
 _PAUSE_SECONDS = 0.05
 
 
+class Attempts:
+    """Work that may fail and is tried again. A reason is logged once, until the work is done again."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._told: set[str] = set()
+
+    def attempt(self, step: Callable[[], object]) -> None:
+        """Run the step, unless it fails: messages are safe in their table, and searches find them."""
+        try:
+            step()
+        except (MnemosError, OSError) as exc:
+            if str(exc) not in self._told:
+                self._told.add(str(exc))
+                log.warning("%s was put off: %s", self._what, exc)
+
+    def succeeded(self) -> None:
+        """Something was done: the next failure is a new one."""
+        self._told.clear()
+
+
 class Upkeep:
     """Runs ``work`` in the background until it says that nothing is left, and ``tidy`` when all is quiet.
 
@@ -39,6 +61,8 @@ class Upkeep:
         self._work = weakref.WeakMethod(work)
         self._tidy = weakref.WeakMethod(tidy)
         self.waiting = 0
+        self.indexing = Attempts("indexing")
+        self._tidying = Attempts("tidying up")
         self._wake = threading.Event()
         self._enough = threading.Event()
         self._end = threading.Event()
@@ -90,25 +114,23 @@ class Upkeep:
             if not self._stopped:
                 self._wake.clear()
                 self._enough.clear()
-                self._work_off(self._work)
+                self.indexing.attempt(partial(self._work_off, self._work))
                 if busy:
                     # While messages pour in, a pass now and then does more than one after each.
                     self._end.wait(_PAUSE_SECONDS)
                 else:
-                    self._work_off(self._tidy)
+                    self._tidying.attempt(partial(self._work_off, self._tidy))
 
     def _work_off(self, method: weakref.WeakMethod[Callable[[], bool]]) -> None:
-        try:
-            # Tidying gives way to the next message.
-            while not self._stopped and not (method is self._tidy and self._wake.is_set()):
-                work = method()
-                if work is None or not work():
-                    return
-                del work
-        except (MnemosError, OSError) as exc:
-            # Appends are safe in their table and the next step will be tried again; a search
-            # finds them meanwhile.
-            log.warning("indexing was put off: %s", exc)
+        # Tidying gives way to the next message.
+        while not self._stopped and not (method is self._tidy and self._wake.is_set()):
+            work = method()
+            is_more = work is not None and work()
+            if method is self._tidy:
+                self._tidying.succeeded()
+            if not is_more:
+                return
+            del work
 
 
 @contextmanager

@@ -1,0 +1,103 @@
+"""What the log says while the index cannot be kept up."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mnemos.errors import DiskFull, Unavailable
+from mnemos.sessions.model import document_of
+from mnemos.storage.base import Storage
+from mnemos.storage.sqlite import engine, index
+from mnemos.storage.sqlite.engine import SqliteStorage
+from mnemos.storage.sqlite.upkeep import Upkeep
+from mnemos.testing.storage.opening import append, create
+
+
+@pytest.fixture
+def storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Storage]:
+    """Every append is indexed at once, by whoever appends."""
+    monkeypatch.setattr(engine, "_TOO_MANY_PENDING", 0)
+    opened = SqliteStorage(tmp_path / "x.db", space="default", documents=document_of)
+    create(opened, "s")
+    with opened.without_background():
+        yield opened
+    opened.close()
+
+
+def fail(monkeypatch: pytest.MonkeyPatch, failure: Exception) -> None:
+    def write(*_: object) -> None:
+        raise failure
+
+    monkeypatch.setattr(index, "write", write)
+
+
+def test_a_reason_is_logged_once_however_often_it_is_tried(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with monkeypatch.context() as trouble:
+        fail(trouble, DiskFull("no room"))
+        for number in range(7):
+            append(storage, "s", f"message {number}")
+    assert [record.getMessage() for record in caplog.records] == ["indexing was put off: no room"]
+
+
+def test_another_reason_is_logged_and_the_former_not_again(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with monkeypatch.context() as trouble:
+        for failure in (DiskFull("no room"), Unavailable("no disk")) * 3:
+            fail(trouble, failure)
+            append(storage, "s", "message")
+    assert [record.getMessage() for record in caplog.records] == [
+        "indexing was put off: no room",
+        "indexing was put off: no disk",
+    ]
+
+
+def test_the_same_reason_is_logged_again_after_it_worked(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(2):
+        with monkeypatch.context() as trouble:
+            fail(trouble, DiskFull("no room"))
+            append(storage, "s", "one")
+            append(storage, "s", "two")
+        append(storage, "s", "three")
+    assert [record.getMessage() for record in caplog.records] == ["indexing was put off: no room"] * 2
+
+
+class Owner:
+    def __init__(self, failures: list[Exception]) -> None:
+        self.failures = failures
+        self.tidied = threading.Semaphore(0)
+
+    def work(self) -> bool:
+        return False
+
+    def tidy(self) -> bool:
+        try:
+            if self.failures:
+                raise self.failures.pop(0)
+        finally:
+            self.tidied.release()
+        return False
+
+
+def test_tidying_up_that_fails_in_the_background_is_logged_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("mnemos.storage.sqlite.upkeep.IDLE_SECONDS", 0.0)
+    owner = Owner([DiskFull("no room") for _ in range(3)])
+    upkeep = Upkeep(owner, owner.work, owner.tidy)
+    for _ in range(4):
+        upkeep.notice(0)
+        owner.tidied.acquire()
+    owner.failures.append(DiskFull("no room"))
+    upkeep.notice(0)
+    owner.tidied.acquire()
+    upkeep.stop()
+    assert [record.getMessage() for record in caplog.records] == ["tidying up was put off: no room"] * 2
