@@ -297,3 +297,29 @@ def test_a_watch_outlives_a_file_that_is_away(
         assert watch(memory, "import_jsonl", request, as_json=False, pause=0.0, ended=_Away(path)) == 0
         assert memory.sessions.message_count() == 3
     assert capsys.readouterr().err.count("there is no") == 1
+
+
+def archived(home: Path, tmp_path: Path) -> Path:
+    archive = tmp_path / "memory.tar"
+    with Memory.at(tmp_path / "elsewhere") as memory:
+        memory.sessions.create_session("s", "cli")
+        memory.export(archive)
+    with Memory.at(home) as memory:
+        memory.sessions.create_session("own", "cli")
+    return archive
+
+
+@pytest.mark.parametrize(("answer", "sessions"), [("no", {"own"}), ("yes", {"own", "s"})])
+def test_an_archive_comes_into_a_memory_in_use_only_after_it_said_that_it_stays(
+    home: Path, tmp_path: Path, answer: str, sessions: set[str]
+) -> None:
+    archive = archived(home, tmp_path)
+    in_a_conversation("import", str(archive), home=home, answers=[("cannot be undone", answer)])
+    with Memory.at(home) as memory:
+        assert {session["id"] for session in memory.sessions.search_sessions()} == sessions
+
+
+def test_where_nobody_can_be_asked_an_archive_comes_in(home: Path, tmp_path: Path, mnemos: Mnemos) -> None:
+    assert mnemos("import", str(archived(home, tmp_path)), "--home", str(home)).code == 0
+    with Memory.at(home) as memory:
+        assert memory.sessions.session_count() == 2

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from mnemos.operations.base import Operation, Progress, Result, Traits
+from mnemos.errors import Refused
+from mnemos.operations.base import Operation, Progress, Question, Result, Traits
 from mnemos.operations.border import file_named
 from mnemos.operations.upkeep import size
 from mnemos.operations.wording import counted
@@ -63,7 +65,7 @@ class Exported(Result, frozen=True, kw_only=True):
 
 class ImportArchive(Operation, frozen=True, kw_only=True):
     """Bring in what an archive of `mnemos export` holds and this memory does not. All is verified before
-    any is stored; what is here stays, unless the archive has a newer one."""
+    any is stored; what is here stays, unless the archive has a newer one. Cannot be undone: back up first."""
 
     traits: ClassVar[Traits] = Traits(
         title="Import an archive",
@@ -75,6 +77,20 @@ class ImportArchive(Operation, frozen=True, kw_only=True):
     )
 
     path: Annotated[str, Meta(description="An archive that export wrote: a file or a folder")]
+
+    def questions(self, memory: Memory) -> Sequence[Question]:
+        if memory.settings.disabled or memory.is_in_memory or not memory.database.exists():
+            return ()
+        text = (
+            f"Bringing {self.path} into the memory in {memory.settings.home} cannot be undone; "
+            "`mnemos backup` first keeps what is there now. Go on?"
+        )
+        return [Question("go_on", text, default="yes", choices=("yes", "no"))]
+
+    def answered(self, answers: Mapping[str, str]) -> Operation:
+        if answers.get("go_on") == "no":
+            raise Refused("the answer was no; nothing was changed")
+        return self
 
     def run(self, memory: Memory, progress: Progress) -> Brought:
         report = memory.import_archive(file_named(self.path), progress)

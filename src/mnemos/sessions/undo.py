@@ -27,6 +27,7 @@ FORGET = "forget"
 KEEP_CHARACTERS = 20_000_000
 
 _KEYS_AT_ONCE = 2_000
+_NAMED = 5
 
 Note = Callable[[Writes, str, str, str | None, str | None], int]
 
@@ -115,12 +116,13 @@ def _give_back(tx: Writes, session: dict[str, Any]) -> None:
 
 def _unimport(storage: Storage, created: dict[str, int]) -> str:
     def work(tx: Writes) -> None:
-        for session_id, count in created.items():
-            if tx.sessions.get(session_id) and tx.sessions.message_count(session_id) != count:
-                raise Refused(
-                    f"session {session_id!r} was continued since its import, so nothing was taken back; "
-                    "delete what should go with `mnemos sessions delete`"
-                )
+        continued = [
+            session_id
+            for session_id, count in created.items()
+            if tx.sessions.get(session_id) and tx.sessions.message_count(session_id) != count
+        ]
+        if continued:
+            raise Refused(_continued(continued))
         for session_id in created:
             tx.sessions.begin_delete(session_id)
 
@@ -129,6 +131,17 @@ def _unimport(storage: Storage, created: dict[str, int]) -> str:
     storage.finish_deletes()
     _let_come_again(storage, keys)
     return f"{len(created)} imported session{'s are' if len(created) != 1 else ' is'} gone again"
+
+
+def _continued(session_ids: list[str]) -> str:
+    # Whose messages they are, another import's or an agent's, is not known: keys are those of a session.
+    named = ", ".join(repr(session_id) for session_id in session_ids[:_NAMED])
+    more = f" and {len(session_ids) - _NAMED:,} more" if len(session_ids) > _NAMED else ""
+    return (
+        f"since this import, messages were added to {named}{more}: nothing was taken back, because those "
+        "would go too. Delete what may go (`mnemos sessions delete`), then undo this again by its number: "
+        "the other sessions go, and can be imported again"
+    )
 
 
 def _let_come_again(storage: Storage, keys: list[int]) -> None:

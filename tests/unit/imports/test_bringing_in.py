@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import mnemos
-from mnemos.errors import Disabled, DiskFull, InvalidInput, NotFound
+from mnemos.errors import Disabled, DiskFull, InvalidInput, NotFound, Refused
 from mnemos.imports import writing
 from mnemos.imports.claude_code import READER
 from mnemos.imports.model import Conversation, Item, Mark, Reader, Report, Said, Source
@@ -218,6 +218,30 @@ def test_an_import_can_be_undone_and_done_again(memory: mnemos.Memory, folder: P
     assert memory.sessions.session_count() == 0
     again = bring(memory, folder)
     assert (again.sessions, again.messages) == (first.sessions, first.messages)
+
+
+def test_an_import_whose_sessions_went_on_is_undone_once_these_are_deleted(
+    memory: mnemos.Memory, tmp_path: Path
+) -> None:
+    for name in "abc":
+        (tmp_path / f"{name}.jsonl").write_text(line(1, "one", session=name) + "\n")
+    bring(memory, tmp_path)
+    (entry,) = [one.id for one in memory.log()]
+    for name in "ab":
+        with (tmp_path / f"{name}.jsonl").open("a") as file:
+            file.write(line(2, "two", session=name) + "\n")
+    assert bring(memory, tmp_path).continued == 2
+    with pytest.raises(Refused) as refused:
+        memory.undo(entry)
+    assert "'a', 'b'" in str(refused.value)
+    assert memory.sessions.session_count() == 3
+    for name in "ab":
+        memory.sessions.delete_session(name)
+    memory.undo(entry)
+    assert memory.sessions.session_count() == 0
+    # What was deleted stays deleted, what was undone can be done again.
+    assert bring(memory, tmp_path).sessions == 1
+    assert texts(memory, "c") == ["one"]
 
 
 def test_a_dry_run_tells_and_stores_nothing(memory: mnemos.Memory, folder: Path) -> None:
