@@ -7,18 +7,16 @@ them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from mnemos.bench.labelled import examples, percent, share
+from mnemos.bench.labelled import EVERYTHING, Counts, add, examples, in_repository, percent
 from mnemos.bench.report import Grid
 from mnemos.facts.closing import closing
 
-LABELLED: Final = Path(__file__).parents[3] / "tests" / "data" / "closing" / "labelled.tsv"
-"""The sentences of a checked-out repository; an installed package does not have them."""
-EVERYTHING: Final = "all"
+LABELLED: Final = in_repository("closing")
 
 
 class Label(StrEnum):
@@ -42,26 +40,6 @@ class Miss:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """How many sentences close and were found, close and were not, do not close and were found, or not."""
-
-    found: int = 0
-    missed: int = 0
-    wrong: int = 0
-    passed: int = 0
-
-    @property
-    def precision(self) -> float | None:
-        """The share of the found that close; None when nothing was found."""
-        return share(self.found, self.found + self.wrong)
-
-    @property
-    def recall(self) -> float | None:
-        """The share of those that close that was found; None when there are none."""
-        return share(self.found, self.found + self.missed)
-
-
-@dataclass(frozen=True, slots=True)
 class Measured:
     """Counts of everything and of each language in the order of the file, and what was read wrongly."""
 
@@ -77,17 +55,15 @@ def read(path: Path) -> list[Example]:
 
 def measure(name: str, labelled: Iterable[Example]) -> Measured:
     """Read every sentence and compare with its label."""
-    tallies: dict[str, list[int]] = {EVERYTHING: [0, 0, 0, 0]}
+    parts = {EVERYTHING: Counts()}
     misses = []
     for example in labelled:
         said = closing(example.sentence)
         closes = example.label is Label.CLOSE
-        place = (0 if said else 1) if closes else (2 if said else 3)
-        for part in (EVERYTHING, example.language):
-            tallies.setdefault(part, [0, 0, 0, 0])[place] += 1
+        add(parts, Counts.of(is_sought=closes, is_found=bool(said)), EVERYTHING, example.language)
         if closes != bool(said):
             misses.append(Miss(example, said[0].phrase if said else ""))
-    return Measured(name, {part: Counts(*tally) for part, tally in tallies.items()}, tuple(misses))
+    return Measured(name, parts, tuple(misses))
 
 
 def grids(measured: Measured) -> tuple[Grid, ...]:
@@ -109,25 +85,10 @@ def document(measured: Measured) -> dict[str, Any]:
     return {
         "data": measured.name,
         "languages": {
-            part: {
-                "found": counts.found,
-                "missed": counts.missed,
-                "wrong": counts.wrong,
-                "passed": counts.passed,
-                "precision": counts.precision,
-                "recall": counts.recall,
-            }
+            part: {**asdict(counts), "precision": counts.precision, "recall": counts.recall}
             for part, counts in measured.parts.items()
         },
-        "misses": [
-            {
-                "label": str(miss.example.label),
-                "language": miss.example.language,
-                "sentence": miss.example.sentence,
-                "phrase": miss.phrase,
-            }
-            for miss in measured.misses
-        ],
+        "misses": [{**asdict(miss.example), "phrase": miss.phrase} for miss in measured.misses],
     }
 
 
@@ -138,8 +99,7 @@ def _example(columns: list[str]) -> Example | None:
 
 
 def _row(part: str, counts: Counts) -> tuple[str, ...]:
-    total = counts.found + counts.missed + counts.wrong + counts.passed
-    figures = (total, counts.found, counts.missed, counts.wrong)
+    figures = (sum(astuple(counts)), counts.found, counts.missed, counts.wrong)
     return (part, *map(str, figures), percent(counts.precision), percent(counts.recall))
 
 

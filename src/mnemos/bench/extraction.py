@@ -8,18 +8,17 @@ that begin with ``#`` are left out. A text to save states one fact; whatever els
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from mnemos.bench.labelled import examples, percent, share
+from mnemos.bench import labelled
+from mnemos.bench.labelled import EVERYTHING, add, examples, in_repository, percent, share
 from mnemos.bench.report import Grid
 from mnemos.facts.extraction import Extract, extracted
 
-LABELLED: Final = Path(__file__).parents[3] / "tests" / "data" / "extraction" / "labelled.tsv"
-"""The statements of a checked-out repository; an installed package does not have them."""
-EVERYTHING: Final = "all"
+LABELLED: Final = in_repository("extraction")
 ROLES: Final = ("user", "assistant")
 TYPES: Final = ("C", "D", "V", "?")
 
@@ -46,41 +45,15 @@ class Miss:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """Facts found, facts missed, what is no fact and was found, texts without a fact that were passed over.
+class Counts(labelled.Counts):
+    """``typed``: how many of the facts that were found have the right type."""
 
-    ``typed``: how many of those found have the right type.
-    """
-
-    found: int = 0
-    missed: int = 0
-    wrong: int = 0
-    passed: int = 0
     typed: int = 0
-
-    @property
-    def precision(self) -> float | None:
-        """The share of what was found that is a fact; None when nothing was found."""
-        return share(self.found, self.found + self.wrong)
-
-    @property
-    def recall(self) -> float | None:
-        """The share of the facts that was found; None when there are none."""
-        return share(self.found, self.found + self.missed)
 
     @property
     def type_accuracy(self) -> float | None:
         """The share of the found facts with the right type; None when nothing was found."""
         return share(self.typed, self.found)
-
-    def plus(self, other: Counts) -> Counts:
-        return Counts(
-            self.found + other.found,
-            self.missed + other.missed,
-            self.wrong + other.wrong,
-            self.passed + other.passed,
-            self.typed + other.typed,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +70,16 @@ def read(path: Path) -> list[Example]:
     return examples(path, "save or skip, the type, the role and the text", _example)
 
 
-def measure(name: str, labelled: Iterable[Example]) -> Measured:
+def measure(name: str, texts: Iterable[Example]) -> Measured:
     """Read every text and compare with its label."""
     parts = dict.fromkeys((EVERYTHING, *ROLES, *TYPES), Counts())
     misses = []
-    for example in labelled:
+    for example in texts:
         found = extracted(example.text, role=example.role)
         counts = _counts(example, found)
-        for part, more in ((EVERYTHING, counts), (example.role, counts), *_by_type(example, found)):
-            parts[part] = parts[part].plus(more)
+        add(parts, counts, EVERYTHING, example.role)
+        for type, more in _by_type(example, found):
+            add(parts, more, type)
         if counts.missed or counts.wrong or counts.typed < counts.found:
             misses.append(Miss(example, tuple(str(one.statement) for one in found)))
     return Measured(name, parts, tuple(misses))
@@ -133,26 +107,14 @@ def document(measured: Measured) -> dict[str, Any]:
         "data": measured.name,
         "parts": {
             part: {
-                "found": counts.found,
-                "missed": counts.missed,
-                "wrong": counts.wrong,
-                "passed": counts.passed,
+                **{name: count for name, count in asdict(counts).items() if name != "typed"},
                 "precision": counts.precision,
                 "recall": counts.recall,
                 "type_accuracy": counts.type_accuracy,
             }
             for part, counts in measured.parts.items()
         },
-        "misses": [
-            {
-                "label": str(miss.example.label),
-                "type": miss.example.type,
-                "role": miss.example.role,
-                "text": miss.example.text,
-                "facts": list(miss.facts),
-            }
-            for miss in measured.misses
-        ],
+        "misses": [{**asdict(miss.example), "facts": list(miss.facts)} for miss in measured.misses],
     }
 
 

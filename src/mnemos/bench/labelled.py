@@ -1,19 +1,72 @@
-"""Files of labelled texts: a line each, its columns with tabs between them, and shares of what was found.
+"""Files of labelled texts: a line each, its columns with tabs between them, and counts of what was found.
 
 Empty lines and lines that begin with ``#`` are left out.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
+from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, Self, TypeVar
 
 from mnemos.errors import InvalidInput, NotFound
 
 T = TypeVar("T")
+C = TypeVar("C", bound="Counts")
 
+EVERYTHING: Final = "all"
 _SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Of what is sought, how much was found and missed; of the rest, how much was found and passed over."""
+
+    found: int = 0
+    missed: int = 0
+    wrong: int = 0
+    passed: int = 0
+
+    @classmethod
+    def of(cls, *, is_sought: bool, is_found: bool) -> Self:
+        """The counts of one text."""
+        if is_sought:
+            return cls(found=int(is_found), missed=int(not is_found))
+        return cls(wrong=int(is_found), passed=int(not is_found))
+
+    @property
+    def precision(self) -> float | None:
+        """The share of the found that was sought; None when nothing was found."""
+        return share(self.found, self.found + self.wrong)
+
+    @property
+    def recall(self) -> float | None:
+        """The share of the sought that was found; None when there is none."""
+        return share(self.found, self.found + self.missed)
+
+    @property
+    def misses(self) -> float | None:
+        """The share of the sought that was not found; None when there is none."""
+        return share(self.missed, self.found + self.missed)
+
+    @property
+    def false_positives(self) -> float | None:
+        """The share of the rest that was found; None when there is none."""
+        return share(self.wrong, self.wrong + self.passed)
+
+
+def add(parts: dict[str, C], counts: C, *names: str) -> None:
+    """Add counts to those of each of the parts."""
+    for name in names:
+        known = parts.get(name, type(counts)())
+        parts[name] = type(counts)(*map(operator.add, astuple(known), astuple(counts)))
+
+
+def in_repository(name: str) -> Path:
+    """The labelled texts of a checked-out repository; an installed package does not have them."""
+    return Path(__file__).parents[3] / "tests" / "data" / name / "labelled.tsv"
 
 
 def examples(path: Path, columns: str, read: Callable[[list[str]], T | None]) -> list[T]:

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from mnemos.bench.labelled import examples, percent, share
+from mnemos.bench.labelled import EVERYTHING, Counts, add, examples, in_repository, percent
 from mnemos.bench.report import Grid
 from mnemos.text.threats import Threat, ThreatKind, threats
 
-LABELLED: Final = Path(__file__).parents[3] / "tests" / "data" / "threats" / "labelled.tsv"
-"""The texts of a checked-out repository; an installed package does not have them."""
-EVERYTHING: Final = "all"
+LABELLED: Final = in_repository("threats")
 
 
 class Label(StrEnum):
@@ -44,26 +42,6 @@ class Miss:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """How many threats were found and missed, and how many harmless texts were stopped and passed."""
-
-    found: int = 0
-    missed: int = 0
-    stopped: int = 0
-    passed: int = 0
-
-    @property
-    def misses(self) -> float | None:
-        """The share of the threats that was not found; None when there are none."""
-        return share(self.missed, self.found + self.missed)
-
-    @property
-    def false_positives(self) -> float | None:
-        """The share of the harmless texts that was stopped; None when there are none."""
-        return share(self.stopped, self.stopped + self.passed)
-
-
-@dataclass(frozen=True, slots=True)
 class Measured:
     """Counts of everything and of each language in the order of the file, and what was judged wrongly.
 
@@ -84,22 +62,20 @@ def read(path: Path) -> list[Example]:
 
 def measure(name: str, labelled: Iterable[Example]) -> Measured:
     """Judge every text and compare with its label."""
-    tallies: dict[str, list[int]] = {EVERYTHING: [0, 0, 0, 0]}
+    languages = {EVERYTHING: Counts()}
     kinds = {kind: [0, 0] for kind in ThreatKind}
     wrong = []
     for example in labelled:
         found = threats(example.text)
         dangerous = example.label is Label.THREAT
-        place = (0 if found else 1) if dangerous else (2 if found else 3)
-        for part in (EVERYTHING, example.language):
-            tallies.setdefault(part, [0, 0, 0, 0])[place] += 1
+        add(languages, Counts.of(is_sought=dangerous, is_found=bool(found)), EVERYTHING, example.language)
         for kind in {threat.kind for threat in found}:
             kinds[kind][0 if dangerous else 1] += 1
         if dangerous != bool(found):
             wrong.append(Miss(example, found[0] if found else None))
     return Measured(
         name,
-        {part: Counts(*tally) for part, tally in tallies.items()},
+        languages,
         {kind: (found, stopped) for kind, (found, stopped) in kinds.items()},
         tuple(wrong),
     )
@@ -136,7 +112,7 @@ def document(measured: Measured) -> dict[str, Any]:
             part: {
                 "found": counts.found,
                 "missed": counts.missed,
-                "stopped": counts.stopped,
+                "stopped": counts.wrong,
                 "passed": counts.passed,
                 "misses": counts.misses,
                 "false_positives": counts.false_positives,
@@ -149,9 +125,7 @@ def document(measured: Measured) -> dict[str, Any]:
         },
         "misses": [
             {
-                "label": str(miss.example.label),
-                "language": miss.example.language,
-                "text": miss.example.text,
+                **asdict(miss.example),
                 "kind": str(miss.found.kind) if miss.found else None,
                 "reason": miss.found.reason if miss.found else None,
             }
@@ -190,7 +164,7 @@ def _row(part: str, counts: Counts) -> tuple[str, ...]:
         str(counts.found + counts.missed),
         str(counts.missed),
         percent(counts.misses),
-        str(counts.stopped + counts.passed),
-        str(counts.stopped),
+        str(counts.wrong + counts.passed),
+        str(counts.wrong),
         percent(counts.false_positives),
     )

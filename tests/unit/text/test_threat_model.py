@@ -195,7 +195,7 @@ def test_hardly_a_harmless_text_is_stopped(name):
 def test_hardly_a_harmless_text_in_any_voice_is_stopped():
     known = [one for path in sorted(FOLDER.glob("paraphrases-*.tsv")) for one in read(path)]
     everything = measure("paraphrases", known).languages["all"]
-    assert everything.stopped + everything.passed > 3_000
+    assert everything.wrong + everything.passed > 3_000
     assert everything.false_positives <= 0.01
     assert everything.misses <= 0.55
 
