@@ -6,8 +6,9 @@ before it is used, so that ``import mnemos`` costs next to nothing.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mnemos.lazy import lazily
 
 __version__ = "0.1.0"
 
@@ -26,14 +27,4 @@ _HOMES = {
 
 __all__ = ["Memory", "MnemosError", "SessionDB", "Settings", "open"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'mnemos' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__ = lazily(__name__, _HOMES)

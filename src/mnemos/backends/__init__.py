@@ -5,8 +5,9 @@ Nothing is imported before it is used: the null backend needs no database.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mnemos.lazy import lazily
 
 if TYPE_CHECKING:
     from mnemos.backends.contract import MemoryBackend, MemoryEntry
@@ -43,14 +44,4 @@ __all__ = [
     "reset_backend",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'mnemos.backends' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from mnemos.errors import Refused
-from mnemos.operations.base import Operation, Progress, Question, Result, Traits
+from mnemos.operations.base import (
+    Operation,
+    Progress,
+    Question,
+    Result,
+    Traits,
+    check_answer,
+    whether_to_go_on,
+)
 from mnemos.operations.border import file_named
 from mnemos.operations.upkeep import size
 from mnemos.operations.wording import counted
@@ -85,11 +92,10 @@ class ImportArchive(Operation, frozen=True, kw_only=True):
             f"Bringing {self.path} into the memory in {memory.settings.home} cannot be undone; "
             "`mnemos backup` first keeps what is there now. Go on?"
         )
-        return [Question("go_on", text, default="yes", choices=("yes", "no"))]
+        return [whether_to_go_on(text)]
 
     def answered(self, answers: Mapping[str, str]) -> Operation:
-        if answers.get("go_on") == "no":
-            raise Refused("the answer was no; nothing was changed")
+        check_answer(answers)
         return self
 
     def run(self, memory: Memory, progress: Progress) -> Brought:

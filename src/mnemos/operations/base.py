@@ -12,11 +12,15 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
+from mnemos.errors import Refused
+
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 Progress = Callable[[float], None]
 """Called with the share of the work that is done, 0 to 1."""
+
+_GO_ON = "go_on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,17 @@ class Question:
     """Not shown while it is typed."""
     default: str = ""
     choices: tuple[str, ...] = ()
+
+
+def whether_to_go_on(text: str) -> Question:
+    """Ask for a yes to what the text says would be done."""
+    return Question(_GO_ON, text, default="yes", choices=("yes", "no"))
+
+
+def check_answer(answers: Mapping[str, str]) -> None:
+    """Raise Refused when the answer to ``whether_to_go_on`` was no."""
+    if answers.get(_GO_ON) == "no":
+        raise Refused("the answer was no; nothing was changed")
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):

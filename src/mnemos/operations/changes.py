@@ -9,7 +9,7 @@ from msgspec import Meta
 from mnemos.operations.base import Done, Operation, Progress, Result, Traits
 from mnemos.operations.border import MOST
 from mnemos.operations.moments import shown
-from mnemos.operations.wording import cut
+from mnemos.operations.wording import cut, traces
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -99,11 +99,4 @@ class Forgotten(Result, frozen=True, kw_only=True):
     copies: list[str]
 
     def as_text(self) -> str:
-        lines = [f"{self.ref} is forgotten."]
-        if self.pending:
-            lines.append(
-                "Another program is reading: traces in the log go when it lets go (mnemos optimize)."
-            )
-        if self.copies:
-            lines.append("These copies were made before and may still hold it: " + ", ".join(self.copies))
-        return "\n".join(lines)
+        return "\n".join([f"{self.ref} is forgotten.", *traces(self.copies, pending=self.pending)])

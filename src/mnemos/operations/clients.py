@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta, Struct
 
-from mnemos.errors import InvalidInput, Refused
+from mnemos.errors import InvalidInput
 from mnemos.integrations.clients import connection, places
 from mnemos.integrations.clients.catalogue import CLIENTS
 from mnemos.integrations.clients.connection import Asked, Plan
-from mnemos.operations.base import Operation, Progress, Question, Result
+from mnemos.operations.base import Operation, Progress, Question, Result, check_answer, whether_to_go_on
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -71,11 +71,10 @@ class OneClient(Struct, frozen=True, kw_only=True):
             return ()
         what = "Disconnecting" if self.undo else "Connecting"
         text = f"{what} {asked.client.name} would\n{described(planned, undo=self.undo)}\nGo on?"
-        return [Question("go_on", text, default="yes", choices=("yes", "no"))]
+        return [whether_to_go_on(text)]
 
     def answered(self, answers: Mapping[str, str]) -> Operation:
-        if answers.get("go_on") == "no":
-            raise Refused("the answer was no; nothing was changed")
+        check_answer(answers)
         return self  # type: ignore[return-value]
 
     def asked(self, memory: Memory) -> Asked:

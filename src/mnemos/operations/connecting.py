@@ -29,13 +29,15 @@ if TYPE_CHECKING:
 _HERMES = "hermes"
 
 
+def _traits(title: str) -> Traits:
+    return Traits(title=title, idempotent=True, local=True, begins=True, example=("--print",))
+
+
 class ConnectHermes(Operation, frozen=True, kw_only=True):
     """Let a Hermes Agent use this memory. Writes a plug-in into its home and chooses it there, unless another
     provider is chosen; says what it changes. What Hermes knows already is brought in when it starts next."""
 
-    traits: ClassVar[Traits] = Traits(
-        title="Connect Hermes Agent", idempotent=True, local=True, begins=True, example=("--print",)
-    )
+    traits: ClassVar[Traits] = _traits("Connect Hermes Agent")
 
     hermes_home: Annotated[
         str | None, Meta(description="The home of Hermes; default $HERMES_HOME or ~/.hermes")
@@ -121,9 +123,7 @@ class ConnectClaudeCode(OneClient, Operation, frozen=True, kw_only=True):
     record by themselves. With a plug-in folder, its settings stay as they are."""
 
     client: ClassVar[str] = "claude-code"
-    traits: ClassVar[Traits] = Traits(
-        title="Connect Claude Code", idempotent=True, local=True, begins=True, example=("--print",)
-    )
+    traits: ClassVar[Traits] = _traits("Connect Claude Code")
 
     config: Annotated[
         str | None, Meta(description="The folder of its settings; default $CLAUDE_CONFIG_DIR or ~/.claude")
@@ -154,9 +154,7 @@ class ConnectClaudeDesktop(OneClient, Operation, frozen=True, kw_only=True):
     """Let Claude Desktop use this memory as an MCP server. Says what it changes in its settings."""
 
     client: ClassVar[str] = "claude-desktop"
-    traits: ClassVar[Traits] = Traits(
-        title="Connect Claude Desktop", idempotent=True, local=True, begins=True, example=("--print",)
-    )
+    traits: ClassVar[Traits] = _traits("Connect Claude Desktop")
 
     config: Annotated[str | None, Meta(description="Another file than its claude_desktop_config.json")] = None
 
@@ -165,9 +163,7 @@ class ConnectCursor(OneClient, Operation, frozen=True, kw_only=True):
     """Let Cursor use this memory as an MCP server, in all projects. Says what it changes in its settings."""
 
     client: ClassVar[str] = "cursor"
-    traits: ClassVar[Traits] = Traits(
-        title="Connect Cursor", idempotent=True, local=True, begins=True, example=("--print",)
-    )
+    traits: ClassVar[Traits] = _traits("Connect Cursor")
 
     config: Annotated[
         str | None, Meta(description="Another file than ~/.cursor/mcp.json, such as that of a project")
@@ -178,9 +174,7 @@ class ConnectVSCode(OneClient, Operation, frozen=True, kw_only=True):
     """Let VS Code use this memory as an MCP server, in all projects. Says what it changes in its settings."""
 
     client: ClassVar[str] = "vscode"
-    traits: ClassVar[Traits] = Traits(
-        title="Connect VS Code", idempotent=True, local=True, begins=True, example=("--print",)
-    )
+    traits: ClassVar[Traits] = _traits("Connect VS Code")
 
     config: Annotated[
         str | None, Meta(description="Another file than the user's mcp.json, such as .vscode/mcp.json")
@@ -191,9 +185,7 @@ class ConnectCodex(OneClient, Operation, frozen=True, kw_only=True):
     """Let Codex use this memory as an MCP server. Says what it changes in its settings."""
 
     client: ClassVar[str] = "codex"
-    traits: ClassVar[Traits] = Traits(
-        title="Connect Codex", idempotent=True, local=True, begins=True, example=("--print",)
-    )
+    traits: ClassVar[Traits] = _traits("Connect Codex")
 
     config: Annotated[
         str | None, Meta(description="Another file than config.toml in $CODEX_HOME or ~/.codex")

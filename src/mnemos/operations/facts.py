@@ -11,7 +11,7 @@ from mnemos.operations.base import Operation, Progress, Result, Traits
 from mnemos.operations.border import MOST
 from mnemos.operations.factwords import conflict_dict, day, described, fact_dict, iso, shown_label
 from mnemos.operations.moments import When, seconds
-from mnemos.operations.wording import counted
+from mnemos.operations.wording import counted, traces
 
 if TYPE_CHECKING:
     from mnemos.facts.model import Written
@@ -373,14 +373,9 @@ class FactsForgotten(Result, frozen=True, kw_only=True):
     copies: list[str]
 
     def as_text(self) -> str:
-        lines = [f"{counted(self.forgotten, 'fact')} forgotten."]
-        if self.pending:
-            lines.append(
-                "Another program is reading: traces in the log go when it lets go (mnemos optimize)."
-            )
-        if self.copies:
-            lines.append("These copies were made before and may still hold it: " + ", ".join(self.copies))
-        return "\n".join(lines)
+        return "\n".join(
+            [f"{counted(self.forgotten, 'fact')} forgotten.", *traces(self.copies, pending=self.pending)]
+        )
 
 
 def _notebook(memory: Memory) -> dict[str, int]:

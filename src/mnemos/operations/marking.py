@@ -11,40 +11,50 @@ from mnemos.operations.wording import Session
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
+    from mnemos.sessions.service import Sessions
 
 
-class EndSession(Operation, frozen=True, kw_only=True):
+def _traits(title: str) -> Traits:
+    return Traits(title=title, idempotent=True, positional=("session",), example=("SESSION",))
+
+
+class _Mark(Operation, frozen=True, kw_only=True):
+    """Mark a session that may be named by its id, the beginning of it, or its title."""
+
+    session: Session
+
+    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+        session_id = memory.sessions.resolve_session(self.session)
+        return Done(done=f"{session_id} {self.mark(memory.sessions, session_id)}.")
+
+    def mark(self, sessions: Sessions, session_id: str) -> str:
+        """Do it; what is then so of the session."""
+        raise NotImplementedError
+
+
+class EndSession(_Mark, frozen=True, kw_only=True):
     """Mark a session as ended; the first reason stays."""
 
-    traits: ClassVar[Traits] = Traits(
-        title="End a session", idempotent=True, positional=("session",), example=("SESSION",)
-    )
+    traits: ClassVar[Traits] = _traits("End a session")
 
-    session: Session
     reason: Annotated[str, Meta(description="Why it ended")] = "ended"
 
-    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
-        session_id = memory.sessions.resolve_session(self.session)
-        memory.sessions.end_session(session_id, self.reason)
-        return Done(done=f"{session_id} has ended.")
+    def mark(self, sessions: Sessions, session_id: str) -> str:
+        sessions.end_session(session_id, self.reason)
+        return "has ended"
 
 
-class ReopenSession(Operation, frozen=True, kw_only=True):
+class ReopenSession(_Mark, frozen=True, kw_only=True):
     """Take back that a session has ended."""
 
-    traits: ClassVar[Traits] = Traits(
-        title="Reopen a session", idempotent=True, positional=("session",), example=("SESSION",)
-    )
+    traits: ClassVar[Traits] = _traits("Reopen a session")
 
-    session: Session
-
-    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
-        session_id = memory.sessions.resolve_session(self.session)
-        memory.sessions.reopen_session(session_id)
-        return Done(done=f"{session_id} is open again.")
+    def mark(self, sessions: Sessions, session_id: str) -> str:
+        sessions.reopen_session(session_id)
+        return "is open again"
 
 
-class TitleSession(Operation, frozen=True, kw_only=True):
+class TitleSession(_Mark, frozen=True, kw_only=True):
     """Give a session a title; an empty one takes it away. Can be undone."""
 
     traits: ClassVar[Traits] = Traits(
@@ -54,42 +64,28 @@ class TitleSession(Operation, frozen=True, kw_only=True):
         example=("SESSION", "Moving the database"),
     )
 
-    session: Session
     title: str
 
-    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
-        session_id = memory.sessions.resolve_session(self.session)
-        memory.sessions.set_title(session_id, self.title or None)
-        return Done(
-            done=f"{session_id} is called {self.title!r}." if self.title else f"{session_id} has no title."
-        )
+    def mark(self, sessions: Sessions, session_id: str) -> str:
+        sessions.set_title(session_id, self.title or None)
+        return f"is called {self.title!r}" if self.title else "has no title"
 
 
-class ArchiveSession(Operation, frozen=True, kw_only=True):
+class ArchiveSession(_Mark, frozen=True, kw_only=True):
     """Leave a session out of lists; searches still find it. Can be undone."""
 
-    traits: ClassVar[Traits] = Traits(
-        title="Archive a session", idempotent=True, positional=("session",), example=("SESSION",)
-    )
+    traits: ClassVar[Traits] = _traits("Archive a session")
 
-    session: Session
-
-    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
-        session_id = memory.sessions.resolve_session(self.session)
-        memory.sessions.archive(session_id)
-        return Done(done=f"{session_id} is archived.")
+    def mark(self, sessions: Sessions, session_id: str) -> str:
+        sessions.archive(session_id)
+        return "is archived"
 
 
-class UnarchiveSession(Operation, frozen=True, kw_only=True):
+class UnarchiveSession(_Mark, frozen=True, kw_only=True):
     """Put an archived session back into lists."""
 
-    traits: ClassVar[Traits] = Traits(
-        title="Unarchive a session", idempotent=True, positional=("session",), example=("SESSION",)
-    )
+    traits: ClassVar[Traits] = _traits("Unarchive a session")
 
-    session: Session
-
-    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
-        session_id = memory.sessions.resolve_session(self.session)
-        memory.sessions.unarchive(session_id)
-        return Done(done=f"{session_id} is not archived any more.")
+    def mark(self, sessions: Sessions, session_id: str) -> str:
+        sessions.unarchive(session_id)
+        return "is not archived any more"

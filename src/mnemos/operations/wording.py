@@ -14,6 +14,18 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
+def traces(copies: list[str], *, pending: bool) -> list[str]:
+    """Where something that was forgotten may still be."""
+    lines = (
+        ["Another program is reading: traces in the log go when it lets go (mnemos optimize)."]
+        if pending
+        else []
+    )
+    if copies:
+        lines.append(f"These copies were made before and may still hold it: {', '.join(copies)}")
+    return lines
+
+
 def spoken(content: Any) -> str:
     """What a message says; of several parts, the texts, and of what sort the others are."""
     if content is None or isinstance(content, str):

@@ -5,8 +5,9 @@ Nothing is imported before it is used: whoever writes a provider needs the contr
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mnemos.lazy import lazily
 
 if TYPE_CHECKING:
     from mnemos.providers.builtin import BuiltinMemoryProvider
@@ -24,10 +25,4 @@ _HOMES = {
 
 __all__ = ["BuiltinMemoryProvider", "ManagerStatus", "MemoryManager", "MemoryProvider", "ProviderStatus"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'mnemos.providers' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -5,8 +5,9 @@ Nothing is imported before it is used, so that whoever only classifies calls nee
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mnemos.lazy import lazily
 
 if TYPE_CHECKING:
     from mnemos.templates.kinds import classify_task_type
@@ -23,10 +24,4 @@ _HOMES = {
 
 __all__ = ["SessionTemplate", "SessionTemplates", "TaskType", "ToolCallExample", "classify_task_type"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'mnemos.templates' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+__getattr__, __dir__ = lazily(__name__, _HOMES)
