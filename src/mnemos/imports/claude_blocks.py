@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
@@ -22,6 +23,17 @@ _INJECTED: Final = frozenset(
         "command-contents", "fork-boilerplate", "command-message",
     }
 )  # fmt: skip
+# Around what teammates, other sessions and channels sent: a channel is any tag that says its source.
+_LETTERS: Final = ("teammate-message", "cross-session-message", "agent-message", "channel")
+_LETTER_TAGS: Final = frozenset({*_LETTERS[:-1], "channel source"})
+# How Claude Code announces one; what it says after it is its own, too.
+_ANNOUNCED: Final = re.compile(
+    rf"\s*[A-Z][\w ]{{0,60}} sent a message(?: [\w ]{{1,40}})?:\s*<(?:{'|'.join(_LETTERS)})\s"
+)
+# Of a line or of what was queued: who said it, where the program tells that it was not the user.
+_OTHERS: Final = frozenset(
+    {"channel", "peer", "peer-send-message", "coordinator", "task-notification", "auto-continuation"}
+)
 _COMMANDS: Final = frozenset({"command-name", "command-args", "bash-input"})
 _SHELL: Final = frozenset({"bash-stdout", "bash-stderr"})
 # Around what others wrote: commands, files that are open in an editor, other agents.
@@ -36,11 +48,12 @@ _FOREIGN: Final = (
             "new-diagnostics",
             "task-notification",
             "command-contents",
+            *_LETTERS,
         )
     ),
 )
 _REMINDER: Final = "system-reminder"
-_USER_TAGS: Final = _INJECTED | _COMMANDS | _SHELL
+_USER_TAGS: Final = _INJECTED | _LETTER_TAGS | _COMMANDS | _SHELL
 _RESULT_TAGS: Final = frozenset({"system-reminder"})
 _MOST_NAMES: Final = 200
 _MOST_LEAVES: Final = 200
@@ -86,6 +99,7 @@ class Message(msgspec.Struct):
 class Attachment(msgspec.Struct):
     type: str = ""
     prompt: Any = None
+    origin: Any = None
 
 
 class Line(msgspec.Struct):
@@ -106,6 +120,7 @@ class Line(msgspec.Struct):
     version: str | None = None
     message: Message | None = None
     attachment: Attachment | None = None
+    origin: Any = None
     summary: str | None = None
     leafUuid: str | None = None  # noqa: N815
     customTitle: str | None = None  # noqa: N815
@@ -117,6 +132,13 @@ class Line(msgspec.Struct):
             return self.uuid
         said = blake2b(msgspec.json.encode(self.message or self.attachment), digest_size=8).hexdigest()
         return f"{session_id}@{self.timestamp}@{said}"
+
+    def is_put_in(self) -> bool:
+        """Whether the program says that no user said it: another agent, a channel, the program itself."""
+        told = self.origin or (self.attachment.origin if self.attachment is not None else None)
+        kind = told.get("kind") if isinstance(told, dict) else None
+        is_of_others = isinstance(kind, str) and kind in _OTHERS
+        return bool(self.isMeta or self.isCompactSummary or is_of_others)
 
     def queued(self) -> Content:
         """What a user typed while the agent was at work."""
@@ -291,7 +313,7 @@ def _say(texts: Sequence[str], images: list[dict[str, Any]], spoken: Spoken) -> 
     output = "\n".join(body for tag, body in apart.injected if tag in _SHELL and body)
     if output:
         spoken.messages.append({"role": "tool", "tool_name": "bash", "content": output})
-    put_in = [(tag, body) for tag, body in apart.injected if tag in _INJECTED]
+    put_in = [(tag, body) for tag, body in apart.injected if tag in _INJECTED or tag in _LETTERS]
     if not said and not images:
         if not output:
             spoken.leave("injected context")
@@ -308,16 +330,18 @@ def _say(texts: Sequence[str], images: list[dict[str, Any]], spoken: Spoken) -> 
 def _apart(texts: Sequence[str]) -> Parted:
     """What was said in some blocks of text, and what was put in."""
     if len(texts) == 1:
-        return parted(texts[0], _USER_TAGS, _FOREIGN)
+        return _parted(texts[0], _FOREIGN)
     # A reminder that has a block of its own ends where the block does, whatever a file that it quotes says.
-    found = [
-        parted(text, _USER_TAGS, (*_FOREIGN, {_REMINDER}) if _is_reminder(text) else _FOREIGN)
-        for text in texts
-    ]
+    found = [_parted(text, (*_FOREIGN, {_REMINDER}) if _is_reminder(text) else _FOREIGN) for text in texts]
     return Parted(
         "\n\n".join(one.said for one in found if one.said),
         tuple(block for one in found for block in one.injected),
     )
+
+
+def _parted(text: str, foreign: Collection[Collection[str]]) -> Parted:
+    apart = parted(text, _USER_TAGS, foreign)
+    return Parted("", apart.injected) if _ANNOUNCED.match(text) else apart
 
 
 def _is_reminder(text: str) -> bool:

@@ -157,7 +157,7 @@ class _Transcript:
 
     def _user(self, line: Line, content: Any) -> Iterator[Item]:
         yield from self.flushed()
-        if line.isMeta or line.isCompactSummary:
+        if line.is_put_in():
             yield Left("injected context")
             return
         session_id = yield from self._session(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,6 +12,10 @@ from mnemos.providers.fencing import stripped
 # Of each block; whoever wants the rest of a long one finds it where it came from.
 _KEPT: Final = 4_000
 _CUT: Final = "… [cut]"
+# The name of a tag, and of its first attribute.
+_OPENING: Final = re.compile(r"<([\w-]{1,40})(?=[\s>])(?:\s+([\w-]{1,40})=)?")
+# With what its attributes say, such as what a message is about.
+_LONGEST_TAG: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,7 @@ class Parted:
 def parted(text: str, tags: Collection[str], foreign: Collection[Collection[str]] = ()) -> Parted:
     """A text without the blocks ``<tag>…</tag>`` in it, and those; a tag that is not closed is text.
 
+    A tag may have attributes. One that is named with an attribute, ``channel source``, must begin with it.
     ``foreign``: groups of tags around what anybody may have written, such as the output of a command. It may
     hold a closing tag to pass what follows for something that was said, so that a block of such a tag
     reaches to the last closing tag of its group. What Mnemos itself recalled is in neither.
@@ -67,13 +73,13 @@ def _blocks(
     """Each block: its tag, where it begins, where its inside begins and ends, where it ends."""
     at = 0
     unclosed: set[str] = set()
-    while (start := text.find("<", at)) >= 0:
-        end = text.find(">", start, start + 80)
-        tag = text[start + 1 : end] if end >= 0 else ""
-        # A tag may have attributes; its name is the first word.
-        name = tag.split(maxsplit=1)[0] if tag and not tag[0].isspace() else ""
-        at = start + 1
-        if name not in tags or name in unclosed:
+    while opening := _OPENING.search(text, at):
+        name, start = opening[1], opening.start()
+        at = opening.end()
+        if not (name in tags or f"{name} {opening[2]}" in tags) or name in unclosed:
+            continue
+        end = text.find(">", at, at + _LONGEST_TAG)
+        if end < 0:
             continue
         closing = f"</{name}>"
         close = text.find(closing, end)
