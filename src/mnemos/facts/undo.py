@@ -6,12 +6,12 @@ An entry names facts by their ids and holds no text: what they say stands in the
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
-from mnemos.errors import NotFound, Refused
+from mnemos.errors import Refused
 from mnemos.facts.model import KIND, Outcome, Stored, number_of, ref_of
 from mnemos.facts.notation import Mark
-from mnemos.facts.writing import put_passage, set_against, warm
+from mnemos.facts.writing import ANSWERS, put_passage, set_against, warm
 from mnemos.storage.base import AuditRow, Storage, Writes
 from mnemos.storage.facts import FactRow, NewFact
 
@@ -39,48 +39,76 @@ def take_back(storage: Storage, entry: AuditRow, now: float, mark: Callable[[Wri
     done = json.loads(entry.after or "{}")
     changes: dict[str, list[str]] = done["facts"]
 
-    def work(tx: Writes) -> None:
-        _take_back(tx, changes, done["closed"], now)
+    def work(tx: Writes) -> str:
+        told = _take_back(tx, changes, done["closed"], now)
         mark(tx, entry)
+        return told
 
-    storage.write(work)
-    back = sum(len(ended) for ended in changes.values())
-    again = "" if not back else ", what it replaced holds again"
-    return f"{', '.join(changes)} withdrawn{again}"
+    return storage.write(work)
 
 
-def _take_back(tx: Writes, changes: dict[str, list[str]], closed: Sequence[int], now: float) -> None:
+def _take_back(tx: Writes, changes: dict[str, list[str]], closed: Sequence[int], now: float) -> str:
     new = [number_of(ref) for ref in changes]
-    going = [_standing(tx, number, new) for number in new]
-    tx.facts.end([fact.id for fact in going], "retired", now)
-    for fact in going:
+    standing = {ref: _standing(tx, number_of(ref), new) for ref in changes}
+    going = {ref: fact for ref, fact in standing.items() if fact is not None}
+    tx.facts.end([fact.id for fact in going.values()], "retired", now)
+    for fact in going.values():
         tx.passages.outdate(KIND, ref_of(fact.id))
     ended_before = [ref for ended in changes.values() for ref in ended if ref not in changes]
     for scope in tx.facts.scopes(closed).values():
         warm(tx, scope.label, now)
-    for ref in ended_before:
-        _restate(tx, number_of(ref), now)
+    again = [ref for ref in ended_before if _restate(tx, number_of(ref), now)]
+    gone = [ref for ref in changes if ref not in going]
+    return _told(going, gone, again, [ref for ref in ended_before if ref not in again])
 
 
-def _standing(tx: Writes, number: int, new: Sequence[int]) -> FactRow:
-    """What stands for a fact that a write stored: itself, or what an undo stated again after it."""
+def _told(
+    withdrawn: Collection[str], gone: Collection[str], again: Collection[str], lost: Collection[str]
+) -> str:
+    parts = (
+        (withdrawn, "{} withdrawn"),
+        (gone, "{} did not hold any more"),
+        (again, "what it replaced holds again"),
+        (lost, "{}, which it replaced, is gone for good"),
+    )
+    return ", ".join(told.format(", ".join(refs)) for refs, told in parts if refs)
+
+
+def _standing(tx: Writes, number: int, new: Sequence[int]) -> FactRow | None:
+    """What stands for a fact that a write stored: itself, or what an undo stated again after it.
+
+    None where nothing does and nobody could change that: it is gone, or what replaced it is.
+    """
     fact = tx.facts.get([number]).get(number)
-    if fact is None:
-        raise NotFound(f"the fact {ref_of(number)} is gone; it cannot be taken back")
     # What replaced itself within the same call goes with it, and what retires others never stands.
-    if fact.state == "live" or fact.mark == Mark.OBSOLETE or fact.superseded_by in new:
+    if fact is None or fact.state == "live" or fact.mark == Mark.OBSOLETE or fact.superseded_by in new:
         return fact
     for other in tx.facts.live_in(fact.key, fact.scope_id):
         if (other.mark, other.content) == (fact.mark, fact.content):
             return other
-    raise Refused(f"{ref_of(number)} was replaced or retired since; undo that first")
+    if any(_ends(later, fact) for later in _said_since(tx, fact)):
+        raise Refused(f"{ref_of(number)} was replaced or retired since; undo that first")
+    return None
 
 
-def _restate(tx: Writes, number: int, now: float) -> None:
-    """State again what was ended: a new row, because the history of the old one is what happened."""
+def _said_since(tx: Writes, fact: FactRow) -> list[FactRow]:
+    said = tx.facts.history(fact.key, scope_id=fact.scope_id, as_of=None, limit=1 << 30, before=None)
+    return [row for row in said if row.scope_id == fact.scope_id and row.id > fact.id]
+
+
+def _ends(later: FactRow, fact: FactRow) -> bool:
+    answers = fact.mark == Mark.UNKNOWN and later.mark in ANSWERS
+    return later.mark == Mark.OBSOLETE or (later.state == "live" and (later.mark == fact.mark or answers))
+
+
+def _restate(tx: Writes, number: int, now: float) -> bool:
+    """State again what was ended: a new row, because the history of the old one is what happened.
+
+    False when it is gone.
+    """
     row = tx.facts.get([number]).get(number)
     if row is None:
-        return
+        return False
     if any(fact.mark == row.mark for fact in tx.facts.live_in(row.key, row.scope_id)):
         raise Refused(f"{row.mark}[{row.target}] was stated anew since; withdraw that first")
     fact = NewFact(
@@ -99,3 +127,4 @@ def _restate(tx: Writes, number: int, now: float) -> None:
     scope = None if row.scope_id is None else tx.facts.scopes([row.scope_id]).get(row.scope_id)
     put_passage(tx, again, fact, scope)
     set_against(tx, again, row.key)
+    return True

@@ -125,6 +125,50 @@ def test_what_was_forgotten_cannot_be_taken_back(facts: Facts, memory: Memory) -
     assert live(facts) == []
 
 
+def test_a_write_that_was_forgotten_in_part_is_taken_back_for_the_rest(facts: Facts, memory: Memory) -> None:
+    facts.write("V[z]: 0")
+    _, forgotten = facts.write("V[a]: 1\nV[b]: 2").facts
+    facts.forget(forgotten.id)
+    memory.undo()
+    assert live(facts) == ["V[z]: 0"]
+
+
+@pytest.mark.parametrize("later", ["V[a]: 2", "~[a]: gone"])
+def test_what_a_forgotten_statement_ended_keeps_nobody_from_undoing_what_was_before(
+    facts: Facts, memory: Memory, later: str
+) -> None:
+    facts.write("V[z]: 0")
+    facts.write("V[a]: 1")
+    facts.forget(facts.write(later).facts[0].id)
+    memory.undo()
+    memory.undo()
+    assert live(facts) == []
+    with pytest.raises(NotFound):
+        memory.undo()
+
+
+def test_purged_history_keeps_nobody_from_undoing_what_was_before(facts: Facts, memory: Memory) -> None:
+    facts.write("V[z]: 0")
+    facts.write("V[a]: 1")
+    facts.write("~[a]: gone")
+    facts.purge(older_than_days=0)
+    for _ in range(3):
+        memory.undo()
+    assert live(facts) == []
+
+
+def test_an_undo_says_that_something_holds_again_only_when_it_does(facts: Facts, memory: Memory) -> None:
+    facts.write("V[a]: 1")
+    facts.write("V[a]: 2")
+    assert "holds again" in memory.undo()
+    facts.write("V[b]: 1")
+    facts.write("V[b]: 2")
+    facts.forget(facts.history("b")[0].id)
+    assert "holds again" not in memory.undo()
+    facts.write("V[c]: 1\nV[c]: 2")
+    assert "holds again" not in memory.undo()
+
+
 def test_a_confirming_rewrite_is_nothing_to_take_back(facts: Facts, memory: Memory) -> None:
     facts.write("V[a]: 1")
     facts.write("V[a]: 1")
