@@ -256,7 +256,8 @@ class Notebook:
                 self._note(tx, book, before, after, undoing)
                 put()
 
-            if before != after:
+            # An undo is noted even if the file is so already: else it would be the next to be undone for ever.
+            if before != after or undoing is not None:
                 self._storage.write(work)
 
         _, after = self._shelf.change(book, change, record)

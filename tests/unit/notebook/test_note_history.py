@@ -104,6 +104,20 @@ def test_what_was_undone_is_not_lost(memory: Memory, notebook: Notebook) -> None
     assert notebook.entries() == ["one", "two"]
 
 
+def test_undo_is_not_stuck_at_a_change_whose_former_version_is_there_already(
+    memory: Memory, notebook: Notebook
+) -> None:
+    notebook.add("one")
+    first = memory.log()[0].id
+    notebook.remove("one")
+    notebook.add("two")
+    memory.undo(first)
+    assert notebook.entries() == []
+    memory.undo_notes()
+    memory.undo_notes()
+    assert notebook.entries() == ["one"]
+
+
 def test_an_edit_by_hand_is_a_version_too(memory: Memory, notebook: Notebook, by_hand: ByHand) -> None:
     notebook.add("one")
     by_hand("one, by hand")
