@@ -58,7 +58,8 @@ def checked_operations(operations: Any) -> list[Change]:
         try:
             changes.append(checked(one.get("action"), one.get("content"), one.get("old_text")))
         except InvalidInput as exc:
-            raise type(exc)(f"operation {number}: {exc}") from None
+            where = f"operation {number}: " if len(operations) > 1 else ""
+            raise type(exc)(f"{where}{exc}") from None
     return changes
 
 
@@ -86,6 +87,8 @@ def applied(entries: Sequence[str], changes: Sequence[Change], book: Book, limit
 
 
 def _find(entries: Sequence[str], old_text: str, book: Book) -> int:
+    if not entries:
+        raise NotFound(f"{book.filename} has no entries; add one instead")
     found = [place for place, entry in enumerate(entries) if old_text in entry]
     exact = [place for place in found if entries[place] == old_text]
     if exact or len({entries[place] for place in found}) == 1:
@@ -109,9 +112,11 @@ def check_limit(before: Sequence[str], after: list[str], book: Book, limit: int)
     size, former = len(joined(after)), len(joined(list(before)))
     if size <= limit or size < former:
         return
+    too_many = f"would hold {size:,}, {size - limit:,} too many"
+    if not before:
+        raise TooLarge(f"{book.filename} has room for {limit:,} characters and {too_many}; shorten it")
     raise TooLarge(
-        f"{book.filename} holds {former:,} of {limit:,} characters and would hold {size:,}, {size - limit:,} "
-        "too many. "
+        f"{book.filename} holds {former:,} of {limit:,} characters and {too_many}. "
         "Shorten it, replace or remove an entry in the same call (operations), or move facts out with "
         "memory_optimize. Entries: " + "; ".join(map(_preview, before))
     )

@@ -75,7 +75,7 @@ class Notebook:
             self._failures += 1
             if self._failures >= _TOO_OFTEN:
                 again = f"This failed {self._failures} times: stop retrying and go on."
-                raise type(exc)(f"{exc} {again}") from exc
+                raise type(exc)(f"{exc}. {again}") from exc
             raise
         self._failures = 0
         return use
@@ -256,7 +256,7 @@ class Notebook:
                 self._note(tx, book, before, after, undoing)
                 put()
 
-            # An undo is noted even if the file is so already: else it would be the next to be undone for ever.
+            # An undo is noted even if the file is so already: else it would be the next one for ever.
             if before != after or undoing is not None:
                 self._storage.write(work)
 

@@ -76,7 +76,8 @@ class NotesEdited(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         done = "Done." if self.changed else "That is noted already; nothing was changed."
-        said = f"{done} {self.target}: {self.entries} entries, {self.percent}% ({self.used}/{self.limit})."
+        entries = "1 entry" if self.entries == 1 else f"{self.entries} entries"
+        said = f"{done} {self.target}: {entries}, {self.percent}% ({self.used}/{self.limit})."
         return f"{said} {self.warning}".rstrip()
 
 

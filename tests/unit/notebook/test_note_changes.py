@@ -102,6 +102,12 @@ def test_no_match_and_several_matches_are_different_errors(notebook: Notebook) -
     assert notebook.entries() == ["port 80 for http", "port 443 for https"]
 
 
+@pytest.mark.parametrize("change", [remove("one"), replace("one", "two")])
+def test_an_empty_file_is_called_empty(notebook: Notebook, change: dict[str, Any]) -> None:
+    with pytest.raises(NotFound, match="no entries"):
+        notebook.change([change])
+
+
 def test_only_the_entries_that_match_are_previewed_and_cut(notebook: Notebook) -> None:
     notebook.change([add("port " + "x" * 300), add("port " + "y" * 300), add("something else")])
     with pytest.raises(Ambiguous) as raised:
@@ -179,6 +185,14 @@ def test_operations_of_the_wrong_kind_are_told_shortly(notebook: Notebook, opera
         notebook.change(operations)
     assert len(str(raised.value)) < 1_000
     assert notebook.entries() == []
+
+
+def test_operations_are_numbered_only_where_there_are_several(notebook: Notebook) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        notebook.change([add("")])
+    assert "operation" not in str(raised.value)
+    with pytest.raises(InvalidInput, match="operation 2"):
+        notebook.change([add("one"), add("")])
 
 
 # --- limits -----------------------------------------------------------------------------------
@@ -272,6 +286,13 @@ def test_whatever_is_asked_nothing_is_dropped_silently_and_nothing_outgrows_its_
 def test_the_third_failure_says_stop_retrying(notebook: Notebook) -> None:
     said = [_failure(notebook) for _ in range(4)]
     assert ["stop retrying" in text for text in said] == [False, False, True, True]
+
+
+def test_stop_retrying_is_no_part_of_the_previews_before_it(notebook: Notebook) -> None:
+    notebook.add("the last of the entries")
+    _failure(notebook), _failure(notebook)
+    with pytest.raises(NotFound, match=r"the last of the entries\. This failed"):
+        notebook.remove("nowhere")
 
 
 def test_a_success_and_a_new_turn_forgive(notebook: Notebook) -> None:
@@ -376,6 +397,14 @@ def test_a_file_that_cannot_be_kept_is_not_written(notebook: Notebook, text: Any
     with pytest.raises(InvalidInput):
         notebook.write("memory", text)
     assert notebook.entries() == ["old"]
+
+
+def test_a_text_too_long_for_a_file_is_told_without_what_the_file_holds(notebook: Notebook) -> None:
+    notebook.add("old")
+    with pytest.raises(TooLarge) as raised:
+        notebook.write("memory", "x" * 2_300)
+    assert "holds 0" not in str(raised.value)
+    assert "100 too many" in str(raised.value)
 
 
 # --- switched off -----------------------------------------------------------------------------

@@ -54,6 +54,11 @@ def test_every_answer_about_a_file_that_is_nearly_full_warns(
     assert answer["warning"] in answer["text"]
 
 
+def test_one_entry_is_not_called_entries(memory: Memory) -> None:
+    assert "1 entry," in memory.call("memory", {"action": "add", "content": "one"})["text"]
+    assert "2 entries," in memory.call("memory", {"action": "add", "content": "two"})["text"]
+
+
 def test_what_was_noted_already_is_not_called_done(memory: Memory) -> None:
     asked = {"action": "add", "content": "one"}
     assert memory.call("memory", asked)["changed"] is True
