@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from mnemos.errors import InvalidInput
 from mnemos.facts.model import KIND, ref_of
-from mnemos.facts.notation import Mark, checked_target, key_of
+from mnemos.facts.notation import Mark, checked_target, key_of, visible
 from mnemos.facts.scopes import MAX_LABEL, checked_label
 from mnemos.facts.writing import ANSWERS, put_passage
 from mnemos.storage.base import Storage, Writes
@@ -83,8 +83,8 @@ def _close(tx: Writes, scopes: Sequence[int], at: float) -> None:
 def _read(fact: HermesFact, there: frozenset[str], redact: Redact, report: Report) -> _Incoming | None:
     """A fact made sound: what hermes-memory let into targets and labels is no part of a name."""
     try:
-        target = checked_target(_bare(fact.target))
-        label = None if fact.scope is None else checked_label(_bare(fact.scope)[:MAX_LABEL])
+        target = checked_target(visible(fact.target))
+        label = None if fact.scope is None else checked_label(visible(fact.scope)[:MAX_LABEL])
         if fact.type not in _MARKS:
             raise InvalidInput(f"there is no type {fact.type!r}")
     except InvalidInput as exc:
@@ -93,12 +93,8 @@ def _read(fact: HermesFact, there: frozenset[str], redact: Redact, report: Repor
     mark = _MARKS[fact.type]
     holds = fact.status != "superseded" or fact.superseded_by in there
     return _Incoming(
-        fact, mark, target, redact(_bare(fact.content)), label, holds and mark is not Mark.OBSOLETE
+        fact, mark, target, redact(visible(fact.content)), label, holds and mark is not Mark.OBSOLETE
     )
-
-
-def _bare(text: str) -> str:
-    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def _store(tx: Writes, some: Sequence[_Incoming], report: Report, made: dict[int, bool]) -> None:

@@ -137,6 +137,21 @@ def check_visible(what: str, name: str) -> None:
             )
 
 
+def visible(text: str) -> str:
+    """A text without what cannot be seen: blanks for controls and line breaks, nothing for hidden signs.
+
+    Joiners stay: they hold letters and emoji together.
+    """
+    return text if text.isascii() and text.isprintable() else "".join(map(_seen, text))
+
+
+def _seen(character: str) -> str:
+    kind = category(character)
+    if kind not in _NOT_IN_TARGETS or character in _JOINERS:
+        return character
+    return "" if kind == "Cf" else " "
+
+
 def key_of(name: str) -> str:
     """What targets and labels of scopes are compared by."""
     return normalize("NFC", name.casefold())

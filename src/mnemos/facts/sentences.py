@@ -12,7 +12,7 @@ from itertools import count
 from typing import Final
 
 from mnemos.errors import InvalidInput
-from mnemos.facts.notation import MAX_TARGET, Mark, Statement, checked_target
+from mnemos.facts.notation import MAX_TARGET, Mark, Statement, checked_target, visible
 from mnemos.text.stopwords import STOP_WORDS
 from mnemos.text.words import fold, runs
 
@@ -47,6 +47,7 @@ _LONGEST_WORD: Final = 40
 _LONGEST_TARGET: Final = MAX_TARGET - 20
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s+|\s*[\r\n]+\s*")
 _ALIKE: Final = 0.5
+_BLANK_OR_JOINER: Final = " \u200c\u200d"
 
 
 def statements(text: str, *, target: str | None, most: int) -> list[Statement]:
@@ -54,9 +55,10 @@ def statements(text: str, *, target: str | None, most: int) -> list[Statement]:
 
     ``target``: what it is about, if the caller knows.
     """
-    if not isinstance(text, str) or not text.strip():
+    clean = _clean(text) if isinstance(text, str) else ""
+    if not clean:
         raise InvalidInput(f"text is {text!r}; write what is to be remembered")
-    parts = list(_parts(_clean(text), most))
+    parts = list(_parts(clean, most))
     about = checked_target(target) if target is not None else guessed_target(parts[0])
     return [
         Statement(type_of(part), about if number == 1 else f"{about}.{number}", part)
@@ -93,7 +95,8 @@ def is_update(old: str, new: str) -> bool:
     """Whether one sentence says the same thing anew: most of its words are those of the other."""
     before, after = set(_words(old)), set(_words(new))
     smaller = min(len(before), len(after))
-    return not smaller or len(before & after) / smaller >= _ALIKE
+    # Signs without a word, such as emoji, are the same thing only if they are the same.
+    return len(before & after) / smaller >= _ALIKE if smaller else old.split() == new.split()
 
 
 def _telling(sentence: str) -> list[str]:
@@ -107,8 +110,9 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _clean(text: str) -> str:
-    """Control characters are no part of a sentence."""
-    return "".join(c for c in text if c.isprintable() or c in "\n\r\t ").strip()
+    """What cannot be seen is no part of a sentence."""
+    lines = (" ".join(visible(line).split()).strip(_BLANK_OR_JOINER) for line in text.splitlines())
+    return "\n".join(lines).strip()
 
 
 def _parts(text: str, most: int) -> Iterator[str]:

@@ -75,9 +75,11 @@ class Facts(Reading):
         A guessed target never replaces a fact that says something else.
         """
         self._check_enabled()
+        # Models leave a text empty that they do not mean.
+        target = target or None
         if target is None and isinstance(text, str) and looks_like(text):
             return self.write(text, scope=scope, session_id=session_id)
-        found = statements(text, target=target or None, most=self.longest)
+        found = statements(text, target=target, most=self.longest)
         if len(found) > MAX_LINES:
             raise TooLarge(f"the text makes {len(found)} facts; at most {MAX_LINES}: tell it in parts")
         return self.state(found, scope=scope, session_id=session_id, guessed=target is None)

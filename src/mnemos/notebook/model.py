@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+from unicodedata import category
 
 from mnemos.errors import InvalidInput
 
@@ -76,9 +77,13 @@ def joined(entries: list[str]) -> str:
     return SEPARATOR.join(entries)
 
 
+def _is_seen(character: str) -> bool:
+    return not character.isspace() and category(character) != "Cf"
+
+
 def checked_entry(content: str) -> str:
     """A new entry as it is kept; one that would fall apart when read again raises InvalidInput."""
-    if not isinstance(content, str) or not content.strip():
+    if not isinstance(content, str) or not any(map(_is_seen, content)):
         raise InvalidInput(f"content is {given(content)}; write what is to be noted")
     entry = content.replace("\r\n", "\n").replace("\r", "\n").strip()
     if any(line.strip() == _SIGN for line in entry.split("\n")):

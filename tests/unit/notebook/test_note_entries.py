@@ -62,6 +62,7 @@ def test_reading_a_file_twice_changes_nothing(text: str) -> None:
     [
         None, 5, True, b"bytes", ["a"], {"a": 1}, "", " \n\t", "§", " § ", "a\n§\nb", "a\n \t§\t\nb", "§\na",
         "a\0b", "a\x1b[2J", "a\x08", "a\x7f", "a\x9bb", "a\x85b", "a\x0cb", "\ud800", "a\udfff",
+        "\u200b", "\ufeff \u2060", "\u200d",
     ],
 )  # fmt: skip
 def test_what_would_fall_apart_is_no_entry(content: object) -> None:
