@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from mnemos.errors import InvalidInput
 from mnemos.operations.wording import cut
 
@@ -51,15 +53,33 @@ def file_named(text: str) -> Path:
         raise InvalidInput(f"path is {text!r}: {exc}; write the folder out") from exc
 
 
-def explained(message: str, arguments: Mapping[str, Any]) -> str:
-    """A complaint of the decoder in words for people and models, with the value it is about."""
+def explained(message: str, arguments: Mapping[str, Any], kind: type) -> str:
+    """A complaint of the decoder of a kind in words for people and models, with the value it is about."""
     at = _AT.search(message)
     complaint = _QUOTED.sub(_in_words, message.partition(" - at ")[0])
     complaint = cut(complaint, 3 * _SHOWN)
     if at is None:
         return complaint
     given = cut(repr(arguments.get(at[1])), _SHOWN)
+    choices = _choices(kind, at[1]) if complaint.startswith("Invalid enum") else []
+    if choices:
+        return f"{at[1]} is {given}; use {', '.join(choices)}"
     return f"{at[1]} is {given}; {complaint[:1].lower()}{complaint[1:]}"
+
+
+def _choices(kind: type, field: str) -> list[str]:
+    """The words that a field may have."""
+    described = msgspec.inspect.type_info(kind)
+    fields = described.fields if isinstance(described, msgspec.inspect.StructType) else ()
+    return [word for one in fields if one.name == field for word in _words(one.type)]
+
+
+def _words(described: msgspec.inspect.Type) -> list[str]:
+    if isinstance(described, msgspec.inspect.Metadata):
+        return _words(described.type)
+    if isinstance(described, msgspec.inspect.UnionType):
+        return [word for one in described.types for word in _words(one)]
+    return list(map(str, described.values)) if isinstance(described, msgspec.inspect.LiteralType) else []
 
 
 def _in_words(quoted: re.Match[str]) -> str:

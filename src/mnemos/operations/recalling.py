@@ -50,15 +50,16 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
     words_only: Annotated[bool, Meta(description="By words alone, without vectors")] = False
 
     def run(self, memory: Memory, progress: Progress) -> Recalled:  # noqa: ARG002
+        # What a model leaves empty is no wish to find nothing.
         recalled = memory.recall(
             self.query,
             limit=self.limit,
             budget=self.budget,
-            kinds=self.kinds,
+            kinds=self.kinds or None,
             since=seconds("since", self.since),
             until=seconds("until", self.until),
-            source=self.source,
-            session_ids=None if self.session is None else resolved(memory, self.session),
+            source=self.source or None,
+            session_ids=resolved(memory, self.session) if self.session else None,
             exclude_session_ids=[meant(memory, text) for text in self.exclude or ()],
             words_only=self.words_only,
         )

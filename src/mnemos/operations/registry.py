@@ -42,7 +42,7 @@ def read(name: str, arguments: Mapping[str, Any]) -> Operation:
     try:
         return msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as exc:
-        raise InvalidInput(f"{name}: {explained(str(exc), given)}") from exc
+        raise InvalidInput(f"{name}: {explained(str(exc), given, kind)}") from exc
 
 
 def call(

@@ -220,3 +220,27 @@ def test_a_value_that_no_database_can_hold_is_told_or_mended_in_every_field(
                 str(exc).encode()
             else:
                 msgspec.json.encode(result)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("memory_export", {"status": "live"}, ("hot", "everything")),
+        ("memory", {"action": "delete"}, ("add", "replace", "remove")),
+        ("remember", {"text": "x", "kind": "memo"}, ("fact", "note")),
+    ],
+)
+def test_a_word_that_is_none_of_a_few_is_told_with_those(
+    memory: Memory, name: str, arguments: dict[str, Any], words: tuple[str, ...]
+) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        memory.call(name, arguments)
+    assert all(word in str(raised.value) for word in words)
+
+
+@pytest.mark.parametrize("empty", [{"source": ""}, {"kinds": []}, {"session": []}, {"exclude": []}])
+def test_what_a_model_leaves_empty_does_not_hide_everything_from_recall(
+    memory: Memory, empty: dict[str, Any]
+) -> None:
+    memory.facts.write("V[office.city]: Lisbon")
+    assert memory.call("recall", {"query": "office city", **empty})["hits"]
