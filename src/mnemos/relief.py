@@ -195,7 +195,8 @@ class _Room:
             return None
         if not self.dry_run:
             # First stored, then removed: killed in between, it is in both places, and dropped the next time.
-            self.facts.state(statements, guessed=not looks_like(entry))
+            # What stood in every prompt is no part of what is worked on at the moment, nor over with it.
+            self.facts.state(statements, guessed=not looks_like(entry), unscoped=True)
         self._change(entry, None)
         return Step(self.book, MIGRATED, entry, tuple(map(str, statements)))
 

@@ -93,8 +93,12 @@ class Facts(Reading):
         message_id: int | None = None,
         valid_from: float | None = None,
         guessed: bool = False,
+        unscoped: bool = False,
     ) -> Written:
-        """Store statements, all or none. ``guessed``: their targets are, and replace nothing else."""
+        """Store statements, all or none. ``guessed``: their targets are, and replace nothing else.
+
+        ``unscoped``: they belong to no unit of work, whatever the session works on.
+        """
         self._check_enabled()
         redacted = [self._redacted(statement) for statement in stated]
         # Models fill what they have nothing to say for with an empty text.
@@ -107,6 +111,7 @@ class Facts(Reading):
             message_id=None if message_id is None else whole("message_id", message_id),
             valid_from=optional_moment("valid_from", valid_from),
             is_guessing=guessed,
+            is_unscoped=unscoped,
         )
         return self._storage.write(lambda tx: self._write(tx, redacted, label, source))
 

@@ -38,6 +38,8 @@ class Source:
     valid_from: float | None = None
     is_guessing: bool = False
     """Whether targets were guessed from sentences."""
+    is_unscoped: bool = False
+    """Whether facts without a scope have none, also while the session works on one."""
 
 
 @dataclass(slots=True)
@@ -84,6 +86,8 @@ class Write:
         """The scope that is named, else the one the session works on; of what ends, the one it is in."""
         if label is not None:
             return self.open(label)
+        if self.source.is_unscoped:
+            return None
         if statement.mark == Mark.DONE:
             named = self.tx.facts.scope(statement.key)
             if named is not None:

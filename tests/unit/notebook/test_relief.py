@@ -455,3 +455,11 @@ def test_a_failure_in_the_middle_leaves_each_entry_in_one_place_at_least(
     assert len(facts(memory)) == 2
     memory.optimize_notebook()
     assert set(memory.notebook.entries()) | set(facts(memory)) == set(entries)
+
+
+def test_what_becomes_a_fact_is_no_part_of_what_the_session_works_on(memory: Memory) -> None:
+    memory.facts.write("V[page]: login", scope="auth")
+    memory.notebook.add("C[db.id]: UUID, never autoincrement, in every table of every database")
+    assert done(memory)
+    assert memory.facts.tick(1, "auth is merged and deployed").closed == ("auth",)
+    assert [(fact.scope, fact.tier) for fact in memory.facts.history("db.id")] == [(None, "hot")]
