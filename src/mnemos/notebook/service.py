@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -43,6 +44,7 @@ class Notebook:
         self._settings = settings
         self._clock = clock
         self._snapshots: dict[str, str] = {}
+        self._freezing = threading.Lock()
         self._failures = 0
         # The last text of each file with its entries, because judging them takes longer than recall by words.
         self._judged: dict[Book, tuple[str, dict[str, str]]] = {}
@@ -176,11 +178,15 @@ class Notebook:
         """The blocks for the prompt, taken once a session: whatever is written meanwhile, they stay."""
         if not isinstance(session_id, str):
             raise InvalidInput(f"session_id is a {type(session_id).__name__}; use a text")
-        if session_id not in self._snapshots:
-            if len(self._snapshots) >= _MOST_SNAPSHOTS:
-                self._snapshots.pop(next(iter(self._snapshots)))
-            self._snapshots[session_id] = self.block()
-        return self._snapshots[session_id]
+        with self._freezing:
+            taken = self._snapshots.pop(session_id, None)
+            if taken is None:
+                taken = self.block()
+                if len(self._snapshots) >= _MOST_SNAPSHOTS:
+                    self._snapshots.pop(next(iter(self._snapshots)))
+            # Behind all others: the session that is quiet for longest loses its own.
+            self._snapshots[session_id] = taken
+        return taken
 
     def refresh(self, session_id: str = "") -> None:
         """Let the next snapshot of a session be taken anew: it was compressed, or another one."""

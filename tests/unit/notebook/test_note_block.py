@@ -86,6 +86,15 @@ def test_a_session_keeps_its_snapshot_and_the_next_one_sees_what_was_written(
     assert notebook.snapshot("a") == first
 
 
+def test_a_session_that_goes_on_keeps_its_snapshot_among_thousands(notebook: Notebook) -> None:
+    notebook.add("one")
+    first = notebook.snapshot("a")
+    notebook.add("two")
+    for number in range(1_500):
+        notebook.snapshot(f"other {number}")
+        assert notebook.snapshot("a") == first
+
+
 def test_a_snapshot_of_nothing_stays_nothing(notebook: Notebook) -> None:
     assert notebook.snapshot("a") == ""
     notebook.add("one")
