@@ -124,6 +124,15 @@ def test_an_editor_is_given_the_file_and_what_it_leaves_is_kept(file: Path, edit
     assert file.read_text() == "one\n§\ntwo\n§\nthree"
 
 
+def test_what_others_change_while_an_editor_is_open_is_kept(file: Path, editor: Path) -> None:
+    meanwhile = "two\\n§\\nfrom an agent"
+    editor.write_text(
+        f'#!/bin/sh\nprintf "{meanwhile}" > "{file}"\nprintf "one\\n§\\nTWO\\n§\\nthree\\n" > "$1"\n'
+    )
+    assert at_a_terminal("notebook", "edit", "memory", home=file.parents[1]).code == 0
+    assert file.read_text() == "TWO\n§\nthree\n§\nfrom an agent"
+
+
 @pytest.mark.parametrize(
     "script",
     ["exit 3", f'echo "{ORDER}" >> "$1"', ': > "$1"', 'printf "caf\\351" > "$1"', 'rm "$1"'],

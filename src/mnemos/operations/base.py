@@ -124,6 +124,10 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         """What a person edits, of operations that have ``edited``."""
         raise NotImplementedError
 
+    def merged(self, text: str, draft: str, now: str) -> str:  # noqa: ARG002
+        """What a person made of a draft, with what others changed meanwhile: the draft would be ``now``."""
+        return text
+
     def write_lines(self, memory: Memory, stream: IO[str]) -> None:
         """Write what would go into a file to a stream: of operations that have ``stdout``."""
         raise NotImplementedError

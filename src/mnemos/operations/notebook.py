@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.notebook.block import shown
-from mnemos.notebook.model import joined
+from mnemos.notebook.model import entries_of, joined
 from mnemos.operations.base import Done, Operation, Progress, Result, Traits
 
 if TYPE_CHECKING:
@@ -166,6 +166,13 @@ class RewriteNotes(Operation, frozen=True, kw_only=True):
 
     def draft(self, memory: Memory) -> str:
         return joined(memory.notebook.entries(self.target)) + "\n"
+
+    def merged(self, text: str, draft: str, now: str) -> str:
+        if now == draft or not text.strip():
+            return text
+        before, after = entries_of(draft), entries_of(now)
+        kept = [entry for entry in entries_of(text) if entry in after or entry not in before]
+        return joined([*kept, *(entry for entry in after if entry not in before)])
 
 
 class UndoNotes(Operation, frozen=True, kw_only=True):

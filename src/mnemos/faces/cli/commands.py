@@ -162,12 +162,15 @@ def _edited(request: Operation, memory: Memory) -> Operation:
     field = request.traits.edited
     if not field or getattr(request, field) is not None:
         return request
+    draft = request.draft(memory)
     try:
-        text = click.edit(request.draft(memory), extension=".md")
+        text = click.edit(draft, extension=".md")
     except (UnicodeDecodeError, OSError) as exc:
         raise InvalidInput(f"what the editor left cannot be read: {exc}; nothing was changed") from exc
     if text is None:
         raise Refused("the text was left as it was; nothing was changed")
+    # An editor is open for minutes, and others write meanwhile.
+    text = request.merged(text, draft, request.draft(memory))
     return msgspec.structs.replace(request, **{field: text})
 
 
