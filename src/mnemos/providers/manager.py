@@ -222,7 +222,8 @@ class MemoryManager:
 
     def handle_tool_call(self, tool_name: str, args: dict[str, Any], **kwargs: Any) -> str:
         """Run a tool; JSON with ``success``, and ``error`` when it failed."""
-        member = next((one for one in self._members if tool_name in one.tools), None)
+        named = isinstance(tool_name, str)
+        member = next((one for one in self._members if named and tool_name in one.tools), None)
         if member is None:
             return tools.failure(f"memory has no tool {str(tool_name)[:80]!r}", "not_found")
         if member.state is not State.ACTIVE:

@@ -394,7 +394,8 @@ def test_tools_are_offered_and_routed(manager: MemoryManager, make_notes: Any, m
 
 
 @pytest.mark.parametrize(
-    ("name", "args"), [("nothing", {}), (None, {}), ("recall", None), ("recall", "query"), ("recall", [])]
+    ("name", "args"),
+    [("nothing", {}), (None, {}), ({}, {}), ([], {}), ("recall", None), ("recall", "query"), ("recall", [])],
 )
 def test_a_call_that_makes_no_sense_is_an_error_in_json(manager: MemoryManager, name: Any, args: Any) -> None:
     manager.initialize_all("s1")
