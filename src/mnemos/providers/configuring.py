@@ -227,6 +227,9 @@ def _field(given: Any, provider: str) -> Field:
 
 
 def _checked(field: Field, value: str) -> str:
+    if field.required and not value:
+        # A variable that a script left empty is no wish to lose what was set before.
+        raise InvalidInput(f"{field.key} is empty; write its value after the =, or leave the line out")
     if _UNWRITABLE.search(value):
         raise InvalidInput(f"the value of {field.key} has control characters; leave them out")
     if field.choices and value not in field.choices:

@@ -81,6 +81,12 @@ def test_values_that_make_no_sense_are_refused(text: str) -> None:
         values_of(text, [Field("url"), Field("mode", choices=("local",))])
 
 
+def test_an_empty_value_does_not_take_the_place_of_what_is_required() -> None:
+    assert values_of("note=", [Field("note")]) == {"note": ""}
+    with pytest.raises(InvalidInput):
+        values_of("api_key= ", [KEY])
+
+
 def test_a_secret_is_not_repeated_in_a_complaint() -> None:
     with pytest.raises(InvalidInput) as caught:
         values_of("hunter2-the-password", [KEY])
