@@ -37,7 +37,7 @@ _EMPTY: Final = STOP_WORDS | frozenset(
     chose chosen choose agreed going go use used uses using settled switch switched instead plan prefer
     prefers preferred remember note please keep know want wants wanted need needs like likes make makes
     made get gets run runs running live lives listens listen set sets called named new now currently today
-    every each any also just still really very one two way thing things time
+    every each any also just still really very one two way thing things time redacted
     muss müssen immer niemals darf dürfen entschieden beschlossen nehmen verwenden benutzen
     doit toujours jamais décidé choisi utiliser debe siempre nunca decidido elegido usar
     """.split()

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mnemos.errors import Disabled, InvalidInput, MnemosError, TooLarge
+from mnemos.errors import Disabled, InvalidInput, MnemosError, Refused, TooLarge
 from mnemos.facts import importing, pressure, scopes, undo
 from mnemos.facts.block import Lines
 from mnemos.facts.importing import Report
@@ -20,7 +20,7 @@ from mnemos.inputs import optional_moment, whole
 from mnemos.storage.base import Reads, Writes
 from mnemos.storage.facts import Attendance, FactRow, Hot
 from mnemos.storage.foreign import HermesFact
-from mnemos.text.secrets import redact
+from mnemos.text.secrets import find_secrets, redact
 
 _REMOVED_AT_ONCE = 50
 # All are kept; an answer names the first.
@@ -79,6 +79,9 @@ class Facts(Reading):
         target = target or None
         if target is None and isinstance(text, str) and looks_like(text):
             return self.write(text, scope=scope, session_id=session_id)
+        if isinstance(text, str) and self._settings.redact:
+            # Before a target is guessed: it must not be made of a secret.
+            text = redact(text)
         found = statements(text, target=target, most=self.longest)
         if len(found) > MAX_LINES:
             raise TooLarge(f"the text makes {len(found)} facts; at most {MAX_LINES}: tell it in parts")
@@ -102,7 +105,7 @@ class Facts(Reading):
         self._check_enabled()
         redacted = [self._redacted(statement) for statement in stated]
         # Models fill what they have nothing to say for with an empty text.
-        label = None if scope is None or scope == "" else scopes.checked_label(scope)
+        label = None if scope is None or scope == "" else self._public("scope", scopes.checked_label(scope))
         source = Source(
             session_id=self._session(session_id),
             actor=self._settings.actor,
@@ -281,7 +284,14 @@ class Facts(Reading):
     def _redacted(self, statement: Statement) -> Statement:
         if not self._settings.redact:
             return statement
-        return Statement(statement.mark, statement.target, redact(statement.content))
+        target = self._public("target", statement.target)
+        return Statement(statement.mark, target, redact(statement.content))
+
+    def _public(self, what: str, name: str) -> str:
+        """A name, which stands in prompts, lists and logs; one that holds a secret raises Refused."""
+        if self._settings.redact and find_secrets(name):
+            raise Refused(f"the {what} of a fact holds a secret; name it by what it is for, such as ci.token")
+        return name
 
     def _check_enabled(self) -> None:
         if self._settings.disabled:

@@ -212,7 +212,7 @@ class BuiltinMemoryProvider(MemoryProvider):
 
     def on_pre_compress(self, messages: list[dict[str, Any]]) -> str:
         """Save what the messages state as facts, and say it for the summary."""
-        found = keeping.stated(messages)
+        found = keeping.stated(self.memory, messages)
         session_id = self._session_id
         self._compressed.add(session_id)
         saved = [one.statement for one in found]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from mnemos.errors import InvalidInput, NotFound
+from mnemos.errors import InvalidInput, NotFound, Refused
 from mnemos.facts.extraction import extracted
 from mnemos.facts.notation import Statement, looks_like
 from mnemos.providers.turns import text_of
@@ -28,7 +28,7 @@ _MOST_PATTERNS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A statement, and the text of the message that makes it."""
+    """A statement, and the text of the message that makes it, as it is stored."""
 
     statement: Statement
     guessed: bool
@@ -36,10 +36,12 @@ class Stated:
     text: str
 
 
-def stated(messages: Any) -> list[Stated]:
+def stated(memory: Memory, messages: Any) -> list[Stated]:
     """What users and assistants state in messages, in order; a later statement of the same counts alone."""
     found: dict[tuple[str, str, str], Stated] = {}
-    for role, text in _spoken(messages):
+    for role, spoken in _spoken(messages):
+        # Before anything is guessed: a secret is no part of a target either.
+        text = redact(spoken) if memory.settings.redact else spoken
         for one in extracted(text, role=role):
             key = (str(one.statement.mark), one.statement.key, one.statement.content)
             found.pop(key, None)
@@ -59,7 +61,7 @@ def save(memory: Memory, session_id: str, found: Iterable[Stated]) -> list[State
                 message_id=places.of(one.text),
                 guessed=one.guessed,
             )
-        except (InvalidInput, NotFound):
+        except (InvalidInput, NotFound, Refused):
             # Nothing to withdraw, or nothing that can be kept: the others still count.
             continue
         saved.append(one.statement)
@@ -84,7 +86,7 @@ def candidates(memory: Memory, session_id: str, messages: Any) -> dict[str, Any]
     places = _Places(memory, session_id)
     facts = [
         {"fact": str(one.statement), "message_id": places.of(one.text)}
-        for one in stated(messages)
+        for one in stated(memory, messages)
         if not _is_known(memory, one.statement)
     ][-_MOST_CANDIDATES:]
     patterns = list(dict.fromkeys(_patterns(messages)))[:_MOST_PATTERNS]
@@ -103,8 +105,7 @@ class _Places:
     def of(self, text: str) -> int | None:
         if self._ids is None:
             self._ids = dict(self._read())
-        # What is stored has no secrets in it.
-        return self._ids.get((redact(text) if self._memory.settings.redact else text).strip())
+        return self._ids.get(text.strip())
 
     def _read(self) -> Iterator[tuple[str, int]]:
         if not self._session_id or self._memory.sessions.get_session(self._session_id) is None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mnemos.errors import InvalidInput
+from mnemos import Memory
+from mnemos.errors import InvalidInput, Refused
 from mnemos.facts.service import Facts
 
 
@@ -56,3 +57,31 @@ def test_a_target_left_empty_is_guessed(facts: Facts) -> None:
         "Staging database: port scans come from an office every night at two",
         "JWT",
     ]
+
+
+TOKEN = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def everything(memory: Memory) -> str:
+    facts = list(memory.facts.listed())
+    return " ".join(
+        [*map(str, facts), *(fact.scope or "" for fact in facts), memory.facts.status().text]
+    ).lower()
+
+
+@pytest.mark.parametrize(
+    "text", ["{} is our token", "token {}", "The database is postgres://bob:{}@db.example.com/x"]
+)
+def test_a_guessed_target_is_not_made_of_a_secret(facts: Facts, memory: Memory, text: str) -> None:
+    facts.remember(text.format(TOKEN))
+    assert "[redacted" in said(facts)[0]
+    assert TOKEN[4:].lower() not in everything(memory)
+    assert not facts.search(TOKEN) or TOKEN[4:].lower() not in str(facts.search(TOKEN)[0])
+
+
+def test_a_target_or_a_scope_that_holds_a_secret_is_refused(facts: Facts, memory: Memory) -> None:
+    for content, scope in ((f"V[{TOKEN}]: the token", None), ("V[a]: b", TOKEN)):
+        with pytest.raises(Refused) as raised:
+            facts.write(content, scope=scope)
+        assert TOKEN not in str(raised.value)
+    assert said(facts) == []

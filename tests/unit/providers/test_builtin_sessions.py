@@ -163,6 +163,23 @@ def test_what_tools_and_recalled_blocks_say_is_not_saved(
     assert memory.facts.count() == 0
 
 
+def test_no_secret_of_a_conversation_gets_into_facts_targets_or_candidates(
+    memory: Memory, builtin: BuiltinMemoryProvider
+) -> None:
+    token = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
+    messages = [
+        {"role": "user", "content": f"We decided to use {token} for CI. The deploy token is {token}."}
+    ]
+    builtin.sync_turn(messages[0]["content"], "ok")
+    lines = builtin.on_pre_compress(messages)
+    builtin.on_session_end([*messages, {"role": "user", "content": f"The backup token is {token}."}])
+    settle(builtin)
+    assert "deploy.token" in lines
+    session = memory.sessions.get_session("s1")
+    kept = [lines, str(session), *map(str, memory.facts.listed())]
+    assert not [text for text in kept if token[4:].lower() in text.lower()]
+
+
 def test_nothing_that_holds_is_withdrawn_by_a_line_about_nothing(
     memory: Memory, builtin: BuiltinMemoryProvider
 ) -> None:

@@ -44,7 +44,8 @@ def save_stated(parts: Parts, session_id: str) -> int:
     before = storage.read(lambda tx: tx.facts.newest())
     said = [{"role": row.role, "content": row.content} for row in rows if not row.encoded]
     # It needs no more of a memory than its parts.
-    saved = keeping.save(cast("Memory", parts), session_id, keeping.stated(said))
+    memory = cast("Memory", parts)
+    saved = keeping.save(memory, session_id, keeping.stated(memory, said))
     _note(parts, session_id, Compacted(rows[-1].id, last.after or before, 0))
     return len(saved)
 
