@@ -101,15 +101,21 @@ def output_schema(operation: type[Operation]) -> dict[str, Any]:
     """The JSON schema of what a call answers: the result with its ``text``, or an ``error``.
 
     Where memory may be disabled, that it is. All three are in it because some clients hold failures against
-    the schema, too.
+    the schema, too. A result may have an ``error`` of its own, which is another one.
     """
     own, definitions = _schema(result_of(operation))
+    fields = own.get("properties", {})
     required = [*own.get("required", ()), "text"]
-    answers = [required, ["error"]] + ([] if operation.traits.read_only else [["disabled", "text"]])
+    answers = [required] + ([] if operation.traits.read_only else [["disabled", "text"]])
+    failed: dict[str, Any] = {"required": ["error"]}
+    properties = {**fields, **_BESIDE}
+    if "error" in fields:
+        failed["properties"] = {"error": _BESIDE["error"]}
+        properties["error"] = {"anyOf": [fields["error"], _BESIDE["error"]]}
     return {
         "type": "object",
-        "properties": {**own.get("properties", {}), **_BESIDE},
-        "anyOf": [{"required": list(dict.fromkeys(names))} for names in answers],
+        "properties": properties,
+        "anyOf": [{"required": list(dict.fromkeys(names))} for names in answers] + [failed],
         **({"$defs": definitions} if definitions else {}),
     }
 

@@ -95,6 +95,13 @@ def test_a_result_is_what_its_schema_says(entry: Entry, filled: Path, tmp_path: 
     validator(entry).validate(json.loads(json.dumps(result)))
 
 
+def test_what_a_backend_refuses_is_what_its_schema_says(tmp_path: Path) -> None:
+    with Memory.at(tmp_path / "home", backend="local") as memory:
+        refused = memory.call("memory_backend", {"action": "retrieve", "key": "nothing"})
+    assert not refused["success"]
+    validator(BY_NAME["memory_backend"]).validate(json.loads(json.dumps(refused)))
+
+
 @every_entry
 def test_a_failure_and_a_refusal_are_in_the_schema_and_nothing_is_not(entry: Entry) -> None:
     check = validator(entry)
