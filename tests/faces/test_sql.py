@@ -68,8 +68,8 @@ def test_a_database_is_deleted_when_its_name_is_given_twice(mnemos: Mnemos) -> N
 # --- at the prompt ---------------------------------------------------------------------------------
 
 
-def prompt(home: Path, *lines: str, database: str = "default") -> str:
-    seen = at_a_terminal("sql", database, home=home, typed="".join(f"{line}\n" for line in (*lines, ".quit")))
+def prompt(home: Path, *lines: str, options: tuple[str, ...] = ()) -> str:
+    seen = at_a_terminal("sql", *options, home=home, typed="".join(f"{line}\n" for line in (*lines, ".quit")))
     assert seen.code == 0
     return seen.screen
 
@@ -108,6 +108,19 @@ def test_lines_with_a_point_show_import_and_export(home: Path, tmp_path: Path) -
     assert "other>" in screen
     assert "parse_number(" in screen
     assert "chair" in (tmp_path / "out.csv").read_text()
+
+
+def test_a_prompt_that_only_reads_imports_nothing(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("item,eur\nchair,49\n")
+    screen = prompt(home, f".import {tmp_path / 'rows.csv'} prices", ".tables", options=("--read-only",))
+    assert "--read-only refuses every change" in screen
+    assert "prices (item, eur)" not in screen
+
+
+def test_a_line_with_a_point_that_lacks_a_word_says_which_it_takes(home: Path) -> None:
+    screen = prompt(home, ".import rows.csv", ".import", ".export rows.csv", ".export")
+    assert screen.count(": .import FILE TABLE") == 2
+    assert screen.count(": .export FILE QUERY") == 2
 
 
 def test_the_history_of_the_prompt_is_for_its_owner_only(home: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnemos.errors import MnemosError
+from mnemos.errors import InvalidInput, MnemosError, ReadOnly
 from mnemos.faces.cli.commands import Chosen, common_options, is_terminal, stdin_text
 from mnemos.faces.cli.output import say
 from mnemos.faces.cli.plain import plain
@@ -147,10 +147,16 @@ class Prompt:
 
     def _import(self, rest: str) -> None:
         path, _, table = rest.rpartition(" ")
+        if not path:
+            raise InvalidInput(f".import takes a file and a table, not {rest!r}: .import FILE TABLE")
+        if self._read_only:
+            raise ReadOnly(".import changes the database, and --read-only refuses every change")
         self._call("sqlite_import", database=self._database, path=path.strip(), table=table)
 
     def _export(self, rest: str) -> None:
         path, _, query = rest.partition(" ")
+        if not query:
+            raise InvalidInput(f".export takes a file and a query, not {rest!r}: .export FILE QUERY")
         self._call("sqlite_export", database=self._database, path=path, query=query)
 
     def _databases(self, _rest: str) -> None:
