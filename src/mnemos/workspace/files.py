@@ -41,15 +41,24 @@ class Files:
         path = self.place(name)
         if path.is_dir():
             raise InvalidInput(f"{path} is a folder; name a file in it")
-        if not path.is_file():
+        if not path.exists():
             raise NotFound(f"there is no file {path}")
+        _check_plain(path, "pass what it gives as text, or save it to a file first")
         return path
 
     def make_room(self, path: Path) -> None:
         """See to it that a file can be written there: its folder is made."""
         if path.is_dir():
             raise InvalidInput(f"{path} is a folder; name a file in it")
+        if path.exists():
+            _check_plain(path, "choose another name")
         try:
             path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
         except OSError as exc:
             raise PermissionDenied(f"{path.parent} cannot be created: {exc.strerror}") from exc
+
+
+def _check_plain(path: Path, advice: str) -> None:
+    """A pipe or a device raises InvalidInput: reading one may never end, and an export would replace it."""
+    if not path.is_file():
+        raise InvalidInput(f"{path} is a pipe or a device and no plain file; {advice}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import os
 
 import pytest
 
@@ -206,6 +207,15 @@ def test_a_file_that_is_there_is_replaced_only_when_asked(workspace, files):
     assert (files / "out.csv").read_text() == "mine"
     workspace.export("SELECT 1 AS a", "out.csv", overwrite=True)
     assert (files / "out.csv").read_text().split() == ["a", "1"]
+
+
+def test_a_pipe_is_neither_read_nor_replaced(workspace, files):
+    os.mkfifo(files / "pipe.csv")
+    with pytest.raises(InvalidInput):
+        workspace.import_file("pipe.csv", "t")
+    with pytest.raises(InvalidInput):
+        workspace.export("SELECT 1", "pipe.csv", overwrite=True)
+    assert (files / "pipe.csv").is_fifo()
 
 
 @pytest.mark.parametrize(
