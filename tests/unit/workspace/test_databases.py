@@ -144,6 +144,9 @@ def test_a_database_whose_index_calls_our_functions_can_be_compacted(prices):
         "DELETE FROM prices",
         "DELETE FROM prices WHERE eur > 1",
         "UPDATE prices SET eur = 0",
+        "INSERT OR REPLACE INTO prices SELECT item, 0 FROM prices",
+        "REPLACE /* all */ INTO prices SELECT item, 0 FROM prices",
+        "INSERT INTO prices SELECT item, 0 FROM prices WHERE TRUE ON CONFLICT DO UPDATE SET eur = 0",
     ],
 )
 def test_what_takes_much_away_can_be_restored(prices, statement):
@@ -158,6 +161,8 @@ def test_what_takes_much_away_can_be_restored(prices, statement):
     "statement",
     [
         "INSERT INTO prices VALUES ('x', 1)",
+        "INSERT INTO prices SELECT replace(item, 'item', 'thing'), eur FROM prices",
+        "INSERT OR REPLACE INTO prices VALUES ('x', 1)",
         "CREATE TABLE t (a)",
         "DELETE FROM prices WHERE item = 'item 001'",
         "SELECT * FROM prices",

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import apsw
@@ -40,6 +40,9 @@ _FRAMING = frozenset(
 _LONGEST_FRAMING = 4
 _MAY_FRAME = re.compile(r"(?i:BEGIN|COMMIT|END|ROLLBACK|VACUUM)\b")
 _ONLY_READS = re.compile(r"(?i:SELECT|VALUES)\b")
+# INSERT OR REPLACE and REPLACE INTO delete rows, of which SQLite tells the guard nothing.
+_MAY_REPLACE = re.compile(r"(?i:\bREPLACE\b)")
+_REPLACING = frozenset({("OR", "REPLACE"), ("REPLACE", "INTO")})
 # Agents ask the same again and again, with other values.
 _REMEMBERED = 256
 _LONGEST_REMEMBERED = 4_000
@@ -171,7 +174,8 @@ class Run:
         else:
             result = self._single(connection, statement.text, is_last=is_last)
         changed = connection.total_changes() - changes
-        self._removed += changed if guard.removes else 0
+        if changed and (guard.removes or _replaces(statement.text)):
+            self._removed += changed
         self._results.append({"statement": statement.text[:200], "changes": changed, **result})
         self._room.count(result["columns"])
         if self._room.given > limits.ANSWER.value:
@@ -298,6 +302,14 @@ class Run:
     def _keep_snapshot(self) -> None:
         if self._database.guard.takes_away or self._removed >= MANY_ROWS:
             snapshots.keep(self._database)
+
+
+def _replaces(sql: str) -> bool:
+    """Whether rows may give way to those that are inserted."""
+    if not _MAY_REPLACE.search(sql):
+        return False
+    words = (token.text.upper() for token in tokens(sql) if token.kind is not Kind.COMMENT)
+    return any(pair in _REPLACING for pair in pairwise(words))
 
 
 @lru_cache(_REMEMBERED)
