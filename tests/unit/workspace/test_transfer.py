@@ -81,6 +81,24 @@ def test_upsert_into_a_table_without_that_key_makes_it_unique_and_says_so(worksp
     assert len(rows(workspace)) == 2
 
 
+def test_an_upsert_of_many_rows_can_be_taken_back(prices):
+    cheap = "item,eur\n" + "".join(f"item {number:03},0\n" for number in range(250))
+    for _ in range(2):
+        prices.import_file(text=cheap, table="prices", mode="upsert", key="item")
+    assert len(prices.snapshots()) == 2
+    prices.restore(snapshot=prices.snapshots()[-1].name)
+    assert prices.query("SELECT sum(eur) > 0 FROM prices").rows == [[1]]
+
+
+def test_rows_that_triggers_and_indexes_add_are_not_counted(workspace):
+    workspace.query(
+        "CREATE TABLE t (a); CREATE TABLE log (a); CREATE VIRTUAL TABLE words USING fts5(a);"
+        "CREATE TRIGGER logged AFTER INSERT ON t BEGIN INSERT INTO log VALUES (new.a); END"
+    )
+    for table in ("t", "words"):
+        assert workspace.import_file(text="a\n1\n2\n", table=table, mode="append").rows == 2
+
+
 def test_upsert_without_a_key_or_with_an_unknown_one_is_refused(workspace):
     with pytest.raises(InvalidInput):
         workspace.import_file(text=CSV, table="t", mode="upsert")

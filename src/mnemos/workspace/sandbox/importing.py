@@ -18,6 +18,7 @@ from mnemos.workspace.sandbox.card.model import Sort
 from mnemos.workspace.sandbox.database import Clockwork, Database
 from mnemos.workspace.sandbox.describing import columns_of
 from mnemos.workspace.sandbox.failures import Failure
+from mnemos.workspace.sandbox.running import MANY_ROWS
 
 # An unpacked file may be so many times as large as the database: much of it may be left out.
 _TIMES_THE_DATABASE = 10
@@ -87,14 +88,16 @@ class Import:
             self._database.run("BEGIN IMMEDIATE")
             try:
                 created = self._prepare(connection, source)
-                before = connection.total_changes()
                 statement = self._insert(source)
+                rows = 0
                 for batch in source.batches():
                     connection.executemany(statement, batch)
-                rows = connection.total_changes() - before
+                    # SQLite's own count has rows of triggers and of indexes for words in it.
+                    rows += len(batch)
                 if _state(stream) != self._before:
                     raise self._written_meanwhile()
-                if self._database.guard.takes_away:
+                updates_many = self._wanted.mode == "upsert" and rows >= MANY_ROWS
+                if self._database.guard.takes_away or updates_many:
                     snapshots.keep(self._database)
                 self._database.run("COMMIT")
             except BaseException:
