@@ -11,6 +11,7 @@ from mnemos.workspace import limits
 
 _LONGEST_NAME = 128
 _RESERVED = ("sqlite_", "mnemos_")
+_SIGNS = (":", "@", "$")
 
 
 def text(label: str, value: Any) -> str:
@@ -28,8 +29,7 @@ def parameters(params: Any) -> Any:
     if params is None:
         return None
     if isinstance(params, Mapping):
-        # A name may be written with the sign that it has in SQL.
-        return {str(name).lstrip(":@$"): value for name, value in params.items()}
+        return _named(params)
     if _is_list(params):
         return list(params)
     raise InvalidInput(
@@ -52,6 +52,8 @@ def rows(given: Any) -> Any:
             raise InvalidInput(
                 f"row {place} of rows is {str(row)[:80]!r}; use a list of values, or an object"
             )
+    if given and isinstance(given[0], dict) and any(str(name).startswith(_SIGNS) for name in given[0]):
+        return [_named(row) if isinstance(row, dict) else row for row in given]
     return given
 
 
@@ -99,6 +101,11 @@ def one_of(label: str, value: Any, known: Sequence[str]) -> str:
     if value not in known:
         raise InvalidInput(f"{label} is {value!r}; use {', '.join(known)}")
     return str(value)
+
+
+def _named(values: Mapping[Any, Any]) -> dict[str, Any]:
+    """Values by their names, which may be written with the sign that they have in SQL."""
+    return {str(name).lstrip("".join(_SIGNS)): value for name, value in values.items()}
 
 
 def _is_list(value: Any) -> bool:

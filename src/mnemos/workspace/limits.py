@@ -101,3 +101,7 @@ MOST_SECONDS = 600.0
 # Files take longer than questions.
 FILE_SECONDS = 300.0
 DATABASE_BYTES = 50 * MB
+# Said by the host of numbers that no message can carry, and by the worker of those that SQLite cannot hold.
+NUMBER_TOO_LARGE = (
+    "a value is a whole number outside of -2^63 to 2^63 - 1, which SQLite cannot hold; pass it as a text"
+)

@@ -21,7 +21,7 @@ import msgspec
 from mnemos import errors
 from mnemos.errors import Busy, InvalidInput, MnemosError, TimedOut, TooLarge, Unavailable
 from mnemos.workspace.frames import Gone, Line, Overdue, TooLong
-from mnemos.workspace.limits import FRAME
+from mnemos.workspace.limits import FRAME, NUMBER_TOO_LARGE
 from mnemos.workspace.told import FailureTold
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -203,7 +203,9 @@ class Worker:
             process.line.limit(time.monotonic() + seconds + _GRACE)
             try:
                 process.line.send(message, file)
-            except (UnicodeEncodeError, OverflowError, TypeError, RecursionError) as exc:
+            except OverflowError as exc:
+                raise InvalidInput(NUMBER_TOO_LARGE) from exc
+            except (UnicodeEncodeError, TypeError, RecursionError) as exc:
                 raise InvalidInput(f"a value cannot be passed on: {exc}") from exc
             except Gone:
                 if last:

@@ -132,6 +132,40 @@ def test_one_row_that_does_not_fit_keeps_out_all_others(prices):
     assert count(prices) == 250
 
 
+def test_a_row_that_does_not_fit_is_named(prices):
+    insert = "INSERT INTO prices VALUES (?, ?)"
+    for rows in ([["new", 1], ["item 001", 2]], [["new", 1], ["x"]], [["new", 1], ["x", 2**63]]):
+        with pytest.raises(InvalidInput, match=r"\(row 1 of rows\)"):
+            prices.query(insert, rows=rows)
+
+
+def test_names_in_rows_may_have_their_sign_as_in_params(workspace):
+    workspace.query("CREATE TABLE t (a)")
+    assert workspace.query("INSERT INTO t VALUES (:a)", rows=[{":a": 1}, {":a": 2}]).changes == 2
+
+
+def test_params_beside_rows_are_refused_and_not_left_out(prices):
+    with pytest.raises(InvalidInput):
+        prices.query("INSERT INTO prices VALUES (?, ?)", ["a", 1], rows=[["b", 2]])
+    assert count(prices) == 250
+
+
+@pytest.mark.parametrize(
+    ("params", "told"),
+    [(None, "takes 2 values and got 0"), ([1], "takes 2 values and got 1"), ({"a": 1}, "pass a list")],
+)
+def test_missing_values_are_told_in_our_words(workspace, params, told):
+    with pytest.raises(InvalidInput, match=told):
+        workspace.query("SELECT ?, ?", params)
+
+
+@pytest.mark.parametrize("number", [2**63, 2**64, -(2**63) - 1])
+def test_a_number_too_large_for_sqlite_can_be_passed_as_a_text(workspace, number):
+    with pytest.raises(InvalidInput, match="pass it as a text"):
+        workspace.query("SELECT ?", [number])
+    assert workspace.query("SELECT ?", [str(number)]).rows == [[str(number)]]
+
+
 def test_rows_go_with_one_statement_only(prices):
     with pytest.raises(InvalidInput):
         prices.query("INSERT INTO prices VALUES (?, ?); SELECT 1", rows=[["a", 1]])

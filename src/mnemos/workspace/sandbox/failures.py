@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 import apsw
@@ -41,7 +42,7 @@ def explained(exc: BaseException, database: Database, clock: Clockwork) -> Failu
     if isinstance(exc, MnemosError):
         return Failure(exc.code, str(exc))
     if isinstance(exc, apsw.BindingsError):
-        return Failure("invalid_input", f"params do not fit the statement: {exc}")
+        return Failure("invalid_input", _of_bindings(str(exc)))
     if isinstance(exc, UnicodeDecodeError):
         return Failure(
             "sql_error",
@@ -50,16 +51,28 @@ def explained(exc: BaseException, database: Database, clock: Clockwork) -> Failu
             "reads what can be read",
         )
     if isinstance(exc, KeyError):
-        return Failure("invalid_input", f"params has no value for {exc}; pass one for every :name")
+        return Failure("invalid_input", f"no value was given for {exc}; pass one for every :name")
     if isinstance(exc, apsw.FullError) and _disk_is_full(database):
         return Failure("disk_full", "the disk is full; nothing of this call was kept")
     if isinstance(exc, apsw.Error):
         return translated(exc, refusal=database.guard.refusal, clock=clock)
     if isinstance(exc, MemoryError):
         return out_of_memory()
-    if isinstance(exc, TypeError | OverflowError | ValueError):
+    if isinstance(exc, OverflowError):
+        return Failure("invalid_input", limits.NUMBER_TOO_LARGE)
+    if isinstance(exc, TypeError | ValueError):
         return Failure("invalid_input", f"a value cannot be bound: {short(str(exc), _LONGEST)}")
     raise exc
+
+
+def _of_bindings(said: str) -> str:
+    counts = _COUNTS.search(said)
+    if counts:
+        several = "s" * (counts[1] != "1")
+        return f"the statement takes {counts[1]} value{several} and got {counts[2]}; pass one for every ?"
+    if "has no name" in said:
+        return "the statement has a ? and its values have names; pass a list, or write :name in the statement"
+    return f"the values do not fit the statement: {said}"
 
 
 def translated(exc: apsw.Error, *, clock: Clockwork, refusal: str = "") -> Failure:
@@ -109,6 +122,7 @@ def out_of_memory() -> Failure:
     return Failure("too_large", _NO_MEMORY)
 
 
+_COUNTS = re.compile(r"uses (\d+) and there are (?:only )?(\d+)")
 # SQLite repeats names in its messages, however long they are.
 _LONGEST = 500
 _NO_MEMORY = (

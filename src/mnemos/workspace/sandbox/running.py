@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -43,6 +43,8 @@ _ONLY_READS = re.compile(r"(?i:SELECT|VALUES)\b")
 # INSERT OR REPLACE and REPLACE INTO delete rows, of which SQLite tells the guard nothing.
 _MAY_REPLACE = re.compile(r"(?i:\bREPLACE\b)")
 _REPLACING = frozenset({("OR", "REPLACE"), ("REPLACE", "INTO")})
+# What goes wrong because of the values of one row.
+_OF_A_ROW = (apsw.BindingsError, apsw.ConstraintError, KeyError, OverflowError)
 # Agents ask the same again and again, with other values.
 _REMEMBERED = 256
 _LONGEST_REMEMBERED = 4_000
@@ -77,6 +79,7 @@ class Run:
         self._removed = 0
         self._writes = False
         self._used = 0
+        self._row: int | None = None
 
     def answer(self) -> dict[str, Any]:
         """Run everything. A failure takes everything back and is raised as Failure."""
@@ -120,6 +123,8 @@ class Run:
             raise Failure(
                 "invalid_input", f"rows goes with one statement, such as an INSERT; query holds {len(todo)}"
             )
+        if self._call.rows is not None and self._call.parameters:
+            raise Failure("invalid_input", "params and rows do not go together; put every value into rows")
 
     def _again(self) -> None:
         self._results.clear()
@@ -204,12 +209,18 @@ class Run:
         columns: list[str] = []
         cursor = connection.cursor()
         cursor.exec_trace = self._tracer(columns)
-        cursor.executemany(sql, rows, can_cache=False)
+        cursor.executemany(sql, self._numbered(rows), can_cache=False)
         fetched = fetch(cursor, self._room, skip=0, most=self._room.rows)
         for _ in cursor:
             # What RETURNING gives beyond the room must still be done.
             pass
         return {"columns": columns, "rows": fetched.rows, "more": fetched.more}
+
+    def _numbered(self, rows: Sequence[Any]) -> Iterator[Any]:
+        """The rows as they are taken, so that one which does not fit can be named."""
+        for number, row in enumerate(rows):
+            self._row = number
+            yield row
 
     def _single(self, connection: apsw.Connection, sql: str, *, is_last: bool) -> dict[str, Any]:
         columns: list[str] = []
@@ -284,6 +295,8 @@ class Run:
         number, statement = self._at
         failure = failures.explained(exc, self._database, self._clock)
         failure.statement, failure.sql = number, statement.text
+        if self._row is not None and isinstance(exc, _OF_A_ROW):
+            failure.message += f" (row {self._row} of rows)"
         return failure
 
     def _check_tables(self) -> None:
