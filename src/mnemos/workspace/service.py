@@ -159,12 +159,13 @@ class Workspace:
         """
         target = self.files.place(path)
         form = transfer.format_of(target.name, format)
+        seconds = asked.seconds(timeout, limits.FILE_SECONDS)
         self.files.make_room(target)
         with transfer.replaced(target, overwrite=overwrite) as file:
             answer = self._ask(
                 "export",
                 ExportTold,
-                timeout or limits.FILE_SECONDS,
+                seconds,
                 database=self._ready(database),
                 sql=asked.text("query", query),
                 params=asked.parameters(params),
@@ -200,12 +201,12 @@ class Workspace:
             answer = self._ask(
                 "import",
                 ImportTold,
-                timeout or limits.FILE_SECONDS,
+                asked.seconds(timeout, limits.FILE_SECONDS),
                 database=self._ready(database),
                 table=asked.table(table),
                 mode=asked.one_of("mode", mode, transfer.MODES),
                 key=asked.key(key, mode),
-                format=None if format is None else asked.one_of("format", format, transfer.FORMATS),
+                format=None if format is None else asked.one_of("format", format, transfer.READ),
                 header=header,
                 name="text" if source is None else source.name,
                 file=file,

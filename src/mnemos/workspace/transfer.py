@@ -12,7 +12,8 @@ from typing import Final
 
 from mnemos.errors import AlreadyExists, InvalidInput, PermissionDenied
 
-FORMATS: Final = ("csv", "tsv", "json", "jsonl", "markdown")
+READ: Final = ("csv", "tsv", "json", "jsonl")
+FORMATS: Final = (*READ, "markdown")
 MODES: Final = ("create", "append", "replace", "upsert")
 _BY_SUFFIX: Final = {
     ".csv": "csv",

@@ -167,6 +167,20 @@ def test_an_import_has_a_time_limit_too(workspace, files):
     assert workspace.tables() == []
 
 
+@pytest.mark.parametrize("timeout", [0, -1, 601, "5"])
+def test_a_time_limit_that_makes_no_sense_is_refused_for_files_too(workspace, files, timeout):
+    with pytest.raises(InvalidInput):
+        workspace.import_file(text=CSV, table="t", timeout=timeout)
+    with pytest.raises(InvalidInput):
+        workspace.export("SELECT 1", "out.csv", timeout=timeout)
+
+
+def test_a_format_that_is_only_written_is_not_offered_for_reading(workspace):
+    with pytest.raises(InvalidInput) as refused:
+        workspace.import_file(text=CSV, table="t", format="xml")
+    assert "markdown" not in str(refused.value)
+
+
 def test_progress_goes_up_to_the_end(workspace, files):
     (files / "big.csv").write_text("a,b\n" + "1,2\n" * 200_000)
     told = []
