@@ -60,6 +60,13 @@ def test_append_of_an_unknown_column_says_how_to_add_it(workspace):
     assert len(rows(workspace)) == 2
 
 
+def test_a_generated_column_is_known_and_takes_no_rows(workspace):
+    workspace.query("CREATE TABLE t (a, b AS (a * 2))")
+    assert workspace.tables()[0]["columns"] == ["a", "b"]
+    with pytest.raises(SqlError, match="generated column"):
+        workspace.import_file(text="a,b\n1,2\n", table="t", mode="append")
+
+
 def test_replace_makes_the_table_anew_and_the_old_can_be_restored(workspace):
     workspace.import_file(text=CSV, table="t")
     workspace.import_file(text="a\n1\n", table="t", mode="replace")

@@ -19,6 +19,8 @@ from mnemos.workspace.sandbox.lexer import Kind, tokens
 
 _MOST_TABLES = 300
 _MOST_COLUMNS = 200
+# How SQLite marks the columns of a virtual table that are its own business.
+_HIDDEN = 1
 # Columns of all views that are compiled, written out: some tens of milliseconds.
 _MOST_COMPILED = 5_000
 
@@ -48,9 +50,10 @@ def known(database: Database) -> Known:
 
 
 def columns_of(connection: apsw.Connection, table: str) -> list[str]:
-    """The names of a table's columns; none of a view of what is no longer there."""
+    """The names of a table's columns, generated ones too; none of a view of what is no longer there."""
     try:
-        return [str(row[1]) for row in connection.execute(f"PRAGMA table_info({quoted(table)})")]
+        found = connection.execute(f"PRAGMA table_xinfo({quoted(table)})")
+        return [str(row[1]) for row in found if row[6] != _HIDDEN]
     except (apsw.SQLError, UnicodeDecodeError):
         return []
 
