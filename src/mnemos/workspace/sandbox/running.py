@@ -43,6 +43,10 @@ _ONLY_READS = re.compile(r"(?i:SELECT|VALUES)\b")
 # INSERT OR REPLACE and REPLACE INTO delete rows, of which SQLite tells the guard nothing.
 _MAY_REPLACE = re.compile(r"(?i:\bREPLACE\b)")
 _REPLACING = frozenset({("OR", "REPLACE"), ("REPLACE", "INTO")})
+_IN_PLACE_OF_HISTORY = (
+    "SELECT name FROM sqlite_schema WHERE lower(name) IN "
+    "('mnemos_sessions', 'mnemos_messages', 'mnemos_facts')"
+)
 # What goes wrong because of the values of one row.
 _OF_A_ROW = (apsw.BindingsError, apsw.ConstraintError, KeyError, OverflowError)
 # Agents ask the same again and again, with other values.
@@ -310,6 +314,20 @@ class Run:
                 f"{limits.TABLES.value} are allowed. Nothing was changed: keep things apart by a column, "
                 "not by a "
                 "table",
+            )
+
+        self._check_history()
+
+    def _check_history(self) -> None:
+        """A table in the place of the agent's history would be taken for it by every later session."""
+        if self._database.place.history is None:
+            return
+        taken = self._database.value(_IN_PLACE_OF_HISTORY)
+        if taken is not None:
+            raise Failure(
+                "refused",
+                f"{taken} is the name of a table of your history, which another would hide; nothing was "
+                "changed. Choose another name",
             )
 
     def _keep_snapshot(self) -> None:
