@@ -100,7 +100,7 @@ def decided(source: Source) -> Encoding:
     return Encoding(
         "cp1252",
         repairs=True,
-        note="Not UTF-8: read as Windows-1252 (Latin-1). If letters look wrong, pass the encoding.",
+        note="Not UTF-8: read as Windows-1252 (Latin-1). If letters look wrong, save it as UTF-8.",
     )
 
 
