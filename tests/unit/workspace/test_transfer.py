@@ -119,6 +119,22 @@ def test_bad_lines_are_left_out_and_told_with_their_numbers(workspace):
     assert (done.rows, done.bad_count, [number for number, _ in done.bad]) == (2, 2, [3, 4])
 
 
+def test_an_import_names_the_row_that_the_table_does_not_take(workspace):
+    workspace.query("CREATE TABLE t (a UNIQUE, b CHECK (b < 9))")
+    for text, told in (
+        ("a,b\n1,1\n1,2\n", "by row 2 of .* upsert"),
+        ("a,b\n1,1\n2,9\n", "by row 2 of .* Mend"),
+    ):
+        with pytest.raises(SqlError, match=told):
+            workspace.import_file(text=text, table="t", mode="append")
+
+
+def test_a_key_that_is_not_unique_in_the_table_is_told(workspace):
+    workspace.query("CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 1), (1, 2)")
+    with pytest.raises(SqlError, match="have the same a; nothing was changed"):
+        workspace.import_file(text="a,b\n1,3\n", table="t", mode="upsert", key="a")
+
+
 def test_an_import_that_fails_in_the_middle_leaves_nothing(workspace):
     workspace.query("CREATE TABLE t (a INTEGER CHECK (a < 5))")
     with pytest.raises(SqlError):

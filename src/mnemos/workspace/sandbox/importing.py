@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -11,6 +11,7 @@ import apsw
 
 from mnemos.workspace import limits
 from mnemos.workspace.formats import Column, Kind, Limits, NotUtf8, Table, open_table
+from mnemos.workspace.formats.model import Row
 from mnemos.workspace.names import quoted
 from mnemos.workspace.sandbox import failures, snapshots
 from mnemos.workspace.sandbox.card.listing import folded, listed
@@ -22,6 +23,7 @@ from mnemos.workspace.sandbox.running import MANY_ROWS
 
 # An unpacked file may be so many times as large as the database: much of it may be left out.
 _TIMES_THE_DATABASE = 10
+_TWICE = frozenset({apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class Import:
         self._notes: list[str] = []
         self._untyped: frozenset[str] = frozenset()
         self._before = (0, 0)
+        self._rows = 0
 
     def run(self, stream: BinaryIO, progress: Callable[[float], None]) -> dict[str, Any]:
         """Read the file once for its columns and types, then again for its rows, in one transaction."""
@@ -68,6 +71,8 @@ class Import:
             created, rows = self._transaction(source, stream)
         except NotUtf8 as exc:
             raise self._written_meanwhile() from exc
+        except apsw.ConstraintError as exc:
+            raise self._unwelcome(exc) from exc
         except BaseException as exc:
             raise failures.explained(exc, self._database, self._clock) from exc
         self._database.note_use()
@@ -89,14 +94,11 @@ class Import:
             try:
                 created = self._prepare(connection, source)
                 statement = self._insert(source)
-                rows = 0
                 for batch in source.batches():
-                    connection.executemany(statement, batch)
-                    # SQLite's own count has rows of triggers and of indexes for words in it.
-                    rows += len(batch)
+                    connection.executemany(statement, self._counted(batch))
                 if _state(stream) != self._before:
                     raise self._written_meanwhile()
-                updates_many = self._wanted.mode == "upsert" and rows >= MANY_ROWS
+                updates_many = self._wanted.mode == "upsert" and self._rows >= MANY_ROWS
                 if self._database.guard.takes_away or updates_many:
                     snapshots.keep(self._database)
                 self._database.run("COMMIT")
@@ -104,7 +106,27 @@ class Import:
                 if connection.in_transaction:
                     self._database.run("ROLLBACK")
                 raise
-        return created, rows
+        return created, self._rows
+
+    def _counted(self, batch: Sequence[Row]) -> Iterator[Row]:
+        """The rows as they go in: SQLite's own count has those of triggers and full-text indexes in it."""
+        for row in batch:
+            self._rows += 1
+            yield row
+
+    def _unwelcome(self, exc: apsw.ConstraintError) -> Failure:
+        """For a row that the table does not take; without one, for a key that is not unique."""
+        if not self._rows:
+            key = ", ".join(self._wanted.key)
+            return Failure(
+                "sql_error",
+                f"{exc}: rows of {self._wanted.table!r} have the same {key}; nothing was changed. Delete all "
+                "but one of them, or choose another key",
+            )
+        twice = exc.extendedresult in _TWICE and self._wanted.mode != "upsert"
+        advice = "To update rows that are there, use mode upsert with a key" if twice else "Mend it there"
+        said = f"{exc}, by row {self._rows} of {self._wanted.name}; nothing was changed"
+        return Failure("sql_error", f"{said}. {advice}")
 
     def _written_meanwhile(self) -> Failure:
         name = self._wanted.name
