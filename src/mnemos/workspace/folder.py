@@ -65,12 +65,10 @@ class Folder:
     def info(self, path: Path) -> DatabaseInfo:
         size, used_at = 0, 0.0
         for file in (path, Path(f"{path}-wal")):
-            try:
-                found = file.stat()
-            except FileNotFoundError:
-                continue
-            size += found.st_size
-            used_at = max(used_at, found.st_mtime)
+            found = _plain(file)
+            if found is not None:
+                size += found.st_size
+                used_at = max(used_at, found.st_mtime)
         return DatabaseInfo(
             name=path.stem,
             size_bytes=size,
@@ -83,7 +81,8 @@ class Folder:
         """What can be restored, newest first."""
         folder = self._kept(name)
         kept = [] if folder is None else sorted(folder.glob(f"*{names.SUFFIX}"), reverse=True)
-        return [Snapshot(path.stem, path.stat().st_size, path.stat().st_mtime) for path in kept]
+        seen = ((path, _plain(path)) for path in kept)
+        return [Snapshot(path.stem, found.st_size, found.st_mtime) for path, found in seen if found]
 
     def rename(self, name: str, to: str) -> None:
         """Nobody may have the database open."""
@@ -145,8 +144,17 @@ class Folder:
 
     def _files(self) -> Iterator[Path]:
         for path in self.path.glob(f"*{names.SUFFIX}"):
-            if stat.S_ISREG(os.lstat(path).st_mode):
+            if _plain(path) is not None:
                 yield path
+
+
+def _plain(path: Path) -> os.stat_result | None:
+    """How a plain file is; None for a link, and for what another process took away since it was listed."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    return found if stat.S_ISREG(found.st_mode) else None
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -196,6 +196,15 @@ def test_only_the_newest_snapshots_are_kept(prices):
     assert len(prices.query("SELECT * FROM prices LIMIT 1").columns) == 2 + 3
 
 
+def test_a_snapshot_whose_file_is_gone_when_it_is_looked_at_is_left_out(prices, folder):
+    prices.query("DELETE FROM prices")
+    kept = prices.snapshots()
+    # What a listing sees of a file that another process takes away meanwhile: a name, and nothing behind it.
+    (folder / "snapshots" / "default" / "20200101T000000.000000Z.db").symlink_to("nothing")
+    assert prices.snapshots() == kept
+    assert [info.snapshots for info in prices.databases()] == [1]
+
+
 def test_an_unknown_snapshot_changes_nothing(prices):
     with pytest.raises(NotFound):
         prices.restore()
