@@ -57,6 +57,13 @@ def test_a_person_may_name_any_file_and_read_a_pipe(mnemos: Mnemos, tmp_path: Pa
     assert mnemos("workspace", "export", "-", "SELECT * FROM u").out.split() == ["a", "5"]
 
 
+def test_line_breaks_in_cells_go_to_a_pipe_as_they_go_to_a_file(mnemos: Mnemos, tmp_path: Path) -> None:
+    query = "SELECT 'a' || char(13, 10) || 'b' AS cell"
+    assert mnemos("workspace", "export", str(tmp_path / "out.csv"), query).code == 0
+    piped = mnemos("workspace", "export", "-", query).out
+    assert piped.encode() == (tmp_path / "out.csv").read_bytes() == b'cell\n"a\r\nb"\n'
+
+
 def test_a_database_is_deleted_when_its_name_is_given_twice(mnemos: Mnemos) -> None:
     mnemos("sql", "trial", "-c", MAKE)
     assert mnemos("workspace", "delete", "trial", "--confirm", "other", "--yes").code == 4

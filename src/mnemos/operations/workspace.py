@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -186,8 +187,10 @@ class ExportRows(Operation, frozen=True, kw_only=True):
     def write_lines(self, memory: Memory, stream: IO[str]) -> None:
         with TemporaryDirectory() as folder:
             copy = msgspec.structs.replace(self, path=f"{folder}/rows", format=self.format or "csv")
-            text = Path(copy.run(memory, no_progress).path).read_text(encoding="utf-8", errors="replace")
-        stream.write(text)
+            rows = Path(copy.run(memory, no_progress).path)
+            # Line breaks within cells stay what they are, as they do in a file.
+            with rows.open(encoding="utf-8", errors="replace", newline="") as written:
+                shutil.copyfileobj(written, stream)
 
 
 class RowsExported(Result, frozen=True, kw_only=True):
