@@ -148,6 +148,12 @@ def test_what_goes_wrong_costs_its_points(wrong: str, functionality: int) -> Non
     assert bool(evaluation.notes) == (wrong in ("fails", "absent"))
 
 
+def test_a_backend_that_is_down_is_not_acceptable_for_failing_fast() -> None:
+    evaluation = evaluate_backend(InADict("fails"))
+    assert (evaluation.available, points(evaluation)["latency"]) == (False, 0)
+    assert evaluation.recommendation == "NOT RECOMMENDED"
+
+
 def test_a_cloud_has_less_privacy_and_is_warned_of() -> None:
     evaluation = evaluate_backend(InADict(is_cloud=True))
     assert (evaluation.score, evaluation.requires_api_key) == (85, True)

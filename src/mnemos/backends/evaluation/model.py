@@ -43,12 +43,13 @@ def mean_latency(evaluation: BackendEvaluation) -> float:
 
 
 def points(evaluation: BackendEvaluation) -> dict[str, int]:
-    """The points by what they are for. A backend that is not available was not tried, and has no latency."""
+    """The points by what they are for. A backend that was not tried to the end has no latency."""
+    was_tried = evaluation.available and evaluation.query_latency_ms > 0
     kept = evaluation.store_success * STORE + evaluation.retrieve_success * RETRIEVE
     return {
         "availability": AVAILABLE if evaluation.available else 0,
         "functionality": kept + evaluation.query_returns_results * QUERY,
-        "latency": latency_points(mean_latency(evaluation)) if evaluation.available else 0,
+        "latency": latency_points(mean_latency(evaluation)) if was_tried else 0,
         "privacy": CLOUD if evaluation.is_cloud else LOCAL,
     }
 

@@ -57,6 +57,8 @@ def _try(backend: MemoryBackend, user: str, evaluation: BackendEvaluation) -> No
         _query(backend, user, keys, evaluation)
     except MnemosError as exc:
         evaluation.notes.append(f"Failed: {exc}")
+        # What took no entry cannot be used, whatever it says of itself without the network.
+        evaluation.available = evaluation.store_latency_ms > 0
     finally:
         _clear(backend, user, keys, evaluation)
 
