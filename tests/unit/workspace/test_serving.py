@@ -10,11 +10,13 @@ import socket
 import threading
 from pathlib import Path
 
+import apsw
 import pytest
 
 import mnemos
 from mnemos.errors import (
     AlreadyExists,
+    DiskFull,
     InvalidInput,
     NotFound,
     PermissionDenied,
@@ -28,6 +30,8 @@ from mnemos.workspace import worker
 from mnemos.workspace.frames import Gone, Line
 from mnemos.workspace.sandbox import serving
 from mnemos.workspace.service import Workspace
+from mnemos.workspace.told import ExportTold
+from mnemos.workspace.worker import SandboxFailure
 
 
 class InThread:
@@ -211,3 +215,35 @@ def test_a_reader_reads_what_is_there(prices, folder):
         reader.query("DROP TABLE prices")
     reader.close()
     assert Path(folder / "default.recent").exists()
+
+
+def test_a_full_disk_is_told_from_a_full_database_whatever_was_asked(prices, folder, monkeypatch):
+    def no_room(*_):
+        raise apsw.FullError("database or disk is full")
+
+    monkeypatch.setattr(serving.upkeep, "copy", no_room)
+    with pytest.raises(TooLarge):
+        prices.copy("default", "other")
+    large = Workspace(folder, most_bytes=10**15)
+    try:
+        with pytest.raises(DiskFull):
+            large.copy("default", "other")
+    finally:
+        large.close()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_an_export_to_a_full_disk_is_told_and_ends_no_worker(prices):
+    with Path("/dev/full").open("wb") as full, pytest.raises(SandboxFailure) as failed:
+        prices._worker.ask(
+            "export",
+            ExportTold,
+            seconds=5,
+            database="default",
+            sql="SELECT * FROM prices",
+            params=None,
+            format="csv",
+            file=full.fileno(),
+        )
+    assert failed.value.told.code == "disk_full"
+    assert prices.query("SELECT count(*) FROM prices").rows == [[250]]

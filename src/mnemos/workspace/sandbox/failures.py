@@ -15,7 +15,7 @@ from mnemos.workspace.limits import MB
 from mnemos.workspace.showing import short
 
 if TYPE_CHECKING:
-    from mnemos.workspace.sandbox.database import Clockwork, Database
+    from mnemos.workspace.sandbox.database import Clockwork, Database, Place
 
 
 class Failure(Exception):
@@ -52,10 +52,8 @@ def explained(exc: BaseException, database: Database, clock: Clockwork) -> Failu
         )
     if isinstance(exc, KeyError):
         return Failure("invalid_input", f"no value was given for {exc}; pass one for every :name")
-    if isinstance(exc, apsw.FullError) and _disk_is_full(database):
-        return Failure("disk_full", "the disk is full; nothing of this call was kept")
     if isinstance(exc, apsw.Error):
-        return translated(exc, refusal=database.guard.refusal, clock=clock)
+        return of_file(exc, database.place, clock, refusal=database.guard.refusal)
     if isinstance(exc, MemoryError):
         return out_of_memory()
     if isinstance(exc, OverflowError):
@@ -75,7 +73,14 @@ def _of_bindings(said: str) -> str:
     return f"the values do not fit the statement: {said}"
 
 
-def translated(exc: apsw.Error, *, clock: Clockwork, refusal: str = "") -> Failure:
+def of_file(exc: apsw.Error, place: Place, clock: Clockwork, *, refusal: str = "") -> Failure:
+    """A failure for an error of SQLite's with a file; a full disk is told from a database at its limit."""
+    if isinstance(exc, apsw.FullError) and _disk_is_full(place):
+        return Failure("disk_full", "the disk is full; nothing of this call was kept")
+    return _translated(exc, refusal=refusal, clock=clock)
+
+
+def _translated(exc: apsw.Error, *, clock: Clockwork, refusal: str) -> Failure:
     """A failure for an error of SQLite's; ``refusal`` is the guard's reason, if it had one."""
     if clock.passed:
         return overdue(clock.seconds)
@@ -99,10 +104,10 @@ def overdue(seconds: float) -> Failure:
     )
 
 
-def _disk_is_full(database: Database) -> bool:
+def _disk_is_full(place: Place) -> bool:
     """SQLite says the same of a full disk and of a database at its limit."""
-    room = os.statvfs(database.place.path.parent)
-    return room.f_bavail * room.f_frsize < database.place.most_bytes
+    room = os.statvfs(place.path.parent)
+    return room.f_bavail * room.f_frsize < place.most_bytes
 
 
 def too_long() -> Failure:
@@ -164,7 +169,8 @@ _KINDS = (
     (
         apsw.CantOpenError,
         "storage_error",
-        "the file of this database cannot be opened ({said}): is it a link, a folder, or without permission?",
+        "the file of this database cannot be opened ({said}): is it a link, a folder, without "
+        "permission, or on a disk that can only be read?",
     ),
     (
         apsw.IOError,

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,8 @@ class Server:
         except Failure as failure:
             return {"id": request["id"], "error": _told(failure)}
         except apsw.Error as exc:
-            return {"id": request["id"], "error": _told(failures.translated(exc, clock=self._clock))}
+            place = self._place(request["database"])
+            return {"id": request["id"], "error": _told(failures.of_file(exc, place, self._clock))}
         except (UnicodeDecodeError, SystemError):
             # How apsw speaks of names in a file that another program made.
             return {"id": request["id"], "error": _told(failures.undecodable())}
@@ -194,9 +196,14 @@ class Server:
     def _export(self, request: dict[str, Any]) -> dict[str, Any]:
         from mnemos.workspace.sandbox.exporting import export
 
-        with os.fdopen(self._line.take_file(), "wb") as stream:
+        stream = os.fdopen(self._line.take_file(), "wb")
+        try:
             database = self._database(request["database"])
             return export(database, request["sql"], request["params"], request["format"], stream, self._clock)
+        finally:
+            # What is left to be written after a failure has no room either: the failure is told already.
+            with suppress(OSError):
+                stream.close()
 
     # --- open databases ----------------------------------------------------------------------
 
