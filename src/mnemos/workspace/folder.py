@@ -91,23 +91,29 @@ class Folder:
             # A file that is renamed without its journal loses what the journal holds.
             if Path(f"{source}{journal}").exists():
                 raise Refused(f"another program has {name!r} open; close it there first")
-        source.rename(target)
-        if names.recent_of(source).exists():
-            names.recent_of(source).rename(names.recent_of(target))
         kept = self._kept(name)
-        if kept is not None:
-            kept.rename(names.snapshots_of(self.path, to))
+        try:
+            # First what can fail: there may be snapshots of that name, of a database whose file is gone.
+            if kept is not None:
+                kept.rename(names.snapshots_of(self.path, to))
+            source.rename(target)
+            if names.recent_of(source).exists():
+                names.recent_of(source).rename(names.recent_of(target))
+        except OSError as exc:
+            raise files.unwritten(exc, Path(exc.filename2 or exc.filename or target)) from exc
 
     def delete(self, name: str) -> None:
         """For good: the file, its journals, its snapshots."""
-        source = self.existing(name)
-        for journal in _JOURNALS:
-            Path(f"{source}{journal}").unlink(missing_ok=True)
-        source.unlink()
-        names.recent_of(source).unlink(missing_ok=True)
-        kept = self._kept(name)
-        if kept is not None:
-            shutil.rmtree(kept)
+        source, kept = self.existing(name), self._kept(name)
+        try:
+            for journal in _JOURNALS:
+                Path(f"{source}{journal}").unlink(missing_ok=True)
+            source.unlink()
+            names.recent_of(source).unlink(missing_ok=True)
+            if kept is not None:
+                shutil.rmtree(kept)
+        except OSError as exc:
+            raise files.unwritten(exc, Path(exc.filename or source)) from exc
 
     def adopt(self, file: Path, name: str, snapshots: Mapping[str, Path]) -> None:
         """Copy a file that nobody has open into the folder, under a name that is free; last of all."""

@@ -14,6 +14,7 @@ from mnemos.errors import (
     ReadOnly,
     Refused,
     TooLarge,
+    Unavailable,
 )
 from mnemos.workspace import limits
 from mnemos.workspace.service import Workspace
@@ -96,6 +97,18 @@ def test_a_renamed_database_has_its_snapshots_still(prices):
     assert names(prices) == {"old"}
     prices.restore("old")
     assert items(prices, "old") == 250
+
+
+def test_a_rename_that_fails_leaves_the_database_as_it_was(prices, folder):
+    prices.query("DELETE FROM prices")
+    left = folder / "snapshots" / "other"
+    left.mkdir()
+    (left / "20200101T000000.000000Z.db").touch()
+    with pytest.raises(Unavailable):
+        prices.rename("default", "other")
+    assert names(prices) == {"default"}
+    prices.restore()
+    assert items(prices) == 250
 
 
 def test_what_is_not_there_cannot_be_copied_renamed_compacted_or_deleted(workspace):
