@@ -85,11 +85,16 @@ class Finder:
             while at > 0 and text[at - 1].isalnum():
                 at -= 1
             end = self._single_end(text, at) if self._longest == 1 else self._several_end(text, at)
-            if end is not None:
-                upto = end
-                found.append((at, end))
-                if at > found[0][0] + _FAR:
-                    break
+            if end is None:
+                # Nothing in this run begins a match: it is not gone through again from its next anchor,
+                # of which a key or a digest of a megabyte has thousands.
+                run = _RUN_HERE.match(text, at)
+                upto = run.end() if run else upto
+                continue
+            upto = end
+            found.append((at, end))
+            if at > found[0][0] + _FAR:
+                break
         return found
 
     def _single_end(self, text: str, start: int) -> int | None:

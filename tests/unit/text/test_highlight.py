@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemos.text.highlight import CLOSE, OPEN, snippet, spans
+from mnemos.text.highlight import CLOSE, OPEN, Finder, snippet, spans
 from mnemos.text.query import parse
 
 ANY = st.text(st.characters(exclude_categories=[]), max_size=120)
@@ -126,3 +126,17 @@ def test_a_snippet_marks_something_when_reading_word_by_word_finds_something(
 ) -> None:
     text, query = joint.join(words), parse(" ".join(asked))
     assert (OPEN in snippet(text, query)) == any(True for _ in spans(text, query))
+
+
+class CountingFinder(Finder):
+    looks = 0
+
+    def _single_end(self, text: str, start: int) -> int | None:
+        self.looks += 1
+        return super()._single_end(text, start)
+
+
+def test_a_long_run_that_is_no_match_is_looked_at_once_however_often_it_has_the_letters() -> None:
+    finder = CountingFinder(parse("ab"))
+    assert finder.snippet("ab0" * 2_000 + " ab", width=20).endswith(">>>ab<<<")
+    assert finder.looks == 2
