@@ -226,6 +226,10 @@ PlainCalls = list[dict[str, str | dict[str, str]]]
 """Tool calls as most are, whose JSON msgspec writes just as ``json`` does, and in a tenth of the time."""
 
 
+NOT_PLAIN = (msgspec.ValidationError, UnicodeEncodeError, TypeError)
+"""What is raised for a value that is not plain, or texts of a class of their own are in it."""
+
+
 def plain_json(value: Any) -> str:
     """JSON in UTF-8; a lone surrogate, which has none, raises UnicodeEncodeError."""
     return _encode(value).decode()
@@ -288,7 +292,7 @@ def is_storable(text: str) -> bool:
 def _stored_calls(value: Any, redact: Redact) -> str | None:
     try:
         text = plain_json(msgspec.convert(value, PlainCalls))
-    except (msgspec.ValidationError, UnicodeEncodeError):
+    except NOT_PLAIN:
         return _stored_json("tool_calls", value, redact)
     return text if redact(text) is text else _stored_json("tool_calls", value, redact)
 
@@ -331,7 +335,7 @@ def _check_size(label: str, max_bytes: int, *texts: str | None) -> None:
 
 
 def _count_calls(tool_calls: Any) -> int:
-    if isinstance(tool_calls, list):
+    if isinstance(tool_calls, (list, tuple)):
         return len(tool_calls)
     return 1 if isinstance(tool_calls, dict) else 0
 

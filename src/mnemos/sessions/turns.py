@@ -10,7 +10,14 @@ from msgspec import Meta, Struct
 
 from mnemos.errors import InvalidInput
 from mnemos.inputs import LAST_MOMENT, name
-from mnemos.sessions.model import MESSAGE_FIELDS, PlainCalls, is_storable, new_message, plain_json
+from mnemos.sessions.model import (
+    MESSAGE_FIELDS,
+    NOT_PLAIN,
+    PlainCalls,
+    is_storable,
+    new_message,
+    plain_json,
+)
 from mnemos.sessions.redaction import Redact
 from mnemos.storage.base import NewMessage
 
@@ -62,7 +69,7 @@ def _plain_messages(
     try:
         plain = msgspec.convert(messages, list[_Plain])
         calls = [None if one.tool_calls is None else plain_json(one.tool_calls) for one in plain]
-    except (msgspec.ValidationError, UnicodeEncodeError):
+    except NOT_PLAIN:
         return None
     texts = [one.content or "" for one in plain]
     texts += [text for text in calls if text]

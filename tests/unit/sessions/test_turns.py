@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,6 +76,24 @@ def test_a_turn_is_stored_or_refused_as_its_messages_would_be_one_by_one(turn: l
 @given(st.lists(usual, min_size=1, max_size=4))
 def test_an_ordinary_turn_is_stored_as_its_messages_would_be_one_by_one(turn: list[Any]) -> None:
     assert _together(turn) == _alone(turn)
+
+
+class Word(str):
+    """A text of a class of its own, as templates and markup libraries make them."""
+
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [[{"id": Word("a"), "function": {"name": Word("f"), "arguments": "{}"}}], ({"id": "a"}, {"id": "b"})],
+    ids=["texts of a class of their own", "a tuple"],
+)
+def test_tool_calls_are_stored_and_counted_whatever_their_texts_and_lists_are_made_of(calls: Any) -> None:
+    (stored,) = _alone([{"role": "assistant", "tool_calls": calls}])
+    assert msgspec.json.decode(stored.tool_calls) == list(calls)
+    assert stored.calls == len(calls)
+    assert _together([{"role": "assistant", "tool_calls": calls}]) == [stored]
 
 
 def test_a_message_over_the_limit_is_refused_in_a_turn_too() -> None:
