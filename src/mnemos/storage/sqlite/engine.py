@@ -230,10 +230,9 @@ class SqliteStorage:
             raise StorageError("a database in memory cannot be restored; open a home")
         files.check_backup(backup)
         kept = files.name_beside(self._path, "before-restore")
-        self.backup(kept)
         with self._lock:
             try:
-                files.copy_over(backup, self._writer_handle().connection)
+                files.copy_over(backup, self._writer_handle().connection, lambda: self.backup(kept))
             except DRIVER_ERRORS as exc:
                 raise translated(exc, self.location) from exc
         self._refresh_index()

@@ -19,6 +19,7 @@ from mnemos.storage.sqlite.space import Space
 SQL = Queries(Path(__file__).parent / "sql" / "files.sql")
 
 _PAGES_A_STEP = 2_000
+_ONLY_LOCK = 0
 _LOG_SECONDS = 1.0
 
 
@@ -65,16 +66,20 @@ def check_backup(path: Path) -> None:
         raise translated(exc, str(path)) from exc
 
 
-def copy_over(backup: Path, target: apsw.Connection) -> None:
-    """Replace the contents of an open database, through SQLite, so that other processes see it whole."""
-    former_mark = schema.mark_of(target)
+def copy_over(backup: Path, target: apsw.Connection, keep: Callable[[], None]) -> None:
+    """Replace the contents of an open database, through SQLite, so that other processes see it whole.
+
+    ``keep`` is called when nobody can write any more, to put aside what was there; when it fails, that stays.
+    """
     source = apsw.Connection(str(backup), flags=apsw.SQLITE_OPEN_READONLY)
     try:
-        _copy(source, target, None)
+        with target.backup("main", source, "main") as copying:
+            copying.step(_ONLY_LOCK)
+            keep()
+            _go_on(copying, None)
     finally:
         source.close()
     use_log(target)
-    schema.count_restore(target, former_mark)
     schema.migrate(target)
 
 
@@ -121,10 +126,14 @@ def usage(connection: apsw.Connection, path: Path | None, space: Space) -> Usage
 
 def _copy(source: apsw.Connection, target: apsw.Connection, progress: Callable[[float], None] | None) -> None:
     with target.backup("main", source, "main") as copying:
-        while not copying.done:
-            copying.step(_PAGES_A_STEP)
-            if progress and copying.page_count:
-                progress(1 - copying.remaining / copying.page_count)
+        _go_on(copying, progress)
+
+
+def _go_on(copying: apsw.Backup, progress: Callable[[float], None] | None) -> None:
+    while not copying.done:
+        copying.step(_PAGES_A_STEP)
+        if progress and copying.page_count:
+            progress(1 - copying.remaining / copying.page_count)
 
 
 def _verify(connection: apsw.Connection, name: str) -> None:

@@ -10,7 +10,7 @@ from mnemos.storage.base import Documents
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import index, schema
 from mnemos.storage.sqlite.audit import SqliteAudit
-from mnemos.storage.sqlite.connection import rows, value
+from mnemos.storage.sqlite.connection import rows
 from mnemos.storage.sqlite.entries import SqliteEntryReads, SqliteEntryWrites
 from mnemos.storage.sqlite.facts import SqliteFactReads, SqliteFactWrites
 from mnemos.storage.sqlite.imports import SqliteImports
@@ -44,7 +44,7 @@ class Handle(Struct, frozen=True):
     @property
     def is_current(self) -> bool:
         # A space that was not there may have come into being.
-        return self.space is not NOWHERE and value(self.connection, "PRAGMA user_version") == self.mark
+        return self.space is not NOWHERE and schema.mark_of(self.connection) == self.mark
 
 
 class WriteHandle(Handle, frozen=True):

@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 
 from mnemos import errors
-from mnemos.storage.sqlite.connection import APPLICATION_ID, MEMORY, use_log
+from mnemos.storage.sqlite.connection import APPLICATION_ID, MEMORY, rows, use_log
 from mnemos.text.words import RULE_VERSION
 
 _FILES = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
@@ -18,20 +18,16 @@ _VERSION_BITS = 0xFF
 def mark_of(connection: apsw.Connection) -> int:
     """The number that changes when the file gets another schema or, by a restore, other contents.
 
-    Its low bits are the schema version, the others count restores.
+    Its low bits are the schema version. The high ones are SQLite's own count of changes of the schema, which
+    a copy of another database over the file raises in the same transaction.
     """
-    mark: int = connection.pragma("user_version")
+    (changes,), (version,) = rows(connection, "PRAGMA schema_version; PRAGMA user_version")
+    mark: int = changes << 32 | version
     return mark
 
 
 def version_in(mark: int) -> int:
     return mark & _VERSION_BITS
-
-
-def count_restore(connection: apsw.Connection, former_mark: int) -> None:
-    """Let every process that has the file open know that its contents are others now."""
-    mark = (former_mark | _VERSION_BITS) + 1 + version_in(mark_of(connection))
-    connection.execute(f"PRAGMA user_version = {mark & 0x7FFFFFFF}")
 
 
 def version_of(connection: apsw.Connection) -> int:
@@ -101,7 +97,7 @@ def migrate(connection: apsw.Connection) -> None:
                 "INSERT INTO properties (name, value) VALUES ('words', ?)", (str(RULE_VERSION),)
             )
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {mark_of(connection) - version + VERSION}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
