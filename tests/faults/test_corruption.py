@@ -180,6 +180,19 @@ def test_a_damaged_page_of_sessions_leaves_the_messages_to_be_found(
     assert_found(damaged, saved)
 
 
+def test_who_has_a_damaged_file_open_goes_on_with_the_repaired_one(damaged: Path) -> None:
+    with mnemos.open(damaged) as other:
+        other.sessions.append_message("s0", "user", "before the repair")
+        overwrite(damaged, pages_of(damaged, "messages")[7].number)
+        assert repaired(damaged)["salvage"]
+        assert len(other.sessions.search_messages("before the repair")) == 1
+        other.sessions.append_message("s0", "user", "after the repair")
+    with mnemos.open(damaged) as memory:
+        last = memory.sessions.get_messages("s0")[-2:]
+    assert [message["content"] for message in last] == ["before the repair", "after the repair"]
+    assert_sound(damaged)
+
+
 def test_losing_the_root_of_the_messages_leaves_the_sessions(damaged: Path) -> None:
     overwrite(damaged, pages_of(damaged, "messages", "internal")[0].number)
     was = (damaged / "mnemos.db").read_bytes()

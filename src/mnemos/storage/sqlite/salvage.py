@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from mnemos.settings import Durability
 from mnemos.storage.imports import KEY_BITS
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import schema
-from mnemos.storage.sqlite.connection import connect, rows, translated
+from mnemos.storage.sqlite.connection import connect, patience, rows, translated
 from mnemos.storage.sqlite.files import name_beside
 from mnemos.storage.sqlite.passages import begin_index_again
 
@@ -45,6 +46,7 @@ _LATER = frozenset(
     }
 )  # fmt: skip
 _BATCH = 500
+_SECONDS = 10.0
 _FARTHEST = 1 << KEY_BITS
 # Ids tried one by one before bigger and bigger leaps: a leap may pass over something readable.
 _PATIENCE = 20_000
@@ -61,32 +63,68 @@ class Salvaged:
 
 
 def salvage(path: Path) -> Salvaged:
-    """Copy every readable row to a new file and put it in the place of the damaged one."""
+    """Copy every readable row to a new file and put it in the place of the damaged one.
+
+    Others who have the damaged one open wait meanwhile, and go on with the new one.
+    """
     fresh = path.with_name(path.name + ".salvage")
     _remove(fresh)
     try:
-        damaged = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        with _kept_from_others(path) as former_mark:
+            counts = _copied_to(fresh, path, former_mark)
+            if not any(counts.values()):
+                raise Corrupt(f"nothing in {path} can be read; restore a backup with `mnemos restore FILE`")
+            kept = name_beside(path, "damaged")
+            fresh.rename(kept.with_name(kept.name + _SAVED))
+            finish(path)
+    except apsw.Error as exc:
+        raise translated(exc, str(path)) from exc
+    finally:
+        _remove(fresh)
+    return Salvaged(counts, kept)
+
+
+@contextmanager
+def _kept_from_others(path: Path) -> Iterator[int]:
+    """Nobody else writes to the file meanwhile, and who has it open looks for another one afterwards.
+
+    Gives the mark of the file. One too damaged for that can be written by nobody, and its mark is 0.
+    """
+    holder = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
+    try:
+        holder.set_busy_handler(patience(_SECONDS))
+        try:
+            holder.execute("BEGIN IMMEDIATE")
+            mark = schema.mark_of(holder)
+        except (apsw.CorruptError, apsw.NotADBError):
+            yield 0
+            return
+        yield mark
+        with suppress(apsw.CorruptError):
+            schema.move_on(holder, mark)
+            holder.execute("COMMIT")
+    finally:
+        holder.close()
+
+
+def _copied_to(fresh: Path, path: Path, former_mark: int) -> dict[str, int]:
+    """How many rows of each table could be brought over to a new file."""
+    damaged = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
         # Lets a file be read that is shorter than its header says.
         damaged.config(apsw.SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1)
-        target = connect(str(fresh), read_only=False, durability=Durability.FULL, busy_seconds=10.0)
+        target = connect(str(fresh), read_only=False, durability=Durability.FULL, busy_seconds=_SECONDS)
         try:
             schema.migrate(target)
             counts = _copy_all(damaged, target)
+            schema.move_on(target, max(former_mark, schema.mark_of(target)))
             # One file, without a log beside it.
             target.execute("PRAGMA journal_mode = DELETE")
         finally:
             target.close()
-            damaged.close()
-    except apsw.Error as exc:
-        _remove(fresh)
-        raise translated(exc, str(path)) from exc
-    if not any(counts.values()):
-        _remove(fresh)
-        raise Corrupt(f"nothing in {path} can be read; restore a backup with `mnemos restore FILE`")
-    kept = name_beside(path, "damaged")
-    fresh.rename(kept.with_name(kept.name + _SAVED))
-    finish(path)
-    return Salvaged(counts, kept)
+    finally:
+        damaged.close()
+    return counts
 
 
 def finish(path: Path) -> None:

@@ -26,6 +26,15 @@ def mark_of(connection: apsw.Connection) -> int:
     return mark
 
 
+def move_on(connection: apsw.Connection, former_mark: int) -> None:
+    """Give the file a mark after this one, so that it is told from what it was, or from the one before it."""
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+    try:
+        connection.execute(f"PRAGMA schema_version = {(former_mark >> 32) + 1}")
+    finally:
+        connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+
+
 def version_in(mark: int) -> int:
     return mark & _VERSION_BITS
 
