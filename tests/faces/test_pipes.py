@@ -171,3 +171,25 @@ def test_an_export_that_fails_leaves_no_file_that_looks_like_one(
     file = tmp_path / "some.jsonl"
     assert mnemos("sessions", "export", str(file), "--session", "nobody").code == 3
     assert not file.exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize(
+    "asked", [("sessions", "list"), ("sessions", "list", "--json"), ("sessions", "export", "-")]
+)
+def test_an_answer_for_which_no_room_is_left_is_a_failure_told_in_one_line(
+    shop: Path, asked: tuple[str, ...]
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*PROGRAM, *asked, "--home", str(shop)], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 5
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_an_export_to_a_standard_output_that_is_closed_is_refused_in_one_line(shop: Path) -> None:
+    asked = [*PROGRAM, "sessions", "export", "-", "--home", str(shop)]
+    done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *asked], stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count(b"\n") == 1

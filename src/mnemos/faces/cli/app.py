@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from pathlib import Path
 import click
 
 from mnemos import __version__
-from mnemos.errors import InvalidInput, MnemosError, NotFound, Refused, Unavailable
+from mnemos.errors import DiskFull, InvalidInput, MnemosError, NotFound, Refused, Unavailable
 from mnemos.faces.cli.bench import bench
 from mnemos.faces.cli.commands import common_options, operation_command
 from mnemos.faces.cli.hook import hook
@@ -174,11 +175,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
             exc.show()
         return 2
     except MnemosError as exc:
-        if wants_json:
-            _tell_json(exc.code, str(exc))
-        else:
-            click.echo(f"mnemos: {plain(str(exc))}", err=True)
-        return exit_code(exc)
+        return _told(exc, as_json=wants_json)
+    except OSError as exc:
+        if exc.errno != errno.ENOSPC:
+            raise
+        # Python would try once more to write what is left, when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        full = DiskFull("no room is left where the answer goes; free some disk and repeat the command")
+        return _told(full, as_json=wants_json)
     except SystemExit:
         if _COMPLETION in os.environ:
             raise
@@ -189,6 +193,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def exit_code(exc: MnemosError) -> int:
     return next((code for kind, code in _EXIT_CODES if isinstance(exc, kind)), 1)
+
+
+def _told(exc: MnemosError, *, as_json: bool) -> int:
+    if as_json:
+        _tell_json(exc.code, str(exc))
+    else:
+        click.echo(f"mnemos: {plain(str(exc))}", err=True)
+    return exit_code(exc)
 
 
 def _tell_json(code: str, message: str) -> None:

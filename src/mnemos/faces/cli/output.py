@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from mnemos.errors import InvalidInput
 from mnemos.operations import registry
 from mnemos.operations.base import Operation, Progress, Result, builtins
 from mnemos.operations.border import sound
@@ -24,7 +25,10 @@ def show(memory: Memory, name: str, request: Operation, *, as_json: bool) -> int
         click.echo(in_json(answer) if as_json else answer["text"])
         return 0
     if request.traits.stdout and getattr(request, request.traits.stdout) == "-":
+        if sys.stdout is None:
+            raise InvalidInput("standard output is closed; name a file instead of -")
         request.write_lines(memory, sys.stdout)
+        sys.stdout.flush()
         return 0
     with Bar(name, visible=not as_json and sys.stderr is not None and sys.stderr.isatty()) as bar:
         result = request.run(memory, bar.move)
