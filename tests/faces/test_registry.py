@@ -87,6 +87,14 @@ def test_an_operation_says_what_it_is(entry: Entry) -> None:
 
 
 @every_entry
+def test_a_list_of_commands_has_the_whole_first_sentence_of_each(entry: Entry) -> None:
+    told = " ".join(registry.described(registry.load(entry)).split())
+    short = command_of(entry).short_help
+    assert short
+    assert told.startswith(f"{short}.")
+
+
+@every_entry
 def test_the_fields_of_an_operation_are_options_and_arguments_of_its_command(entry: Entry) -> None:
     operation = registry.load(entry)
     command = command_of(entry)

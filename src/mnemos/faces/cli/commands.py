@@ -77,7 +77,7 @@ def operation_command(entry: Entry) -> click.Command:
         params=[*taken.parameters, *common_options()],
         arguments=taken.described,
         help=text,
-        short_help=text.split(". ")[0].splitlines()[0].rstrip("."),
+        short_help=" ".join(text.split()).split(". ")[0].rstrip("."),
     )
 
 
