@@ -183,8 +183,10 @@ class Home:
         home = self.database.parent
         try:
             home.mkdir(parents=True, mode=0o700, exist_ok=True)
-            if self._owns_folder and home.stat().st_uid == os.geteuid():
-                home.chmod(0o700)
+            found = home.stat()
+            if self._owns_folder and found.st_uid == os.geteuid():
+                # What its owner may not do stays so: the home may be meant to be read only.
+                home.chmod(found.st_mode & 0o700)
         except FileExistsError as exc:
             raise InvalidInput(f"{home} is a file; the home must be a folder") from exc
         except OSError as exc:

@@ -64,6 +64,14 @@ def test_a_home_that_others_could_read_is_closed_to_them(home: Path) -> None:
     assert mode(home) == 0o700
 
 
+def test_a_home_that_its_owner_closed_to_writing_stays_so(home: Path) -> None:
+    mnemos.open(home).close()
+    home.chmod(0o555)
+    mnemos.open(home).close()
+    assert mode(home) == 0o500
+    home.chmod(0o700)
+
+
 def test_a_session_database_leaves_the_mode_of_its_folder(tmp_path: Path) -> None:
     folder = tmp_path / "shared"
     folder.mkdir()
