@@ -117,9 +117,10 @@ def test_a_home_of_somebody_else_is_refused_with_its_code(open_to_all: Path, spa
         assert spawn("as_nobody", home=str(home), what=what).finish() == ["permission_denied"]
 
 
-def test_a_home_that_can_only_be_read_opens_for_reading(open_to_all: Path, spawn: Spawn) -> None:
+@pytest.mark.parametrize("folder", [0o755, 0o777], ids=["folder and files", "only the files"])
+def test_a_home_that_can_only_be_read_opens_for_reading(open_to_all: Path, spawn: Spawn, folder: int) -> None:
     home = filled(open_to_all / "home")
-    rights(home, folder=0o755, files=0o644)
+    rights(home, folder=folder, files=0o644)
     for what in ("write", "read"):
         opened, found, refused = spawn("as_nobody", home=str(home), what=what).finish()
         assert opened == {"read_only": True, "count": 10}

@@ -53,6 +53,9 @@ def connect(path: str, *, read_only: bool, durability: Durability, busy_seconds:
         _create_private(Path(path))
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
     try:
+        if not read_only and connection.readonly("main"):
+            # SQLite opens for reading what it may not write, and says so at the first change only.
+            raise apsw.ReadOnlyError("you may not write this file")
         _prepare(connection, read_only=read_only, durability=durability, busy_seconds=busy_seconds)
     except BaseException:
         connection.close()
