@@ -213,6 +213,29 @@ def test_a_damaged_database_is_unhealthy_until_it_is_repaired(shop: Path, mnemos
     assert mnemos("sessions", "list", "--json").json["sessions"][0]["message_count"] < 7
 
 
+@pytest.mark.parametrize("repair", [(), ("--repair",)], ids=["looking", "mending"])
+def test_a_damaged_database_of_the_workspace_is_unhealthy_beside_a_sound_one(
+    shop: Path, mnemos: Mnemos, repair: tuple[str, ...]
+) -> None:
+    for name in ("sound", "broken"):
+        assert mnemos("workspace", "query", "CREATE TABLE t (a)", "--database", name).code == 0
+    (shop / "databases/default/broken.db").write_bytes(b"nonsense" * 1_000)
+    answer = mnemos("doctor", *repair, "--json")
+    assert answer.code == FAILED
+    assert answer.json["healthy"] is False
+
+
+def test_damaged_vectors_are_unhealthy_until_they_are_repaired(shop: Path, mnemos: Mnemos) -> None:
+    assert mnemos("optimize").code == 0
+    database = apsw.Connection(str(shop / "mnemos.db"))
+    database.execute("UPDATE vectors SET bits = substr(bits, 2)")
+    assert database.changes()
+    database.close()
+    assert mnemos("doctor").code == FAILED
+    assert mnemos("doctor", "--repair").code == 0
+    assert mnemos("doctor").code == 0
+
+
 def test_a_file_full_of_rubbish_is_unhealthy_and_keeps_what_can_be_read(
     shop: Path, mnemos: Mnemos, tmp_path: Path
 ) -> None:

@@ -82,8 +82,10 @@ class Examine(Operation, frozen=True, kw_only=True):
             {"name": check.name, "ok": check.ok, "detail": check.detail}
             for check in memory.doctor(repair=self.repair)
         ]
+        # A repair looks again at what it mended.
         last = {check["name"]: check["ok"] for check in checks}
-        return Examined(healthy=all(last.values()), checks=checks)
+        found = last.values() if self.repair else [check["ok"] for check in checks]
+        return Examined(healthy=all(found), checks=checks)
 
 
 class Examined(Result, frozen=True, kw_only=True):

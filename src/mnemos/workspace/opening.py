@@ -35,16 +35,19 @@ def opened(
 
 
 def examined(workspace: Workspace) -> Iterator[Check]:
-    """One line for all databases that are sound, and one for each that is not."""
-    sound = 0
-    for info in workspace.databases():
-        try:
-            problems = workspace.check(info.name)
-        except MnemosError as exc:
-            problems = [str(exc)]
-        if problems:
-            yield failed("workspace", f"the database {info.name}: {'; '.join(problems)}")
-        else:
-            sound += 1
-    said = f"{sound} database{'s' * (sound != 1)} sound" if sound else "no database yet"
-    yield passed("workspace", said)
+    """One line for all databases that are sound, then one for each that is not."""
+    databases = [info.name for info in workspace.databases()]
+    broken = {name: problems for name in databases if (problems := _problems(workspace, name))}
+    sound = len(databases) - len(broken)
+    if sound or not broken:
+        said = f"{sound} database{'s' * (sound != 1)} sound" if sound else "no database yet"
+        yield passed("workspace", said)
+    for name, problems in broken.items():
+        yield failed("workspace", f"the database {name}: {'; '.join(problems)}")
+
+
+def _problems(workspace: Workspace, database: str) -> list[str]:
+    try:
+        return workspace.check(database)
+    except MnemosError as exc:
+        return [str(exc)]

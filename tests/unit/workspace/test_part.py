@@ -196,5 +196,5 @@ def test_doctor_looks_at_every_database(memory, tmp_path):
     memory.workspace.close()
     (tmp_path / "home/databases/default/other.db").write_bytes(b"nonsense" * 1000)
     checks = [check for check in memory.doctor() if check.name == "workspace"]
-    assert [check.ok for check in checks] == [False, True]
-    assert "other" in checks[0].detail
+    assert [check.ok for check in checks] == [True, False]
+    assert "other" in checks[1].detail
