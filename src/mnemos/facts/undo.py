@@ -40,6 +40,9 @@ def take_back(storage: Storage, entry: AuditRow, now: float, mark: Callable[[Wri
     changes: dict[str, list[str]] = done["facts"]
 
     def work(tx: Writes) -> str:
+        now_logged = tx.audit.get(entry.id)
+        if now_logged is None or not can_be_undone(now_logged):
+            raise Refused(f"entry {entry.id} was undone or erased by somebody else meanwhile")
         told = _take_back(tx, changes, done["closed"], now)
         mark(tx, entry)
         return told

@@ -6,6 +6,7 @@ import pytest
 
 from mnemos import Memory
 from mnemos.errors import NotFound, Refused
+from mnemos.facts import undo
 from mnemos.facts.service import Facts
 from mnemos.testing import FixedClock
 
@@ -167,6 +168,16 @@ def test_an_undo_says_that_something_holds_again_only_when_it_does(facts: Facts,
     assert "holds again" not in memory.undo()
     facts.write("V[c]: 1\nV[c]: 2")
     assert "holds again" not in memory.undo()
+
+
+def test_an_entry_that_somebody_else_undid_meanwhile_is_not_undone_again(
+    facts: Facts, memory: Memory
+) -> None:
+    facts.write("V[a]: 1")
+    (seen,) = memory.log()
+    memory.undo(seen.id)
+    with pytest.raises(Refused):
+        undo.take_back(memory.storage, seen, 0.0, lambda _, __: None)
 
 
 def test_a_confirming_rewrite_is_nothing_to_take_back(facts: Facts, memory: Memory) -> None:
