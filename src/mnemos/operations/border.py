@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from mnemos.errors import InvalidInput
 from mnemos.operations.wording import cut
 
@@ -25,6 +23,7 @@ _KINDS = {
     "null": "nothing",
 }
 _QUOTED = re.compile(r"`([^`]*)`")
+_FIELD = re.compile(r"Object (missing required|contains unknown) field `(.*)`", re.DOTALL)
 _AT = re.compile(r" - at `\$\.(\w+)")
 _SHOWN = 80
 
@@ -53,33 +52,32 @@ def file_named(text: str) -> Path:
         raise InvalidInput(f"path is {text!r}: {exc}; write the folder out") from exc
 
 
-def explained(message: str, arguments: Mapping[str, Any], kind: type) -> str:
-    """A complaint of the decoder of a kind in words for people and models, with the value it is about."""
+def explained(message: str, arguments: Mapping[str, Any], fields: Mapping[str, Any]) -> str:
+    """A complaint of the decoder in words for people and models, with the value it is about.
+
+    ``fields``: the JSON schema of every argument there is.
+    """
+    field = _FIELD.fullmatch(message)
+    if field is not None and field[1] == "missing required":
+        return f"the argument {field[2]!r} is missing"
+    if field is not None:
+        return f"there is no argument {cut(field[2], _SHOWN)!r}; there are {', '.join(fields)}"
     at = _AT.search(message)
     complaint = _QUOTED.sub(_in_words, message.partition(" - at ")[0])
     complaint = cut(complaint, 3 * _SHOWN)
     if at is None:
         return complaint
     given = cut(repr(arguments.get(at[1])), _SHOWN)
-    choices = _choices(kind, at[1]) if complaint.startswith("Invalid enum") else []
-    if choices:
+    choices = _choices(fields.get(at[1], {}))
+    if choices and complaint.startswith("Invalid enum value"):
         return f"{at[1]} is {given}; use {', '.join(choices)}"
     return f"{at[1]} is {given}; {complaint[:1].lower()}{complaint[1:]}"
 
 
-def _choices(kind: type, field: str) -> list[str]:
-    """The words that a field may have."""
-    described = msgspec.inspect.type_info(kind)
-    fields = described.fields if isinstance(described, msgspec.inspect.StructType) else ()
-    return [word for one in fields if one.name == field for word in _words(one.type)]
-
-
-def _words(described: msgspec.inspect.Type) -> list[str]:
-    if isinstance(described, msgspec.inspect.Metadata):
-        return _words(described.type)
-    if isinstance(described, msgspec.inspect.UnionType):
-        return [word for one in described.types for word in _words(one)]
-    return list(map(str, described.values)) if isinstance(described, msgspec.inspect.LiteralType) else []
+def _choices(field: Mapping[str, Any]) -> list[str]:
+    """The values that a field takes, where they are a fixed set."""
+    kinds = [field, *field.get("anyOf", ())]
+    return [str(choice) for kind in kinds for choice in kind.get("enum", ()) if choice is not None]
 
 
 def _in_words(quoted: re.Match[str]) -> str:

@@ -42,7 +42,8 @@ def read(name: str, arguments: Mapping[str, Any]) -> Operation:
     try:
         return msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as exc:
-        raise InvalidInput(f"{name}: {explained(str(exc), given, kind)}") from exc
+        fields = input_schema(kind)["properties"]
+        raise InvalidInput(f"{name}: {explained(str(exc), given, fields)}") from exc
 
 
 def call(

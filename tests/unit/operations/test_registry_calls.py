@@ -244,3 +244,18 @@ def test_what_a_model_leaves_empty_does_not_hide_everything_from_recall(
 ) -> None:
     memory.facts.write("V[office.city]: Lisbon")
     assert memory.call("recall", {"query": "office city", **empty})["hits"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("memory_backend", {"action": "zap"}, "action is 'zap'; use delete, evaluate, info"),
+        ("sqlite_import", {"table": "t", "mode": "zap"}, "mode is 'zap'; use append, create, replace"),
+        ("sqlite_query", {"sql": "SELECT 1"}, "there is no argument 'sql'; there are query, params"),
+        ("sqlite_delete", {"database": "default"}, "the argument 'confirm' is missing"),
+    ],
+)
+def test_an_argument_that_does_not_fit_is_told_with_what_would(name, arguments, told):
+    with pytest.raises(InvalidInput) as refused:
+        registry.read(name, arguments)
+    assert told in str(refused.value)
