@@ -123,8 +123,8 @@ class Import:
                 f"{exc}: rows of {self._wanted.table!r} have the same {key}; nothing was changed. Delete all "
                 "but one of them, or choose another key",
             )
-        # An attribute that the driver gives every error, and its stubs do not know.
-        twice = getattr(exc, "extendedresult", None) in _TWICE and self._wanted.mode != "upsert"
+        # The stubs of apsw do not know what its errors carry.
+        twice = getattr(exc, "extendedresult", 0) in _TWICE and self._wanted.mode != "upsert"
         advice = "To update rows that are there, use mode upsert with a key" if twice else "Mend it there"
         said = f"{exc}, by row {self._rows} of {self._wanted.name}; nothing was changed"
         return Failure("sql_error", f"{said}. {advice}")
