@@ -193,3 +193,27 @@ def test_an_export_to_a_standard_output_that_is_closed_is_refused_in_one_line(sh
     done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *asked], stderr=subprocess.PIPE, check=False)
     assert done.returncode == 2
     assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "encoding", "shown"),
+    [
+        (("sessions", "show", "empty"), "latin-1", "Grüße ??"),
+        (("sessions", "show", "empty", "--json"), "utf-8", "Grüße 予約"),
+        (("sessions", "export", "-"), "utf-8", "Grüße 予約"),
+    ],
+    ids=["text", "json", "export"],
+)
+def test_a_character_that_the_locale_lacks_ends_no_command(
+    shop: Path, asked: tuple[str, ...], encoding: str, shown: str
+) -> None:
+    with Memory.at(shop) as memory:
+        memory.sessions.append_message("empty", "user", "Grüße 予約")
+    done = subprocess.run(
+        [*PROGRAM, *asked, "--home", str(shop)],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert shown in done.stdout.decode(encoding)

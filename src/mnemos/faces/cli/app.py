@@ -16,7 +16,7 @@ from mnemos.faces.cli.bench import bench
 from mnemos.faces.cli.commands import common_options, operation_command
 from mnemos.faces.cli.hook import hook
 from mnemos.faces.cli.mcp import mcp, serve
-from mnemos.faces.cli.output import in_json
+from mnemos.faces.cli.output import in_json, write_everything
 from mnemos.faces.cli.paths import kind_of_path
 from mnemos.faces.cli.plain import plain
 from mnemos.faces.cli.sql import sql
@@ -163,6 +163,7 @@ cli.add_command(sql)
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; its exit code. Errors are told on standard error."""
     wants_json = "--json" in (sys.argv if arguments is None else arguments)
+    write_everything(in_utf8=wants_json)
     try:
         outcome = cli.main(arguments, prog_name="mnemos", standalone_mode=False)
     except click.exceptions.Abort:

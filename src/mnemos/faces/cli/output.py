@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ def show(memory: Memory, name: str, request: Operation, *, as_json: bool) -> int
     if request.traits.stdout and getattr(request, request.traits.stdout) == "-":
         if sys.stdout is None:
             raise InvalidInput("standard output is closed; name a file instead of -")
+        write_everything(in_utf8=True)
         request.write_lines(memory, sys.stdout)
         sys.stdout.flush()
         return 0
@@ -34,6 +36,12 @@ def show(memory: Memory, name: str, request: Operation, *, as_json: bool) -> int
         result = request.run(memory, bar.move)
     say(result, as_json=as_json)
     return 0 if result.succeeded() else 1
+
+
+def write_everything(*, in_utf8: bool) -> None:
+    """Let no character end a command that the locale has none for: JSON is UTF-8, people get a ? instead."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8" if in_utf8 else None, errors="replace")
 
 
 def in_json(value: Any) -> str:
