@@ -11,10 +11,12 @@ from mnemos.text import (
     threat_exfiltration,
     threat_override,
     threat_persistence,
+    threat_tongues,
 )
 from mnemos.text.threat_blocks import blocks, calls
 from mnemos.text.threat_commands import commands
 from mnemos.text.threat_phrases import Phrases
+from mnemos.text.threat_scripts import scripts
 from mnemos.text.threat_sentences import sentences
 from mnemos.text.threat_words import Words
 
@@ -26,6 +28,7 @@ BOOKS: Final = (
     threat_persistence.BOOK,
 )
 _PHRASES: Final = Phrases(BOOKS)
+_ABROAD: Final = Phrases(threat_tongues.BOOKS)
 
 
 def find(text: str) -> Iterator[tuple[str, str, int, int]]:
@@ -40,3 +43,9 @@ def find(text: str) -> Iterator[tuple[str, str, int, int]]:
     for reason, start, end in calls(text):
         yield "tool call", reason, start, end
     yield from commands(text)
+
+
+def abroad(text: str) -> Iterator[tuple[str, str, int, int]]:
+    """The same for languages that nothing was learnt from, so that no weight speaks for or against them."""
+    yield from _ABROAD.find(Words(text))
+    yield from scripts(text)

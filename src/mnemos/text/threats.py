@@ -115,6 +115,8 @@ def _ruled(plain: View, reading: Reading) -> Iterator[Threat]:
     for kind, reason, start, end in islice(threat_rules.find(plain.text), _MOST):
         if kind not in _MATTERS_OF_WORDING or not reading.doubts(start, end):
             yield Threat(ThreatKind(kind), reason, *plain.span(start, end))
+    for kind, reason, start, end in islice(threat_rules.abroad(plain.text), _MOST):
+        yield Threat(ThreatKind(kind), reason, *plain.span(start, end))
     for view in (threat_folding.unspaced(plain), threat_folding.without_digits(plain)):
         if view is not None:
             for kind, reason, start, end in islice(threat_rules.find(view.text), _MOST):
