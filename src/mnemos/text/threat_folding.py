@@ -160,9 +160,23 @@ _ENCODED: Final = re.compile(
     r"|\\u00[0-9A-Fa-f]{2}){8,}+)"
 )
 _HEX: Final = re.compile(r"(?:[0-9A-Fa-f]{2}){16,}")
-# "Ignore", "previous" and "instructions" written backwards, and in ROT13.
+# Words that matter written backwards, and in ROT13.
+_BACKWARDS: Final = (
+    *(
+        "erongi",
+        "snoitcurtsni",
+        "suoiverp",
+        "dragersid",
+        "sdrowssap",
+        "drawrof",
+        "tpmorp metsys",
+        "metsys ruoy",
+    ),
+    *("slaitnederc", "syek ipa", "laever", "sterces", "daolpu", "senilediug", "snekot", "resu eht"),
+)
 _WHOLE: Final[tuple[tuple[tuple[str, ...], Callable[[str], str]], ...]] = (
-    (("erongi", "snoitcurtsni", "suoiverp"), lambda text: text[::-1]),
+    (_BACKWARDS, lambda text: text[::-1]),
+    (_BACKWARDS, lambda text: " ".join(word[::-1] for word in text.split())),
     (("vtaber", "vafgehpgvba", "cerivbhf", "qvfertneq"), lambda text: codecs.encode(text, "rot13")),
 )
 _SAYS_SOMETHING: Final = re.compile(r"[a-z]{2,}[^a-z]{1,3}[a-z]{2,}", re.I)

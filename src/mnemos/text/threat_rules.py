@@ -15,6 +15,7 @@ from mnemos.text import (
 )
 from mnemos.text.threat_blocks import blocks, calls
 from mnemos.text.threat_commands import commands
+from mnemos.text.threat_markup import markup
 from mnemos.text.threat_phrases import Phrases
 from mnemos.text.threat_scripts import scripts
 from mnemos.text.threat_sentences import sentences
@@ -43,6 +44,7 @@ def find(text: str) -> Iterator[tuple[str, str, int, int]]:
     for reason, start, end in calls(text):
         yield "tool call", reason, start, end
     yield from commands(text)
+    yield from markup(text)
 
 
 def abroad(text: str) -> Iterator[tuple[str, str, int, int]]:

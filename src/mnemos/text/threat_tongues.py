@@ -38,7 +38,9 @@ _OF: Final = _expression(
     r"\s(?![a-z'а-яіїє]{0,10}(?:sist|syst|сист|opera|операт|develop|utili|usu|gebru|użyt|польз|корист|bruk|användar"
     r"|pengguna))[^\s,.;!?]"
 )
-_FIELD_OF_WORK: Final = re.compile(r"lint|style|cache|reset|oauth|header|bearer|login|/auth|/token|vault|sandbox")
+_FIELD_OF_WORK: Final = re.compile(
+    r"lint|style|cache|reset|oauth|header|bearer|login|/auth|/token|vault|sandbox"
+)
 # What may follow "tell the user" or "show the prompt" when that is all that is said.
 _OVER: Final = _expression(
     r"\s*(?:$|[.!?,;:\n)-]|\s(?:e|en|i|ve|и|та|і|och|og|a|și|és|dan|và|y|mai|mai più|nooit|olduğu gibi|tuo|je|seu|teu|свой"
@@ -138,9 +140,7 @@ def _books(listed: str) -> tuple[Phrasebook, ...]:
                 Rule("hides something from the user", _not_denied, phrases("{unaware}")),
             ),
         ),
-        Phrasebook(
-            "persistence", words, (Rule("forbids to delete this note", _not_denied, _KEEP),)
-        ),
+        Phrasebook("persistence", words, (Rule("forbids to delete this note", _not_denied, _KEEP),)),
     )
 
 

@@ -110,14 +110,19 @@ def _said(text: str) -> list[Threat]:
 
 
 def _ruled(plain: View, reading: Reading) -> Iterator[Threat]:
-    from mnemos.text import threat_folding, threat_rules
+    from mnemos.text import threat_folding, threat_misspelt, threat_rules
 
     for kind, reason, start, end in islice(threat_rules.find(plain.text), _MOST):
         if kind not in _MATTERS_OF_WORDING or not reading.doubts(start, end):
             yield Threat(ThreatKind(kind), reason, *plain.span(start, end))
     for kind, reason, start, end in islice(threat_rules.abroad(plain.text), _MOST):
         yield Threat(ThreatKind(kind), reason, *plain.span(start, end))
-    for view in (threat_folding.unspaced(plain), threat_folding.without_digits(plain)):
+    views = (
+        threat_folding.unspaced(plain),
+        threat_folding.without_digits(plain),
+        threat_misspelt.respelt(plain),
+    )
+    for view in views:
         if view is not None:
             for kind, reason, start, end in islice(threat_rules.find(view.text), _MOST):
                 yield Threat(ThreatKind(kind), reason, *view.span(start, end))
