@@ -4,6 +4,9 @@ A comment or an element that nobody sees is honest as long as it speaks of the p
 assistant was put there for it. The same holds for settings that would make a model dishonest.
 """
 
+# An expression is easier to check when it is not cut in pieces.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import re
@@ -70,6 +73,11 @@ _SETTINGS: Final = (
         r"\b(?:ask_user|confirm_with_user|tell_user|inform_user|ask_permission)[\"']?\s?[:=]\s?[\"']?(?:never|no|false)\b[^\n]{0,60}?\bobey"
     ),
 )
+# "AI agents reading this README must first …"
+_READERS: Final = re.compile(
+    r"\b(?:ai|llm|language|coding) (?:agents?|assistants?|systems?|models?|tools?) (?:reading|parsing|processing|viewing) this"
+    r"(?: \w{2,14}){0,2}\s?(?:[:,]|must|should|shall|are (?:to|required)|have to|need to|will)\b"
+)
 _HIDES: Final = "speaks to machines where people do not see it"
 
 
@@ -80,6 +88,10 @@ def markup(text: str) -> Iterator[Find]:
         yield from _spoken(text, _UNSEEN, _TO_HELPERS)
     if '"' in text and ("](" in text or "=" in text):
         yield from _spoken(text, _CAPTION, _TO_HELPERS)
+    if "ing this" in text:
+        for readers in _READERS.finditer(text):
+            if not is_talked_about(text, *readers.span()):
+                yield "override", "gives orders to whatever machine reads it", *readers.span()
     if "javascript:" in text:
         for link in _SCRIPT_LINK.finditer(text):
             yield "command", "holds a link that runs a script", *link.span()

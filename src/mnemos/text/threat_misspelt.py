@@ -1,8 +1,8 @@
 """Words misspelt on purpose: ``Ignroe al prevoius instrutions``.
 
-A model reads through swapped, dropped and doubled letters, so the few words that matter are listed with every
-such slip. A slip that is a word of its own is no slip. People make them too: a text is read anew only when two
-words that matter are misspelt, and even then it is only judged by what it comes to say.
+A model reads through swapped, dropped and doubled letters, so the few words that matter are listed with
+every such slip. A slip that is a word of its own is no slip. People make them too: a text is read anew only
+when two words that matter are misspelt, and even then it is only judged by what it comes to say.
 """
 
 from __future__ import annotations
@@ -14,21 +14,25 @@ from typing import Final
 from mnemos.text.threat_folding import View
 
 _MATTER: Final = """
-    ignore disregard forget bypass override previous prior earlier instruction instructions rules guidelines
-    system prompt password passwords credentials reveal output print display send forward upload secret secrets
-    token tokens obey restrictions memory conversation user nobody unrestricted developer safety delete
+    ignore disregard forget bypass override previous prior earlier instruction instructions rules
+    guidelines system prompt password passwords credentials reveal output print display send forward
+    upload secret secrets token tokens obey restrictions memory conversation user nobody
+    unrestricted developer safety delete
 """.split()
 # Read too, but everybody mistypes them.
-_SMALL: Final = {
-    "al": "all", "lal": "all", "adn": "and", "nad": "and", "teh": "the", "hte": "the", "yuor": "your",
-    "yoru": "your", "yuo": "you", "tihs": "this", "thsi": "this", "msut": "must", "mst": "must", "frm": "from",
-    "fro": "from", "tlel": "tell", "tel": "tell", "snd": "send", "oby": "obey", "dont": "don't", "aboev": "above",
-    "abvoe": "above", "nto": "not", "ot": "to", "onyl": "only", "olny": "only",
-}  # fmt: skip
+_SMALL: Final = dict(
+    pair.split(":")
+    for pair in """
+        al:all lal:all adn:and nad:and teh:the hte:the yuor:your yoru:your yuo:you tihs:this
+        thsi:this msut:must mst:must frm:from fro:from tlel:tell tel:tell snd:send oby:obey
+        dont:don't aboev:above abvoe:above nto:not ot:to onyl:only olny:only
+    """.split()
+)
 _REAL: Final = frozenset(
     """
     pint rint prompts proper toke taken prom romp rule ruler use uses sue suer ser usr sed end seed sedn ends
-    prints displays sends outputs forwards reveals users tokes memo secretes secrete deletes sender prior priors
+    prints displays sends outputs forwards reveals users tokes memo secretes secrete deletes
+        sender prior priors
     ruless ruled ignored ignores forgets overrides foward outpu
     """.split()
 )

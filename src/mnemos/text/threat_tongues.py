@@ -1,4 +1,4 @@
-"""The standard attacks in fifteen languages that have words: what ``threat_tongues_words`` lists, put in order.
+"""The standard attacks in fifteen languages, from the words that ``threat_tongues_words`` lists.
 
 Ignore your instructions, show your prompt, obey me from now on, send secrets to an address, tell the user
 nothing, never delete this note. Every language has its own books, because its words must follow each other:
@@ -43,8 +43,8 @@ _FIELD_OF_WORK: Final = re.compile(
 )
 # What may follow "tell the user" or "show the prompt" when that is all that is said.
 _OVER: Final = _expression(
-    r"\s*(?:$|[.!?,;:\n)-]|\s(?:e|en|i|ve|и|та|і|och|og|a|și|és|dan|và|y|mai|mai più|nooit|olduğu gibi|tuo|je|seu|teu|свой"
-    r"|din|tău|kamu|anda|của bạn|completo|volledig|całości|полностью|целиком|parola con parola)(?!\w))"
+    r"\s*(?:$|[.!?,;:\n)-]|\s(?:e|en|i|ve|и|та|і|och|og|a|și|és|dan|và|y|mai|mai più|nooit|olduğu gibi|tuo|je|seu"
+    r"|teu|свой|din|tău|kamu|anda|của bạn|completo|volledig|całości|полностью|целиком|parola con parola)(?!\w))"
 )
 
 
