@@ -66,7 +66,7 @@ _SETTINGS: Final = (
     re.compile(
         r"(?:^|[\n;{,`]\s?|\bconfig\.)(?:assistant|agent|ai|model|bot|llm|claude)[._][\w.]{0,30}?"
         r"(?:truthful|honest|loyal|obedien|moral|ethic|guardrail|conscience|safety\.enabled|ask_user|consent)\w{0,10}"
-        r"\s?[:=]\s?[\"']?(?:low|off|false|0|none|never|disabled|no|null|page|author|ignore)\b"
+        r"\s?[:=]\s?[\"']?(?:low|off|false|0|none|never|disabled|no|null|ignore)(?=[\"']|\s{0,4}(?:$|[;,}#\n]))"
     ),
     # {ask_user: never, obey: "content of web pages"}
     re.compile(
@@ -91,7 +91,7 @@ def markup(text: str) -> Iterator[Find]:
     if "ing this" in text:
         for readers in _READERS.finditer(text):
             if not is_talked_about(text, *readers.span()):
-                yield "override", "gives orders to whatever machine reads it", *readers.span()
+                yield "system block", "gives orders to whatever machine reads it", *readers.span()
     if "javascript:" in text:
         for link in _SCRIPT_LINK.finditer(text):
             yield "command", "holds a link that runs a script", *link.span()

@@ -43,8 +43,9 @@ _FIELD_OF_WORK: Final = re.compile(
 )
 # What may follow "tell the user" or "show the prompt" when that is all that is said.
 _OVER: Final = _expression(
-    r"\s*(?:$|[.!?,;:\n)-]|\s(?:e|en|i|ve|и|та|і|och|og|a|și|és|dan|và|y|mai|mai più|nooit|olduğu gibi|tuo|je|seu"
-    r"|teu|свой|din|tău|kamu|anda|của bạn|completo|volledig|całości|полностью|целиком|parola con parola)(?!\w))"
+    r"\s*(?:$|[.!?,;:\n)-]|\s(?:e|en|i|ve|и|та|і|och|og|a|și|és|dan|và|y|mai|mai più|nooit|olduğu gibi"
+    r"|tuo|je|seu|teu|свой|din|tău|kamu|anda|của bạn|completo|volledig|całości|полностью"
+    r"|целиком|parola con parola)(?!\w))"
 )
 
 
@@ -63,6 +64,19 @@ def _goes_to_a_stranger(text: str, start: int, end: int) -> bool:
 
 def _not_denied(text: str, start: int, _end: int) -> bool:
     return not _NOT.search(text[max(0, start - 40) : start])
+
+
+# "From now on you are in charge of releases" makes nobody a master.
+_UNBOUND: Final = _expression(
+    r"\b(?:sol[oi]|soltanto|alleen|apenas|só|somente|tylko|wyłącznie|sadece|yalnızca|только|лише|тільки|bara|kun|bare"
+    r"|jen|doar|numai|csak|hanya|chỉ|senza|zonder|sem|bez|без|utan|uden|uten|fără|nélküli?|tanpa|không|libero|vrij"
+    r"|livre|fri|obb?edi|ubbidi|gehoorza|obede|słucha|itaat|uyacak|подчин|підкор|lyder|adlyd|poslouch|supu|engedelmes"
+    r"|patuh|turut|tuân|tutto|ogni|alles|elk|tudo)"
+)
+
+
+def _new_master(text: str, start: int, end: int) -> bool:
+    return _not_denied(text, start, end) and _UNBOUND.search(text, start, end + 60) is not None
 
 
 def _about(words: str) -> Guard:
@@ -124,7 +138,7 @@ def _books(listed: str) -> tuple[Phrasebook, ...]:
             (
                 Rule("tells the model to ignore its instructions", _rules_of_the_model, _IGNORE),
                 Rule("asks for the instructions of the model", _all_of_it, _SHOW),
-                Rule("gives the model a new master", _not_denied, _OBEY),
+                Rule("gives the model a new master", _new_master, _OBEY),
             ),
         ),
         Phrasebook(

@@ -13,9 +13,11 @@ TONGUES: Final[dict[str, str]] = {
     "it": """
 ignore: ignora|ignorate|ignori|ignorare|dimentica|dimenticate|dimentichi|dimenticare|scorda|scordati
     |trascura|trascuri|tralascia|disattendi|disobbedisci|scarta|annulla|non seguire|non seguire più
-    |non rispettare|non considerare|non tenere conto di|non tener conto di|aggira|bypassa
-before: precedenti|precedente|ricevute|ricevuti|sopra|di sopra|di cui sopra|soprastanti|anteriori|finora
-    |tue|tuoi|tutte|tutti|date finora|fin qui|previe|originali|iniziali|del sistema|di sistema
+    |non rispettare|non considerare|non tenere conto di|non tener conto di|aggira|bypassa|lascia perdere
+    |lasci perdere
+before: che ti hanno dato|che hai ricevuto|che ti sono state date|precedenti|precedente|ricevute|ricevuti
+    |sopra|di sopra|di cui sopra|soprastanti|anteriori|finora|tue|tuoi|tutte|tutti|date finora|fin qui
+    |previe|originali|iniziali|del sistema|di sistema
 any: tutte|tutti|le|gli|i|la|il|delle|degli|dei|alle|agli|ogni|tue|tuoi|qualsiasi|e|fino a|ora|quelle|altre
     |più
 rules: istruzioni|istruzione|regole|regola|ordini|direttive|indicazioni|linee guida|comandi|disposizioni
@@ -48,8 +50,8 @@ this: che hai|che stai|di questo|di questa|questo|questa|nulla|niente|che questa
 ignore: negeer|negeert|negeren|vergeet|vergeten|sla over|overtreed|omzeil|omzeilen|laat achterwege
     |volg niet|volg niet langer|luister niet naar|houd je niet aan|trek je niets aan van|veronachtzaam
     |schrap|verwerp
-before: eerdere|vorige|voorgaande|bovenstaande|voorafgaande|alle|jouw|je|eerder gegeven|oude
-    |oorspronkelijke|al je|gegeven|hierboven|tot nu toe|hiervoor
+before: die je eerder kreeg|die je hebt gekregen|eerdere|vorige|voorgaande|bovenstaande|voorafgaande|alle
+    |jouw|je|eerder gegeven|oude|oorspronkelijke|al je|gegeven|hierboven|tot nu toe|hiervoor
 any: alle|de|je|jouw|uw|al|deze|die|van|het|tot|nu|toe|en|andere|eerder|ontvangen
 rules: instructies|instructie|regels|opdrachten|richtlijnen|aanwijzingen|voorschriften|bevelen|beperkingen
     |orders
@@ -59,10 +61,10 @@ from: vanaf nu|van nu af aan|vanaf dit moment|voortaan|vanaf heden
 obey: gehoorzaam|gehoorzaam je|gehoorzaamt|ben je een|ben jij een|luister je alleen|luister alleen
     |volg je alleen|volg alleen|doe je alleen|voer je alleen|voer je alles uit|ben je vrij|bent u een
     |voer je elk
-send: stuur|stuurt|verstuur|verzend|zend|sturen|versturen|plaats|lek|deel
-secret: wachtwoorden|wachtwoord|sleutels|api-sleutels|api-sleutel|tokens|token|inloggegevens|geheimen
-    |chatgeschiedenis|gesprek|gesprekken|gespreksgeschiedenis|inhoud van het notitieboek
-    |inhoud van het geheugen|geheugen|notitieboek|gebruikersgegevens|cookies
+send: mail het|mail de|mail alle|stuur|stuurt|verstuur|verzend|zend|sturen|versturen|plaats|lek|deel
+secret: gespreksverslag|wachtwoorden|wachtwoord|sleutels|api-sleutels|api-sleutel|tokens|token
+    |inloggegevens|geheimen|chatgeschiedenis|gesprek|gesprekken|gespreksgeschiedenis
+    |inhoud van het notitieboek|inhoud van het geheugen|geheugen|notitieboek|gebruikersgegevens|cookies
 mute: vertel|zeg|zeg niets|vertel niets|meld|zonder|informeer|laat|waarschuw|zeg het niet|vertel het niet
 user: de gebruiker niet|de gebruiker niets|tegen de gebruiker|aan de gebruiker|niet aan de gebruiker
     |de gebruiker te informeren|het de gebruiker te vertellen|dat de gebruiker het weet
@@ -111,15 +113,16 @@ this: que esta|que este|que você|sobre esta|sobre este|sobre isso|nada|isso|ist
     |deste|que as|que os
 """,
     "pl": """
-ignore: zignoruj|ignoruj|zignorujcie|ignorujcie|zignorować|ignorować|zapomnij|zapomnij o|zapomnieć o
-    |zapomnijcie o|pomiń|pomijaj|odrzuć|porzuć|nie stosuj się do|nie przestrzegaj|nie słuchaj|lekceważ
-    |zlekceważ|nie zwracaj uwagi na|obejdź|unieważnij
-before: wcześniejsze|wcześniejszych|poprzednie|poprzednich|dotychczasowe|dotychczasowych|powyższe
-    |powyższych|swoje|swoich|twoje|wszystkie|wszystkich|wszelkie|uprzednie|pierwotne|otrzymane|systemowe
-    |systemowych
-any: wszystkie|wszystkich|wszelkie|swoje|swoich|twoje|te|tych|inne|i|o|otrzymane|dotąd|proszę
-rules: polecenia|poleceń|poleceniach|instrukcje|instrukcji|instrukcjach|zasady|zasad|zasadach|reguły|reguł
-    |regułach|rozkazy|rozkazów|rozkazach|wytyczne|wytycznych|ograniczenia|ograniczeń|komendy|nakazy
+ignore: nie przejmuj się|zignoruj|ignoruj|zignorujcie|ignorujcie|zignorować|ignorować|zapomnij|zapomnij o
+    |zapomnieć o|zapomnijcie o|pomiń|pomijaj|odrzuć|porzuć|nie stosuj się do|nie przestrzegaj|nie słuchaj
+    |lekceważ|zlekceważ|nie zwracaj uwagi na|obejdź|unieważnij
+before: wcześniejszymi|poprzednimi|powyższymi|wcześniejsze|wcześniejszych|poprzednie|poprzednich
+    |dotychczasowe|dotychczasowych|powyższe|powyższych|swoje|swoich|twoje|wszystkie|wszystkich|wszelkie
+    |uprzednie|pierwotne|otrzymane|systemowe|systemowych
+any: wszystkimi|wszystkie|wszystkich|wszelkie|swoje|swoich|twoje|te|tych|inne|i|o|otrzymane|dotąd|proszę
+rules: instrukcjami|zasadami|poleceniami|regułami|polecenia|poleceń|poleceniach|instrukcje|instrukcji
+    |instrukcjach|zasady|zasad|zasadach|reguły|reguł|regułach|rozkazy|rozkazów|rozkazach|wytyczne
+    |wytycznych|ograniczenia|ograniczeń|komendy|nakazy
 show: wypisz|pokaż|ujawnij|wyświetl|podaj|wydrukuj|zdradź|powtórz|wyjaw
 prompt: prompt systemowy|systemowy prompt|prompta systemowego|instrukcje systemowe|instrukcję systemową
     |treść promptu systemowego|prompt systemu
