@@ -31,7 +31,10 @@ from mnemos.text.threat_rules import find
 
 ROOT = Path(__file__).parents[1]
 THREATS = ROOT / "tests" / "data" / "threats"
-MIXED = ("labelled", "paraphrases-tune", "paraphrases-more", "paraphrases-wider", "paraphrases-check")
+MIXED = (
+    *("labelled", "opened", "lookalikes-deceit", "lookalikes-tongues"),
+    *("paraphrases-tune", "paraphrases-more", "paraphrases-wider", "paraphrases-check"),
+)
 VOICES = (
     ("agents", "office", "steer", "terse"),
     ("home", "ops", "plain", "shapes", "slang"),
