@@ -29,7 +29,9 @@ BUILT_IN = frozenset(
     tan time timediff total total_changes trim trunc typeof unhex unicode unixepoch unlikely upper
     zeroblob""".split()
 )
-_BARE = re.compile(r"[A-Za-z_\x80-\U0010ffff][A-Za-z0-9_\x80-\U0010ffff]*")
+# What is not ASCII is a letter. Said by what is none: a class of a million characters takes milliseconds to
+# compile, and every worker that starts would wait for it.
+_BARE = re.compile(r"[^\x00-@\[-^`{-\x7f][^\x00-/:-@\[-^`{-\x7f]*")
 
 
 @dataclass(frozen=True, slots=True)
