@@ -10,6 +10,7 @@ from typing import Any
 
 import apsw
 import pytest
+import re2
 
 import mnemos
 from mnemos.sessions import undo
@@ -25,14 +26,19 @@ def traces(home: Path, words: Iterable[str]) -> list[tuple[str, str, int]]:
 
     The index leaves out what a word has in common with the one before it, so pieces are looked for too.
     """
+    looked_for = [[piece.encode() for piece in pieces(word.lower())] for word in words]
+    # One pass for all of them: mostly there is nothing to be found.
+    any_of_them = re2.compile(b"|".join(re2.escape(piece) for word in looked_for for piece in word))
     found = []
     for path in sorted(home.iterdir()):
         data = path.read_bytes().lower()
-        for word in words:
-            for piece in pieces(word.lower()):
-                at = data.find(piece.encode())
+        if any_of_them.search(data) is None:
+            continue
+        for word in looked_for:
+            for piece in word:
+                at = data.find(piece)
                 if at >= 0:
-                    found.append((path.name, piece, at // 4096 + 1))
+                    found.append((path.name, piece.decode(), at // 4096 + 1))
                     break
     return found
 
