@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import sys
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, nullcontext
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from mnemos import testing
 from mnemos.testing import FixedClock
 
 # Tests start hundreds of processes: without bytecode, each of them would compile all of the package again.
@@ -52,46 +55,130 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--nightly", action="store_true", help="run the long fault and fuzz tests too")
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Do not let coverage look on while a test that is marked ``unmeasured`` runs."""
-    tracer, of_threads = sys.gettrace(), threading.gettrace()
-    if tracer is None or item.get_closest_marker("unmeasured") is None:
-        return (yield)
-    threading.settrace(None)  # type: ignore[arg-type]
-    sys.settrace(None)
-    try:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(SourceFileLoader, "exec_module", _measured(SourceFileLoader.exec_module, tracer))
-            return (yield)
-    finally:
-        threading.settrace(of_threads)  # type: ignore[arg-type]
-        sys.settrace(tracer)
+class Onlooker:
+    """Coverage, which looks on in this process while fixtures and tests run, and at nothing else.
 
+    pytest, xdist and hypothesis run more lines than what they test, and each would take twice the time.
+    """
 
-def _measured(plain: Import, tracer: Any) -> Import:
-    """A module is imported once: that is measured also where the first test that needs it is not."""
+    def __init__(self) -> None:
+        self._tracer: Any = None
+        self._of_threads: Any = None
+        self._wanted = True
 
-    def exec_module(loader: SourceFileLoader, module: ModuleType) -> None:
-        ours = module.__name__.partition(".")[0] == "mnemos"
-        if not ours or sys.gettrace() or threading.current_thread() is not threading.main_thread():
-            plain(loader, module)
-            return
-        sys.settrace(tracer)
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Look at nothing but imports, until there is more to see. Without coverage, nothing changes."""
+        self._tracer, self._of_threads = sys.gettrace(), threading.gettrace()
+        self._set(None, None)
         try:
-            plain(loader, module)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(SourceFileLoader, "exec_module", self._importing(SourceFileLoader.exec_module))
+                yield
         finally:
-            sys.settrace(None)
+            self._set(self._tracer, self._of_threads)
 
-    return exec_module
+    def turn_to(self, item: pytest.Item) -> None:
+        self._wanted = item.get_closest_marker("unmeasured") is None
+
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        # A fixture may ask for another one. And hypothesis looks on itself when an example failed.
+        if self._tracer is None or not self._wanted or sys.gettrace() is not None:
+            yield
+            return
+        self._set(self._tracer, self._of_threads)
+        try:
+            yield
+        finally:
+            self._set(None, None)
+
+    def _set(self, tracer: Any, of_threads: Any) -> None:
+        threading.settrace(of_threads)
+        sys.settrace(tracer)
+
+    def looking_on(self, test: Callable[..., Any]) -> Callable[..., Any]:
+        """The function that hypothesis calls with each example, looked at while hypothesis is not."""
+
+        @functools.wraps(test)
+        def looked_at(*args: Any, **named: Any) -> Any:
+            __tracebackhide__ = True
+            with self.looking():
+                return test(*args, **named)
+
+        return looked_at
+
+    def _importing(self, plain: Import) -> Import:
+        """A module is imported once: that is measured also where the first test that needs it is not."""
+
+        def exec_module(loader: SourceFileLoader, module: ModuleType) -> None:
+            ours = module.__name__.partition(".")[0] == "mnemos"
+            if not ours or sys.gettrace() or threading.current_thread() is not threading.main_thread():
+                plain(loader, module)
+                return
+            sys.settrace(self._tracer)
+            try:
+                plain(loader, module)
+            finally:
+                sys.settrace(None)
+
+        return exec_module
+
+
+_onlooker = Onlooker()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> Generator[None, object, object]:
+    """The process that hands out the tests runs none, and the threads that it does so with begin here."""
+    with _onlooker.waiting() if session.config.pluginmanager.hasplugin("dsession") else nullcontext():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtestloop() -> Generator[None, object, object]:
+    with _onlooker.waiting():
+        return (yield)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> None:
+    _onlooker.turn_to(item)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_fixture_setup() -> Generator[None, object, object]:
+    with _onlooker.looking():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    with nullcontext() if hasattr(_function(item), "hypothesis") else _onlooker.looking():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_teardown() -> Generator[None, object, object]:
+    with _onlooker.looking():
+        return (yield)
+
+
+def _function(item: pytest.Item) -> Any:
+    """The function of a test, also where it is a method."""
+    test = getattr(item, "obj", None)
+    return getattr(test, "__func__", test)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Leave what was collected out of the search for garbage: half a million objects that stay to the end."""
+    # Imported by a loader of pytest, at which coverage does not look below.
+    _ = testing.StorageContract, testing.ProviderContract
     gc.disable()
     try:
-        return (yield)
+        with _onlooker.waiting():
+            return (yield)
     finally:
         gc.freeze()
         gc.set_threshold(10_000)
@@ -99,6 +186,9 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for test in {_function(item) for item in items}:
+        if hasattr(test, "hypothesis"):
+            test.hypothesis.inner_test = _onlooker.looking_on(test.hypothesis.inner_test)
     for item in items:
         if _UNMEASURED.intersection(item.path.parents) and item.path.name not in _MEASURED:
             item.add_marker(pytest.mark.unmeasured)

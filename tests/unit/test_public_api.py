@@ -6,11 +6,15 @@ import inspect
 import re
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
 import mnemos
+import mnemos.backends
 import mnemos.errors
+import mnemos.providers
+import mnemos.templates
 import mnemos.testing
 from mnemos import SessionDB
 
@@ -31,6 +35,14 @@ def test_the_testing_names_are_these() -> None:
     assert mnemos.testing.__all__ == ["FixedClock", "ProviderContract", "StorageContract"]
     for name in mnemos.testing.__all__:
         assert getattr(mnemos.testing, name).__name__ == name
+
+
+@pytest.mark.parametrize("package", [mnemos.backends, mnemos.providers, mnemos.templates])
+def test_what_a_package_imports_when_it_is_asked_for_is_all_it_shows(package: Any) -> None:
+    for name in package.__all__:
+        # As at the first time; afterwards the package has it.
+        assert package.__getattr__(name) is getattr(package, name)
+        assert name in dir(package)
 
 
 @pytest.mark.parametrize("module", [mnemos, mnemos.testing])

@@ -203,6 +203,7 @@ def test_the_scan_finds_what_an_exact_comparison_finds(big: Big) -> None:
     assert found_share(big.storage, big.ids, big.vectors, clustered(30)) >= 0.95
 
 
+@pytest.mark.unmeasured
 def test_the_scan_finds_it_too_where_directions_are_uneven(opens: Opens) -> None:
     storage, vectors = opens(), uneven(20_000)
     ids = tell(storage, "s", *["x"] * len(vectors))
