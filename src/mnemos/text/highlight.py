@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from mnemos.text.query import Query, Term
-from mnemos.text.words import Run, placed, runs
+from mnemos.text.words import ASCII_RUN, Run, placed, runs
 
 OPEN, CLOSE = ">>>", "<<<"
 
 # Looking further than this for a better place costs more than it shows.
 _FAR = 2_000
 
-_RUN_HERE = re.compile("[A-Za-z0-9]+")
 
 _Words = list[tuple[Run, int, int]]
 
@@ -88,7 +86,7 @@ class Finder:
             if end is None:
                 # Nothing in this run begins a match: it is not gone through again from its next anchor,
                 # of which a key or a digest of a megabyte has thousands.
-                run = _RUN_HERE.match(text, at)
+                run = ASCII_RUN.match(text, at)
                 upto = run.end() if run else upto
                 continue
             upto = end
@@ -99,7 +97,7 @@ class Finder:
 
     def _single_end(self, text: str, start: int) -> int | None:
         """Where the run at this place ends, if it is one of the words."""
-        run = _RUN_HERE.match(text, start)
+        run = ASCII_RUN.match(text, start)
         if run is None:
             return None
         piece, end = run.group(), run.end()

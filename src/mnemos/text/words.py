@@ -50,7 +50,7 @@ _MARKS = (
 _SYMBOLS = "\u2190-\u21ff\u2300-\u23ff\u2460-\u249b\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 
 # Possessive: where the signs turn out to be no part of the word, no letter of it is given back.
-_ASCII_RUN = re.compile(r"[A-Za-z0-9]++(?:(?:\+\+|#)(?![+#]))?")
+ASCII_RUN = re.compile(r"[A-Za-z0-9]++(?:(?:\+\+|#)(?![+#]))?")
 _LETTERS_AND_DIGITS = bytes(byte if chr(byte).isalnum() and byte < 128 else 32 for byte in range(256))
 _RUN = lazily(
     rf"[{UNSPACED}]+"
@@ -124,14 +124,14 @@ def unread(text: str) -> list[str]:
     if not text.isascii():
         return _RUN().findall(text)
     if "+" in text or "#" in text:
-        return _ASCII_RUN.findall(text)
+        return ASCII_RUN.findall(text)
     # The same, in a third of the time.
     return text.encode().translate(_LETTERS_AND_DIGITS).decode().split()
 
 
 def placed(text: str, start: int = 0) -> Iterator[Placed]:
     """The runs of a text with their places, from ``start`` on."""
-    for match in (_ASCII_RUN if text.isascii() else _RUN()).finditer(text, start):
+    for match in (ASCII_RUN if text.isascii() else _RUN()).finditer(text, start):
         piece = match.group()
         run = _runs.get(piece) or _learn(piece)
         if len(run.forms) == len(piece) > 1 and _UNSPACED_RUN().match(piece):

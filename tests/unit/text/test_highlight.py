@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mnemos.text.highlight import CLOSE, OPEN, Finder, snippet, spans
@@ -121,6 +121,7 @@ inflected = st.lists(st.sampled_from(INFLECTED), min_size=1, max_size=6)
     asked=st.one_of(inflected, inflected.map(lambda some: [f'"{" ".join(some)}"'])),
     joint=st.sampled_from([" ", ", ", "/", "_", "\n", ""]),
 )
+@example(words=["die", "C++"], asked=["die"], joint="")
 def test_a_snippet_marks_something_when_reading_word_by_word_finds_something(
     words: list[str], asked: list[str], joint: str
 ) -> None:
