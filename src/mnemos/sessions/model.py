@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -21,7 +21,8 @@ _encode = msgspec.json.Encoder().encode
 
 MAX_DEPTH = 100
 
-ROLES = frozenset({"user", "assistant", "system", "tool", "developer", "function"})
+Role = Literal["user", "assistant", "system", "tool", "developer", "function"]
+ROLES = frozenset(get_args(Role))
 _LONGEST_SPEAKER = 48
 _NAME_BEFORE_COLON = re.compile(r"([A-Z][\w'.-]+(?: [A-Z][\w'.-]*){0,2}): ")
 

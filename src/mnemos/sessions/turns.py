@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
@@ -14,6 +14,7 @@ from mnemos.sessions.model import (
     MESSAGE_FIELDS,
     NOT_PLAIN,
     PlainCalls,
+    Role,
     is_storable,
     new_message,
     plain_json,
@@ -24,8 +25,6 @@ from mnemos.storage.base import NewMessage
 RedactAll = Callable[[Sequence[str]], list[str]]
 
 _IS_TEXT = False
-
-Role = Literal["user", "assistant", "system", "tool", "developer", "function"]
 
 
 class _Plain(Struct, forbid_unknown_fields=True):
