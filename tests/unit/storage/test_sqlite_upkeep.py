@@ -1,4 +1,4 @@
-"""What the log says while the index cannot be kept up."""
+"""When the index is kept up, and what the log says while it cannot be."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mnemos.sessions.model import document_of
 from mnemos.storage.base import Storage
 from mnemos.storage.sqlite import engine, index
 from mnemos.storage.sqlite.engine import SqliteStorage
-from mnemos.storage.sqlite.upkeep import Upkeep
+from mnemos.storage.sqlite.upkeep import ENOUGH, LULL_SECONDS, PLENTY, Upkeep
 from mnemos.testing.storage.opening import append, create
 
 
@@ -101,3 +101,45 @@ def test_tidying_up_that_fails_in_the_background_is_logged_once(
     owner.tidied.acquire()
     upkeep.stop()
     assert [record.getMessage() for record in caplog.records] == ["tidying up was put off: no room"] * 2
+
+
+class Burst(threading.Event):
+    """While the end is waited for, messages come."""
+
+    def __init__(self, upkeep: Upkeep, counts: list[int]) -> None:
+        super().__init__()
+        self.upkeep = upkeep
+        self.counts = counts
+
+    def wait(self, timeout: float | None = None) -> bool:
+        if timeout == LULL_SECONDS and self.counts:
+            self.upkeep.waiting += self.counts.pop(0)
+            return self.is_set()
+        return super().wait(timeout)
+
+
+class Indexer:
+    def __init__(self) -> None:
+        self.began = threading.Event()
+
+    def work(self) -> bool:
+        self.began.set()
+        return False
+
+
+@pytest.mark.parametrize(
+    ("counts", "left"),
+    [
+        pytest.param([1, 400, 2, 0, 7], [7], id="until none comes"),
+        pytest.param([1, PLENTY, 5], [5], id="until there are plenty"),
+        pytest.param([1] * 60, [1] * 10, id="but not for ever"),
+    ],
+)
+def test_a_burst_of_appends_is_let_pass_before_indexing_begins(counts: list[int], left: list[int]) -> None:
+    owner = Indexer()
+    upkeep = Upkeep(owner, owner.work, owner.work)
+    upkeep._end = burst = Burst(upkeep, counts)
+    upkeep.notice(ENOUGH)
+    owner.began.wait()
+    upkeep.stop()
+    assert burst.counts == left

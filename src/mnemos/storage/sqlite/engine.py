@@ -28,7 +28,7 @@ from mnemos.storage.sqlite.handle import Handle, WriteHandle, merge_some, readin
 from mnemos.storage.sqlite.passages import begin_index_again
 from mnemos.storage.sqlite.salvage import finish as finish_salvage
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
-from mnemos.storage.sqlite.upkeep import Upkeep, only_one
+from mnemos.storage.sqlite.upkeep import PLENTY, Upkeep, only_one
 from mnemos.storage.sqlite.vectors import Remembered
 from mnemos.text.words import RULE_VERSION
 
@@ -37,7 +37,7 @@ log = logging.getLogger("mnemos.storage")
 
 # Past this many messages pending, the appender itself helps to index: the tail that searches
 # must read stays short however fast messages come.
-_TOO_MANY_PENDING = 8_000
+_TOO_MANY_PENDING = 2 * PLENTY
 _CLOSE_SECONDS = 2.0
 _DELETES_A_STEP = 12
 _MERGE_PAGES = 64

@@ -24,9 +24,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("mnemos.storage")
 
-# Messages pending before the thread starts at once, and how long it waits for them otherwise.
+# Messages pending before the thread thinks of starting at once, and how long it waits for them otherwise.
 ENOUGH = 2_000
 IDLE_SECONDS = 0.5
+# Even then it lets a burst of appends pass, which it would only slow down: it begins when none came for a
+# moment, or when the burst is long or large.
+LULL_SECONDS = 0.02
+_LULLS = 50
+PLENTY = 10_000
 _PAUSE_SECONDS = 0.05
 
 
@@ -111,6 +116,8 @@ class Upkeep:
         while not self._stopped:
             self._wake.wait()
             busy = self._enough.wait(IDLE_SECONDS)
+            if busy:
+                self._let_pass()
             if not self._stopped:
                 self._wake.clear()
                 self._enough.clear()
@@ -120,6 +127,13 @@ class Upkeep:
                     self._end.wait(_PAUSE_SECONDS)
                 else:
                     self._tidying.attempt(partial(self._work_off, self._tidy))
+
+    def _let_pass(self) -> None:
+        """Wait for the end of a burst, but not for ever."""
+        for _ in range(_LULLS):
+            before = self.waiting
+            if self._end.wait(LULL_SECONDS) or self.waiting in (before, 0) or self.waiting >= PLENTY:
+                return
 
     def _work_off(self, method: weakref.WeakMethod[Callable[[], bool]]) -> None:
         # Tidying gives way to the next message.
