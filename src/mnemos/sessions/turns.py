@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from mnemos.errors import InvalidInput
-from mnemos.inputs import LAST_MOMENT, name
+from mnemos.inputs import LAST_MOMENT, MAX_NAME
 from mnemos.sessions.model import (
     MESSAGE_FIELDS,
     NOT_PLAIN,
@@ -25,16 +25,17 @@ from mnemos.storage.base import NewMessage
 RedactAll = Callable[[Sequence[str]], list[str]]
 
 _IS_TEXT = False
+_Name = Annotated[str, Meta(min_length=1, max_length=MAX_NAME)]
 
 
-class _Plain(Struct, forbid_unknown_fields=True):
+class _Plain(Struct, forbid_unknown_fields=True, gc=False):
     """A message as most are: known roles, texts, and calls that JSON writes in one way only."""
 
     role: Role
     content: str | None = None
-    tool_name: str | None = None
+    tool_name: _Name | None = None
     tool_calls: PlainCalls | None = None
-    tool_call_id: str | None = None
+    tool_call_id: _Name | None = None
     token_count: Annotated[int, Meta(ge=0, lt=1 << 53)] | None = None
     timestamp: Annotated[float, Meta(gt=-LAST_MOMENT, lt=LAST_MOMENT)] | None = None
     metadata: None = None
@@ -73,7 +74,7 @@ def _plain_messages(
     texts = [one.content or "" for one in plain]
     texts += [text for text in calls if text]
     together = "".join(texts)
-    if len(together) > max_bytes // 4 or not is_storable(together):
+    if len(together) > max_bytes // 4 or not is_storable(together) or not _are_named(plain):
         return None
     clean = redact_all(texts)
     if len(texts) > len(plain) and clean[len(plain) :] != texts[len(plain) :]:
@@ -83,8 +84,8 @@ def _plain_messages(
         NewMessage(
             one.role,
             clock() if one.timestamp is None else one.timestamp,
-            None if one.tool_name is None else name("tool_name", one.tool_name),
-            None if one.tool_call_id is None else name("tool_call_id", one.tool_call_id),
+            one.tool_name,
+            one.tool_call_id,
             one.token_count,
             _IS_TEXT,
             None,
@@ -94,6 +95,13 @@ def _plain_messages(
         )
         for one, content, text in zip(plain, clean, calls, strict=False)
     ]
+
+
+def _are_named(plain: Sequence[_Plain]) -> bool:
+    """Whether all names are such that nobody need look at them closer."""
+    names = [one.tool_name for one in plain if one.tool_name is not None]
+    names += [one.tool_call_id for one in plain if one.tool_call_id is not None]
+    return "".join(names).isprintable() and all(map(str.strip, names))
 
 
 def _turn(messages: Any) -> Sequence[Mapping[str, Any]]:

@@ -96,7 +96,9 @@ _PREFIXES: Final = (
 )
 _ANY_PREFIX: Final = tuple(prefix for prefix, _, _ in _PREFIXES)
 # What a token begins with: hardly any long run of letters does, and every one is looked at.
-_BEGINNINGS: Final = frozenset(prefix[:2] for prefix in (*_ANY_PREFIX, "eyJ", "SK", "AA"))
+UNNAMED: Final = "MNO"
+"""What those of Discord begin with, which say no more."""
+BEGINNINGS: Final = frozenset(prefix[:2] for prefix in (*_ANY_PREFIX, "eyJ", "SK", "AA"))
 _SHAPES: Final = {
     "AWS access key": re.compile(r"[A-Z0-9]{20}"),
     "Google API key": re.compile(r"[\w-]{39}"),
@@ -145,7 +147,7 @@ def _found(text: str, kind: str, expression: re.Pattern[str]) -> Iterator[Find]:
 
 
 def _known_token(text: str, start: int, value: str) -> Find | None:
-    if value[:2] not in _BEGINNINGS and value[0] not in "MNO":
+    if value[:2] not in BEGINNINGS and value[0] not in UNNAMED:
         return None
     if value.startswith(_ANY_PREFIX):
         kind, length = next((k, n) for prefix, k, n in _PREFIXES if value.startswith(prefix))
@@ -159,7 +161,7 @@ def _known_token(text: str, start: int, value: str) -> Find | None:
         return ("JWT", start, start + jwt.end())
     if _TWILIO.fullmatch(value):
         return ("Twilio key", start, start + len(value))
-    if value[0] in "MNO" and (discord := _DISCORD.fullmatch(value)) and is_random(value):
+    if value[0] in UNNAMED and (discord := _DISCORD.fullmatch(value)) and is_random(value):
         return ("Discord token", start, start + discord.end())
     before = text[max(0, start - 16) : start]
     if _TELEGRAM.fullmatch(value) and _TELEGRAM_ID.search(before):
