@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -13,11 +16,15 @@ from pathlib import Path
 import apsw
 import pytest
 
+import mnemos
 from mnemos.workspace.service import Workspace
 
 from . import processes
 from .processes import Spawn
 from .workspace_soundness import ROLES, await_death, code_of, raw
+
+PR_CAPBSET_DROP = 24
+CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER = 1, 2, 3
 
 
 @pytest.fixture(autouse=True)
@@ -207,6 +214,43 @@ def test_a_folder_without_permission_is_named(
     folder.chmod(0o700)
     assert set(codes) <= {"permission_denied", "storage_error", "unavailable", "read_only"}
     assert used.query("SELECT a FROM t").rows == [[1]]
+
+
+def without_privileges() -> None:
+    """So that even for root a mode counts, from the next program on."""
+    libc = ctypes.CDLL(None)
+    for capability in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER):
+        libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="gives up privileges as Linux has them")
+def test_a_home_that_cannot_be_written_is_still_read(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with mnemos.open(home) as memory:
+        memory.workspace.query("CREATE TABLE t(a)")
+        memory.workspace.query("INSERT INTO t VALUES (1)")
+    inside = [home, *home.rglob("*")]
+    for path in inside:
+        path.chmod(0o500 if path.is_dir() else 0o400)
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "mnemos", *words],
+            env={**os.environ, "MNEMOS_HOME": str(home)},
+            preexec_fn=without_privileges,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    answers = [run("sql", "-c", sql) for sql in ("SELECT a FROM t", "INSERT INTO t VALUES (2)")]
+    checked = run("doctor")
+    for path in inside:
+        path.chmod(0o700)
+    assert [answer.returncode for answer in answers] == [0, 4]
+    assert answers[0].stdout.split() == ["a", "-", "1", "(1", "row)"]
+    assert "may only read; nothing was changed" in answers[1].stderr
+    assert "workspace: 1 database sound" in checked.stdout
 
 
 def test_a_workspace_opened_for_reading_changes_nothing(used: Workspace, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,15 +24,21 @@ def opened(
     """``history``: the database of the memory, whose sessions, messages and facts the agent can read."""
     space = settings.space
     own = folder_of(home, "files", space)
+    databases = folder_of(home, "databases", space)
     return Workspace(
-        folder_of(home, "databases", space),
+        databases,
         files=Path(settings.files).expanduser() if settings.files else own,
         most_bytes=settings.database_bytes,
         seconds=settings.query_seconds,
-        read_only=read_only or settings.disabled,
+        read_only=read_only or settings.disabled or _is_closed(databases),
         history=None if history is None else (history, space),
         schema_changed=schema_changed,
     )
+
+
+def _is_closed(folder: Path) -> bool:
+    """Whether nobody can write here: on a disk that can only be read, what is there is still found."""
+    return folder.exists() and not os.access(folder, os.W_OK)
 
 
 def examined(workspace: Workspace) -> Iterator[Check]:

@@ -18,6 +18,7 @@ from mnemos.workspace.functions import catalog
 from mnemos.workspace.names import recent_of
 from mnemos.workspace.sandbox.guard import Guard
 from mnemos.workspace.sandbox.history import History
+from mnemos.workspace.sandbox.reading import reader
 from mnemos.workspace.sandbox.recent import Recent
 
 _CACHE_KIB = 8 * 1024
@@ -221,10 +222,9 @@ class Database:
 
 def _opened(place: Place) -> apsw.Connection:
     if place.read_only:
-        flags = apsw.SQLITE_OPEN_READONLY
-    else:
-        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    return apsw.Connection(str(place.path), flags=flags | apsw.SQLITE_OPEN_NOFOLLOW)
+        return reader(place.path)
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_NOFOLLOW
+    return apsw.Connection(str(place.path), flags=flags)
 
 
 def _as_json(_cursor: apsw.Cursor, _number: int, value: Any) -> str:

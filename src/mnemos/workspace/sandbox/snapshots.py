@@ -16,6 +16,7 @@ from mnemos.workspace import limits
 from mnemos.workspace.names import SUFFIX, snapshots_of
 from mnemos.workspace.sandbox.database import Database
 from mnemos.workspace.sandbox.failures import Failure
+from mnemos.workspace.sandbox.reading import reader
 
 _UNFINISHED = ".unfinished"
 _A_STEP = 2_000
@@ -81,7 +82,3 @@ def transfer(source: apsw.Connection, target: apsw.Connection, wait: Callable[[f
                 backup.step(_A_STEP)
             except apsw.BusyError:
                 wait(0.005)
-
-
-def reader(path: Path) -> apsw.Connection:
-    return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW)

@@ -14,6 +14,7 @@ from mnemos.workspace.names import SUFFIX
 from mnemos.workspace.sandbox import snapshots
 from mnemos.workspace.sandbox.database import Clockwork, Database, Place
 from mnemos.workspace.sandbox.failures import Failure
+from mnemos.workspace.sandbox.reading import reader
 
 _CHECKED_ROWS = 5
 
@@ -36,7 +37,7 @@ def restore(place: Place, wanted: str | None, clock: Clockwork) -> dict[str, Any
     """Put a snapshot in the place of the contents, which become a snapshot themselves."""
     snapshot = _wanted(place.path, wanted)
     # Opened before the contents become a snapshot, for which the oldest has to go.
-    with closing(snapshots.reader(snapshot)) as source:
+    with closing(reader(snapshot)) as source:
         source.execute("BEGIN; SELECT count(*) FROM sqlite_schema").get  # noqa: B018
         former = _kept(place, clock)
         with closing(_plain(place.path)) as target:
