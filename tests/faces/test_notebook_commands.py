@@ -142,10 +142,21 @@ def test_what_an_editor_leaves_that_cannot_be_kept_changes_nothing(
     file: Path, editor: Path, script: str
 ) -> None:
     editor.write_text(f"#!/bin/sh\n{script}\n")
-    seen = at_a_terminal("notebook", "edit", "memory", home=file.parents[1])
+    seen = at_a_terminal("notebook", "edit", "memory", home=file.parents[1], typed="n\n")
     assert seen.code not in (0, None)
     assert "Traceback" not in seen.screen
     assert file.read_text() == "one\n§\ntwo"
+
+
+def test_what_was_written_and_refused_can_be_edited_again(file: Path, editor: Path) -> None:
+    editor.write_text(
+        f'#!/bin/sh\nif grep -q Ignore "$1"; then sed -i "s/^Ignore.*/three/" "$1"; exit; fi\n'
+        f'printf "§\n{ORDER}\n" >> "$1"\n'
+    )
+    seen = at_a_terminal("notebook", "edit", "memory", home=file.parents[1], typed="\n")
+    assert "Edit it again?" in seen.screen
+    assert seen.code == 0
+    assert file.read_text() == "one\n§\ntwo\n§\nthree"
 
 
 def test_an_editor_that_is_not_there_is_told(

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 import click
 import msgspec
 
-from mnemos.errors import InvalidInput, NotFound, Refused, StorageError
+from mnemos.errors import InvalidInput, NotFound, Refused, StorageError, TooLarge
 from mnemos.faces.cli.output import show
 from mnemos.faces.cli.parameters import parameters_of
 from mnemos.faces.cli.plain import plain
@@ -103,13 +103,17 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
         with chosen.memory(files="/") as memory:
             if not operation.traits.begins:
                 _check_home(memory)
-            if is_terminal(sys.stdin) and not chosen.json:
-                request = _edited(_answered(request, memory), memory)
-            if operation.traits.destructive and not yes and not memory.settings.disabled:
-                _ask(request, memory)
-            if watched:
-                return watch(memory, entry.name, request, as_json=chosen.json)
-            return show(memory, entry.name, request, as_json=chosen.json)
+
+            def carry_out(request: Operation) -> int:
+                if operation.traits.destructive and not yes and not memory.settings.disabled:
+                    _ask(request, memory)
+                if watched:
+                    return watch(memory, entry.name, request, as_json=chosen.json)
+                return show(memory, entry.name, request, as_json=chosen.json)
+
+            if not is_terminal(sys.stdin) or chosen.json:
+                return carry_out(request)
+            return _edited(_answered(request, memory), memory, carry_out)
 
     return invoke
 
@@ -157,21 +161,36 @@ def _answered(request: Operation, memory: Memory) -> Operation:
     return request.answered(answers)
 
 
-def _edited(request: Operation, memory: Memory) -> Operation:
-    """The request with the text that the person at the terminal edits, where none was given."""
+def _edited(request: Operation, memory: Memory, carry_out: Callable[[Operation], int]) -> int:
+    """Carry the request out with the text that the person at the terminal edits, where none was given.
+
+    What is refused may be edited again: it would be lost otherwise.
+    """
     field = request.traits.edited
     if not field or getattr(request, field) is not None:
-        return request
+        return carry_out(request)
     draft = request.draft(memory)
+    text = _left_by_editor(draft)
+    while True:
+        # An editor is open for minutes, and others write meanwhile.
+        merged = request.merged(text, draft, request.draft(memory))
+        try:
+            return carry_out(msgspec.structs.replace(request, **{field: merged}))
+        except (InvalidInput, TooLarge, Refused) as exc:
+            click.echo(plain(f"mnemos: {exc}"), err=True)
+            if not click.confirm("Edit it again?", default=True, err=True):
+                raise Refused("the answer was no; nothing was changed") from exc
+        text = _left_by_editor(text)
+
+
+def _left_by_editor(draft: str) -> str:
     try:
         text = click.edit(draft, extension=".md")
     except (UnicodeDecodeError, OSError) as exc:
         raise InvalidInput(f"what the editor left cannot be read: {exc}; nothing was changed") from exc
     if text is None:
         raise Refused("the text was left as it was; nothing was changed")
-    # An editor is open for minutes, and others write meanwhile.
-    text = request.merged(text, draft, request.draft(memory))
-    return msgspec.structs.replace(request, **{field: text})
+    return text
 
 
 def _read_stdin(operation: type[Operation], arguments: dict[str, Any]) -> None:
