@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 from unicodedata import category
 
@@ -68,6 +69,23 @@ def moment(label: str, value: Any) -> float:
     if not abs(value) < LAST_MOMENT:
         raise InvalidInput(f"{label} is {value!r}; use Unix seconds (are these milliseconds?)")
     return float(value)
+
+
+def span(since: Any, until: Any) -> tuple[float | None, float | None]:
+    """The bounds of a filter by time, either of which may be open."""
+    start, end = optional_moment("since", since), optional_moment("until", until)
+    if start is not None and end is not None and start >= end:
+        raise InvalidInput(
+            f"since ({_read(start)}) is not before until ({_read(end)}), itself not included; use a later one"
+        )
+    return start, end
+
+
+def _read(at: float) -> str:
+    try:
+        return datetime.fromtimestamp(at, UTC).isoformat(" ", "seconds").removesuffix("+00:00") + " UTC"
+    except (OverflowError, ValueError, OSError):
+        return f"{at:.0f}"
 
 
 def optional_moment(label: str, value: Any) -> float | None:

@@ -18,7 +18,7 @@ from mnemos.errors import (
 )
 from mnemos.facts import undo as undo_facts
 from mnemos.home import IN_MEMORY, path_of
-from mnemos.inputs import names, optional_moment, whole
+from mnemos.inputs import names, optional_moment, span, whole
 from mnemos.notebook import undo as undo_notes
 from mnemos.notebook.model import Book
 from mnemos.operations import registry
@@ -97,12 +97,13 @@ class Memory(Parts):
         self._feed_templates()
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_HITS:
             raise InvalidInput(f"limit is {limit!r}; use 1 to {MOST_HITS}")
+        start, end = span(since, until)
         filters = Filters(
             sources=names("source", source),
             session_ids=names("session_ids", session_ids),
             exclude_session_ids=names("exclude_session_ids", exclude_session_ids) or (),
-            since=optional_moment("since", since),
-            until=optional_moment("until", until),
+            since=start,
+            until=end,
         )
         return self.recaller.recall(
             query,

@@ -7,7 +7,7 @@ from functools import partial
 from typing import IO, Any
 
 from mnemos.errors import InvalidInput, NotFound
-from mnemos.inputs import can_be_name, name, names, optional_moment, optional_name, whole
+from mnemos.inputs import can_be_name, name, names, optional_name, span, whole
 from mnemos.sessions import discovery, lineage, search, transcripts, undo
 from mnemos.sessions.model import calls_without_arguments, dumped, session_dict
 from mnemos.sessions.model import message_id as as_message_id
@@ -320,11 +320,12 @@ class Sessions(Recording):
         since: float | None,
         until: float | None,
     ) -> Filters:
+        start, end = span(since, until)
         return Filters(
             sources=names("source", sources),
             roles=names("role_filter", roles),
             session_ids=names("session_ids", session_ids),
             exclude_session_ids=names("exclude_session_ids", exclude_session_ids) or (),
-            since=optional_moment("since", since),
-            until=optional_moment("until", until),
+            since=start,
+            until=end,
         )

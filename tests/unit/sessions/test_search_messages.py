@@ -207,6 +207,8 @@ def test_filters_by_time_and_order(db: SessionDB) -> None:
         {"offset": -1},
         {"offset": 1.5},
         {"since": "yesterday"},
+        {"since": 20.0, "until": 20.0},
+        {"since": 1e11, "until": 5},
         {"until": float("nan")},
         {"source_filter": [1]},
         {"role_filter": 5},
