@@ -175,15 +175,15 @@ def test_an_export_that_fails_leaves_no_file_that_looks_like_one(
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize(
-    "asked", [("sessions", "list"), ("sessions", "list", "--json"), ("sessions", "export", "-")]
+    "asked",
+    [("sessions", "list"), ("sessions", "list", "--json"), ("sessions", "export", "-"), ("--version",)],
 )
 def test_an_answer_for_which_no_room_is_left_is_a_failure_told_in_one_line(
     shop: Path, asked: tuple[str, ...]
 ) -> None:
+    home = {**os.environ, "MNEMOS_HOME": str(shop)}
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [*PROGRAM, *asked, "--home", str(shop)], stdout=full, stderr=subprocess.PIPE, check=False
-        )
+        done = subprocess.run([*PROGRAM, *asked], env=home, stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 5
     assert done.stderr.count(b"\n") == 1
 

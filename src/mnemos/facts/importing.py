@@ -82,6 +82,9 @@ def _close(tx: Writes, scopes: Sequence[int], at: float) -> None:
 
 def _read(fact: HermesFact, there: frozenset[str], redact: Redact, report: Report) -> _Incoming | None:
     """A fact made sound: what hermes-memory let into targets and labels is no part of a name."""
+    if redact(fact.target) != fact.target or (fact.scope and redact(fact.scope) != fact.scope):
+        report.refused.append(f"{fact.id}: its target or scope holds a secret")
+        return None
     try:
         target = checked_target(visible(fact.target))
         label = None if fact.scope is None else checked_label(visible(fact.scope)[:MAX_LABEL])

@@ -9,8 +9,7 @@ from mnemos import __version__
 
 def main() -> None:
     """Run the command line. ``--version`` answers before anything is imported, hooks run without click."""
-    if sys.argv[1:] == ["--version"]:
-        sys.stdout.write(f"mnemos {__version__}\n")
+    if sys.argv[1:] == ["--version"] and _is_told_the_version():
         return
     if sys.argv[1:2] == ["hook"] and _is_run_by_a_program(sys.argv[2:]):
         from mnemos.integrations.claude_code import hook
@@ -20,6 +19,15 @@ def main() -> None:
     from mnemos.faces.cli.app import run
 
     sys.exit(run())
+
+
+def _is_told_the_version() -> bool:
+    """False where nothing can be written: what is done about that, the whole program knows."""
+    try:
+        print(f"mnemos {__version__}", flush=True)
+    except OSError:
+        return False
+    return True
 
 
 def _is_run_by_a_program(arguments: list[str]) -> bool:
