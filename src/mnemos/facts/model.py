@@ -139,7 +139,9 @@ def number_of(ref: str) -> int:
     """The number in an id such as ``f12``; what is none raises NotFound."""
     digits = ref.removeprefix("fact:").removeprefix("f") if isinstance(ref, str) else ""
     if not (digits.isascii() and digits.isdecimal() and len(digits) < 18):
-        raise NotFound(f"{ref!r} is no id of a fact; ids look like f12, and memory_search names them")
+        raise NotFound(
+            f"{ref!r} is no id of a fact; ids look like f12, and the tool memory_search names them"
+        )
     return int(digits)
 
 

@@ -149,7 +149,7 @@ class Reading:
             if not tx.facts.history(key, scope_id=at, as_of=None, limit=1, before=None):
                 where = f" in {scope}" if scope is not None else ""
                 raise NotFound(
-                    f"nothing was ever said on {target!r}{where}; memory_search finds facts by words"
+                    f"nothing was ever said on {target!r}{where}; the tool memory_search finds facts by words"
                 )
             return tx.facts.history(key, scope_id=at, as_of=moment, limit=most, before=None)
 

@@ -118,7 +118,7 @@ def check_limit(before: Sequence[str], after: list[str], book: Book, limit: int)
     raise TooLarge(
         f"{book.filename} holds {former:,} of {limit:,} characters and {too_many}. "
         "Shorten it, replace or remove an entry in the same call (operations), or move facts out with "
-        "memory_optimize. Entries: " + "; ".join(map(_preview, before))
+        "the tool memory_optimize. Entries: " + "; ".join(map(_preview, before))
     )
 
 

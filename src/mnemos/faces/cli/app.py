@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -200,8 +201,14 @@ def _told(exc: MnemosError, *, as_json: bool) -> int:
     if as_json:
         _tell_json(exc.code, str(exc))
     else:
-        click.echo(f"mnemos: {plain(str(exc))}", err=True)
+        click.echo(f"mnemos: {plain(_as_typed(str(exc)))}", err=True)
     return exit_code(exc)
+
+
+def _as_typed(message: str) -> str:
+    """Tools by the commands that do the same: errors are worded for an agent, and a person reads this."""
+    commands = {entry.name: f"`mnemos {entry.command}`" for entry in ENTRIES}
+    return re.sub(r"the tool (\w+)", lambda tool: commands.get(tool[1], tool[0]), message)
 
 
 def _tell_json(code: str, message: str) -> None:

@@ -209,7 +209,7 @@ class Guard:
 _ATTACH = (
     "ATTACH reaches other files and is not available here: pass the name of another database of the "
     "workspace "
-    "as database, and carry rows over with sqlite_export and sqlite_import"
+    "as database, and carry rows over with the tool sqlite_export and the tool sqlite_import"
 )
 VACUUM = "VACUUM is not available here: `mnemos workspace compact` gives unused space back"
 _UNKNOWN = {apsw.SQLITE_DETACH: "DETACH is not available here: nothing is attached"}
