@@ -33,6 +33,8 @@ from benchmarks.report import Options, Result, Table, ratio
 
 WRITERS = 4
 BATCH = 50
+# Long enough that Mnemos no longer lets the burst pass, and builds its index beside.
+LONG = 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ CASES = (
     # hermes commits with an fsync each time and offers nothing else.
     Case(HERMES, "full"),
 )
+LONG_CASES = (Case(MNEMOS, "normal"), Case(RAW, "normal"), Case(RAW_FTS, "normal"))
 CONCURRENT_CASES = (Case(MNEMOS, "normal"), Case(RAW, "normal"), Case(HERMES, "full"))
 
 # What one round of one case measured, in microseconds per message unless it says otherwise.
@@ -67,17 +70,22 @@ def run(options: Options) -> Result:
     missing = dict(field.missing)
     single = _measure(cases, options, missing, batch=1)
     batched = _measure(cases, options, missing, batch=BATCH)
+    lasting = _measure(
+        [case for case in LONG_CASES if case.contender in field], options, missing, batch=1, count=LONG
+    )
     together = _measure_together(field, options)
     return Result(
         name="append",
         tables=[
             _table("One message a call", single, "p50 and p99 are per call."),
             _table(f"{BATCH} messages a call", batched, f"p50 and p99 are per call of {BATCH}."),
+            _table(f"{LONG:,} messages without a pause", lasting, "p50 and p99 are per call."),
             _concurrent_table(together),
         ],
         figures={
             "single": _figures(single),
             f"batch_{BATCH}": _figures(batched),
+            "long": _figures(lasting),
             f"processes_{WRITERS}": together,
         },
         versions=field.versions,
@@ -86,7 +94,12 @@ def run(options: Options) -> Result:
 
 
 def _measure(
-    cases: Sequence[Case], options: Options, missing: dict[str, str], *, batch: int
+    cases: Sequence[Case],
+    options: Options,
+    missing: dict[str, str],
+    *,
+    batch: int,
+    count: int | None = None,
 ) -> dict[Case, list[Round]]:
     """Every case once per round, in turn, each on a new file; one that fails is left out."""
     rounds: dict[Case, list[Round]] = {case: [] for case in cases}
@@ -98,16 +111,16 @@ def _measure(
                 if case not in rounds:
                     continue
                 path = folder / f"{cases.index(case)}-{batch}-{number}.db"
+                several = _count(case, options) if count is None or options.quick else count
                 try:
-                    rounds[case].append(_one_round(case, child, path, options, batch))
+                    rounds[case].append(_one_round(case, child, path, several, batch))
                 except (CallError, PeerError) as error:
                     missing[f"{case.label}, {batch} a call"] = str(error)
                     del rounds[case]
     return rounds
 
 
-def _one_round(case: Case, child: Child, path: Path, options: Options, batch: int) -> Round:
-    count = _count(case, options)
+def _one_round(case: Case, child: Child, path: Path, count: int, batch: int) -> Round:
     child.ask(
         "prepare_append",
         path=str(path),
