@@ -119,7 +119,7 @@ def test_words_besides_the_text_and_groups_are_mended_with_the_index(opens: Open
     put(storage, "fact", "b", "other", also="configuration", group="else")
     passage = find(storage, "fact", "a")
     assert passage is not None
-    storage.write(lambda tx: tx.connection.execute(index.SQL.remove, passage_row(passage)))  # type: ignore[attr-defined]
+    storage.write(lambda tx: tx.connection.execute(index.SQL.remove_other, passage_row(passage)))  # type: ignore[attr-defined]
     assert complaints(storage) == ["index"]
     list(storage.examine(repair=True))
     assert complaints(storage) == []
@@ -159,6 +159,8 @@ def second_schema(opens: Opens, monkeypatch: pytest.MonkeyPatch) -> tuple[list[i
     with monkeypatch.context() as former:
         former.setattr(schema, "_FILES", schema._FILES[:2])
         former.setattr(schema, "VERSION", 2)
+        # Messages were in the index in the order of their ids.
+        former.setattr(index.SQL, "add", index.SQL.add_other)
         storage = opens()
         ids = tell(storage, "s", *(f"parrot number{n} " + "y" * 80 for n in range(300)))
 
@@ -170,7 +172,7 @@ def second_schema(opens: Opens, monkeypatch: pytest.MonkeyPatch) -> tuple[list[i
                 (own, NOW, "green parrot"),
             )
             passage = Passage(own, "note", "n1", None, None, NOW, True, "green parrot")
-            tx.connection.execute(index.SQL.add, passage_row(passage))
+            tx.connection.execute(index.SQL.add_other, passage_row(passage))
             return int(own)
 
         own = storage.write(work)

@@ -116,7 +116,7 @@ def test_an_index_that_lacks_a_passage_is_reported_and_repaired(opens: Opens) ->
     settle(storage)
     passage = find(storage, "fact", "a")
     assert passage is not None
-    storage.write(lambda tx: tx.connection.execute(index.SQL.remove, passage_row(passage)))  # type: ignore[attr-defined]
+    storage.write(lambda tx: tx.connection.execute(index.SQL.remove_other, passage_row(passage)))  # type: ignore[attr-defined]
     assert best(storage, "green") == []
     assert complaints(storage) == ["index"]
     assert complaints(storage) == ["index"], "looking repairs nothing"

@@ -83,3 +83,13 @@ def test_a_search_finds_the_same_at_every_step_of_the_index(
         steps += 1
     assert steps > 5
     assert storage.usage().pending == 0
+
+
+def test_a_step_is_written_as_one_piece(storage: SqliteStorage) -> None:
+    """FTS5 begins a new piece whenever a row comes before the one that it was given last."""
+    tell(storage, "s", *(f"parrot number{n}" for n in range(200)))
+    settle(storage)
+    pieces = storage.read(
+        lambda tx: tx.connection.execute("SELECT count(DISTINCT segid) FROM messages_fts_idx").get  # type: ignore[attr-defined]
+    )
+    assert pieces == 1

@@ -101,7 +101,7 @@ def write(connection: apsw.Connection, space: Space, step: Step) -> bool:
     """Write a prepared step inside the caller's transaction; False when it no longer fits."""
     if not _still_fits(state_of(connection, space), step.state):
         return False
-    connection.executemany(SQL.add, step.rows)
+    connection.executemany(SQL.add, reversed(step.rows))
     connection.executemany(SQL.add_week, [(space.id, week) for week in sorted(step.weeks)])
     connection.execute(SQL.mark_indexed, (step.mark, space.id))
     return True
@@ -130,7 +130,8 @@ def pending(connection: apsw.Connection, space: Space, state: State) -> Iterator
 def remove(connection: apsw.Connection, space: Space, item: Indexable, documents: Documents) -> None:
     """Take a message out of the index, inside the caller's transaction, before its text changes."""
     indexed = state_of(connection, space).indexed
-    connection.executemany(SQL.remove, [row for row in index_rows(item, documents) if row[0] <= indexed])
+    there = [row for row in index_rows(item, documents) if row[0] <= indexed]
+    connection.executemany(SQL.remove, reversed(there))
 
 
 class Tail:

@@ -231,7 +231,7 @@ class SqlitePassageReads:
             match = scope.match(plan)
             if kinds is not None:
                 match = f"({match}) AND {any_tag(kind_tag(kind) for kind in kinds)}"
-            sql = SQL.seeds if scope.is_timeless else SQL.seeds_of_passages
+            sql = SQL.seeds_of_others if scope.is_timeless else SQL.seeds_of_passages
             found |= dict(rows(self._connection, sql, asked | {"match": match}))
             if len(found) >= limit:
                 break
@@ -278,7 +278,7 @@ class SqlitePassageWrites(SqlitePassageReads):
         passage = Passage(number, kind, ref, session_id, speaker, at, live, text, also, group)
         row = (number, kind, ref, session_id, speaker, at, live, text, also or None, group)
         self._connection.execute(SQL.put, row)
-        self._connection.execute(index.SQL.add, passage_row(passage))
+        self._connection.execute(index.SQL.add_other, passage_row(passage))
         return number
 
     def outdate(self, kind: str, ref: str) -> bool:
@@ -290,7 +290,7 @@ class SqlitePassageWrites(SqlitePassageReads):
         found = self.find(kind, ref)
         if found is None:
             return False
-        self._connection.execute(index.SQL.remove, passage_row(found))
+        self._connection.execute(index.SQL.remove_other, passage_row(found))
         # Vectors that somebody is making of it now must not be stored.
         self._connection.execute(SESSIONS_SQL.count_removal, (self._space.id,))
         vectors.erase(self._connection, self._space, found.id, 1, vectors.PASSAGES)
@@ -302,7 +302,8 @@ def begin_index_again(connection: apsw.Connection) -> None:
     """Clear the index of all spaces: messages are pending again, other passages are put back at once."""
     connection.execute(index.SQL.clear)
     connection.execute(index.SQL.clear_marks)
-    connection.executemany(index.SQL.add, (passage_row(_passage(row)) for row in rows(connection, SQL.every)))
+    others = (passage_row(_passage(row)) for row in rows(connection, SQL.every))
+    connection.executemany(index.SQL.add_other, others)
 
 
 def _plans(search: Search, clauses: Sequence[Clause], counts: Sequence[int], most: int) -> list[Plan]:

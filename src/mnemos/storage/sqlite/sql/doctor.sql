@@ -20,14 +20,15 @@ SELECT count(*)
 FROM messages
 WHERE session NOT IN (SELECT key FROM sessions)
 
--- Messages that should be in the index and are not. A long message has rows under the ids after its own.
+-- Messages that should be in the index and are not. A long message has rows under the ids after its own. How
+-- rows stand for ids, index.sql tells.
 -- name: unindexed
 SELECT count(*)
 FROM messages AS m
 JOIN spaces AS p ON p.id = m.id >> 32
 WHERE m.id <= p.indexed
     AND m.forgotten_at IS NULL
-    AND m.id NOT IN (SELECT id FROM messages_fts_docsize)
+    AND ((m.id >> 32) << 33) + (1 << 31) - m.id NOT IN (SELECT id FROM messages_fts_docsize)
 
 -- name: unindexed_passages
 SELECT count(*)
@@ -36,7 +37,10 @@ WHERE id NOT IN (SELECT id FROM messages_fts_docsize)
 
 -- name: stale
 SELECT count(*)
-FROM messages_fts_docsize AS d
+FROM (
+    SELECT iif(id & (1 << 31), id, ((id >> 32) << 33) + (1 << 31) - id) AS id
+    FROM messages_fts_docsize
+) AS d
 WHERE d.id NOT IN (SELECT p.id FROM passages AS p)
     AND NOT EXISTS (
         SELECT 1

@@ -27,7 +27,7 @@ LIMIT ?
 SELECT *
 FROM message_rows AS m
 WHERE m.session = ?
-ORDER BY m.id
+ORDER BY m.id DESC
 LIMIT ?
 
 -- name: message_of_id
@@ -35,11 +35,21 @@ SELECT *
 FROM message_rows AS m
 WHERE m.id = ?
 
+-- The rows of a space's messages are in reverse: the sum of a row and its id is that of the first and the last id.
+-- FTS5 wants rows in ascending order, so the last message comes first.
 -- name: add
+INSERT INTO messages_fts (rowid, said, tool, beside, tags)
+VALUES (((?1 >> 32) << 33) + (1 << 31) - ?1, ?2, ?3, ?4, ?5)
+
+-- name: remove
+INSERT INTO messages_fts (messages_fts, rowid, said, tool, beside, tags)
+VALUES ('delete', ((?1 >> 32) << 33) + (1 << 31) - ?1, ?2, ?3, ?4, ?5)
+
+-- name: add_other
 INSERT INTO messages_fts (rowid, said, tool, beside, tags)
 VALUES (?, ?, ?, ?, ?)
 
--- name: remove
+-- name: remove_other
 INSERT INTO messages_fts (messages_fts, rowid, said, tool, beside, tags)
 VALUES ('delete', ?, ?, ?, ?, ?)
 

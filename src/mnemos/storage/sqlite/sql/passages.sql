@@ -1,5 +1,19 @@
 -- Rows of the index that have the words, the best of the newest; a row of a long message stands for it.
+-- Those of messages are in reverse, as in search.sql; those of other passages are not.
 -- name: seeds
+SELECT r, s
+FROM (
+    SELECT :first + :last - rowid AS r, seed(messages_fts) AS s
+    FROM messages_fts
+    WHERE messages_fts MATCH :match
+        AND rowid BETWEEN :first AND :last
+    ORDER BY rowid
+    LIMIT :cap
+)
+ORDER BY s DESC, r DESC
+LIMIT :limit
+
+-- name: seeds_of_others
 SELECT r, s
 FROM (
     SELECT rowid AS r, seed(messages_fts) AS s
@@ -22,16 +36,16 @@ LIMIT :limit
 -- name: seeds_between
 SELECT r, s
 FROM (
-    SELECT f.rowid AS r, seed(messages_fts) AS s
+    SELECT :first + :last - f.rowid AS r, seed(messages_fts) AS s
     FROM messages_fts AS f
     WHERE f.messages_fts MATCH :match
         AND f.rowid BETWEEN :first AND :last
         AND (
             SELECT m.timestamp >= :since AND m.timestamp < :until
             FROM messages AS m
-            WHERE m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= f.rowid)
+            WHERE m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= :first + :last - f.rowid)
         )
-    ORDER BY f.rowid DESC
+    ORDER BY f.rowid
     LIMIT :cap
 )
 ORDER BY s DESC, r DESC

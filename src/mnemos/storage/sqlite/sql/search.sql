@@ -1,13 +1,16 @@
+-- The index has the messages of a space in reverse, the last id first: FTS5 goes through its lists upwards in
+-- two thirds of the time that it takes downwards, and the newest messages are wanted first.
+
 -- How many messages of the space fulfil one clause, counted to a cap, and the oldest id counted:
 -- from the newest back, so that the density of a common word can be estimated.
 -- name: count_matches
 SELECT count(*), min(r)
 FROM (
-    SELECT rowid AS r
+    SELECT :first + :last - rowid AS r
     FROM messages_fts
     WHERE messages_fts MATCH :match
         AND rowid BETWEEN :first AND :last
-    ORDER BY rowid DESC
+    ORDER BY rowid
     LIMIT :cap
 )
 
@@ -22,11 +25,11 @@ SELECT (SELECT max(m.id) FROM messages AS m WHERE m.id <= r), s
 FROM (
     SELECT r, s
     FROM (
-        SELECT rowid AS r, score(messages_fts) AS s
+        SELECT :first + :last - rowid AS r, score(messages_fts) AS s
         FROM messages_fts
         WHERE messages_fts MATCH :match
             AND rowid BETWEEN :first AND :last
-        ORDER BY rowid DESC
+        ORDER BY rowid
         LIMIT :cap
     )
     ORDER BY s DESC, r DESC
@@ -38,11 +41,11 @@ SELECT (SELECT max(m.id) FROM messages AS m WHERE m.id <= r), s
 FROM (
     SELECT r, s
     FROM (
-        SELECT rowid AS r, score_all(messages_fts) AS s
+        SELECT :first + :last - rowid AS r, score_all(messages_fts) AS s
         FROM messages_fts
         WHERE messages_fts MATCH :match
             AND rowid BETWEEN :first AND :last
-        ORDER BY rowid DESC
+        ORDER BY rowid
         LIMIT :cap
     )
     ORDER BY s DESC, r DESC
@@ -73,18 +76,18 @@ FROM (
 SELECT message, s
 FROM (
     SELECT
-        f.rowid AS r,
+        :first + :last - f.rowid AS r,
         score(messages_fts) AS s,
-        (SELECT max(o.id) FROM messages AS o WHERE o.id <= f.rowid) AS message
+        (SELECT max(o.id) FROM messages AS o WHERE o.id <= :first + :last - f.rowid) AS message
     FROM messages_fts AS f
     WHERE f.messages_fts MATCH :match
         AND f.rowid BETWEEN :first AND :last
         AND (
             SELECT m.timestamp >= :since AND m.timestamp < :until
             FROM messages AS m
-            WHERE m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= f.rowid)
+            WHERE m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= :first + :last - f.rowid)
         )
-    ORDER BY f.rowid DESC
+    ORDER BY f.rowid
     LIMIT :cap
 )
 ORDER BY s DESC, r DESC
@@ -108,7 +111,7 @@ FROM (
 -- name: in_time
 SELECT m.id, m.timestamp, f.s
 FROM (
-    SELECT rowid AS r, score(messages_fts) AS s
+    SELECT :first + :last - rowid AS r, score(messages_fts) AS s
     FROM messages_fts
     WHERE messages_fts MATCH :match
         AND rowid BETWEEN :first AND :last
