@@ -36,11 +36,11 @@ MIXED = (
     *("paraphrases-tune", "paraphrases-more", "paraphrases-wider", "paraphrases-check"),
 )
 VOICES = (
-    ("agents", "office", "steer", "terse"),
-    ("home", "ops", "plain", "shapes", "slang"),
-    ("coding", "indirect", "service", "voices"),
-    ("formal", "kinds", "notebook", "tongues"),
-    ("guard", "long", "pairs", "security"),
+    ("agents", "office", "release", "steer", "terse", "web"),
+    ("behind", "home", "ops", "plain", "repo", "shapes", "slang"),
+    ("coding", "indirect", "mail", "service", "voices"),
+    ("formal", "kinds", "memory", "notebook", "tongues"),
+    ("guard", "long", "pairs", "security", "talk"),
 )
 """Files of one voice each, by the fold that they are left out in."""
 FOLD_OF = {f"paraphrases-{name}": fold for fold, names in enumerate(VOICES) for name in names}
