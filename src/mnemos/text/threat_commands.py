@@ -1,6 +1,7 @@
-"""Commands that carry secrets out of the machine, let somebody in, or destroy what is there.
+"""Commands that carry secrets out of the machine, and orders in words to do the same with a file.
 
-A command is judged by what it sends and where: ``curl -d @.env https://…`` sends a file of secrets, while
+Judged is what is sent and where it goes, each by itself: a store (``threat_stores``), a way out, and
+something that leads from one to the other. ``curl -d @.env https://…`` sends a file of secrets, while
 ``curl -H "Authorization: Bearer $TOKEN"`` shows a key to the service it belongs to. A key that is used
 (``ssh -i``, ``--netrc-file``, ``source .env``) is not sent.
 """
@@ -10,322 +11,287 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
-from mnemos.text.threat_context import is_mentioned, is_negated
+from mnemos.text.threat_context import is_negated
+from mnemos.text.threat_forms import Forms, Seen, Span
+from mnemos.text.threat_machine import is_harmless, line_of, machine
+from mnemos.text.threat_stores import (
+    NUMBERS,
+    PRIVATE_NET,
+    SHADY,
+    Kept,
+    Store,
+    goes_home,
+    hosts,
+    is_own,
+    stores,
+)
 
 Find = tuple[str, str, int, int]
 """The kind, the reason, where it starts, and where it ends."""
 
-_CARRIES: Final = "carries secrets out of the machine"
+CARRIES: Final = "carries secrets out of the machine"
 
-# --- what is sent -----------------------------------------------------------------------------------
+# --- ways out ---------------------------------------------------------------------------------------
 
-_FILE: Final = (
-    r"(?P<file>(?:[~$][\w{}]*|\.{1,2}|/[\w./-]{0,40}|@)?/?(?<!\w)(?:\.ssh/(?!\w+\.pub|config\b|known_hosts"
-    r"|authorized_keys)[\w.*-]*|\.ssh\b(?!/)|\.aws\b(?:/\w*)?|\.env(?:\.(?!example|sample|template"
-    r"|dist)\w+)?\b(?!\.)|\.netrc\b|\.npmrc\b|\.pypirc\b|\.git-credentials\b|\.kube/config\b|\.gnupg\b"
-    r"|\.bash_history\b|\.zsh_history\b|\.docker/config\.json|\.config/(?:gh/\w+|gcloud\b)|\.azure\b"
-    r"|etc/(?:passwd|shadow)\b|id_(?:rsa|ed25519|ecdsa|dsa)\b(?!\.pub)|id_\*|wallet\.dat|cookies\.sqlite"
-    r"|login\.keychain\S*|secrets?\.(?:json|ya?ml|toml|env|txt)\b|credentials(?:\.\w+|\b(?=[\"'`\s]))"
-    r"|memories/\w+\.md|memory\.md\b|user\.md\b|\.hermes/\S+|\.mnemos/\S+|\*\.pem\b|\*\.key\b"
-    r"|(?<=~/)documents\b|(?<=\$home/)documents\b))"
-)
-_EVERYTHING: Final = (
-    r"(?P<all>(?:^|[\s;&|(`$])(?:printenv|env|set|export -p|declare -x|history)\s?(?:\||>|\)|`)|\$\((?:env"
-    r"|printenv|set|history)\b|\bprintenv\b|<\(env\)|get-childitem env|\bdir env:|\bkubectl get secrets?\b"
-    r"|json\.dumps\(dict\(os\.environ|os\.environ(?!\[|\.get|\.pop|\.setdefault)|process\.env(?![.\[\w])"
-    r"|/proc/(?:self|\d+)/environ)"
-)
-_VALUE: Final = (
-    r"(?P<value>\$\{?(?:env:)?\w*(?:api_?key|token|secret|passw(?:or)?d|credentials?|private_?key"
-    r"|access_?key(?:_id)?)\w*\}?|os\.environ(?:\[|\.get\()[\"']?\w*(?:key|token|secret|passw)\w*"
-    r"|process\.env\.\w*(?:key|token|secret|passw)\w*)"
-)
-_PRIVATE: Final = re.compile(f"{_FILE}|{_EVERYTHING}|{_VALUE}")
-_USED: Final = re.compile(
-    r"(?:\bsource|(?:^|\s)\.|\s-[io]|\bidentityfile|--(?:identity|env-file|netrc-file|key|cert|cacert|config"
-    r"|kubeconfig|identity-file|from-env-file|exclude))[ =][\"']?\S{0,30}$"
-)
-
-# --- where it goes ----------------------------------------------------------------------------------
-
-_SINK: Final = re.compile(
-    r"(?P<web>\bcurl(?:\.exe)?(?=\s)|\bwget(?=\s)|\bhttp(?:ie)? (?:post|put)\b|\bxh (?:post|put)\b"
-    r"|\binvoke-(?:webrequest|restmethod)\b|\biwr\b|\birm\b)|(?P<raw>\b(?:nc|ncat|netcat|socat"
-    r"|telnet)\b(?= -?\S)|/dev/(?:tcp|udp)/)|(?P<ssh>(?<=\| )ssh(?=\s))"
-    r"|(?P<code>\brequire\([\"']https?[\"']\)\.(?:get|request|post)|\b(?:requests|httpx|axios|urllib\.request"
-    r"|session|client|http|aiohttp)\.(?:post|put|request|urlopen|get)\s?\(|\bfetch\s?\(|\burlopen\s?\("
-    r"|xmlhttprequest|sendbeacon\s?\()|(?P<copy>\b(?:scp|rsync|sftp|rclone|ftp|lftp|aws s3 (?:cp|sync)"
-    r"|gsutil cp)\b)|(?P<mail>\b(?:mail|mailx|mutt|sendmail|swaks)\b(?= -|\s\S+@)|\bgh gist create\b"
-    r"|\bpastebinit\b|\|\s?(?:pastebin|termbin|sprunge))|(?P<dns>\b(?:nslookup|dig|host|ping)\b)"
-)
+_WEB: Final = Forms(r"""
+\b(?:curl|curl\.exe|wget)(?=\s)
+\b(?:http|https|httpie|xh) (?:post|put)\b
+\b(?:invoke-webrequest|invoke-restmethod|iwr|irm|start-bitstransfer)\b
+""")
+_RAW: Final = Forms(r"""
+\b(?:nc|ncat|netcat|socat|telnet)\b(?= -?\S)
+/dev/(?:tcp|udp)/
+\bopenssl s_client\b
+\b(?:wormhole|croc) send\b
+""")
+_SSH: Final = Forms(r"(?<=\| )ssh(?=\s)")
+_CODE: Final = Forms(r"""
+\brequire\([\"'](?:node:)?https?[\"']\)\.(?:get|request|post)
+\b(?:requests|httpx|axios|urllib\.request|session|client|http|https|aiohttp|got|s3)\.(?:post|put|request
+    |urlopen
+    |get|upload_file|upload)\s?\(
+\b(?:fetch|urlopen|upload_file|sendbeacon)\s?\(
+xmlhttprequest
+\.(?:uploadstring|uploadfile|uploaddata|sendall|sendmail|storbinary)\(
+\bnet::http\.post
+""")
+_COPY: Final = Forms(r"""
+\b(?:scp|rsync|sftp|rclone|ftp|tftp|lftp|ncftpput|smbclient|azcopy|s3cmd put|mc cp|b2 upload-file|ipfs add)\b
+\baws (?:s3 cp|s3 sync|s3 mv|s3api put-object)\b
+\bgsutil (?:-m )?(?:cp|rsync)\b
+\bgcloud storage cp\b
+\baz storage (?:blob|file) upload
+\bhuggingface-cli upload\b
+""")
+_PUBLIC: Final = Forms(r"""
+\b(?:mail|mailx|mutt|sendmail|swaks|msmtp)\b(?= -|\s\S{1,60}@)
+\bsend-mailmessage\b
+\bgh (?:gist create|issue create|issue comment|pr create|pr comment|release upload)\b
+\bglab snippet create\b
+\bpastebinit\b
+\|\s?(?:pastebin|termbin|sprunge)
+""")
+_DNS: Final = Forms(r"\b(?:nslookup|dig|host|ping|resolve-dnsname|gethostbyname)\b")
+_WAYS: Final = (_WEB, _RAW, _SSH, _CODE, _COPY, _PUBLIC, _DNS)
 _WITH_DATA: Final = re.compile(
     r"\s(?:-d|--data(?:-\w+)?|-f|--form(?:-string)?|-t|--upload-file|--json|--post-data|--post-file"
     r"|--body-data|--body-file|-body|-infile|--url-query)[ =@\"'`$]|-x ?(?:post|put)|--request[ =](?:post"
-    r"|put)|--method[ =](?:post|put)|\|\s*(?:curl|wget)\b|-d@|-method (?:post|put)|@-"
+    r"|put)|--method[ =](?:post|put)|\|\s*(?:curl|wget)\b|-d@|-method (?:post|put)|@-|\s<\s?[~$/.\w]"
 )
-_INSERTED: Final = re.compile(r"\$\(|`|@")
+_INSERTED: Final = re.compile(r"\$\(|`|@|<|\+")
 _HEADER: Final = re.compile(
     r"(?:\s-h\b|--header\b|\s-u\b|--user\b|authorization|bearer|x-api-key|headers\s?[=:]"
     r"|auth\s?=)[^|;\n]{0,60}$"
 )
-_SHADY: Final = re.compile(
-    r"webhook\.site|requestbin|pipedream|ngrok|beeceptor|burpcollaborator|\boast\.|oastify|interact\.sh"
-    r"|pastebin|transfer\.sh|file\.io|0x0\.st|termbin|ix\.io|hookbin|requestcatcher|mocky|canarytokens|dnslog"
-    r"|ceye\.|evil|attack|exfil|malicious|hacker|steal|\bc2\b|collect(?:or)?\b|\bdrop\b"
-    r"|//\d{1,3}(?:\.\d{1,3}){3}|\b(?:leak|loot|grab)\w*\.|\.(?:xyz|tk|top|ru|cn)\b|serveo|localtunnel"
-    r"|trycloudflare"
-)
-_PRIVATE_NET: Final = r"(?:10\.|127\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|0\.0)"
-_AT_HOME: Final = re.compile(
-    rf"//(?:localhost|{_PRIVATE_NET}|\[::1\])|\.local\b|\.internal\b|\.lan\b|\.svc\b"
-)
-_NUMBERS: Final = rf"(?!{_PRIVATE_NET})\d{{1,3}}(?:\.\d{{1,3}}){{3}}"
-# A machine by its public address or full name, as scp and rsync write it.
-_ELSEWHERE: Final = re.compile(
-    rf"(?:@|\s)(?:{_NUMBERS}|[\w-]+(?:\.[\w-]+)*\.(?!local\b|lan\b|internal\b|home\b)[a-z]{{2,}}):"
-)
-_BY_NUMBER: Final = re.compile(rf"(?:@|\s){_NUMBERS}\b")
-_KEYS_OR_PAST: Final = re.compile(r"\.ssh|id_\w+|etc/(?:passwd|shadow)|\.aws|\.gnupg|history|memor")
 # Part of the name of a key, and of the hosts it belongs to.
 _VENDORS: Final = dict.fromkeys(
     "anthropic azure cloudflare digitalocean github gitlab google groq linear notion npm openai openrouter"
     " pypi sendgrid slack stripe twilio vercel".split()
 ) | {"gh_": "github", "aws": "amazonaws", "hf_": "hugging", "huggingface": "hugging", "gemini": "google"}
-_HOST: Final = re.compile(r"https?://([^/\s\"'`]+)")
-# One of these stands in every command that is looked for.
-_SIGNS: Final = (
-    *(
-        "curl",
-        "wget",
-        "nc ",
-        "ncat",
-        "netcat",
-        "socat",
-        "telnet",
-        "/dev/tcp",
-        "/dev/udp",
-        "| ssh",
-        "scp",
-        "rsync",
-        "ftp",
-    ),
-    *(
-        "rclone",
-        "s3 ",
-        "gsutil",
-        "mail -",
-        "mailx",
-        "mutt",
-        "swaks",
-        "gist",
-        "pastebin",
-        "termbin",
-        "sprunge",
-    ),
-    *(
-        "nslookup",
-        "dig ",
-        "host $",
-        "ping ",
-        "requests.",
-        "httpx",
-        "http p",
-        "xh p",
-        "axios",
-        "urlopen",
-        "session.p",
-    ),
-    *(
-        "session.g",
-        "client.p",
-        "fetch(",
-        "fetch (",
-        "iwr ",
-        "irm ",
-        "invoke-",
-        "require(",
-        "xmlhttp",
-        "sendbeacon",
-    ),
-    *(
-        "rm -",
-        "--no-pres",
-        ":()",
-        "base64",
-        "eval ",
-        "exec(",
-        "exec:",
-        "powershell",
-        "xxd",
-        "mkfifo",
-        "sh -i",
-    ),
-    *("authorized_keys", "ssh -", "import socket", "dd if", "mkfs"),
-)
+_OWN_COPY: Final = Forms(r"""
+\b(?:our|my|his|her|their|its) own\b
+'s own\b
+\bown (?:server|account|bucket|cloud)\b
+""")
+_BACKUP: Final = Forms(r"\b(?:backup|back-up|nas\b|restic\b|borg\b|sicherung|sauvegarde|respaldo)")
+# The settings of an application go to where it runs.
+_DEPLOYED: Final = re.compile(r":/?(?:srv|opt|var/www|app|etc|home/\w+/app)\b|:\S{0,60}\.env\b")
 
 
 def commands(text: str) -> Iterator[Find]:
-    """Where ``text``, folded, has a command that sends secrets, opens the machine or wipes it."""
-    if not any(map(text.__contains__, _SIGNS)):
+    """Where ``text``, folded, has a command that sends secrets, opens the machine, unguards or wipes it."""
+    seen = Seen(text)
+    yield from _carried(seen)
+    for reason, start, end in machine(seen):
+        yield "command", reason, start, end
+
+
+# So many stretches are looked at closely; no note has more, and a hostile text may have thousands.
+_MOST: Final = 400
+
+
+def _carried(seen: Seen) -> Iterator[Find]:
+    kept = stores(seen)
+    if not kept:
         return
-    for start, end in _carried(text):
-        if not _is_harmless(text, start, end):
-            yield ("exfiltration", _CARRIES, start, end)
-    for reason, expression in _FORMS:
-        for match in expression.finditer(text):
-            if not _is_harmless(text, *match.span()):
-                yield ("command", reason, *match.span())
+    for stretches in (_commanded(seen, kept), _told(seen, kept)):
+        last = -1
+        for start, end in islice(stretches, _MOST):
+            if start >= last and not is_harmless(seen, start, end):
+                last = end
+                yield "exfiltration", CARRIES, start, end
 
 
-# What was found in an incident or an exercise is no command to be run.
-_REPORTED: Final = re.compile(
-    r"(?<![\w./@-])(?:incident|alert|soc|siem|malware|compromised|(?:the|an|by) attackers?|attackers"
-    r"|forensics|iocs?|yara|sigma|breach|post-?mortem|exploit|pentest(?:er)?|red[ -]team|cve|honeypot"
-    r"|reimaged|ctf|payloads?|threat intel|scanner|detector|detection|flagged|blocked|rejects"
-    r"|injection)(?![\w/@]|\.\w)"
-)
+# --- by command ---------------------------------------------------------------------------------------
+
+# A line with more secrets than that is no command.
+_MOST_IN_A_LINE: Final = 8
+_LEADS_ON: Final = ("|", "; do", "-exec", "xargs", "`")
 
 
-def _is_harmless(text: str, start: int, end: int) -> bool:
-    if is_mentioned(text, start, end) or is_negated(text, start, reach=40):
-        return True
-    first, last = _line(text, start, end)
-    return any(_REPORTED.search(text, *part) for part in ((first, start), (end, last)))
-
-
-def _line(text: str, start: int, end: int) -> tuple[int, int]:
-    """The line a command stands in, with lines that go on after a backslash or an open bracket."""
-    first = max(text.rfind("\n", 0, start) + 1, start - 200)
-    last = end
-    while True:
-        stop = text.find("\n", last, end + 400)
-        if stop < 0:
-            return first, min(len(text), end + 400)
-        if not text[last:stop].rstrip().endswith(("\\", "(", "{", ",")):
-            return first, stop
-        last = stop + 1
-
-
-def _carried(text: str) -> Iterator[tuple[int, int]]:
-    """Every stretch from a secret to the command that sends it, or the other way round."""
-    privates = [private for private in _PRIVATE.finditer(text) if not _is_used(text, private)]
-    starts = [private.start() for private in privates]
-    for sink in _SINK.finditer(text) if privates else ():
-        first, last = _line(text, *sink.span())
-        near = privates[bisect_left(starts, first) : bisect_left(starts, last)]
-        # A line with more secrets than that is no command.
-        for private in near[:_MOST_IN_A_LINE]:
-            between = text[private.end() - 1 : sink.start()]
-            piped = any(way in between for way in ("|", "; do", "-exec")) or _is_passed_on(
-                text, between, sink.end(), last
-            )
-            if (piped or sink.start() < private.start()) and _goes_out(
-                text, (first, last), sink, private, piped=piped
-            ):
-                start = private.end() - len(private[0].lstrip(" `\"'(;&|$"))
-                yield min(sink.start(), start), max(sink.end(), private.end())
+def _commanded(seen: Seen, kept: list[Kept]) -> Iterator[Span]:
+    """Every stretch from a store to the command that sends it, or the other way round."""
+    starts = [one.start for one in kept]
+    sinks = (Sink(way, *span, *line_of(seen.text, *span)) for way in _WAYS for span in seen.spans(way))
+    lines = ((sink, bisect_left(starts, sink.first), bisect_left(starts, sink.last)) for sink in sinks)
+    for sink, first, last in islice((line for line in lines if line[1] < line[2]), _MOST):
+        for one in kept[first : min(last, first + _MOST_IN_A_LINE)]:
+            if _is_sent(seen, sink, one):
+                yield min(sink.start, one.start), max(sink.end, one.end)
                 break
 
 
-_MOST_IN_A_LINE: Final = 8
-_KEPT_IN: Final = re.compile(r"/tmp/[\w.-]+|\b[\w-]+\.(?:zip|tgz|gz|tar|txt|b64)\b")  # noqa: S108
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """A way out at ``text[start:end]``, and the line it stands in."""
+
+    way: Forms
+    start: int
+    end: int
+    first: int
+    last: int
 
 
-def _is_passed_on(text: str, between: str, start: int, end: int) -> bool:
-    """Whether a file written in between is what is sent: ``env > /tmp/e; curl -d @/tmp/e …``."""
-    if "&&" not in between and ";" not in between:
+def _is_sent(seen: Seen, sink: Sink, one: Kept) -> bool:
+    between = seen.text[one.end - 1 : sink.start]
+    piped = any(way in between for way in _LEADS_ON) or _is_passed_on(seen.text, sink, one, between)
+    return (piped or sink.start < one.start) and _goes_out(seen, sink, one, piped=piped)
+
+
+_KEPT_IN: Final = re.compile(r"/tmp/[\w.-]+|\b[\w-]{1,40}\.(?:zip|t?gz|tar|7z|txt|b64|enc|gpg|bin|out|dat)\b")  # noqa: S108
+_NAMES_IT: Final = re.compile(r"(?:^|[\s;\"'(])\$?([a-z_]\w{0,30})\s?=\s?[^=;\n]{0,80}$")
+
+
+def _is_passed_on(text: str, sink: Sink, one: Kept, between: str) -> bool:
+    """Whether what was written or named in between is what is sent: ``env > /tmp/e; curl -d @/tmp/e …``."""
+    if not any(way in between for way in ("&&", ";", "\n")):
         return False
-    return any(text.find(name, start, end) >= 0 for name in _KEPT_IN.findall(between))
-
-
-def _is_used(text: str, private: re.Match[str]) -> bool:
-    if not private["file"]:
-        return False
-    start = private.start("file")
-    return _USED.search(text, max(0, start - 60), start) is not None
-
-
-def _goes_out(
-    text: str, line: tuple[int, int], sink: re.Match[str], private: re.Match[str], *, piped: bool
-) -> bool:
-    kind = sink.lastgroup
-    inserted = _INSERTED.search(text, sink.end(), max(sink.end(), private.start() + 2)) is not None
-    if private["value"]:
-        return kind in ("web", "code", "dns") and _leaks_value(text, line, private)
-    if kind == "ssh":
-        return piped and _BY_NUMBER.search(text, sink.end(), line[1]) is not None
-    if kind == "dns":
-        return inserted
-    if kind == "copy":
-        bucket = "s3" in sink[0] or "gsutil" in sink[0]
-        abroad = bucket or _ELSEWHERE.search(text, private.end(), line[1]) is not None
-        return abroad and (_SHADY.search(text, *line) or _KEYS_OR_PAST.search(private[0])) is not None
-    sends = kind != "web" or piped or inserted or _WITH_DATA.search(text, *line) is not None
-    return sends and (not _AT_HOME.search(text, *line) or _SHADY.search(text, *line) is not None)
-
-
-def _leaks_value(text: str, line: tuple[int, int], private: re.Match[str]) -> bool:
-    """A key in a header belongs to the host; elsewhere it may be sent to its own vendor only."""
-    if _SHADY.search(text, *line):
+    if any(text.find(name, sink.end, sink.last) >= 0 for name in _KEPT_IN.findall(between)):
         return True
-    if _AT_HOME.search(text, *line) or _HEADER.search(text, line[0], private.start()):
-        return False
-    vendor = next((host or name for name, host in _VENDORS.items() if name in private["value"]), None)
-    host = _HOST.search(text, *line)
-    return vendor is not None and host is not None and vendor not in host[1]
+    named = _NAMES_IT.search(text, max(0, one.start - 120), one.start)
+    return named is not None and re.search(rf"\b{named[1]}\b", text[sink.end : sink.last]) is not None
 
 
-# --- other commands -----------------------------------------------------------------------------------
+def _goes_out(seen: Seen, sink: Sink, one: Kept, *, piped: bool) -> bool:
+    text, way = seen.text, sink.way
+    inserted = _INSERTED.search(text, sink.end, max(sink.end, one.start + 2)) is not None
+    if one.kind is Store.VALUE:
+        return way in (_WEB, _CODE, _DNS, _RAW) and _leaks_value(seen, sink, one, piped=piped)
+    if way is _SSH:
+        return piped and _BY_NUMBER.search(text, sink.end, sink.last) is not None
+    if way is _DNS:
+        return inserted or piped
+    if way is _COPY:
+        return _copies_out(seen, sink, one)
+    sends = way is not _WEB or piped or inserted or _WITH_DATA.search(text, sink.first, sink.last) is not None
+    return sends and not goes_home(seen, sink.first, sink.last)
 
-_SHELL: Final = r"(?:sudo )?(?:ba|z|da)?sh\b"
-_FORMS: Final = (
-    (
-        "destroys what is on the machine",
-        re.compile(
-            r"\brm -(?:rf|fr|r -f)\w* (?:--no-preserve-root|[\"']?(?:/|~/?|/\*|\$home/?"
-            r"|\*)[\"']?(?=[\s`\"';|&)]|$))|--no-preserve-root|:\(\)\s?\{\s?:\|:&\s?\};:|\b(?:run"
-            r"|execute)\b\W{1,4}(?:sudo )?(?:dd if=/dev/(?:zero|u?random) of=/dev/|mkfs\.\w+ /dev/)"
-        ),
-    ),
-    (
-        "opens the machine to somebody outside",
-        re.compile(
-            r"\b(?:bash|sh|zsh) -i\b[^\n]{0,20}(?:>&|&>|<)[^\n]{0,10}/dev/(?:tcp|udp)/|\b(?:nc|ncat"
-            r"|netcat)\b[^\n|;]{0,40}\s-\w{0,3}[ec]\w{0,2} ?(?:/bin/|cmd|bash|sh)|\bsocat\b[^\n]{0,60}\bexec:"
-            r"|mkfifo [^\n]{0,60}\b(?:nc|ncat)\b"
-            r"|\bpython3? -c [^\n]{0,20}import socket[^\n]{0,200}(?:subprocess|pty|dup2)"
-            r"|(?<!cat )>> ?[\"']?(?:~|\$home|/root|/home/\w+)?/?\.ssh/authorized_keys"
-            r"|\bssh -[rn]{1,3} ?\d+:[^\n]{0,40}@(?!localhost)"
-        ),
-    ),
-    (
-        "runs a command in disguise",
-        re.compile(
-            rf"base64 (?:-d|--decode|-di)\b[^\n]{{0,20}}\|\s?{_SHELL}|xxd -r -p[^\n]{{0,20}}\|\s?{_SHELL}"
-            r"|\beval [\"']?\$\((?:echo|printf|curl|wget)[^\n]{0,300}(?:base64|https?://)"
-            r"|\bexec\s?\(\s?(?:base64|zlib|codecs|bytes\.fromhex|__import__)"
-            rf"|(?:echo|printf) [\"']?(?:\\x[0-9a-f]{{2}}){{4,}}[^\n]{{0,400}}\|\s?{_SHELL}"
-            r"|powershell[^\n]{0,40}\s-e(?:nc\w*)? [a-z0-9+/=]{16,}"
-        ),
-    ),
-    (
-        "runs what somebody outside wrote",
-        re.compile(
-            rf"\b(?:mysqldump|pg_dump|mongodump|tar|zip|gpg|sqlite3|find)\b[^\n;]{{0,80}}\|\s?(?:nc"
-            rf"|ncat) (?:-\w+ )*{_NUMBERS}\b|(?:bash|sh|zsh|source|\.) <\(\s?(?:curl"
-            rf"|wget)[^\n)]{{0,80}}(?://{_NUMBERS}|evil|malware|attacker)"
-            r"|\b(?:curl|wget)\b[^\n|;&]{0,80}(?:evil|malware|attacker|hacker|exploit)[^\n]{0,80}"
-            rf"(?:\||&&|;) ?{_SHELL}|\b(?:curl"
-            rf"|wget)\b[^\n|;]{{0,120}}//{_NUMBERS}[^\n|;]{{0,80}}(?:\|\s?{_SHELL}|\|\s?python3?\b"
-            rf"|&& ?{_SHELL}|&& ?chmod)"
-            r"|(?:crontab|\.bashrc|\.zshrc|\.profile|\.bash_profile|rc\.local|/etc/cron\S*|systemd/\S*"
-            r"|launchagents\S*|git/hooks/\S+|hookspath)[^\n]{0,200}"
-            rf"(?:\b(?:curl|wget)\b[^\n]{{0,120}}\|\s?{_SHELL}|/dev/tcp/|\bnc\b -)"
-            r"|\b(?:curl|wget|nc)\b[^\n]{0,160}>{1,2} ?\S{0,60}(?:\.git/hooks/|/cron\.)"
-            rf"|(?:\b(?:curl|wget)\b[^\n]{{0,120}}\|\s?{_SHELL}|/dev/tcp/)[^\n]{{0,80}}"
-            r"(?:\|\s?crontab\b|>> ?\S{0,20}\.(?:bashrc|zshrc|profile|bash_profile))"
-        ),
-    ),
+
+_BY_NUMBER: Final = re.compile(rf"(?:@|\s){NUMBERS}\b")
+_BUCKET: Final = re.compile(
+    r"\b(?:s3|gs)://|\bazcopy\b|\baz storage\b|\bs3cmd\b|\bs3api\b|\bb2 upload|\bipfs\b|\bhuggingface-cli\b"
+    r"|\brclone (?:copy\w*|sync|move\w*) \S{1,80} [\w-]+:|\bmc cp\b"
 )
+
+
+def _copies_out(seen: Seen, sink: Sink, one: Kept) -> bool:
+    """A copy to another machine; people copy their own things, so that a place of their own is believed."""
+    if seen.has(SHADY, sink.first, sink.last):
+        return True
+    if seen.has(_OWN_COPY, sink.first, sink.last):
+        return False
+    named = [host for host in hosts(seen.text, sink.end, sink.last) if not is_own(host)]
+    if not named and not _BUCKET.search(seen.text, sink.start, sink.last):
+        return False
+    if any(host[-1].isdigit() for host in named):
+        return True
+    if one.kind is Store.PRIVATE:
+        return not seen.has(_BACKUP, sink.first, sink.last)
+    return not _DEPLOYED.search(seen.text, one.end, sink.last)
+
+
+def _leaks_value(seen: Seen, sink: Sink, one: Kept, *, piped: bool) -> bool:
+    """A key in a header belongs to the host; elsewhere it may be sent to its own vendor only."""
+    if seen.has(SHADY, sink.first, sink.last):
+        return True
+    if goes_home(seen, sink.first, sink.last) or _HEADER.search(seen.text, sink.first, one.start):
+        return False
+    value = seen.text[one.start : one.end]
+    if piped and not value.startswith("$"):
+        return True
+    vendor = next((host or name for name, host in _VENDORS.items() if name in value), None)
+    host = next(hosts(seen.text, sink.first, sink.last), None)
+    return vendor is not None and host is not None and vendor not in host
+
+
+# --- in words -----------------------------------------------------------------------------------------
+
+_SEND: Final = Forms(r"""
+\b(?<!\bwe )(?<!\bi )(?<!\bthey )(?<!\bcan )(?<!-)(?:send|upload|copy|post(?! ?-?mortem)|paste|publish|push
+    |forward|mail|email
+    |e-mail|transmit|attach|include|put|append|add|sync|mirror|move|ship|share|deliver|submit|embed|make
+    |create
+    |open|lade|kopiere|sende|schicke?|hange|poste|stelle|leite|ubertrage|fuge|envoie|envoyer|envoyez
+    |copie[rz]?
+    |televerse[rz]?|publie[rz]?|colle[rz]?|joins|envia|enviar|sube|subir|copia|copiar|publica|pega|adjunta
+    |manda)\b(?!-)
+\bbe (?:sent|uploaded|copied|posted|published|pushed|forwarded|mailed|attached|included|mirrored|shared
+    |submitted
+    |pasted)\b
+""")
+_OUT_THERE: Final = Forms(rf"""
+\b(?:https?|ftps?|sftp|rsync|s3|gs|webdavs?)://[^\s/:\"'`)]
+@[\w-]{{1,60}}\.[\w.-]{{0,100}}[a-z]{{2}}\b
+\bpublic (?:\w{{1,20}} )?(?:gist|repo\w*|bucket|issue|tracker|channel|paste|wiki|forum|page|fork|branch|drive
+    |folder|share)\b
+\b(?:gist|pastebin|webhook|telegram|discord)\b
+\b(?:query|url) param
+\bimage (?:address|url|link)\b
+\b(?:bug|crash|issue) reports?\b
+\b(?:comment|reply|answer|response|antwort|reponse|respuesta|commentaire|kommentar)\b[^.\n]{{0,30}}\b(?:issue
+    |ticket|pull request|mail|e-?mail|pr|thread)\b
+\b(?!{PRIVATE_NET})(?:1|2|3|4|5|6|7|8|9)\d{{0,2}}(?:\.\d{{1,3}}){{3}}\b
+""")
+# How far the words of one order may be apart.
+_REACH: Final = 160
+_END: Final = re.compile(r"[.!?](?=\s|$)|\n\n")
+
+
+def _told(seen: Seen, kept: list[Kept]) -> Iterator[Span]:
+    """Where a verb of sending, a store by its path and a place outside stand in one sentence."""
+    for one in kept:
+        if not one.is_file:
+            continue
+        first, last = _sentence(seen.text, one)
+        place = _near(seen, _OUT_THERE, first, last, one)
+        verb = _near(seen, _SEND, first, last, one) if place else None
+        if verb is None or place is None or is_negated(seen.text, verb[0]):
+            continue
+        if not goes_home(seen, first, last) and not _is_ones_own(seen, first, last, one):
+            yield min(verb[0], one.start, place[0]), max(verb[1], one.end, place[1])
+
+
+def _near(seen: Seen, forms: Forms, first: int, last: int, one: Kept) -> Span | None:
+    """The first before the store, else the first behind it."""
+    before = next(seen.within(forms, first, one.start), None)
+    return before or next(seen.within(forms, one.end, last), None)
+
+
+def _is_ones_own(seen: Seen, first: int, last: int, one: Kept) -> bool:
+    if seen.has(SHADY, first, last):
+        return False
+    if seen.has(_OWN_COPY, first, last):
+        return True
+    return one.kind is Store.PRIVATE and seen.has(_BACKUP, first, last)
+
+
+def _sentence(text: str, one: Kept) -> Span:
+    first = max(0, one.start - _REACH)
+    for stop in _END.finditer(text, first, one.start):
+        first = stop.end()
+    ended = _END.search(text, one.end, one.end + _REACH)
+    return first, ended.start() if ended else min(len(text), one.end + _REACH)

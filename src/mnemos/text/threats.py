@@ -110,10 +110,11 @@ def _said(text: str) -> list[Threat]:
 
 
 def _ruled(plain: View, reading: Reading) -> Iterator[Threat]:
-    from mnemos.text import threat_folding, threat_misspelt, threat_rules
+    from mnemos.text import threat_commands, threat_folding, threat_misspelt, threat_rules
 
     for kind, reason, start, end in islice(threat_rules.find(plain.text), _MOST):
-        if kind not in _MATTERS_OF_WORDING or not reading.doubts(start, end):
+        is_worded = kind in _MATTERS_OF_WORDING and reason != threat_commands.CARRIES
+        if not is_worded or not reading.doubts(start, end):
             yield Threat(ThreatKind(kind), reason, *plain.span(start, end))
     for kind, reason, start, end in islice(threat_rules.abroad(plain.text), _MOST):
         yield Threat(ThreatKind(kind), reason, *plain.span(start, end))
