@@ -17,7 +17,7 @@ from typing import Final
 
 from mnemos.text.threat_context import is_negated
 from mnemos.text.threat_forms import Forms, Seen, Span
-from mnemos.text.threat_machine import is_harmless, line_of, machine
+from mnemos.text.threat_machine import CUE, is_harmless, line_of, machine
 from mnemos.text.threat_stores import (
     NUMBERS,
     PRIVATE_NET,
@@ -73,6 +73,7 @@ _PUBLIC: Final = Forms(r"""
 \bgh (?:gist create|issue create|issue comment|pr create|pr comment|release upload)\b
 \bglab snippet create\b
 \bpastebinit\b
+\bgit push\b
 \|\s?(?:pastebin|termbin|sprunge)
 """)
 _DNS: Final = Forms(r"\b(?:nslookup|dig|host|ping|resolve-dnsname|gethostbyname)\b")
@@ -83,10 +84,13 @@ _WITH_DATA: Final = re.compile(
     r"|put)|--method[ =](?:post|put)|\|\s*(?:curl|wget)\b|-d@|-method (?:post|put)|@-|\s<\s?[~$/.\w]"
 )
 _INSERTED: Final = re.compile(r"\$\(|`|@|<|\+")
-_HEADER: Final = re.compile(
-    r"(?:\s-h\b|--header\b|\s-u\b|--user\b|authorization|bearer|x-api-key|headers\s?[=:]"
-    r"|auth\s?=)[^|;\n]{0,60}$"
+_HEADS: Final = (
+    r"(?:\s-h\b|--header\b|\s-u\b|--user\b|authorization|bearer|x-api-key|headers\s?[=:]|auth\s?=)"
 )
+_HEADER: Final = re.compile(_HEADS + r"[^|;\n]{0,60}$")
+_HEADER_AHEAD: Final = re.compile(_HEADS)
+# All that is sent, not a field of it.
+_AS_DATA: Final = re.compile(r"\s(?:-d|--data(?:-\w+)?|--post-data|--json)[ =][\"']?(?:\$\(|`)$")
 # Part of the name of a key, and of the hosts it belongs to.
 _VENDORS: Final = dict.fromkeys(
     "anthropic azure cloudflare digitalocean github gitlab google groq linear notion npm openai openrouter"
@@ -170,8 +174,11 @@ def _is_passed_on(text: str, sink: Sink, one: Kept, between: str) -> bool:
     """Whether what was written or named in between is what is sent: ``env > /tmp/e; curl -d @/tmp/e …``."""
     if not any(way in between for way in ("&&", ";", "\n")):
         return False
-    if any(text.find(name, sink.end, sink.last) >= 0 for name in _KEPT_IN.findall(between)):
+    before = text[max(sink.first, one.start - 80) : one.start]
+    if any(text.find(name, sink.end, sink.last) >= 0 for name in _KEPT_IN.findall(before + between)):
         return True
+    if text.startswith("git push", sink.start):
+        return "git add" in before
     named = _NAMES_IT.search(text, max(0, one.start - 120), one.start)
     return named is not None and re.search(rf"\b{named[1]}\b", text[sink.end : sink.last]) is not None
 
@@ -192,6 +199,8 @@ def _goes_out(seen: Seen, sink: Sink, one: Kept, *, piped: bool) -> bool:
 
 
 _BY_NUMBER: Final = re.compile(rf"(?:@|\s){NUMBERS}\b")
+# A file on the other side: what is copied over, or fetched.
+_REMOTE: Final = re.compile(r"[\w\]]{2,}:[\w~/.-]{0,60}$")
 _BUCKET: Final = re.compile(
     r"\b(?:s3|gs)://|\bazcopy\b|\baz storage\b|\bs3cmd\b|\bs3api\b|\bb2 upload|\bipfs\b|\bhuggingface-cli\b"
     r"|\brclone (?:copy\w*|sync|move\w*) \S{1,80} [\w-]+:|\bmc cp\b"
@@ -200,6 +209,8 @@ _BUCKET: Final = re.compile(
 
 def _copies_out(seen: Seen, sink: Sink, one: Kept) -> bool:
     """A copy to another machine; people copy their own things, so that a place of their own is believed."""
+    if _REMOTE.search(seen.text, max(sink.start, one.start - 80), one.start):
+        return False
     if seen.has(SHADY, sink.first, sink.last):
         return True
     if seen.has(_OWN_COPY, sink.first, sink.last):
@@ -221,8 +232,11 @@ def _leaks_value(seen: Seen, sink: Sink, one: Kept, *, piped: bool) -> bool:
     if goes_home(seen, sink.first, sink.last) or _HEADER.search(seen.text, sink.first, one.start):
         return False
     value = seen.text[one.start : one.end]
-    if piped and not value.startswith("$"):
-        return True
+    if not value.startswith("$"):
+        if piped:
+            return not _HEADER_AHEAD.search(seen.text, sink.end, sink.last)
+        if _AS_DATA.search(seen.text, sink.end, max(sink.end, one.start)):
+            return True
     vendor = next((host or name for name, host in _VENDORS.items() if name in value), None)
     host = next(hosts(seen.text, sink.first, sink.last), None)
     return vendor is not None and host is not None and vendor not in host
@@ -232,16 +246,16 @@ def _leaks_value(seen: Seen, sink: Sink, one: Kept, *, piped: bool) -> bool:
 
 _SEND: Final = Forms(r"""
 \b(?<!\bwe )(?<!\bi )(?<!\bthey )(?<!\bcan )(?<!-)(?:send|upload|copy|post(?! ?-?mortem)|paste|publish|push
-    |forward|mail|email
-    |e-mail|transmit|attach|include|put|append|add|sync|mirror|move|ship|share|deliver|submit|embed|make
-    |create
-    |open|lade|kopiere|sende|schicke?|hange|poste|stelle|leite|ubertrage|fuge|envoie|envoyer|envoyez
-    |copie[rz]?
-    |televerse[rz]?|publie[rz]?|colle[rz]?|joins|envia|enviar|sube|subir|copia|copiar|publica|pega|adjunta
-    |manda)\b(?!-)
+    |forward|mail|email|e-mail|transmit|attach|include|put|append|add|sync|mirror|move|ship|share|deliver
+    |submit
+    |embed|lade|kopiere|kopieren|sende|senden|schick|schicke|schicken|hochladen|hange|anhangen|poste|posten
+    |stelle
+    |leite|weiterleiten|ubertrage|ubertragen|fuge|envoie|envoyer|envoyez|copie[rz]?|televerse[rz]?|publie[rz]?
+    |transmettre|colle[rz]?|joins|joindre|envia|enviar|sube|subir|copia|copiar|publica|publicar|pega|adjunta
+    |adjuntar|manda|mandar)\b(?!-)
+\b(?:make|create|open|file) (?:an? |the )?(?:new |public |secret )?(?:gist|issue|paste|pull request|ticket)\b
 \bbe (?:sent|uploaded|copied|posted|published|pushed|forwarded|mailed|attached|included|mirrored|shared
-    |submitted
-    |pasted)\b
+    |submitted|pasted)\b
 """)
 _OUT_THERE: Final = Forms(rf"""
 \b(?:https?|ftps?|sftp|rsync|s3|gs|webdavs?)://[^\s/:\"'`)]
@@ -264,10 +278,10 @@ _END: Final = re.compile(r"[.!?](?=\s|$)|\n\n")
 def _told(seen: Seen, kept: list[Kept]) -> Iterator[Span]:
     """Where a verb of sending, a store by its path and a place outside stand in one sentence."""
     for one in kept:
-        if not one.is_file:
+        if not one.is_file or _INTO.search(seen.text, max(0, one.start - 40), one.start):
             continue
         first, last = _sentence(seen.text, one)
-        place = _near(seen, _OUT_THERE, first, last, one)
+        place = _aim(seen, first, last)
         verb = _near(seen, _SEND, first, last, one) if place else None
         if verb is None or place is None or is_negated(seen.text, verb[0]):
             continue
@@ -281,12 +295,38 @@ def _near(seen: Seen, forms: Forms, first: int, last: int, one: Kept) -> Span | 
     return before or next(seen.within(forms, one.end, last), None)
 
 
+def _aim(seen: Seen, first: int, last: int) -> Span | None:
+    """A place outside that something goes to: an address alone may be where one reads about it."""
+    for start, end in seen.within(_OUT_THERE, first, last):
+        is_named = seen.text[start].isalpha() and "://" not in seen.text[start:end]
+        if is_named or _TOWARDS.search(seen.text, max(first, start - 60), start):
+            return start, end
+    return None
+
+
+_TOWARDS: Final = re.compile(
+    r"\b(?:to|into|in|at|on|via|as|with|an|auf|nach|per|unter|vers|sur|dans|par|a|al|en|hacia|con|avec)\b[^.;\n]{0,40}$"
+)
+# A file that something is put into does not travel.
+_INTO: Final = re.compile(
+    r"\b(?:to|into|in|under|unter|nach|dans|en|from within)\s(?:(?:the|your|my|a) )?"
+    r"(?:file |folder )?[`\"']?[~$\w{}/]{0,20}$"
+)
+
+
 def _is_ones_own(seen: Seen, first: int, last: int, one: Kept) -> bool:
-    if seen.has(SHADY, first, last):
+    if seen.has(SHADY, first, last) or _BY_NUMBER.search(seen.text, first, last):
         return False
     if seen.has(_OWN_COPY, first, last):
         return True
-    return one.kind is Store.PRIVATE and seen.has(_BACKUP, first, last)
+    # Documents are sent about every day, by those whose they are.
+    return one.kind is Store.PRIVATE and (
+        seen.has(_BACKUP, first, last)
+        or not (seen.has(CUE, first, last) or _CALL.search(seen.text, first, one.start))
+    )
+
+
+_CALL: Final = re.compile(r"\w\(\{?\s?[\"']?\w{1,20}[\"']?\s?[:=]")
 
 
 def _sentence(text: str, one: Kept) -> Span:

@@ -27,6 +27,7 @@ _DISGUISED: Final = "runs a command in disguise"
 _FOREIGN: Final = "runs what somebody outside wrote"
 _STAYS: Final = "makes a command come back by itself"
 _UNGUARDS: Final = "takes away what guards the machine"
+_PLANTS: Final = "puts what somebody outside wrote to where it is run"
 _MIRRORS: Final = "copies a repository to somewhere else"
 
 # --- around a command ---------------------------------------------------------------------------------
@@ -49,13 +50,16 @@ _ORDERED: Final = Forms(
     r"|ejecuta|ejecutar)\b"
 )
 
+# "Do not forget to run …" forbids nothing.
+_ANYWAY: Final = Forms(r"\b(?:forget|skip|omit|fail|hesitate|miss|vergiss|oublie|olvides)\b")
+
 
 def is_harmless(seen: Seen, start: int, end: int) -> bool:
     """Whether a command is forbidden, reported from an incident, or only named."""
     first, last = line_of(seen.text, start, end)
     if seen.has(_REPORTED, first, start) or seen.has(_REPORTED, end, last):
         return True
-    if is_negated(seen.text, start, reach=40):
+    if is_negated(seen.text, start, reach=40) and not seen.has(_ANYWAY, start - 40, start):
         return True
     return not seen.has(_ORDERED, first, start) and is_mentioned(seen.text, start, end)
 
@@ -118,8 +122,9 @@ _FORMS: Final = (
 (?:import socket|use socket|-rsocket|fsockopen|tcpclient|require\(.net.\)|tcpsocket|/inet/tcp)[^\n]{0,240}
     (?:subprocess|\bpty\b|dup2|/bin/(?:ba|z)?sh|\bcmd\.exe\b|\biex\b)
 (?<!cat )>> ?[\"']?(?:~\w{0,20}|\$home|/root|/home/[\w*$]{1,30})?/?\.ssh/authorized_keys
+>> ?\S{0,40}\.ssh/authorized_keys[\"']? ?<<
 \btee (?:-a )?\S{0,40}\.ssh/authorized_keys
-\bssh -[rnf]{1,4} ?\d+:[^\n]{0,40}@(?!localhost)
+\bssh (?:-\w{1,4} ){0,3}-[rnf]{1,4} ?\d+:[^\n]{0,40}@(?!localhost)
 \b(?:open|start|spawn|launch|establish|create|set up|offne|ouvre|abre) (?:a |an |una? |une |eine )?(?:reverse
     |bind
     |remote)[ -]shell\b[^\n]{0,40}\d
@@ -166,6 +171,7 @@ xxd -r -p[^\n]{{0,20}}\|\s?{_SHELL}
 \bauditctl -(?:e ?0|d)\b
 \bwevtutil(?:\.exe)? (?:cl|clear-log)\b
 \bclear-eventlog\b
+\bsystemctl (?:--\w{{1,9}} )?(?:stop|disable|mask)(?: --now)? {_GUARDS} {_GUARDS}
 \bset-mppreference\b[^\n]{{0,30}}-disable\w
 \badd-mppreference\b[^\n]{{0,30}}-exclusion\w{{1,12}} [\"']?(?:{_DRIVE}|\S{{0,40}}\\temp|\.exe)
 \b(?:shred|truncate)\b[^\n;|]{{0,30}} {_LOGS}
@@ -215,13 +221,14 @@ _WEAK: Final = (
 \bhistsize=0\b
 \b(?:rm|shred) (?:-\w{{1,4}} ){{0,2}}\S{{0,20}}\.(?:bash|zsh)_history\b
 \bjournalctl (?:--rotate )?--vacuum-(?:time|size)=[01]\w?\b
-\b(?:disable|deactivate|turn off|switch off|remove|delete|drop|lift) (?:the |all 
-    |any )?(?:\w{{1,20}} )?(?:firewall
-    |branch protection|antivirus|anti-virus|mfa|2fa|two-factor|auditd|audit logs?|audit logging|selinux
+\b(?:disable|deactivate|turn off|switch off|remove|delete|drop|lift)(?: the| all| any)?(?: \w{{1,20}})?
+    [ ](?:firewall|branch protection|antivirus|anti-virus|mfa|2fa|two-factor|auditd|audit logs?|audit logging
+    |selinux
     |defender
     |tls verification|certificate checks?)\b
 \b(?:branch protection|firewall|antivirus|mfa|2fa|selinux) (?:off|aus)\b
 \binbound 0\.0\.0\.0/0
+--source-(?:address-prefixes|ranges)[ =][\"']?(?:\*|0\.0\.0\.0/0|internet)
 """),
     ),
     (
@@ -241,6 +248,7 @@ _WEAK: Final = (
 \baws rds delete-db-
 \bgcloud projects delete\b
 \baz group delete\b
+\bgh repo delete\b
 \bredis-cli[^\n;|]{0,20} flushall\b
 \bdropdatabase\(\)
 \bpush (?:[^\s.]{1,40} ){0,4}(?:--force|-f)(?!\S)
@@ -265,6 +273,14 @@ _WEAK: Final = (
 """),
     ),
     (
+        _PLANTS,
+        Forms(r"""
+\b(?:curl|wget)\b[^\n|;]{1,160}\s(?:-\w{0,4}o|--output|>{1,2}) ?\S{0,60}(?:systemd/|/cron|launchagents
+    |\.git/hooks/
+    |autostart|profile\.d/|\.bashrc|\.zshrc)
+"""),
+    ),
+    (
         _MIRRORS,
         Forms(r"""
 \bgit remote add \S{1,30} \S{1,120}[^\n]{0,40}\bgit push\b
@@ -272,16 +288,21 @@ _WEAK: Final = (
 """),
     ),
 )
-_CUE: Final = Forms(r"""
+# What makes a standing or a secret order of a command.
+CUE: Final = Forms(r"""
 \b(?:whenever|each time|every time|as soon as|once you|when you|if you|before you|before each|before every
     |before any
     |after you|after each|after every|on all|on every|on each|in all|in every|in each|to all|to every|to each
     |at every
     |for all|for every|for each|of all|each private|each new|always|first thing|from now on|carry on|when idle
-    |when done|when finished|when a|when the|at midnight|if a|if an|if the|if it|if any|must be run|so it goes
+    |when done|when finished|when a|when the|at midnight|before anything|say nothing|if a|if an|if the|if it
+    |if any|must be run|so it goes
     |so that it|no need to|needn't|need not|never mention|nobody|no one|no output|silently|quietly|unnoticed
     |no trace
     |later sessions|slows us|paste as is|tell the user|nothing else|on your own|off first)\b
+\b(?:each|every|jeden|chaque|cada) (?:hour|day|night|evening|morning|week|weekend|month|monday|tuesday
+    |wednesday
+    |thursday|friday|saturday|sunday|abend|tag|soir|jour|noche|dia)\b
 \bthen (?:go on|continue|proceed|never|push|remove|run|merge)\b
 \b(?:do not|don't|without) (?:bring|mention|tell|ask|report|log|show)
 \b(?:jedes mal|bei jede|vor jede|nach jede|sobald|immer wenn|auf allen|chaque fois|avant chaque|apres chaque
@@ -369,8 +390,8 @@ def _in_company(seen: Seen) -> Iterator[Find]:
     for at, (start, end, reason) in enumerate(found):
         first, last = line_of(seen.text, start, end)
         follows = at + 1 < len(found) and found[at + 1][0] < last and reason != _STAYS
-        alone = reason == _DESTROYS and not _SENTENCE.search(seen.text, first, last)
-        if not (follows or alone or seen.has(_CUE, first, last)) or seen.has(_SCOPED, first, last):
+        alone = reason in (_DESTROYS, _PLANTS) and not _SENTENCE.search(seen.text, first, last)
+        if not (follows or alone or seen.has(CUE, first, last)) or seen.has(_SCOPED, first, last):
             continue
         if not is_harmless(seen, start, end):
             yield reason, start, end
@@ -388,7 +409,7 @@ def _is_foreign(seen: Seen, start: int, end: int) -> bool:
     first, last = line_of(seen.text, start, end)
     if seen.text.find("http://", start, end) >= 0 or not _SENTENCE.search(seen.text, first, last):
         return True
-    return seen.has(_CUE, first, start) or seen.has(_CUE, end, last)
+    return seen.has(CUE, first, start) or seen.has(CUE, end, last)
 
 
 def _planted(seen: Seen, carried: list[Span]) -> Iterator[Find]:

@@ -49,6 +49,12 @@ _FILES: Final = Forms(rf"""
 (?<!\w)\.config{_S}(?:gh|gcloud|hub|glab-cli|op|rclone|doctl|solana|keepassxc|bitwarden|1password|slack
     |discord
     |signal|google-chrome|chromium|bravesoftware|microsoft-edge|vivaldi|opera|github-copilot){_REST}
+\bapplication\\? support/(?:google|chromium|bravesoftware|microsoft edge|firefox|slack|signal|discord
+    |1password
+    |bitwarden|exodus){_REST}
+\bappdata{_S}(?:local|roaming){_S}(?:google|chromium|mozilla|bravesoftware|microsoft{_S}edge
+    |microsoft{_S}credentials
+    |gcloud|slack|discord|exodus){_REST}
 (?<!\w)\.config/?(?=[\s\"'`]|$)
 (?<!\w)\.env(?:\.(?!example|sample|template|dist|schema)\w+)?\b(?![.\w-])
 (?<!\w)\.(?:envrc|netrc|npmrc|pypirc|yarnrc|pgpass|my\.cnf|mylogin\.cnf|git-credentials|vault-token|boto|s3cfg
