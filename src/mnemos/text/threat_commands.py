@@ -56,6 +56,7 @@ _CODE: Final = Forms(r"""
     |get|upload_file|upload)\s?\(
 \b(?:fetch|urlopen|upload_file|sendbeacon)\s?\(
 xmlhttprequest
+\bhttps?://[^\s\"'`|;]{1,160}\$\(
 \.(?:uploadstring|uploadfile|uploaddata|sendall|sendmail|storbinary)\(
 \bnet::http\.post
 """)
@@ -76,7 +77,10 @@ _PUBLIC: Final = Forms(r"""
 \bgit push\b
 \|\s?(?:pastebin|termbin|sprunge)
 """)
-_DNS: Final = Forms(r"\b(?:nslookup|dig|host|ping|resolve-dnsname|gethostbyname)\b")
+_DNS: Final = Forms(r"""
+\b(?:nslookup|dig|ping|resolve-dnsname|gethostbyname)\b
+\bhost(?= [$`-])
+""")
 _WAYS: Final = (_WEB, _RAW, _SSH, _CODE, _COPY, _PUBLIC, _DNS)
 _WITH_DATA: Final = re.compile(
     r"\s(?:-d|--data(?:-\w+)?|-f|--form(?:-string)?|-t|--upload-file|--json|--post-data|--post-file"
@@ -132,18 +136,23 @@ def _carried(seen: Seen) -> Iterator[Find]:
 
 # --- by command ---------------------------------------------------------------------------------------
 
-# A line with more secrets than that is no command.
-_MOST_IN_A_LINE: Final = 8
-_LEADS_ON: Final = ("|", "; do", "-exec", "xargs", "`")
+# A command with more secrets than that around it is none.
+_MOST_NEAR: Final = 12
+# How far above a command something is kept that it sends.
+_LINES: Final = 400
+_LEADS_ON: Final = ("|", "; do", "-exec", "xargs")
 
 
 def _commanded(seen: Seen, kept: list[Kept]) -> Iterator[Span]:
     """Every stretch from a store to the command that sends it, or the other way round."""
     starts = [one.start for one in kept]
     sinks = (Sink(way, *span, *line_of(seen.text, *span)) for way in _WAYS for span in seen.spans(way))
-    lines = ((sink, bisect_left(starts, sink.first), bisect_left(starts, sink.last)) for sink in sinks)
-    for sink, first, last in islice((line for line in lines if line[1] < line[2]), _MOST):
-        for one in kept[first : min(last, first + _MOST_IN_A_LINE)]:
+    near = (
+        (sink, bisect_left(starts, sink.start - _LINES), bisect_left(starts, sink.last)) for sink in sinks
+    )
+    for sink, first, last in islice((one for one in near if one[1] < one[2]), _MOST):
+        # The nearest ones: those before may stand in lines above.
+        for one in kept[max(first, last - _MOST_NEAR) : last]:
             if _is_sent(seen, sink, one):
                 yield min(sink.start, one.start), max(sink.end, one.end)
                 break
@@ -162,11 +171,16 @@ class Sink:
 
 def _is_sent(seen: Seen, sink: Sink, one: Kept) -> bool:
     between = seen.text[one.end - 1 : sink.start]
-    piped = any(way in between for way in _LEADS_ON) or _is_passed_on(seen.text, sink, one, between)
+    in_line = one.start >= sink.first and any(way in between for way in _LEADS_ON)
+    piped = in_line or _is_passed_on(seen.text, sink, one, between)
     return (piped or sink.start < one.start) and _goes_out(seen, sink, one, piped=piped)
 
 
-_KEPT_IN: Final = re.compile(r"/tmp/[\w.-]+|\b[\w-]{1,40}\.(?:zip|t?gz|tar|7z|txt|b64|enc|gpg|bin|out|dat)\b")  # noqa: S108
+# Files that are written on the way.
+_KEPT_IN: Final = re.compile(
+    r"/tmp/[\w.-]+|\b[a-z]:\\[\w\\.-]+|\b[\w-]{1,40}\.(?:zip|t?gz|tar|7z|txt|b64|enc|gpg|bin|out|dat)\b"  # noqa: S108
+    r"|(?<=dest=)[\w./-]{2,60}|(?<=> )[\w./-]{2,60}"
+)
 _NAMES_IT: Final = re.compile(r"(?:^|[\s;\"'(])\$?([a-z_]\w{0,30})\s?=\s?[^=;\n]{0,80}$")
 
 
@@ -174,7 +188,7 @@ def _is_passed_on(text: str, sink: Sink, one: Kept, between: str) -> bool:
     """Whether what was written or named in between is what is sent: ``env > /tmp/e; curl -d @/tmp/e …``."""
     if not any(way in between for way in ("&&", ";", "\n")):
         return False
-    before = text[max(sink.first, one.start - 80) : one.start]
+    before = text[max(0, one.start - 80) : one.start]
     if any(text.find(name, sink.end, sink.last) >= 0 for name in _KEPT_IN.findall(before + between)):
         return True
     if text.startswith("git push", sink.start):

@@ -23,6 +23,7 @@ Find = tuple[str, int, int]
 
 _OPENS: Final = "opens the machine to somebody outside"
 _DESTROYS: Final = "destroys what is on the machine"
+_EMPTIES: Final = "destroys data or history"
 _DISGUISED: Final = "runs a command in disguise"
 _FOREIGN: Final = "runs what somebody outside wrote"
 _STAYS: Final = "makes a command come back by itself"
@@ -115,7 +116,7 @@ _FORMS: Final = (
         _OPENS,
         Forms(r"""
 \b(?:bash|sh|zsh) -i\b[^\n]{0,20}(?:>&|&>|<)[^\n]{0,10}/dev/(?:tcp|udp)/
-\bexec \d<>/dev/tcp/
+\bexec \d{1,3}<>/dev/tcp/(?!localhost|127\.|10\.|192\.168)
 \b(?:nc|ncat|netcat)\b[^\n|;]{0,60}\s(?:-\w{0,3}[ec]\w{0,2}|--(?:sh-)?exec) ?(?:/bin/|cmd|bash|sh)
 \bsocat\b[^\n]{0,60}\bexec:
 \bmkfifo [^\n]{0,80}\b(?:nc|ncat|s_client)\b
@@ -160,6 +161,9 @@ xxd -r -p[^\n]{{0,20}}\|\s?{_SHELL}
 \b(?:new|set)-itemproperty\b[^\n]{{0,100}}\\(?:run(?:once)?|winlogon)\b
 \bschtasks(?:\.exe)? /create\b[^\n]{{0,120}}(?:powershell|mshta|rundll32|regsvr32|https?:
     |\\public\\|\\temp\\|appdata)
+\btrusted=yes\] http://
+\bnew-service\b[^\n]{{0,120}}\\(?:public|temp|appdata)\b
+\bsc(?:\.exe)? create\b[^\n]{{0,120}}\\(?:public|temp|appdata)\b
 \bcore\.hookspath[ =][\"']?{_ODD_PLACE}
 \b(?:index-url|index_url|registry)[ =][\"']?http://(?!localhost|127\.|10\.|192\.168)\S
 @reboot (?:{_ODD_PLACE}|\S{{0,40}}/\.\w)
@@ -178,6 +182,8 @@ xxd -r -p[^\n]{{0,20}}\|\s?{_SHELL}
 > ?{_LOGS}
 \baws cloudtrail (?:stop-logging|delete-trail)\b
 \baws guardduty delete-detector\b
+\bbranches/\S{{1,40}}/protection\b[^\n]{{0,30}}-x delete\b
+-x delete \S{{0,60}}/branches/\S{{1,40}}/protection\b
 \bln -sf? /dev/null \S{{0,40}}_history\b
 """),
     ),
@@ -213,6 +219,8 @@ _WEAK: Final = (
 \bcommit\.gpgsign false\b
 \baws iam deactivate-mfa-device\b
 \bpermitrootlogin yes\b
+\bpasswd -d \w
+\bgh pr merge\b[^\n;|]{{0,30}}--admin\b
 --cidr 0\.0\.0\.0/0
 \b(?:rm|unlink) (?:-\w{{1,4}} ){{0,2}}(?:{_LOGS}|/var/log/\*)
 \bhistory -c\b
@@ -237,8 +245,15 @@ _WEAK: Final = (
 \bdd if=/dev/(?:zero|random|urandom) of=/dev/\w
 \bmkfs(?:\.\w{1,8})? (?:-\w{1,4} ){0,3}/dev/\w
 \bwipefs -a\b
+\bzfs destroy -r [\w/-]{1,60}(?![\w/@-])
+\bzpool (?:destroy|labelclear)\b
 \bdiskutil erasedisk\b
 \bformat [c-z]: /\w
+"""),
+    ),
+    (
+        _EMPTIES,
+        Forms(r"""
 \bdrop (?:database|schema|table)\b(?! if exists)
 \bdrop all tables\b
 \btruncate table\b
@@ -251,8 +266,9 @@ _WEAK: Final = (
 \bgh repo delete\b
 \bredis-cli[^\n;|]{0,20} flushall\b
 \bdropdatabase\(\)
-\bpush (?:[^\s.]{1,40} ){0,4}(?:--force|-f)(?!\S)
-\bforce-push\b
+\bpush [^\n.]{0,30}\b(?:main|master|all|every)\b[^\n.]{0,30}(?:--force|-f)(?!\S)
+\bpush [^\n.]{0,20}(?:--force|-f)(?!\S)[^\n.]{0,40}\b(?:main|master|all|every)\b
+\bforce-push\b[^\n.]{0,40}\b(?:main|master|all|every|empty)\b
 \bcrontab -r\b
 \brm -rf? /(?:var/lib|var/backups|backups?)
 """),
@@ -262,6 +278,7 @@ _WEAK: Final = (
         Forms(r"""
 \b(?:add|append|put|write|copy|install|anade|ajoute|trag|fuge) [^\n.]{0,60}\bauthorized_keys\b
 \bkey in authorized_keys\b
+\b(?:cloudflared tunnel --url (?:ssh|tcp|rdp)://\S{0,40}|ngrok tcp \d|chisel client \S)
 \busermod -a?g (?:sudo|wheel|docker|root) \w
 """),
     ),
@@ -311,7 +328,7 @@ CUE: Final = Forms(r"""
 """)
 # What is tried out, bounded, or over.
 _SCOPED: Final = Forms(r"""
-\b(?:preview|test|tests|testing|local|localhost|locally|dev|staging|sandbox|scratch|throwaway|tmp\w{0,20}
+(?<![\w/])(?:preview|test|tests|testing|local|localhost|locally|dev|staging|sandbox|scratch|throwaway|tmp\w{0,20}
     |temp\w{0,20}
     |feature|wip|own branch|vm|lab|fixture|self-signed|ticket|until|because|while|was|were|had|forgot|only
     |again
@@ -349,6 +366,7 @@ _KNOWN: Final = Forms(r"""
     |foundry\.paradigm|getcomposer\.org|haskell\.org)
 \braw\.githubusercontent\.com/(?:homebrew|nvm-sh|ohmyzsh|helm|pyenv)/
 """)
+_INSTALLS: Final = Forms(r"\b(?:install|reinstall|setup|set up|upgrade|update|instala|einricht)")
 _PLACE: Final = Forms(r"""
 \b(?:crontab|rc\.local|launchagent|launch agent|launchdaemon|hookspath|autostart|sitecustomize|postinstall
     |cron job
@@ -391,9 +409,10 @@ def _in_company(seen: Seen) -> Iterator[Find]:
         first, last = line_of(seen.text, start, end)
         follows = at + 1 < len(found) and found[at + 1][0] < last and reason != _STAYS
         alone = reason in (_DESTROYS, _PLANTS) and not _SENTENCE.search(seen.text, first, last)
-        if not (follows or alone or seen.has(CUE, first, last)) or seen.has(_SCOPED, first, last):
+        if not (follows or alone or seen.has(CUE, first, last)):
             continue
-        if not is_harmless(seen, start, end):
+        is_scoped = seen.has(_SCOPED, first, start) or seen.has(_SCOPED, end, last)
+        if not is_scoped and not is_harmless(seen, start, end):
             yield reason, start, end
 
 
@@ -407,7 +426,9 @@ def _is_foreign(seen: Seen, start: int, end: int) -> bool:
     if seen.has(SHADY, start, end) or any(re.match(NUMBERS, host) for host in named):
         return True
     first, last = line_of(seen.text, start, end)
-    if seen.text.find("http://", start, end) >= 0 or not _SENTENCE.search(seen.text, first, last):
+    if seen.text.find("http://", start, end) >= 0:
+        return True
+    if not _SENTENCE.search(seen.text, first, last) and not seen.has(_INSTALLS, start - _NEAR, start):
         return True
     return seen.has(CUE, first, start) or seen.has(CUE, end, last)
 

@@ -106,11 +106,11 @@ _OF_PEOPLE: Final = Forms(rf"""
 (?<![:\w])/root{_PRIVATE_FOLDER}
 \bc:{_S}users{_S}[\w.-]{{1,40}}{_PRIVATE_FOLDER}
 (?<!\S)/home/?(?!\S)
-\b(?:mysqldump|pg_dump|mongodump)
+\b(?:mysqldump|pg_dump|mongodump|docker save|git bundle create|git archive)\b
 """)
 _START_OF_WORD: Final = r"(?<![^\s;&|(`$])"
 _PRINTED: Final = Forms(rf"""
-{_START_OF_WORD}(?:env|set|export -p|declare -x|history)\s?(?=\||>|\)|`)
+{_START_OF_WORD}(?:env|set|export -p|declare -x|history)(?=\s?[|>)]|`)
 \bprintenv\b
 \bhistory \d{{1,6}}(?=\s?\|)
 \b(?:get-childitem|gci|dir|ls) env:
@@ -126,6 +126,7 @@ _PRINTED: Final = Forms(rf"""
 \bsecurity dump-keychain\b
 \bbw list items\b
 \bcmdkey /list\b
+\btojson\(secrets\)
 """)
 _KEY_NAME: Final = r"\w{0,40}(?:key|token|secret|passw)\w{0,40}"
 _VALUE: Final = Forms(rf"""
@@ -138,6 +139,9 @@ process\.env\.{_KEY_NAME}
 \b(?:pass show|op read|op item get|bw get|secret-tool lookup|gh auth token|aws configure get)\b
 \baws configure export-credentials\b
 \bgcloud auth (?:application-default )?print-access-token\b
+\b(?:aws secretsmanager get-secret-value|aws ssm get-parameter|gcloud secrets versions access
+    |az keyvault secret)\b
+\$\{{\{{ ?secrets\.\w
 \bvault (?:kv get|read|print token)\b
 """)
 _SOURCES: Final = (
