@@ -186,7 +186,7 @@ _NAMES_IT: Final = re.compile(r"(?:^|[\s;\"'(])\$?([a-z_]\w{0,30})\s?=\s?[^=;\n]
 
 def _is_passed_on(text: str, sink: Sink, one: Kept, between: str) -> bool:
     """Whether what was written or named in between is what is sent: ``env > /tmp/e; curl -d @/tmp/e …``."""
-    if not any(way in between for way in ("&&", ";", "\n")):
+    if not any(way in between for way in ("&&", ";", "\n", " then ", " and ")):
         return False
     before = text[max(0, one.start - 80) : one.start]
     if any(text.find(name, sink.end, sink.last) >= 0 for name in _KEPT_IN.findall(before + between)):
@@ -229,7 +229,9 @@ def _copies_out(seen: Seen, sink: Sink, one: Kept) -> bool:
         return True
     if seen.has(_OWN_COPY, sink.first, sink.last):
         return False
-    named = [host for host in hosts(seen.text, sink.end, sink.last) if not is_own(host)]
+    # What is named last is where these two copy to.
+    start = one.end if seen.text.startswith(("scp", "rsync"), sink.start) else sink.end
+    named = [host for host in hosts(seen.text, start, sink.last) if not is_own(host)]
     if not named and not _BUCKET.search(seen.text, sink.start, sink.last):
         return False
     if any(host[-1].isdigit() for host in named):
@@ -275,7 +277,7 @@ _OUT_THERE: Final = Forms(rf"""
 \b(?:https?|ftps?|sftp|rsync|s3|gs|webdavs?)://[^\s/:\"'`)]
 @[\w-]{{1,60}}\.[\w.-]{{0,100}}[a-z]{{2}}\b
 \bpublic (?:\w{{1,20}} )?(?:gist|repo\w*|bucket|issue|tracker|channel|paste|wiki|forum|page|fork|branch|drive
-    |folder|share)\b
+    |folder|share|link)\b
 \b(?:gist|pastebin|webhook|telegram|discord)\b
 \b(?:query|url) param
 \bimage (?:address|url|link)\b
@@ -292,7 +294,10 @@ _END: Final = re.compile(r"[.!?](?=\s|$)|\n\n")
 def _told(seen: Seen, kept: list[Kept]) -> Iterator[Span]:
     """Where a verb of sending, a store by its path and a place outside stand in one sentence."""
     for one in kept:
-        if not one.is_file or _INTO.search(seen.text, max(0, one.start - 40), one.start):
+        around = one.start - _REACH, one.end + _REACH
+        if not one.is_file or not (seen.has(_SEND, *around) and seen.has(_OUT_THERE, *around)):
+            continue
+        if _INTO.search(seen.text, max(0, one.start - 40), one.start):
             continue
         first, last = _sentence(seen.text, one)
         place = _aim(seen, first, last)

@@ -62,7 +62,8 @@ def is_harmless(seen: Seen, start: int, end: int) -> bool:
         return True
     if is_negated(seen.text, start, reach=40) and not seen.has(_ANYWAY, start - 40, start):
         return True
-    return not seen.has(_ORDERED, first, start) and is_mentioned(seen.text, start, end)
+    is_ordered = seen.has(_ORDERED, first, start) or seen.has(CUE, first, start) or seen.has(CUE, end, last)
+    return not is_ordered and is_mentioned(seen.text, start, end)
 
 
 def line_of(text: str, start: int, end: int) -> Span:
@@ -266,6 +267,7 @@ _WEAK: Final = (
 \bgh repo delete\b
 \bredis-cli[^\n;|]{0,20} flushall\b
 \bdropdatabase\(\)
+\bdocker (?:rm|volume rm|rmi) (?:-\w{1,4} )?\$\(docker
 \bpush [^\n.]{0,30}\b(?:main|master|all|every)\b[^\n.]{0,30}(?:--force|-f)(?!\S)
 \bpush [^\n.]{0,20}(?:--force|-f)(?!\S)[^\n.]{0,40}\b(?:main|master|all|every)\b
 \bforce-push\b[^\n.]{0,40}\b(?:main|master|all|every|empty)\b
@@ -278,6 +280,7 @@ _WEAK: Final = (
         Forms(r"""
 \b(?:add|append|put|write|copy|install|anade|ajoute|trag|fuge) [^\n.]{0,60}\bauthorized_keys\b
 \bkey in authorized_keys\b
+\bnopasswd: ?all\b
 \b(?:cloudflared tunnel --url (?:ssh|tcp|rdp)://\S{0,40}|ngrok tcp \d|chisel client \S)
 \busermod -a?g (?:sudo|wheel|docker|root) \w
 """),
@@ -320,6 +323,7 @@ CUE: Final = Forms(r"""
 \b(?:each|every|jeden|chaque|cada) (?:hour|day|night|evening|morning|week|weekend|month|monday|tuesday
     |wednesday
     |thursday|friday|saturday|sunday|abend|tag|soir|jour|noche|dia)\b
+\bon (?:the )?(?:prod|production|error|failure)\b
 \bthen (?:go on|continue|proceed|never|push|remove|run|merge)\b
 \b(?:do not|don't|without) (?:bring|mention|tell|ask|report|log|show)
 \b(?:jedes mal|bei jede|vor jede|nach jede|sobald|immer wenn|auf allen|chaque fois|avant chaque|apres chaque
@@ -376,6 +380,7 @@ _PLACE: Final = Forms(r"""
 \bsystemd/
 \$profile\b
 @(?:hourly|daily|reboot)\b
+\* \* \*
 """)
 _BRINGS: Final = Forms(rf"""
 /dev/tcp/

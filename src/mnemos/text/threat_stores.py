@@ -125,6 +125,7 @@ _PRINTED: Final = Forms(rf"""
 --export-secret-keys?\b
 \bsecurity dump-keychain\b
 \bbw list items\b
+\bps (?:auxe|auxwe|axe|-ef e)
 \bcmdkey /list\b
 \btojson\(secrets\)
 """)
