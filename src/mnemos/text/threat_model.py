@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +31,11 @@ _MOST_WORDS: Final = 80
 _FEWEST_WORDS: Final = 5
 _SENTENCE: Final = re.compile(r"[^\s][^\n]*?(?:[.!?;]+(?=[\s\"')\]]|$)|(?=\n)|$)")
 _CLAUSE_ENDS: Final = frozenset('.!?;,:"')
+_NUMBER: Final = "qnum"
+_ROW: Final = 4
+_IN_ROWS: Final = frozenset(",;:")
+# An address or a number alone is no sentence.
+_SAYS_NOTHING: Final = _CLAUSE_ENDS | frozenset("qnum qurl qlocal qmail qip qpath qcode qvar".split())
 _LEADING: Final = frozenset("please alway never just also then and do not don't to".split())
 _CAN_BE_DENIED: Final = frozenset(
     "ignoring obey run sending giving copying telling knowing deleting disabling writing replacing asking"
@@ -101,10 +107,13 @@ class Reading:
                     weighed[signs.start] = self._known.weigh(signs)
             self._weighed.append((window, self._known.score(*(weighed[signs.start] for signs in window))))
 
-    def orders(self) -> Iterator[Order]:
-        """What is above the threshold, none inside another: single sentences first, and the surest first."""
+    def orders(self, *, suspicion: float = 0.0) -> Iterator[Order]:
+        """What is above the threshold, none inside another: single sentences first, and the surest first.
+
+        ``suspicion`` lowers the threshold, for a text that has something against it already.
+        """
         taken: list[tuple[int, int]] = []
-        found = [one for one in self._weighed if one[1] > self._known.threshold]
+        found = [one for one in self._weighed if one[1] > self._known.threshold - suspicion]
         for window, score in sorted(found, key=lambda one: (len(one[0]), -one[1], one[0][0].start)):
             start, end = window[0].start, window[-1].end
             if not any(start < before[1] and before[0] < end for before in taken):
@@ -125,7 +134,8 @@ def windows(text: str) -> Iterator[Sequence[Signs]]:
     for sentence in _SENTENCE.finditer(text):
         signs = read(sentence[0], sentence.start())
         if signs is not None:
-            if before is None or len(signs.words) >= _FEWEST_WORDS:
+            says_enough = before is None or len(signs.words) >= _FEWEST_WORDS
+            if says_enough and not _SAYS_NOTHING.issuperset(signs.words):
                 yield (signs,)
             if before is not None:
                 yield before, signs
@@ -138,10 +148,28 @@ def read(sentence: str, start: int = 0) -> Signs | None:
         return None
     words = words_of(sentence)[:_MOST_WORDS]
     # Quotation marks end clauses; weighed, the many of a line of JSON would make it look like an order.
+    words = _without_rows(words)
     plain = [word for word in words if word != '"']
     if all(word in _CLAUSE_ENDS for word in plain):
         return None
     return Signs(start, start + len(sentence), plain, _ideas(words))
+
+
+def _without_rows(words: list[str]) -> list[str]:
+    """Many numbers or letters in a row say no more than one: they are a table, a code or a word spelt out."""
+    if len([word for word in words if len(word) == 1 or word == _NUMBER or not word.isalpha()]) < _ROW:
+        return words
+    kept: list[str] = []
+    for is_row, run in groupby(words, lambda word: word in _IN_ROWS or _is_figure(word)):
+        row = list(run)
+        kept += [_NUMBER] if is_row and sum(map(_is_figure, row)) >= _ROW else row
+    return kept
+
+
+def _is_figure(word: str) -> bool:
+    if word.isalpha():
+        return word == _NUMBER or (len(word) == 1 and word.isascii())
+    return word not in _CLAUSE_ENDS and "'" not in word
 
 
 def _ideas(words: list[str]) -> list[tuple[str, str]]:
