@@ -304,7 +304,8 @@ what (is|are|were|was) your (system prompt|initial instructions|original instruc
             "asks the model to follow instructions in disguise",
             ordered,
             phrases("""
-(decode|decrypt|decipher|unscramble|deobfuscate|base64-decode|rot13) ..10 (and|then) ..3 (follow|obey|comply
+(decode|decrypt|decipher|unscramble|deobfuscate|base64-decode|rot13) !(the qr|a qr|this qr|qr) ..10
+    (and|then) ..3 (follow|obey|comply
     |do what|do as|do whatever|act on|carry out|execute it|execute them|execute the (result|instructions
     |output)
     |run (it|the result|the output))

@@ -7,14 +7,10 @@ where its characters came from.
 
 from __future__ import annotations
 
-import base64
-import codecs
-import html
 import re
 import unicodedata
-import urllib.parse
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 
@@ -40,6 +36,40 @@ class View:
         first = self._pieces[max(0, bisect_right(self._starts, start) - 1)]
         last = self._pieces[max(0, bisect_right(self._starts, max(start, end - 1)) - 1)]
         return first[1], last[2]
+
+
+class Rewritten:
+    """A text with some places written anew; ``edits`` are (start, end, new text), in order and apart."""
+
+    __slots__ = ("_marks", "_starts", "text")
+
+    def __init__(self, text: str, edits: Sequence[tuple[int, int, str]]) -> None:
+        kept: list[str] = []
+        # Where a stretch begins now, where it began and ended, and whether it is the same as before.
+        self._marks: list[tuple[int, int, bool]] = []
+        self._starts: list[int] = []
+        length = done = 0
+        for start, end, new in (*edits, (len(text), len(text), "")):
+            for piece, first, last, same in ((text[done:start], done, start, True), (new, start, end, False)):
+                if piece:
+                    self._starts.append(length)
+                    self._marks.append((first, last, same))
+                    kept.append(piece)
+                    length += len(piece)
+            done = end
+        self.text = "".join(kept)
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Where ``text[start:end]`` stood before; a place that was written anew counts as a whole."""
+        return self._before(start)[0], self._before(max(start, end - 1))[1]
+
+    def _before(self, at: int) -> tuple[int, int]:
+        number = max(0, bisect_right(self._starts, at) - 1)
+        first, last, same = self._marks[number]
+        if same:
+            first += at - self._starts[number]
+            return first, first + 1
+        return first, last
 
 
 def folded(text: str) -> View:
@@ -74,13 +104,6 @@ def unspaced(view: View) -> View | None:
         end = stop
     keep(end, len(view.text))
     return View("".join(kept), view._origin, pieces)
-
-
-def without_digits(view: View) -> View | None:
-    """The view with ``1gn0re`` read as ``ignore``, or None if hardly a word has digits for letters."""
-    if len(_DIGITS_FOR_LETTERS.findall(view.text)) < 2:
-        return None
-    return View(view.text.translate(_LETTERS_FOR_DIGITS), view._origin, view._pieces)
 
 
 class _Folds(dict[int, str]):
@@ -143,77 +166,3 @@ _FOLDS: Final = _Folds()
 # Single letters with the same sign between them; four in a row are hardly ever anything but a word.
 _SPACED_WORD: Final = re.compile(r"(?<![\w'])[a-z]([ ._*-])[a-z](?:\1[a-z](?![\w'])){2}")
 _SPACED: Final = re.compile(r"(?<![\w'])[a-z]([ ._*-])[a-z](?![\w'])(?:\1[a-z](?![\w']))*+")
-_DIGITS_FOR_LETTERS: Final = re.compile(
-    r"(?<![\w./-])(?:[a-z]{1,12}[01345@$]|[013457@$][a-z])[a-z013457@$]{1,14}(?![\w/-])"
-)
-_LETTERS_FOR_DIGITS: Final = str.maketrans("013457@$", "oieastas")
-
-
-# --- encoded passages -----------------------------------------------------------------------------
-
-_MOST_PASSAGES: Final = 20
-_LONGEST_PASSAGE: Final = 4_000
-_LEAST: Final = 24
-_ENCODED: Final = re.compile(
-    r"(?P<base64>[A-Za-z0-9+/]{24,}+={0,2})|(?P<percent>(?:%[0-9A-Fa-f]{2}){8,}+)"
-    r"|(?P<entities>(?:&#x?[0-9A-Fa-f]{2,5};){8,}+)|(?P<escapes>(?:\\x[0-9A-Fa-f]{2}"
-    r"|\\u00[0-9A-Fa-f]{2}){8,}+)"
-)
-_HEX: Final = re.compile(r"(?:[0-9A-Fa-f]{2}){16,}")
-# Words that matter written backwards, and in ROT13.
-_BACKWARDS: Final = (
-    *(
-        "erongi",
-        "snoitcurtsni",
-        "suoiverp",
-        "dragersid",
-        "sdrowssap",
-        "drawrof",
-        "tpmorp metsys",
-        "metsys ruoy",
-    ),
-    *("slaitnederc", "syek ipa", "laever", "sterces", "daolpu", "senilediug", "snekot", "resu eht"),
-)
-_WHOLE: Final[tuple[tuple[tuple[str, ...], Callable[[str], str]], ...]] = (
-    (_BACKWARDS, lambda text: text[::-1]),
-    (_BACKWARDS, lambda text: " ".join(word[::-1] for word in text.split())),
-    (("vtaber", "vafgehpgvba", "cerivbhf", "qvfertneq"), lambda text: codecs.encode(text, "rot13")),
-)
-_SAYS_SOMETHING: Final = re.compile(r"[a-z]{2,}[^a-z]{1,3}[a-z]{2,}", re.I)
-
-
-def encoded(view: View) -> Iterator[tuple[str, int, int]]:
-    """Passages in base64, hexadecimal, percent signs, entities or escapes that hold words, decoded.
-
-    A text written backwards or in ROT13 is decoded as a whole. Places are those in the original.
-    """
-    text = view._origin
-    for signs, decode in _WHOLE:
-        if any(map(view.text.__contains__, signs)):
-            yield decode(text), 0, len(text)
-    if not any(map(text.__contains__, ("%", "&#", "\\"))) and max(map(len, text.split()), default=0) < _LEAST:
-        return
-    for number, passage in enumerate(_ENCODED.finditer(text)):
-        if number == _MOST_PASSAGES:
-            return
-        decoded = _decoded(passage.lastgroup or "", passage[0][:_LONGEST_PASSAGE])
-        if decoded is not None and _SAYS_SOMETHING.search(decoded):
-            yield decoded, *passage.span()
-
-
-def _decoded(form: str, passage: str) -> str | None:
-    try:
-        if form == "percent":
-            return urllib.parse.unquote(passage, errors="strict")
-        if form == "entities":
-            return html.unescape(passage)
-        if form == "escapes":
-            return bytes.fromhex(re.sub(r"\\x|\\u00", "", passage)).decode("utf-8")
-        if _HEX.fullmatch(passage):
-            return bytes.fromhex(passage).decode("utf-8")
-        whole = passage.rstrip("=")
-        return base64.b64decode(whole[: len(whole) - (len(whole) % 4 == 1)] + "==", validate=False).decode(
-            "utf-8"
-        )
-    except (ValueError, UnicodeDecodeError):
-        return None

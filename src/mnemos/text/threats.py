@@ -30,6 +30,7 @@ LONGEST: Final = 100_000
 _MOST: Final = 100
 
 
+_DECODE_AND_DO: Final = "asks the model to follow instructions in disguise"
 # So many of the ideas in it are named as the reason for taking a text for an order.
 _IDEAS_TOLD: Final = 4
 
@@ -95,41 +96,48 @@ def _hidden(text: str) -> Iterator[Threat]:
 
 
 def _said(text: str) -> list[Threat]:
-    from mnemos.text import threat_folding
+    """What ``text`` says, and what it says without its disguises; those may be one inside the other."""
+    from mnemos.text.threat_announced import announced
+    from mnemos.text.threat_readings import Readings
+
+    found: list[Threat] = []
+    for number, reading in enumerate(Readings(text)):
+        if number == 0:
+            for start, end in islice(announced(reading.view.text, text), _MOST):
+                where = reading.view.span(start, end)
+                found.append(Threat(ThreatKind.OVERRIDE, _DECODE_AND_DO, *where))
+        for threat in _judged(reading.view, reading.suspicion):
+            start, end = reading.span(threat.start, threat.end)
+            # What is found without taking anything for a disguise says better where it stands.
+            if not any(
+                threat.kind is other.kind and start < other.end and other.start < end for other in found
+            ):
+                found.append(Threat(threat.kind, f"{threat.reason}{reading.note}", start, end))
+    return found
+
+
+def _judged(view: View, suspicion: float | None) -> list[Threat]:
     from mnemos.text.threat_model import Reading
 
-    plain = threat_folding.folded(text)
-    reading = Reading(plain.text)
-    found = list(_ruled(plain, reading))
-    for order in islice(reading.orders(), _MOST):
-        start, end = plain.span(order.start, order.end)
+    reading = Reading("" if suspicion is None else view.text)
+    found = list(_ruled(view, reading))
+    for order in islice(reading.orders(suspicion=suspicion or 0.0), _MOST):
+        start, end = view.span(order.start, order.end)
         # Where a rule found something, it says better what is wrong.
         if not any(start < threat.end and threat.start < end for threat in found):
             found.append(Threat(*_kind_and_reason(order.ideas), start, end))
     return found
 
 
-def _ruled(plain: View, reading: Reading) -> Iterator[Threat]:
-    from mnemos.text import threat_commands, threat_folding, threat_misspelt, threat_rules
+def _ruled(view: View, reading: Reading) -> Iterator[Threat]:
+    from mnemos.text import threat_commands, threat_rules
 
-    for kind, reason, start, end in islice(threat_rules.find(plain.text), _MOST):
+    for kind, reason, start, end in islice(threat_rules.find(view.text), _MOST):
         is_worded = kind in _MATTERS_OF_WORDING and reason != threat_commands.CARRIES
         if not is_worded or not reading.doubts(start, end):
-            yield Threat(ThreatKind(kind), reason, *plain.span(start, end))
-    for kind, reason, start, end in islice(threat_rules.abroad(plain.text), _MOST):
-        yield Threat(ThreatKind(kind), reason, *plain.span(start, end))
-    views = (
-        threat_folding.unspaced(plain),
-        threat_folding.without_digits(plain),
-        threat_misspelt.respelt(plain),
-    )
-    for view in views:
-        if view is not None:
-            for kind, reason, start, end in islice(threat_rules.find(view.text), _MOST):
-                yield Threat(ThreatKind(kind), reason, *view.span(start, end))
-    for decoded, start, end in threat_folding.encoded(plain):
-        for kind, reason, _, _ in islice(threat_rules.find(threat_folding.folded(decoded).text), _MOST):
-            yield Threat(ThreatKind(kind), f"{reason}, in code", start, end)
+            yield Threat(ThreatKind(kind), reason, *view.span(start, end))
+    for kind, reason, start, end in islice(threat_rules.abroad(view.text), _MOST):
+        yield Threat(ThreatKind(kind), reason, *view.span(start, end))
 
 
 def _kind_and_reason(ideas: tuple[str, ...]) -> tuple[ThreatKind, str]:
