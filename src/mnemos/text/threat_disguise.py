@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from mnemos.text import threat_pieces
@@ -42,8 +42,8 @@ def readings(text: str) -> Iterator[Reading]:
     words = _WORD.findall(text)
     known = frozenset(words)
     for other in (*_turned(text, known), *_shifted(text, known)):
-        sense = len(SMALL.intersection(_WORD.findall(other))) - len(SMALL & known)
-        yield Reading(other, makes_sense=sense > 0)
+        sense = len(SMALL.intersection(_WORD.findall(other.text))) - len(SMALL & known)
+        yield other._replace(makes_sense=sense > 0)
     for rewritten in threat_pieces.respelt(text, words, known):
         yield Reading(rewritten.text, rewritten)
     yield from _assembled(text)
@@ -89,12 +89,20 @@ _FLIPPED: Final = re.compile("[ɐɔǝɟƃɓɥᴉɾʞɯɹʇʌʍʎ]")
 _FEWEST_FLIPPED: Final = 4
 
 
-def _turned(text: str, words: frozenset[str]) -> Iterator[str]:
-    if sum(_BACKWARDS[word] for word in _BACKWARDS.keys() & words) > 1:
-        yield text[::-1]
-        yield _WORD.sub(lambda word: word[0] if word[0] in _PLAIN else word[0][::-1], text)
+def _turned(text: str, words: frozenset[str]) -> Iterator[Reading]:
+    hits = _BACKWARDS.keys() & words
+    if hits and sum(map(_BACKWARDS.__getitem__, hits)) > 1:
+        behind = _behind(text, hits)
+        yield Reading(behind[::-1])
+        yield Reading(_WORD.sub(lambda word: word[0] if word[0] in _PLAIN else word[0][::-1], behind))
     if not _LAST.isdisjoint(words) and _FLIPPED_ORDER.search(text):
-        yield "\n".join(" ".join(line.split()[::-1]) for line in text.split("\n"))
+        yield Reading("\n".join(" ".join(line.split()[::-1]) for line in text.split("\n")))
+
+
+def _behind(text: str, hits: Iterable[str]) -> str:
+    """The text from the clause on in which one of the words stands first; what leads to it is not meant."""
+    first = min(text.index(word) for word in hits)
+    return text[max(text.rfind(sign, 0, first) for sign in ":\n(>") + 1 :]
 
 
 def upside_down(text: str) -> str | None:
@@ -104,17 +112,19 @@ def upside_down(text: str) -> str | None:
     return text.translate(_UPSIDE_DOWN)[::-1]
 
 
-def _shifted(text: str, words: frozenset[str]) -> Iterator[str]:
-    shifts = [_SHIFTED[word] for word in _SHIFTED.keys() & words]
+def _shifted(text: str, words: frozenset[str]) -> Iterator[Reading]:
+    hits = _SHIFTED.keys() & words
+    shifts = [_SHIFTED[word] for word in hits]
     if "rot" in text or "caesar" in text or "shift" in text:
         for named in _NAMED_SHIFT.finditer(text):
             by = int(named["by"])
             shifts += [by, by, 26 - by, 26 - by] if 0 < by < 26 else []
     if len(shifts) > 1:
         for shift in [shift for shift, count in Counter(shifts).most_common(4) if count > 1]:
-            yield _translated(text, _WHEELS[shift])
-    if len(_MIRRORED & words) >= 2:
-        yield _translated(text, _ATBASH)
+            behind = _behind(text, of) if (of := [word for word in hits if _SHIFTED[word] == shift]) else text
+            yield Reading(_translated(behind, _WHEELS[shift]))
+    if len(mirrored := _MIRRORED & words) >= 2:
+        yield Reading(_translated(_behind(text, mirrored), _ATBASH))
 
 
 def _translated(text: str, table: dict[int, int]) -> str:
@@ -123,7 +133,8 @@ def _translated(text: str, table: dict[int, int]) -> str:
 
 # --- put together later ----------------------------------------------------------------------------
 
-_JOINT: Final = re.compile(r"[\"'`]\s{0,3}(?:\+|\.{1,2}|&|\|\||<>|~)\s{0,3}[frbu]?[\"'`]")
+_JOINT: Final = re.compile(r"[\"'`]\s{0,3}(?:\+|\.{1,2}|&|\|\||<>|~|\}\s?[$#]?\{)\s{0,3}[frbu]?[\"'`]")
+_BRACED_JOINT: Final = re.compile(_JOINT.pattern + r"|[$#]\{[\"'`]|[\"'`]\}")
 _ASSIGNED: Final = re.compile(
     r"(?<![\w$.])\$?(?P<name>[a-z_]\w{0,15})\s{0,3}(?::?=|is|be|:|->)\s{0,3}"
     r"(?:\"(?P<double>[^\"\n]{1,400})\"|'(?P<single>[^'\n]{1,400})'|`(?P<back>[^`\n]{1,400})`)"
@@ -138,7 +149,8 @@ def _assembled(text: str) -> Iterator[Reading]:
     """``"ig" + "nore"``, ``a = "ig"; b = "nore"; do a+b`` and ``join(["ig", "nore"])``."""
     if text.count('"') + text.count("'") + text.count("`") < 4:
         return
-    if joints := [(*joint.span(), "") for joint in _JOINT.finditer(text)]:
+    joint = _BRACED_JOINT if "'}" in text or '"}' in text or "`}" in text else _JOINT
+    if joints := [(*found.span(), "") for found in joint.finditer(text)]:
         rewritten = Rewritten(text, joints)
         yield Reading(rewritten.text, rewritten)
     parts = {
@@ -169,7 +181,9 @@ _NAMES: Final = re.compile(r"[a-z_]\w*")
 # --- at the edges of lines -------------------------------------------------------------------------
 
 _INITIALS: Final = re.compile(rf"{_VERBS}{_THINGS}")
-_FIRST: Final = re.compile(r"^[^\w\n]{0,6}([^\W_]+)", re.MULTILINE)
+_FIRST: Final = re.compile(r"^[^\w\n]{0,6}(?:\d{1,2}[.):][ \t]{1,3})?([^\W_]+)", re.MULTILINE)
+_SINGLE: Final = re.compile(r"^\W{0,6}(?:\d{1,2}\W{1,3})?[^\W\d_]+\W{0,3}$", re.MULTILINE)
+_SINGLE_WORDS: Final = 4
 _FIRST_WORDS: Final = re.compile(
     r"\b(?:first|1st|opening|initial|leading) words?\b|\bersten? wort\b|\bpremiers? mots?\b"
     r"|\bprimera palabra\b"
@@ -184,6 +198,8 @@ def _edges(text: str) -> Iterator[Reading]:
     spelt = "".join(word[0] for word in first)
     if len(first) >= _ENOUGH_LINES and (found := _INITIALS.search(spelt)):
         yield Reading(_SPELT.sub(r"\1 ", spelt[found.start() :]))
+    if len(first) >= _SINGLE_WORDS and len(_SINGLE.findall(text)) == len(first):
+        yield Reading(" ".join(first))
     if _FIRST_WORDS.search(text):
         yield Reading(" ".join(first))
         yield Reading(" ".join(first[1:]))

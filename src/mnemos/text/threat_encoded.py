@@ -79,13 +79,20 @@ _FIGURES: Final = re.compile(
     r"(?P<binary>(?<![\w.])[01]{7,8}(?:[ ,]{1,2}[01]{7,8}){3,}+(?!\w))"
     r"|(?P<hexadecimal>(?<![0-9A-Za-z])(?:0x|U\+00)?[0-9A-Fa-f]{2}"
     r"(?:(?:, |[ ,:;-])(?:0x|U\+00)?[0-9A-Fa-f]{2}){5,}+(?![0-9A-Za-z]))"
+    r"|(?P<grouped>(?<![0-9A-Za-z])[0-9A-Fa-f]{4}(?:[ ,:;-](?:[0-9A-Fa-f]{2}){1,4}){2,}+(?![0-9A-Za-z]))"
     r"|(?P<decimal>(?<![\w.])\d{2,3}(?:(?:, ?|[ ;.-])\d{2,3}){5,}+(?!\w))"
     r"|(?P<places>(?<![\w.])\d{1,2}(?:(?: ?[/|,] ?|[ -])\d{1,2}){5,}+(?!\w))"
 )
 _FIGURES_SEEN: Final = re.compile(r"(?:[0-9][0-9A-Fa-f]{0,7}[ ,:;./|-]{1,3}(?:0x|U\+00)?){4}")
+# Lines as hexdump and xxd print them: where, what, and the same in letters.
+_DUMP: Final = re.compile(
+    r"(?m:^)(?:[0-9A-Fa-f]{6,8}:?[ ]{1,2}(?:[0-9A-Fa-f]{2,4}[ ]{1,2}){2,16}[^\n]{0,30}(?:\n|(?!.))){1,200}+"
+)
+_DUMP_LINE: Final = re.compile(r"(?m:^)[0-9A-Fa-f]{6,8}:?[ ]{1,2}((?:[0-9A-Fa-f]{2,4}[ ]{1,2}){2,16})")
 # Characters in a row, over the end of a line where it goes on.
 _ROW: Final = re.compile(
-    r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}+(?:\r?\n[A-Za-z0-9+/_-]{16,}+)*+={0,6}|<~[!-uz\s]{8,4000}~>"
+    r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}+(?:\r?\n[A-Za-z0-9+/_-]{16,}+)*+={0,6}"
+    r"|(?<![A-Za-z0-9+/_=-])={1,2}[A-Za-z0-9+/_-]{16,}+|<~[!-uz\s]{8,4000}~>"
 )
 _LEAST: Final = 16
 _BITS: Final = re.compile("[01]+")
@@ -161,6 +168,8 @@ def _candidates(text: str) -> Iterator[tuple[str, int, int]]:
     if _FIGURES_SEEN.search(text):
         for found in _FIGURES.finditer(text):
             yield found.lastgroup or "", *found.span()
+        for found in _DUMP.finditer(text):
+            yield "dump", *found.span()
     if max(map(len, text.split()), default=0) >= _LEAST:
         for found in _ROW.finditer(text):
             yield _form(found[0]), *found.span()
@@ -179,6 +188,8 @@ def _candidates(text: str) -> Iterator[tuple[str, int, int]]:
 def _form(row: str) -> str:
     if row.startswith("<~"):
         return "ascii85"
+    if row.startswith("="):
+        return "turned"
     if _BITS.fullmatch(row):
         return "binary"
     if _HEX.fullmatch(row):
@@ -268,6 +279,9 @@ def _of_morse(passage: str) -> str:
 _DECODERS: Final[dict[str, tuple[Callable[[str], str | None], ...]]] = {
     "binary": (_of_binary,),
     "hexadecimal": (_of_hexadecimal, _of_numbers(10)),
+    "grouped": (_of_hexadecimal,),
+    "dump": (lambda passage: _of_hexadecimal(" ".join(_DUMP_LINE.findall(passage))),),
+    "turned": (lambda passage: _of_base64(passage[::-1]),),
     "decimal": (_of_numbers(10), _of_numbers(8), _of_places),
     "places": (_of_places,),
     "base32": (_of_base32, _of_base64),

@@ -77,33 +77,16 @@ def folded(text: str) -> View:
     return View(text.lower() if text.isascii() else text.translate(_FOLDS), text)
 
 
-def unspaced(view: View) -> View | None:
-    """The view with ``i g n o r e`` and ``i-g-n-o-r-e`` pulled together, or None if there is no such word.
+def unspaced(text: str) -> Rewritten | None:
+    """A folded text with ``i g n o r e`` and ``i-g-n-o-r-e`` pulled together, or None if it has no such word.
 
     Wider gaps stay gaps between words.
     """
-    if not _SPACED_WORD.search(view.text):
+    if not _SPACED_WORD.search(text):
         return None
-    kept: list[str] = []
-    pieces: list[tuple[int, int, int]] = []
-    length = end = 0
-
-    def keep(start: int, stop: int) -> None:
-        nonlocal length
-        for at in range(start, stop):
-            pieces.append((length, *view.span(at, at + 1)))
-            kept.append(view.text[at])
-            length += 1
-
-    for start, stop in (run.span() for run in _SPACED.finditer(view.text)):
-        keep(end, start)
-        separator = view.text[start + 1]
-        for at in range(start, stop):
-            if view.text[at] != separator or at == start:
-                keep(at, at + 1)
-        end = stop
-    keep(end, len(view.text))
-    return View("".join(kept), view._origin, pieces)
+    return Rewritten(
+        text, [(*run.span(), run[0].replace(run[1], "")) for run in _SPACED.finditer(text) if run[1]]
+    )
 
 
 class _Folds(dict[int, str]):
@@ -164,5 +147,7 @@ INVISIBLE: Final = re.compile(
 _LOOK_ALIKES: Final = dict(_look_alikes())
 _FOLDS: Final = _Folds()
 # Single letters with the same sign between them; four in a row are hardly ever anything but a word.
-_SPACED_WORD: Final = re.compile(r"(?<![\w'])[a-z]([ ._*-])[a-z](?:\1[a-z](?![\w'])){2}")
-_SPACED: Final = re.compile(r"(?<![\w'])[a-z]([ ._*-])[a-z](?![\w'])(?:\1[a-z](?![\w']))*+")
+_SPACED_WORD: Final = re.compile(r"(?<![\w'])[a-z]( \| |[ ._*|/,+~-])[a-z](?:\1[a-z0134579@$](?![\w'])){2}")
+_SPACED: Final = re.compile(
+    r"(?<![\w'])[a-z]( \| |[ ._*|/,+~-])[a-z](?![\w'])(?:\1[a-z0134579@$](?![\w']))*+"
+)

@@ -130,10 +130,10 @@ _SPEAKS: Final = re.compile(r"\b(?:your|you|all|any|me|my|previous|prior|the use
 # No name has so many words.
 _SENTENCE: Final = 7
 _LEAST_CHAIN: Final = 12
-_RUN: Final = re.compile(r"(?<!\w)[a-z]{16,200}(?!\w)")
-_LEAST_RUN: Final = 16
+_RUN: Final = re.compile(r"(?<!\w)[a-z]{12,200}(?!\w)")
+_LEAST_RUN: Final = 12
 _MOST_RUNS: Final = 50
-_FEWEST_WORDS: Final = 4
+_FEWEST_WORDS: Final = 3
 
 
 def parted(text: str) -> Rewritten | None:
@@ -201,7 +201,7 @@ def segments(letters: str) -> str | None:
     while end and (step := best[end]):
         parts.append(letters[step[1] : end])
         end = step[1]
-    return " ".join(reversed(parts))
+    return None if MATTER.isdisjoint(parts) else " ".join(reversed(parts))
 
 
 _SHORT: Final = frozenset("a i me my to of on in it is be do no or so as at by us we if up go he".split())

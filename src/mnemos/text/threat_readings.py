@@ -129,15 +129,16 @@ def _within(text: str, view: View) -> Iterator[_Found]:
     if (unwrapped := threat_encoded.unwrapped(text)) is not None:
         rewritten, is_needless = unwrapped
         yield _Found(rewritten.text, _IN_CODE, rewritten.span, _CODED if is_needless else 0.0)
-    if (spaced := threat_pieces.humps(text)) is not None:
-        yield _Found(spaced.text, "", spaced.span)
+    if (parted := threat_pieces.humps(text)) is not None:
+        yield _Found(parted.text, "", parted.span)
     if (turned := threat_disguise.upside_down(text)) is not None:
         yield _Found(turned, _IN_CODE, _always(0, len(text)), _CODED)
     for said, start in islice(threat_unseen.unseen(view.text), _MOST):
         yield _Found(said, ", where people do not see it", _shifted(start, view.span), _UNSEEN)
-    for other in (threat_folding.unspaced(view), threat_misspelt.respelt(view)):
-        if other is not None:
-            yield _Found(other.text, "", other.span)
+    if (other := threat_misspelt.respelt(view)) is not None:
+        yield _Found(other.text, "", other.span)
+    if (spaced := threat_folding.unspaced(view.text)) is not None:
+        yield _Found(spaced.text, "", _after(spaced.span, view.span))
     for reading in threat_disguise.readings(view.text):
         if reading.rewritten is None:
             suspicion = 0.0 if reading.makes_sense else None

@@ -280,8 +280,8 @@ def test_folding_reads_what_is_meant_and_keeps_the_places():
 
 
 def test_letters_are_pulled_together_only_where_a_word_is_spaced_out():
-    assert unspaced(folded("plan a b and c")) is None
-    spaced = unspaced(folded("say h e l l o to all"))
+    assert unspaced("plan a b and c") is None
+    spaced = unspaced("say h e l l o to all")
     assert spaced is not None
     assert spaced.text == "say hello to all"
 
