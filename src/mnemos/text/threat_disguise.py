@@ -41,9 +41,8 @@ def readings(text: str) -> Iterator[Reading]:
     """What a folded ``text`` says without its disguises, one after the other."""
     words = _WORD.findall(text)
     known = frozenset(words)
-    for other in (*_turned(text, known), *_shifted(text, known)):
-        sense = len(SMALL.intersection(_WORD.findall(other.text))) - len(SMALL & known)
-        yield other._replace(makes_sense=sense > 0)
+    for given, other in (*_turned(text, known), *_shifted(text, known)):
+        yield Reading(other, makes_sense=_small_words(other) > _small_words(given))
     for rewritten in threat_pieces.respelt(text, words, known):
         yield Reading(rewritten.text, rewritten)
     yield from _assembled(text)
@@ -55,10 +54,12 @@ _WORD: Final = threat_pieces.WORD
 
 # --- backwards, and along the alphabet -------------------------------------------------------------
 
+# Backwards, these are words of some language.
+_BOTH_WAYS: Final = frozenset("resu ton nac lla saw tup won nur nod tel".split())
 _BACKWARDS: Final = {
     word[::-1]: 2 if word in MATTER and len(word) >= _LONG else 1
     for word in MATTER | SMALL
-    if len(word) > 2 and word[::-1] not in MATTER | SMALL | {"resu", "ton", "nac", "lla", "saw", "tup", "won"}
+    if len(word) > 2 and word[::-1] not in MATTER | SMALL | _BOTH_WAYS
 }
 # What is readable as it stands was not disguised.
 _PLAIN: Final = MATTER | SMALL
@@ -66,18 +67,15 @@ _ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz"
 _WHEELS: Final = {
     shift: str.maketrans(_ALPHABET, _ALPHABET[-shift:] + _ALPHABET[:-shift]) for shift in range(1, 26)
 }
-_OPENERS: Final = """
-    ignore disregard forget bypass override previous instructions rules guidelines system prompt password
-    credentials reveal upload secrets tokens delete always never the and you your user not with that
-""".split()
+_COMMON: Final = frozenset(("the", "and", "you", "all", "not", "any"))
 _SHIFTED: Final = {
     word.translate(_WHEELS[26 - shift]): shift
     for shift in range(1, 26)
-    for word in (MATTER | SMALL if shift == 13 else _OPENERS)
-    if len(word) > 2
+    for word in _PLAIN
+    if len(word) > 3 or word in _COMMON or shift == 13
 }
 _ATBASH: Final = str.maketrans(_ALPHABET, _ALPHABET[::-1])
-_MIRRORED: Final = frozenset(word.translate(_ATBASH) for word in _OPENERS)
+_MIRRORED: Final = frozenset(word.translate(_ATBASH) for word in _PLAIN if len(word) > 3 or word in _COMMON)
 _NAMED_SHIFT: Final = re.compile(r"\b(?:rot|caesar|shift(?:ed)?)(?: cipher)?(?: by)?[ -]?(?P<by>\d{1,2})\b")
 _LAST: Final = frozenset(
     "instructions rules guidelines prompt password passwords secrets keys credentials token tokens user"
@@ -89,14 +87,19 @@ _FLIPPED: Final = re.compile("[ɐɔǝɟƃɓɥᴉɾʞɯɹʇʌʍʎ]")
 _FEWEST_FLIPPED: Final = 4
 
 
-def _turned(text: str, words: frozenset[str]) -> Iterator[Reading]:
+def _small_words(text: str) -> int:
+    return len(SMALL.intersection(_WORD.findall(text)))
+
+
+def _turned(text: str, words: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """A part of the text, and what it says when it is turned."""
     hits = _BACKWARDS.keys() & words
     if hits and sum(map(_BACKWARDS.__getitem__, hits)) > 1:
         behind = _behind(text, hits)
-        yield Reading(behind[::-1])
-        yield Reading(_WORD.sub(lambda word: word[0] if word[0] in _PLAIN else word[0][::-1], behind))
+        yield behind, behind[::-1]
+        yield behind, _WORD.sub(lambda word: word[0] if word[0] in _PLAIN else word[0][::-1], behind)
     if not _LAST.isdisjoint(words) and _FLIPPED_ORDER.search(text):
-        yield Reading("\n".join(" ".join(line.split()[::-1]) for line in text.split("\n")))
+        yield text, "\n".join(" ".join(line.split()[::-1]) for line in text.split("\n"))
 
 
 def _behind(text: str, hits: Iterable[str]) -> str:
@@ -112,7 +115,7 @@ def upside_down(text: str) -> str | None:
     return text.translate(_UPSIDE_DOWN)[::-1]
 
 
-def _shifted(text: str, words: frozenset[str]) -> Iterator[Reading]:
+def _shifted(text: str, words: frozenset[str]) -> Iterator[tuple[str, str]]:
     hits = _SHIFTED.keys() & words
     shifts = [_SHIFTED[word] for word in hits]
     if "rot" in text or "caesar" in text or "shift" in text:
@@ -122,9 +125,10 @@ def _shifted(text: str, words: frozenset[str]) -> Iterator[Reading]:
     if len(shifts) > 1:
         for shift in [shift for shift, count in Counter(shifts).most_common(4) if count > 1]:
             behind = _behind(text, of) if (of := [word for word in hits if _SHIFTED[word] == shift]) else text
-            yield Reading(_translated(behind, _WHEELS[shift]))
+            yield behind, _translated(behind, _WHEELS[shift])
     if len(mirrored := _MIRRORED & words) >= 2:
-        yield Reading(_translated(_behind(text, mirrored), _ATBASH))
+        behind = _behind(text, mirrored)
+        yield behind, _translated(behind, _ATBASH)
 
 
 def _translated(text: str, table: dict[int, int]) -> str:

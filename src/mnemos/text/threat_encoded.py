@@ -220,7 +220,9 @@ def _is_written(plain: str) -> bool:
     return odd * 20 <= len(plain) and _SAYS_SOMETHING.search(plain) is not None
 
 
-def _of_base64(passage: str) -> str:
+def _of_base64(passage: str) -> str | None:
+    if passage.islower():
+        return None  # A name or a path: no text is encoded without capitals.
     whole = "".join(passage.split()).rstrip("=").replace("-", "+").replace("_", "/")
     return base64.b64decode(whole[: len(whole) - (len(whole) % 4 == 1)] + "==").decode("utf-8")
 

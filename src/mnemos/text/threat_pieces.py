@@ -26,7 +26,7 @@ def respelt(text: str, words: list[str], known: frozenset[str]) -> Iterator[Rewr
     found = (
         without_digits(text),
         mended(text, words),
-        parted(text) if longest >= _LEAST_CHAIN else None,
+        parted(text) if longest >= _LEAST_CHAIN and max(map(text.count, _LINKS)) > 2 else None,
         _squeezed(text, known),
         _with_vowels(text, known),
         _segmented(text) if longest >= _LEAST_RUN else None,
@@ -130,9 +130,27 @@ _SPEAKS: Final = re.compile(r"\b(?:your|you|all|any|me|my|previous|prior|the use
 # No name has so many words.
 _SENTENCE: Final = 7
 _LEAST_CHAIN: Final = 12
+_LINKS: Final = "_+./|-"
 _RUN: Final = re.compile(r"(?<!\w)[a-z]{12,200}(?!\w)")
 _LEAST_RUN: Final = 12
 _MOST_RUNS: Final = 50
+# A run without any of these is some long word.
+_IN_ORDERS: Final = (
+    *(
+        "ignor",
+        "forget",
+        "disreg",
+        "rules",
+        "instruc",
+        "prompt",
+        "passw",
+        "secret",
+        "reveal",
+        "send",
+        "bypass",
+    ),
+    *("obey", "delet", "system", "token", "keys", "tell", "user", "overrid", "vergiss", "anweis", "regeln"),
+)
 _FEWEST_WORDS: Final = 3
 
 
@@ -178,7 +196,7 @@ def _segmented(text: str) -> Rewritten | None:
         (
             (*run.span(), plain)
             for run in islice(_RUN.finditer(text), _MOST_RUNS)
-            if (plain := segments(run[0]))
+            if any(map(run[0].__contains__, _IN_ORDERS)) and (plain := segments(run[0]))
         ),
     )
 
