@@ -32,7 +32,8 @@ from mnemos.text.threat_rules import find
 ROOT = Path(__file__).parents[1]
 THREATS = ROOT / "tests" / "data" / "threats"
 MIXED = (
-    *("labelled", "opened", "opened-2", "lookalikes-deceit", "lookalikes-tongues"),
+    *("labelled", "opened", "opened-2", "lookalikes-deceit", "lookalikes-tongues", "prose"),
+    *("structure-commands", "structure-disguise"),
     *("paraphrases-tune", "paraphrases-more", "paraphrases-wider", "paraphrases-check"),
 )
 VOICES = (
