@@ -1,8 +1,11 @@
-"""Text that imitates what only the host writes: system blocks, turns of a chat, calls of tools.
+"""Text that imitates what only the host writes: system blocks and turns of a chat.
 
 The same signs stand in notes about chat templates and parsers. There they are quoted or explained; here
 they open a block, and what they hold speaks to the model.
 """
+
+# An expression is easier to check when it is not cut in pieces.
+# ruff: noqa: E501
 
 from __future__ import annotations
 
@@ -11,23 +14,19 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final
 
-from mnemos.text.threat_context import is_introduced, is_talked_about, quotation
+from mnemos.text.threat_context import is_explained, is_introduced, is_talked_about
 
 Find = tuple[str, int, int]
 """The reason, where it starts, and where it ends."""
 
 _IMITATES: Final = "imitates a block of the system or a turn of the chat"
-_CALLS: Final = "imitates a call of a tool"
 
-# --- blocks and turns -------------------------------------------------------------------------------
-
-# Tokens of chat templates: <|im_start|>, [INST], <<SYS>>, <start_of_turn>.
+# Tokens of chat templates: anything between <| and |>, [INST], <<SYS>>, <start_of_turn>, [|user|], ]~b].
 _TOKEN: Final = re.compile(
-    r"<\s?\|\s?(?:im_start|im_end|im_sep|system|user|assistant|endoftext|eot_id|eom_id|start_header_id"
-    r"|end_header_id|begin_of_text|end_of_text|endofprompt|end|sep|begin_of_sentence|end_of_sentence"
-    r"|end_of_turn|start_of_role|end_of_role|start|channel|message|return|developer|human|bot|prompter|tool"
-    r"|call|constrain)\s?\|\s?>|<<\s?/?sys\s?>>|\[\s?/?inst\s?\]|\[/?system_prompt\]|<(?:start|end)_of_turn>"
-    r"|</?s>\s*\[inst\]"
+    r"<\s?\|\s?/?[a-z][\w\u2581 ./-]{1,40}\s?\|\s?>|<<\s?/?sys\s?>>|\[\s?/?inst\s?\]|\[/?system_prompt\]|<(?:start|end)_of_turn>"
+    r"|</?s>\s*\[inst\]|\[\|\s?(?:system|user|assistant|endofturn|tool)\s?\|\]|\]~[!b]{0,2}[\[\]]|\[/?available_tools\]|\[gmask\]\s?<sop>"
+    r"|<(?:special_\d{1,3}|extra_id_\d{1,3}|reserved_\d{1,4})>\s?(?:system|user|assistant|developer)\b|<seed:(?:bos|eos|think)>"
+    r"|\bgpt4 correct (?:user|assistant|system)\s?:"
 )
 # <system>, </developer>, {{#system}}: what a block of the host might begin or end with.
 _TAG: Final = re.compile(
@@ -37,7 +36,10 @@ _TAG: Final = re.compile(
     r"|user_message)\b[^<>\n]{0,60}>|\{\{[#~]?\s?system\b[^{}\n]{0,20}\}\}|%%\s?system\s?%%|::system::"
 )
 _FENCE: Final = re.compile(r"```\s?(?:system|developer|assistant|sys|system_prompt)\b\s?\n")
-_ALPACA: Final = re.compile(r"#{2,3}\s?instructions?\s?:[^#]{1,400}#{2,3}\s?(?:response|output|answer)\s?:")
+_ALPACA: Final = re.compile(
+    r"#{2,3}\s?(?:instructions?|anweisung|instruction|instruccion|istruzione|instrucao|指令|指示)\s?:[^#]{1,400}#{2,3}"
+    r"\s?(?:response|output|answer|antwort|reponse|respuesta|risposta|resposta|回复|回答|応答)\s?:"
+)
 _LABEL: Final = re.compile(
     r"(?:^|\n|[.!?]\s|[\"'`(>|]\s?)[ \t]*(?P<label>(?:[#*=_\[({<>-]{1,6}\s?)?(?:begin |end of |new "
     r"|start of )?(?:the )?(?:system|sys|developer|admin|administrator|root|anthropic|openai|operator|(?:note"
@@ -116,7 +118,7 @@ _JSON_ROLE: Final = re.compile(
 
 def blocks(text: str) -> Iterator[Find]:
     """Where ``text``, folded, imitates the host or a turn of the chat."""
-    if "<" in text or "[" in text:
+    if "<" in text or "[" in text or "gpt4" in text:
         for token in _TOKEN.finditer(text):
             if not is_talked_about(text, *token.span()):
                 yield (_IMITATES, *token.span())
@@ -128,7 +130,7 @@ def blocks(text: str) -> Iterator[Find]:
         yield from _labels(text)
     if "role" in text:
         for role in _JSON_ROLE.finditer(text):
-            if _ORDER.search(role["content"]) and not _is_explained(text, *role.span()):
+            if _ORDER.search(role["content"]) and not is_explained(text, *role.span()):
                 yield (_IMITATES, *role.span())
     if any(sign in text for sign in ("assist", "asist", "claude:", "gpt:", "ai:", "model:")):
         for turn in _TURN.finditer(text):
@@ -146,12 +148,12 @@ _BLOCK: Final = re.compile(
 def _tags(text: str) -> Iterator[Find]:
     """A tag of the host with a word to the model behind it, or with a whole sentence in it."""
     for block in _BLOCK.finditer(text):
-        if not _is_explained(text, *block.span()):
+        if not is_explained(text, *block.span()):
             yield (_IMITATES, *block.span())
     tags = list(_TAG.finditer(text))
     spoken = _places(text, _ORDER, _ROLE) if tags else []
     for tag in tags:
-        if _is_near(spoken, tag.end(), 300) and not _is_explained(text, *tag.span()):
+        if _is_near(spoken, tag.end(), 300) and not is_explained(text, *tag.span()):
             yield (_IMITATES, *tag.span())
 
 
@@ -181,60 +183,5 @@ def _labels(text: str) -> Iterator[Find]:
     for label in labels:
         end = text.find("\n\n", label.end(), label.end() + 240)
         reach = 240 if end < 0 else end - label.end()
-        if _is_near(orders, label.end(), reach) and not _is_explained(
-            text, label.start("label"), label.end()
-        ):
+        if _is_near(orders, label.end(), reach) and not is_explained(text, label.start("label"), label.end()):
             yield (_IMITATES, label.start("label"), min(len(text), label.end() + 1))
-
-
-def _is_explained(text: str, start: int, end: int) -> bool:
-    quoted = quotation(text, start, end)
-    if quoted is not None and quoted.start > 0:
-        return is_talked_about(text, start, end)
-    return is_introduced(text, start)
-
-
-# --- tools ------------------------------------------------------------------------------------------
-
-_CALL: Final = re.compile(
-    r"<\s?/?\s?(?:antml:)?(?:tool_?calls?|function_?calls?|invoke|tool_?use|function_?results?|tool_?results?"
-    r"|tool_?response|tool_code|execute_command|use_mcp_tool|write_to_file|run_command|bash"
-    r"|tool)\b[^<>\n]{0,80}>|<function\s?=\s?[\w.]{1,40}\s?>|<\s?\|\s?(?:python_tag|tool_call"
-    r"|tool_calls_begin|tool_call_begin|tool_calls_section_begin|plugin|action_start)\s?\|\s?>"
-    r"|\[/?tool_calls?\]|\[/?tool_results?\]|<\u2581?tool\S{0,12}begin>|```tool_(?:code|call)"
-    r"|\bto=(?:functions|container|python|browser|multi_tool_use)\b"
-)
-_JSON_CALL: Final = re.compile(
-    r"[\"'](?:function_call|tool_calls?|tool_use|tool"
-    r"|function)[\"']\s?:\s?[\[{]{1,2}[^\n]{0,160}?[\"'](?:name|function|arguments|input)[\"']\s?:"
-    r"|[\"']type[\"']\s?:\s?[\"'](?:tool_use|function|function_call|tool_call"
-    r"|tool_result)[\"'][^\n]{0,160}?[\"'](?:input|arguments|name|content)[\"']\s?:|\{\s?[\"'](?:name|tool"
-    r"|tool_name|function|recipient_name|action)[\"']\s?:\s?[\"'][\w./:-]{1,60}[\"']\s?,\s?[\"'](?:arguments"
-    r"|parameters|args|input|action_input|tool_input)[\"']\s?:\s?[{\"']"
-)
-_LINES: Final = re.compile(
-    r"(?:^|\n)[ \t>*]*(?:tool|function|function[ _]call|tool[ _]call)\s?:\s*[\w.-]{2,40}(?:\s?\("
-    r"|[ \t]*\n[ \t>*]*(?:args|arguments|input|parameters|params)\s?:)|(?:^|\n"
-    r"|[.!] )[ \t>*]*action\s?:\s*[\w.-]{2,40}[^\n]{0,40}\n[ \t>*]*action[ _]input\s?:"
-)
-# What stands in a call that only shows how calls look.
-_SHOWN: Final = re.compile(
-    r"\.\.\.|\u2026|<name>|<args>|<json>|xxx|\bfoo\b|get_weather|\bname_of\b|tool_name\b|<tool>"
-)
-
-
-def calls(text: str) -> Iterator[Find]:
-    """Where ``text``, folded, has what a model writes to call a tool, or what a tool answers."""
-    if "<" in text or "[" in text or "`" in text or "to=" in text:
-        yield from _found(_CALL, text)
-    if "{" in text:
-        yield from _found(_JSON_CALL, text)
-    if "tool" in text or "function" in text or "action" in text:
-        yield from _found(_LINES, text)
-
-
-def _found(expression: re.Pattern[str], text: str) -> Iterator[Find]:
-    for call in expression.finditer(text):
-        start, end = call.span()
-        if not is_talked_about(text, start, end) and not _SHOWN.search(text, start, end + 120):
-            yield (_CALLS, start, end)

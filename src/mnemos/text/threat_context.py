@@ -281,6 +281,14 @@ def is_introduced(text: str, start: int) -> bool:
     return _FORMAT.search(text, _line(text, start), start) is not None
 
 
+def is_explained(text: str, start: int, end: int) -> bool:
+    """Like ``is_talked_about``, for signs that also stand in a text by themselves: marks have to be set."""
+    quoted = quotation(text, start, end)
+    if quoted is not None and quoted.start > 0:
+        return is_talked_about(text, start, end)
+    return is_introduced(text, start)
+
+
 _FORMAT: Final = re.compile(
     r"(?<![\w./@:\"'-])(?:tags?|tokens?|tokeniz\w*|templates?|formats?|parser?s?|parsing|stop (?:words?"
     r"|sequences?)|delimiters?|wraps?|wrapped|wrapping|markup|syntax|schema|emits?|looks? like|shaped"

@@ -13,8 +13,10 @@ from mnemos.text import (
     threat_persistence,
     threat_tongues,
 )
-from mnemos.text.threat_blocks import blocks, calls
+from mnemos.text.threat_blocks import blocks
+from mnemos.text.threat_calls import calls
 from mnemos.text.threat_commands import commands
+from mnemos.text.threat_frames import frames
 from mnemos.text.threat_markup import markup
 from mnemos.text.threat_phrases import Phrases
 from mnemos.text.threat_scripts import scripts
@@ -40,6 +42,8 @@ def find(text: str) -> Iterator[tuple[str, str, int, int]]:
     for reason, start, end in threat_override.run_together(text):
         yield "override", reason, start, end
     for reason, start, end in blocks(text):
+        yield "system block", reason, start, end
+    for reason, start, end in frames(text):
         yield "system block", reason, start, end
     for reason, start, end in calls(text):
         yield "tool call", reason, start, end

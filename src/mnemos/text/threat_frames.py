@@ -1,0 +1,392 @@
+"""Frames that pose as something other than a note, and what they hold.
+
+A frame is a heading, a rule of signs with a title, a tag, a label, a header of keys, the prompt of a console
+or the end of what the note stands in. Its title says who speaks: the system, whoever runs or made it, the model
+itself or a tool. That alone is no threat, because people head their notes "System requirements" and quote
+consoles. It is one when what follows takes power: lifts what holds a model back, grants, or gives orders.
+"""
+
+# An expression is easier to check when it is not cut in pieces.
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from mnemos.text.threat_context import is_explained, is_introduced, is_talked_about
+from mnemos.text.threat_host_words import EMPOWERED, HEADED, WORD, WORDS
+
+Find = tuple[str, int, int]
+"""The reason, where it starts, and where it ends."""
+
+_POSES: Final = "poses as the system or its operator"
+_BREAKS_OUT: Final = "pretends that the notebook ends and somebody else speaks"
+_THINKS: Final = "puts words into the mouth of the model or of a tool"
+_REACH: Final = 320
+
+
+class Power(IntEnum):
+    """What a sentence takes: nothing, the tone of a rule, that of an order, or power itself."""
+
+    NONE = 0
+    RULE = 1
+    ORDER = 2
+    TAKEN = 3
+
+
+# --- what a sentence takes ---------------------------------------------------------------------------
+
+_SENTENCE_END: Final = re.compile(r"[.!?;]+(?=[\s\"'<)\]])|\n|\u3002")
+_LEADS: Final = frozenset("please now then and always also instead first bitte sofort et y e i u".split())
+_THE_MODEL: Final = frozenset(
+    "assistant assistants model agent agents ai llm bot ki ia modell modele asistente assistente agente".split()
+)
+
+
+def _within(places: list[int], at: int, before: int, after: int) -> bool:
+    """Whether one of the places, which are in order, is near ``at`` but not on it."""
+    first = bisect_left(places, at - before)
+    return any(place != at for place in places[first : first + 3] if place <= at + after)
+
+
+def power(sentence: str) -> Power:
+    """What a folded sentence takes when it is said in the name of the host."""
+    words = WORD.findall(sentence)
+    at: dict[str, list[int]] = {}
+    for number, fields in enumerate(WORDS.read(words)):
+        for field in fields:
+            at.setdefault(field, []).append(number)
+    if "alone" in at or _lifts(at) or _asks_nobody(at) or _grants(words, at):
+        return Power.TAKEN
+    if any(_opens(words, number) for number in at.get("order", ())):
+        return Power.ORDER
+    near = at.get("granted", [])
+    if any(_within(near, number, 8, 8) for field in ("host", "agent") for number in at.get(field, ())):
+        return Power.ORDER
+    return Power.RULE if "shall" in at else Power.NONE
+
+
+def _lifts(at: dict[str, list[int]]) -> bool:
+    """ "Restrictions are lifted", "the review is no longer needed"; not "are never lifted"."""
+    guards, nots = at.get("guard", []), at.get("not", [])
+    if not guards:
+        return False
+    if any(
+        _within(guards, lifted, 8, 6) and not _within(nots, lifted, 2, -1) for lifted in at.get("lifted", ())
+    ):
+        return True
+    return any(
+        _within(guards, needed, 8, 5) and _within(nots, needed, 4, 0) for needed in at.get("needed", ())
+    )
+
+
+def _asks_nobody(at: dict[str, list[int]]) -> bool:
+    nots = at.get("not", [])
+    if any(_within(nots, asking, 3, 1) for asking in at.get("asking", ())):
+        return True
+    return any(_within(at.get("without", []), guard, 3, -1) for guard in at.get("guard", ()))
+
+
+def _grants(words: list[str], at: dict[str, list[int]]) -> bool:
+    agents = [number for number in at.get("agent", ()) if words[number] in _THE_MODEL]
+    if any(_within(agents, number, 3, -1) for number in at.get("shall", ())):
+        return True
+    granted, nots = at.get("granted", []), at.get("not", [])
+    whole = [*at.get("whole", ()), *agents]
+    return any(_within(sorted(whole), one, 6, 6) and not _within(nots, one, 3, -1) for one in granted)
+
+
+def _opens(words: list[str], at: int) -> bool:
+    while at > 0 and words[at - 1] in _LEADS:
+        at -= 1
+    return at == 0
+
+
+class _Powers:
+    """Where a text takes power, sentence by sentence; no sentence reaches over the edge of a frame."""
+
+    def __init__(self, text: str, edges: list[int]) -> None:
+        self._places: dict[Power, list[int]] = {level: [] for level in Power}
+        ends = sorted({*edges, *(end.end() for end in _SENTENCE_END.finditer(text)), len(text)})
+        start = 0
+        for end in ends:
+            taken = power(text[start : min(end, start + _LONGEST_SENTENCE)])
+            for level in range(Power.RULE, taken + 1):
+                self._places[Power(level)].append(start)
+            start = end
+        if not text.isascii():
+            found = [match.start() for match in EMPOWERED.finditer(text)]
+            for level in _LEVELS:
+                self._places[level] = sorted((*self._places[level], *found))
+
+    def near(self, start: int, least: Power, *, before: int = 0) -> bool:
+        """Whether a sentence that begins behind ``start``, or a little before, takes that much."""
+        places = self._places[least]
+        at = bisect_left(places, start - before)
+        return at < len(places) and places[at] <= start + _REACH
+
+
+_LEVELS: Final = (Power.RULE, Power.ORDER, Power.TAKEN)
+_LONGEST_SENTENCE: Final = 1_000
+
+# --- frames ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A frame from ``start`` to ``end``, and how much what follows has to take to make it a threat.
+
+    ``before``: how far back it may stand instead.
+    """
+
+    start: int
+    end: int
+    least: Power
+    reason: str = _POSES
+    before: int = 0
+
+
+# Signs that draw lines and boxes, brackets, and the pictures that warn.
+_DRAWN: Final = "#*=~%<>\\[\\](){}|+!\u2500-\u259f\u25a0-\u25ff\u2600-\u27bf\u3008-\u3011\u3014-\u301b\U0001f300-\U0001faff"
+_BANNER: Final = re.compile(
+    rf"(?:^|(?<=[\s.\"'`]))(?:[{_DRAWN}]|--|\u3010)[{_DRAWN}-]{{0,80}}+[ \t]{{0,3}}"
+    rf"(?P<title>[^\W_][^\n:{_DRAWN}]{{1,70}}?)[ \t]{{0,3}}(?:\([^()\n]{{1,40}}\)[ \t]{{0,3}})?"
+    rf"(?:[{_DRAWN}]|--+|:|\n|$)[{_DRAWN}-]{{0,80}}+"
+)
+_BEGINS: Final = re.compile(r"(?:^|(?<=\n))[ \t]{0,3}(?:begin|start) (?P<title>[^\n:]{3,40})(?:\n|:|$)")
+_LABEL: Final = re.compile(
+    r"(?:^|(?<=\n)|(?<=[.!?] ))[ \t>*-]{0,4}(?P<title>[^\W\d_][^\n:()]{1,50}?)\s?(?P<aside>\([^()\n]{1,40}\))?[*_]{0,2}\s?:"
+)
+_TAG: Final = re.compile(r"<\s?(?P<slash>/?)\s?(?P<name>[^\W\d_][\w.:-]{1,30})(?P<keys>[^<>\n]{0,120})>")
+_KEY: Final = re.compile(
+    r"(?<![\w.-])(?:x-)?(?:message[-_ ])?(?:role|from|author|source|issuer|issued[-_ ]by|sender|authority|speaker|origin"
+    r"|sent[-_ ]by|signed[-_ ]by|rolle|rol|ruolo|papel)\"?\s?[:=]\s?[\"']?"
+    r"(?P<host>system|developer|operator|admin|administrator|root|host|platform|superuser|entwickler|betreiber|sistema"
+    r"|desarrollador|operador|sviluppatore|systeme)(?![\w@.-])"
+)
+# Settings by which a header raises itself above others.
+_RAISED: Final = re.compile(
+    r"(?<![\w.])(?:x-)?(?:priority|trust(?:ed)?|override|overrides|supersedes|clearance|level|auth|authority|scope|rank"
+    r"|precedence|privilege|importance|verified)\"?\s?[:=]\s?[\"']?(?:0|1|highest|high|max|maximum|critical|absolute|full"
+    r"|true|yes|ok|root|all|system|admin|top|urgent|p0)\b"
+)
+_COMPOUND: Final = re.compile(
+    r"(?:syste?em|entwickler|betreiber|admin|administrator|ontwikkelaars?|utvecklar|jarjestelma|rendszer|operator|udvikler)"
+    r"[s-]?(?:nachricht|meldung|hinweis|anweisung|mitteilung|befehl|prompt|bericht|melding|opdracht|meddelande|besked"
+    r"|meddelelse|viesti|ilmoitus|uzenet|utasitas|richtlinie|weisung|regel|instruktion|instructie|vorgabe)\w{0,3}"
+)
+# What heads notes of people whose work is called so.
+_OF_PEOPLE: Final = frozenset(
+    "note notes nota update reminder memo alert rule rules order orders announcement bulletin messages".split()
+)
+_RULING: Final = frozenset(
+    "policy instruction instructions directive directives override command prompt guardrail authorization".split()
+)
+_MODEL: Final = frozenset(
+    "assistant ai model llm claude gpt chatgpt copilot gemini assistent asistente assistente asystent ki ia bot".split()
+)
+_THOUGHT: Final = frozenset(
+    "thought thoughts thinking think reasoning reflection scratchpad monologue analysis gedanke gedanken uberlegung pensee"
+    " pensamiento razonamiento pensiero ragionamento pensamento raisonnement".split()
+)
+_ASIDE: Final = frozenset(
+    "internal private hidden to self note own silent inner memory summary intern privat interne privee interno privado"
+    " log my for the of step final".split()
+)
+_PEOPLE: Final = frozenset("user human nutzer benutzer utilisateur usuario utente".split())
+_TOOL: Final = re.compile(
+    r"(?:tools?|function|functions|plugin|werkzeug|outil|herramienta|strumento|ferramenta|observation|approval|mcp)"
+)
+_RESULT: Final = re.compile(
+    r"(?:result|response|output|return|reply|observation|ergebnis|resultat|resultado|risultato)s?"
+)
+_CLOSING: Final = re.compile(r"\]\]>")
+
+
+def frames(text: str) -> Iterator[Find]:
+    """Where ``text``, folded, is framed as something that only the host, the model or a tool says."""
+    yield from _consoles(text)
+    found = [*_banners(text), *_labels(text), *_tags(text), *_headers(text)]
+    if not found:
+        return
+    powers = _Powers(text, [edge for frame in found for edge in (frame.start, frame.end)])
+    for frame in found:
+        takes = powers.near(frame.end, frame.least, before=frame.before)
+        if frame.reason is _BREAKS_OUT:
+            takes = takes or _from_the_host(text, frame.end)
+        if takes and not _is_told(text, frame):
+            yield frame.reason, frame.start, frame.end
+
+
+def _from_the_host(text: str, start: int) -> bool:
+    """Whether what follows begins with "this comes from the operator"."""
+    words = WORD.findall(text[start : start + 120])[:12]
+    return any(
+        "host" in WORDS.of(word) and not _FROM.isdisjoint(words[max(0, number - 2) : number])
+        for number, word in enumerate(words)
+    )
+
+
+_FROM: Final = frozenset("from by von vom de del du da do van fra fran от od dal dari".split())
+
+
+def _is_told(text: str, frame: _Frame) -> bool:
+    """Whether the frame is explained: by what stands before it, or by the word right behind it."""
+    return is_explained(text, frame.start, frame.end) or _NAMED.match(text, frame.end) is not None
+
+
+_NAMED: Final = re.compile(
+    r"[\s\"'`]{0,3}(?:tags?|tokens?|prefix|lines?|blocks?|headers?|entries|entry|means|is|are|in the log|elements?|fields?)\b"
+)
+
+
+def _banners(text: str) -> Iterator[_Frame]:
+    for expression in (_BANNER, _BEGINS):
+        for banner in expression.finditer(text):
+            title = banner["title"]
+            drawn = text[banner.start() : banner.start("title")]
+            least = _least(title, is_heading=not drawn.strip(" \t#"), others=2)
+            if least is not None:
+                yield _Frame(banner.start(), banner.end(), least)
+            elif _ends(title):
+                yield _Frame(banner.start(), banner.end(), Power.ORDER, _BREAKS_OUT)
+    for closing in _CLOSING.finditer(text):
+        if "<![cdata[" not in text[: closing.start()]:
+            yield _Frame(*closing.span(), Power.ORDER, _BREAKS_OUT)
+
+
+def _least(title: str, *, is_heading: bool, others: int) -> Power | None:
+    """How much has to be taken under a title of the host; None if it is none.
+
+    ``others``: so many words of it may be about something else.
+    """
+    if HEADED.fullmatch(title.strip()):
+        return Power.TAKEN
+    words = WORD.findall(title.replace("_", " "))
+    if not 0 < len(words) <= _LONGEST_TITLE:
+        return None
+    if any(_COMPOUND.fullmatch(word) for word in words):
+        return Power.TAKEN if is_heading else Power.ORDER
+    fields = list(WORDS.read(words))
+    hosts = [number for number, of in enumerate(fields) if "host" in of]
+    if not hosts:
+        return None
+    messages = [words[number] for number, of in enumerate(fields) if "message" in of]
+    strange = [word for word, of in zip(words, fields, strict=True) if not of & _TITLE and not word.isdigit()]
+    if not messages:
+        return Power.TAKEN if not strange and len(words) <= _LONGEST_NAME else None
+    if len(strange) > others:
+        return None
+    if all("office" in fields[number] for number in hosts):
+        if not any(word in _MODEL for word in words) and _OF_PEOPLE.issuperset(messages):
+            return None
+        return Power.TAKEN
+    return Power.TAKEN if is_heading else Power.ORDER
+
+
+_TITLE: Final = frozenset(("host", "message", "title"))
+_LONGEST_TITLE: Final = 8
+_LONGEST_NAME: Final = 4
+
+
+def _ends(title: str) -> bool:
+    """ "End of notebook", "Ende der Notizen": the end of what the note stands in."""
+    fields = list(WORDS.read(WORD.findall(title.replace("_", " "))[:_LONGEST_TITLE]))
+    return any("end" in of for of in fields) and any("container" in of for of in fields)
+
+
+def _labels(text: str) -> Iterator[_Frame]:
+    turns: list[_Frame] = []
+    asked: list[_Frame] = []
+    for label in _LABEL.finditer(text):
+        title, aside = label["title"], label["aside"] or ""
+        words = WORD.findall(title)
+        if _is_of_the_model(words, aside):
+            turns.append(_Frame(*label.span(), Power.TAKEN, _THINKS))
+        elif len(words) == 1 and words[0] in _PEOPLE:
+            asked.append(_Frame(*label.span(), Power.TAKEN, _THINKS))
+        elif words and _TOOL.fullmatch(words[0]) and (len(words) == 1 or _RESULT.fullmatch(words[1])):
+            yield _Frame(*label.span(), Power.TAKEN, _THINKS)
+        elif (least := _least(title, is_heading=True, others=0)) is not None:
+            yield _Frame(*label.span(), least)
+    yield from turns
+    if turns:
+        yield from asked
+    for result in _RESULTS.finditer(text):
+        yield _Frame(*result.span(), Power.TAKEN, _THINKS)
+
+
+_RESULTS: Final = re.compile(
+    r"(?:^|(?<=\n)|(?<=[.!?] ))[ \t\[<(*#]{0,4}(?:tool|function)[-_ ]?(?:result|response|output|return)s?\b[^\n]{0,40}?"
+    r"(?:->|=>|\]|>|=)"
+)
+
+
+def _is_of_the_model(words: list[str], aside: str) -> bool:
+    if not words or len(words) > _LONGEST_NAME:
+        return False
+    named = [*words, *WORD.findall(aside)]
+    known = [word for word in named if word in _MODEL or word in _THOUGHT]
+    return (
+        bool(known)
+        and words[0] in (_MODEL | _THOUGHT | _ASIDE)
+        and all(word in known or word in _ASIDE for word in named)
+    )
+
+
+def _tags(text: str) -> Iterator[_Frame]:
+    if "<" not in text:
+        return
+    opened: set[str] = set()
+    for tag in _TAG.finditer(text):
+        name = tag["name"]
+        words = re.split(r"[-_.:]", name)
+        if tag["slash"]:
+            if name not in opened and any("container" in WORDS.of(word) for word in words):
+                yield _Frame(*tag.span(), Power.ORDER, _BREAKS_OUT)
+            continue
+        opened.add(name)
+        if any(word in _THOUGHT for word in words):
+            yield _Frame(*tag.span(), Power.TAKEN, _THINKS)
+        elif _least(name.replace("-", " "), is_heading=False, others=0) is not None or HEADED.fullmatch(name):
+            yield _Frame(*tag.span(), Power.ORDER)
+        elif any(word in _RULING for word in words):
+            raised = _RAISED.search(tag["keys"]) is not None
+            yield _Frame(*tag.span(), Power.RULE if raised else Power.TAKEN)
+
+
+def _headers(text: str) -> Iterator[_Frame]:
+    """``role=developer priority=0``: keys that say who speaks, and how loudly."""
+    for key in _KEY.finditer(text):
+        around = max(0, key.start() - _HEADER), key.end() + _HEADER
+        raised = _RAISED.search(text, *around) is not None
+        yield _Frame(*key.span(), Power.RULE if raised else Power.TAKEN, before=_HEADER)
+
+
+_HEADER: Final = 120
+
+# --- consoles ----------------------------------------------------------------------------------------
+
+_HELD: Final = (
+    r"(?:guard-?_?rails?|approvals?|auto-?_?approve|confirmations?|safety|restrictions?|oversight|moderation|supervision"
+    r"|human[-_ ]?review|content[-_ ]?filters?|refusals?|safeguards?|guardrail\w{1,8})"
+)
+_OFF: Final = r"(?:off|none|false|0|no|disabled?|never|all|null|bypass(?:ed)?|suspend(?:ed)?|skip|any|\*)"
+_CONSOLE: Final = re.compile(
+    rf"(?:^|(?<=\n))[ \t]{{0,4}}(?:[\w@.:~/ \[\]()-]{{1,40}}?[>#$%]{{1,3}}|>>>)[ \t]{{1,3}}(?:[^\n]{{0,80}}?"
+    rf"(?:\b{_HELD}[\"']?\s?(?:=|:|\s|\.)\s?[\"']?{_OFF}(?![\w])|\b{_OFF}\s{_HELD}\b|\b(?:disable|bypass|suspend|skip)\s(?:the\s)?{_HELD}\b"
+    rf"|\bunrestricted\b)"
+    r"|(?:agent|assistant|model|ai|bot|llm|session)\.[\w.]{0,40}?(?:permission|guard|confirm|approv|polic|safety|restrict)\w{0,12}"
+    r"(?:\.(?:grant|disable|allow|bypass|revoke|clear)\w{0,10}\(|\s?=\s?(?:false|none|0|off)\b))"
+)
+
+
+def _consoles(text: str) -> Iterator[Find]:
+    for console in _CONSOLE.finditer(text):
+        if not is_introduced(text, console.start()) and not is_talked_about(text, *console.span()):
+            yield "imitates a console in which the model is set free", *console.span()
