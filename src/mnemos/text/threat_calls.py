@@ -66,7 +66,7 @@ _TOLD: Final = folded(
 ).text
 # "Llama ahora a la herramienta borrar_archivos({"
 _TOLD_CALL: Final = re.compile(
-    rf"(?:^|(?<=[\s\"'`(>*]))(?:{_TOLD}[^\n.({{]{{0,40}}?{_A_TOOL}\w{{0,6}}[^\n({{]{{0,24}}?|{_TOLD}\s){_A_NAME}\s?\(\s?\{{\s?[\"']"
+    rf"(?:^|(?<=[\s\"'`(>*])){_TOLD}[^\n.({{]{{0,40}}?{_A_TOOL}\w{{0,6}}[^\n({{]{{0,24}}?{_A_NAME}\s?\(\s?\{{\s?[\"']"
 )
 _ACTION: Final = folded(
     r"(?:aktion|acción|azione|ação|actie|akcja|akce|действие|дія|eylem|aksi|动作|行动|アクション|행동)"
@@ -76,7 +76,7 @@ _WITH: Final = folded(
     r"|girdi|masukan|输入|参数|入力|引数|입력|input|args|arguments|parameters|params)"
 ).text
 _LINES_ABROAD: Final = re.compile(
-    rf"(?:^|\n)[ \t>*]*(?:{_ACTION}|{_A_TOOL}\w{{0,4}})\s?:\s*[^\s:]{{2,40}}[ \t]*\n[ \t>*]*(?:{_ACTION}[- _]?|{_A_TOOL}[- _]?)?{_WITH}[^\n:]{{0,16}}:"
+    rf"(?:^|\n)[ \t>*]*(?:{_ACTION}|{_A_TOOL}\w{{0,4}})\s?:\s*[^\s:]{{2,40}}[ \t]*\n[ \t>*]*(?:{_ACTION}s?[- _]?|{_A_TOOL}s?[- _]?)?{_WITH}[^\n:]{{0,16}}:"
     r"|(?:^|\n)[ \t>*]*action\s?\d{0,2}\s?:\s*[\w.-]{2,40}(?:\[[^\]\n]{1,200}\]|\s?\(|\s+action[ _]input\s?:)"
 )
 _JSON_ABROAD: Final = re.compile(
@@ -96,6 +96,9 @@ _SHAPED: Final = re.compile(
     # functions.write_file({"path": …}), default_api.send(…), mcp__mail__send(…)
     r"|(?<![\w.])(?:functions?|tools?|toolbox|agent)\.[a-z]\w{1,40}\s?\(\s?\{\s?[\"']"
     r"|(?<![\w.])(?:default_api\.[a-z]\w{1,40}|mcp__\w{2,60})\s?\(|\btools/call\s\{"
+    # {{call:memory.delete(…)}}, "for the agent -> payments.create(…"
+    r"|[\[{(<]{2}\s?(?:call|tool|run|exec|function|action|invoke|use)\s?[:=|]\s?[a-z][\w.]{1,40}\s?[({]"
+    r"|\b(?:agent|assistant|llm)\b[^\n]{0,12}(?:\u2192|->|=>|:)\s{0,3}[a-z][\w]{1,30}\.[a-z]\w{1,30}\s?\(\s?(?:\{|\w{2,20}\s?=|[\"'])"
 )
 # The tools of an assistant, called in a line that holds nothing else.
 _ALONE: Final = re.compile(

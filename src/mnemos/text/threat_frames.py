@@ -15,11 +15,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntEnum
+from functools import lru_cache
 from typing import Final
 
 from mnemos.text.threat_context import is_explained, is_introduced, is_talked_about
 from mnemos.text.threat_host_words import EMPOWERED, HEADED, WORD, WORDS
+from mnemos.text.threat_power import HELD, OFF, Power, power
 
 Find = tuple[str, int, int]
 """The reason, where it starts, and where it ends."""
@@ -28,113 +29,7 @@ _POSES: Final = "poses as the system or its operator"
 _BREAKS_OUT: Final = "pretends that the notebook ends and somebody else speaks"
 _THINKS: Final = "puts words into the mouth of the model or of a tool"
 _REACH: Final = 320
-
-
-class Power(IntEnum):
-    """What a sentence takes: nothing, the tone of a rule, that of an order, or power itself."""
-
-    NONE = 0
-    RULE = 1
-    ORDER = 2
-    TAKEN = 3
-
-
-# --- what a sentence takes ---------------------------------------------------------------------------
-
-_SENTENCE_END: Final = re.compile(r"[.!?;]+(?=[\s\"'<)\]])|\n|\u3002")
-_LEADS: Final = frozenset("please now then and always also instead first bitte sofort et y e i u".split())
-_THE_MODEL: Final = frozenset(
-    "assistant assistants model agent agents ai llm bot ki ia modell modele asistente assistente agente".split()
-)
-
-
-def _within(places: list[int], at: int, before: int, after: int) -> bool:
-    """Whether one of the places, which are in order, is near ``at`` but not on it."""
-    first = bisect_left(places, at - before)
-    return any(place != at for place in places[first : first + 3] if place <= at + after)
-
-
-def power(sentence: str) -> Power:
-    """What a folded sentence takes when it is said in the name of the host."""
-    words = WORD.findall(sentence)
-    at: dict[str, list[int]] = {}
-    for number, fields in enumerate(WORDS.read(words)):
-        for field in fields:
-            at.setdefault(field, []).append(number)
-    if "alone" in at or _lifts(at) or _asks_nobody(at) or _grants(words, at):
-        return Power.TAKEN
-    if any(_opens(words, number) for number in at.get("order", ())):
-        return Power.ORDER
-    near = at.get("granted", [])
-    if any(_within(near, number, 8, 8) for field in ("host", "agent") for number in at.get(field, ())):
-        return Power.ORDER
-    return Power.RULE if "shall" in at else Power.NONE
-
-
-def _lifts(at: dict[str, list[int]]) -> bool:
-    """ "Restrictions are lifted", "the review is no longer needed"; not "are never lifted"."""
-    guards, nots = at.get("guard", []), at.get("not", [])
-    if not guards:
-        return False
-    if any(
-        _within(guards, lifted, 8, 6) and not _within(nots, lifted, 2, -1) for lifted in at.get("lifted", ())
-    ):
-        return True
-    return any(
-        _within(guards, needed, 8, 5) and _within(nots, needed, 4, 0) for needed in at.get("needed", ())
-    )
-
-
-def _asks_nobody(at: dict[str, list[int]]) -> bool:
-    nots = at.get("not", [])
-    if any(_within(nots, asking, 3, 1) for asking in at.get("asking", ())):
-        return True
-    return any(_within(at.get("without", []), guard, 3, -1) for guard in at.get("guard", ()))
-
-
-def _grants(words: list[str], at: dict[str, list[int]]) -> bool:
-    agents = [number for number in at.get("agent", ()) if words[number] in _THE_MODEL]
-    if any(_within(agents, number, 3, -1) for number in at.get("shall", ())):
-        return True
-    granted, nots = at.get("granted", []), at.get("not", [])
-    whole = [*at.get("whole", ()), *agents]
-    return any(_within(sorted(whole), one, 6, 6) and not _within(nots, one, 3, -1) for one in granted)
-
-
-def _opens(words: list[str], at: int) -> bool:
-    while at > 0 and words[at - 1] in _LEADS:
-        at -= 1
-    return at == 0
-
-
-class _Powers:
-    """Where a text takes power, sentence by sentence; no sentence reaches over the edge of a frame."""
-
-    def __init__(self, text: str, edges: list[int]) -> None:
-        self._places: dict[Power, list[int]] = {level: [] for level in Power}
-        ends = sorted({*edges, *(end.end() for end in _SENTENCE_END.finditer(text)), len(text)})
-        start = 0
-        for end in ends:
-            taken = power(text[start : min(end, start + _LONGEST_SENTENCE)])
-            for level in range(Power.RULE, taken + 1):
-                self._places[Power(level)].append(start)
-            start = end
-        if not text.isascii():
-            found = [match.start() for match in EMPOWERED.finditer(text)]
-            for level in _LEVELS:
-                self._places[level] = sorted((*self._places[level], *found))
-
-    def near(self, start: int, least: Power, *, before: int = 0) -> bool:
-        """Whether a sentence that begins behind ``start``, or a little before, takes that much."""
-        places = self._places[least]
-        at = bisect_left(places, start - before)
-        return at < len(places) and places[at] <= start + _REACH
-
-
-_LEVELS: Final = (Power.RULE, Power.ORDER, Power.TAKEN)
-_LONGEST_SENTENCE: Final = 1_000
-
-# --- frames ------------------------------------------------------------------------------------------
+_SENTENCE_END: Final = re.compile(r"[.!?;]+(?=[\s\"'<)\]])|\n|\u3002|[%*=|@>]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,23 +46,59 @@ class _Frame:
     before: int = 0
 
 
+class _Powers:
+    """Where a text takes power, sentence by sentence; no sentence reaches over the edge of a frame."""
+
+    def __init__(self, text: str, frames: list[_Frame]) -> None:
+        self._places: dict[Power, list[int]] = {level: [] for level in Power}
+        titles = {frame.start for frame in frames}
+        edges = titles | {frame.end for frame in frames}
+        start = 0
+        for end in sorted({*edges, *(mark.end() for mark in _SENTENCE_END.finditer(text)), len(text)}):
+            taken = Power.NONE
+            if start not in titles:
+                taken = power(text[start : min(end, start + _LONGEST_SENTENCE)])
+            for level in range(Power.RULE, taken + 1):
+                self._places[Power(level)].append(start)
+            start = end
+        if not text.isascii():
+            found = [match.start() for match in EMPOWERED.finditer(text)]
+            for level in _LEVELS:
+                self._places[level] = sorted((*self._places[level], *found))
+
+    def near(self, start: int, least: Power, *, before: int = 0) -> bool:
+        """Whether a sentence that begins behind ``start``, or a little before, takes that much."""
+        if least is Power.NONE:
+            return True
+        places = self._places[least]
+        at = bisect_left(places, start - before)
+        return at < len(places) and places[at] <= start + _REACH
+
+
+_LEVELS: Final = (Power.RULE, Power.ORDER, Power.TAKEN)
+_LONGEST_SENTENCE: Final = 1_000
+
+# --- frames ------------------------------------------------------------------------------------------
+
+
 # Signs that draw lines and boxes, brackets, and the pictures that warn.
-_DRAWN: Final = "#*=~%<>\\[\\](){}|+!\u2500-\u259f\u25a0-\u25ff\u2600-\u27bf\u3008-\u3011\u3014-\u301b\U0001f300-\U0001faff"
+_DRAWN: Final = "#*=~%@<>\\[\\](){}+!\u2500-\u259f\u25a0-\u25ff\u2600-\u27bf\u3008-\u3011\u3014-\u301b\U0001f300-\U0001faff"
 _BANNER: Final = re.compile(
-    rf"(?:^|(?<=[\s.\"'`]))(?:[{_DRAWN}]|--|\u3010)[{_DRAWN}-]{{0,80}}+[ \t]{{0,3}}"
+    rf"(?:^|(?<=[\s.\"'`]))(?:[{_DRAWN}]|--|//|/\*|:::|\u3010)[{_DRAWN}-]{{0,80}}+[ \t]{{0,3}}"
     rf"(?P<title>[^\W_][^\n:{_DRAWN}]{{1,70}}?)[ \t]{{0,3}}(?:\([^()\n]{{1,40}}\)[ \t]{{0,3}})?"
     rf"(?:[{_DRAWN}]|--+|:|\n|$)[{_DRAWN}-]{{0,80}}+"
 )
 _BEGINS: Final = re.compile(r"(?:^|(?<=\n))[ \t]{0,3}(?:begin|start) (?P<title>[^\n:]{3,40})(?:\n|:|$)")
 _LABEL: Final = re.compile(
-    r"(?:^|(?<=\n)|(?<=[.!?] ))[ \t>*-]{0,4}(?P<title>[^\W\d_][^\n:()]{1,50}?)\s?(?P<aside>\([^()\n]{1,40}\))?[*_]{0,2}\s?:"
+    r"(?:^|(?<=\n)|(?<=[.!?] ))[ \t>*-]{0,4}(?P<title>[^\W\d_][^\n:()]{1,50}?)\s?(?P<aside>\([^()\n]{1,40}\))?[*_]{0,2}\s?(?::|>{1,3}|[-=]>)"
 )
+_LINE: Final = re.compile(r"(?:^|(?<=\n))[ \t]{0,3}(?P<title>[^\W\d_][^\n:.,;!?]{5,60})\n")
 _TAG: Final = re.compile(r"<\s?(?P<slash>/?)\s?(?P<name>[^\W\d_][\w.:-]{1,30})(?P<keys>[^<>\n]{0,120})>")
 _KEY: Final = re.compile(
     r"(?<![\w.-])(?:x-)?(?:message[-_ ])?(?:role|from|author|source|issuer|issued[-_ ]by|sender|authority|speaker|origin"
     r"|sent[-_ ]by|signed[-_ ]by|rolle|rol|ruolo|papel)\"?\s?[:=]\s?[\"']?"
     r"(?P<host>system|developer|operator|admin|administrator|root|host|platform|superuser|entwickler|betreiber|sistema"
-    r"|desarrollador|operador|sviluppatore|systeme)(?![\w@.-])"
+    r"|desarrollador|operador|sviluppatore|systeme)(?=\s*(?:$|[\n\"',;|}\])>:]|[\w-]{2,20}\s?[:=]|\.(?:\s|$)))"
 )
 # Settings by which a header raises itself above others.
 _RAISED: Final = re.compile(
@@ -214,20 +145,25 @@ def frames(text: str) -> Iterator[Find]:
     found = [*_banners(text), *_labels(text), *_tags(text), *_headers(text)]
     if not found:
         return
-    powers = _Powers(text, [edge for frame in found for edge in (frame.start, frame.end)])
+    powers = _Powers(text, found)
     for frame in found:
         takes = powers.near(frame.end, frame.least, before=frame.before)
         if frame.reason is _BREAKS_OUT:
-            takes = takes or _from_the_host(text, frame.end)
+            takes = takes or _from_the_host(text[frame.end : frame.end + 120])
         if takes and not _is_told(text, frame):
             yield frame.reason, frame.start, frame.end
 
 
-def _from_the_host(text: str, start: int) -> bool:
-    """Whether what follows begins with "this comes from the operator"."""
-    words = WORD.findall(text[start : start + 120])[:12]
+@lru_cache(maxsize=1_024)
+def _from_the_host(text: str) -> bool:
+    """Whether the text begins with something like "this comes from the operator"."""
+    words = WORD.findall(text)[:12]
     return any(
-        "host" in WORDS.of(word) and not _FROM.isdisjoint(words[max(0, number - 2) : number])
+        "host" in WORDS.of(word)
+        and (
+            not _FROM.isdisjoint(words[max(0, number - 2) : number])
+            or words[number + 1 : number + 2] == ["here"]
+        )
         for number, word in enumerate(words)
     )
 
@@ -237,7 +173,11 @@ _FROM: Final = frozenset("from by von vom de del du da do van fra fran от od d
 
 def _is_told(text: str, frame: _Frame) -> bool:
     """Whether the frame is explained: by what stands before it, or by the word right behind it."""
-    return is_explained(text, frame.start, frame.end) or _NAMED.match(text, frame.end) is not None
+    # The marks around the keys of JSON quote nothing.
+    explains = (
+        is_introduced(text, frame.start) if frame.before else is_explained(text, frame.start, frame.end)
+    )
+    return explains or _NAMED.match(text, frame.end) is not None
 
 
 _NAMED: Final = re.compile(
@@ -251,15 +191,22 @@ def _banners(text: str) -> Iterator[_Frame]:
             title = banner["title"]
             drawn = text[banner.start() : banner.start("title")]
             least = _least(title, is_heading=not drawn.strip(" \t#"), others=2)
+            if least is None and "[" in drawn and _from_the_host(title):
+                least = Power.TAKEN
             if least is not None:
                 yield _Frame(banner.start(), banner.end(), least)
-            elif _ends(title):
-                yield _Frame(banner.start(), banner.end(), Power.ORDER, _BREAKS_OUT)
+            elif (least := _ends(title)) is not None:
+                yield _Frame(banner.start(), banner.end(), least, _BREAKS_OUT)
+    for line in _LINE.finditer(text):
+        least = _least(line["title"], is_heading=True, others=1)
+        if least is not None and len(line["title"].split()) > 1:
+            yield _Frame(*line.span(), least)
     for closing in _CLOSING.finditer(text):
         if "<![cdata[" not in text[: closing.start()]:
             yield _Frame(*closing.span(), Power.ORDER, _BREAKS_OUT)
 
 
+@lru_cache(maxsize=1_024)
 def _least(title: str, *, is_heading: bool, others: int) -> Power | None:
     """How much has to be taken under a title of the host; None if it is none.
 
@@ -294,10 +241,17 @@ _LONGEST_TITLE: Final = 8
 _LONGEST_NAME: Final = 4
 
 
-def _ends(title: str) -> bool:
-    """ "End of notebook", "Ende der Notizen": the end of what the note stands in."""
-    fields = list(WORDS.read(WORD.findall(title.replace("_", " "))[:_LONGEST_TITLE]))
-    return any("end" in of for of in fields) and any("container" in of for of in fields)
+@lru_cache(maxsize=1_024)
+def _ends(title: str) -> Power | None:
+    """How much has to be taken behind "end of notebook", "Ende der Notizen"; None if nothing ends.
+
+    People end their notes and files so, but no notebook and nothing that is called untrusted.
+    """
+    words = WORD.findall(title.replace("_", " "))[:_LONGEST_TITLE]
+    fields = list(WORDS.read(words))
+    if not any("end" in of for of in fields) or not any("container" in of for of in fields):
+        return None
+    return Power.TAKEN if any("paper" in of for of in fields) else Power.ORDER
 
 
 def _labels(text: str) -> Iterator[_Frame]:
@@ -306,7 +260,7 @@ def _labels(text: str) -> Iterator[_Frame]:
     for label in _LABEL.finditer(text):
         title, aside = label["title"], label["aside"] or ""
         words = WORD.findall(title)
-        if _is_of_the_model(words, aside):
+        if _is_a_turn(words, aside):
             turns.append(_Frame(*label.span(), Power.TAKEN, _THINKS))
         elif len(words) == 1 and words[0] in _PEOPLE:
             asked.append(_Frame(*label.span(), Power.TAKEN, _THINKS))
@@ -327,7 +281,7 @@ _RESULTS: Final = re.compile(
 )
 
 
-def _is_of_the_model(words: list[str], aside: str) -> bool:
+def _is_a_turn(words: list[str], aside: str) -> bool:
     if not words or len(words) > _LONGEST_NAME:
         return False
     named = [*words, *WORD.findall(aside)]
@@ -365,28 +319,32 @@ def _headers(text: str) -> Iterator[_Frame]:
     for key in _KEY.finditer(text):
         around = max(0, key.start() - _HEADER), key.end() + _HEADER
         raised = _RAISED.search(text, *around) is not None
-        yield _Frame(*key.span(), Power.RULE if raised else Power.TAKEN, before=_HEADER)
+        ruled = raised and _DIRECTIVE.search(text, *around) is not None
+        least = Power.NONE if ruled else Power.RULE if raised else Power.TAKEN
+        yield _Frame(*key.span(), least, before=_HEADER)
 
 
 _HEADER: Final = 120
+_DIRECTIVE: Final = re.compile(r"(?<!\w)(?:directive|instruction|order|command|mandate)s?\"?\s?[:=]")
 
 # --- consoles ----------------------------------------------------------------------------------------
 
-_HELD: Final = (
-    r"(?:guard-?_?rails?|approvals?|auto-?_?approve|confirmations?|safety|restrictions?|oversight|moderation|supervision"
-    r"|human[-_ ]?review|content[-_ ]?filters?|refusals?|safeguards?|guardrail\w{1,8})"
-)
-_OFF: Final = r"(?:off|none|false|0|no|disabled?|never|all|null|bypass(?:ed)?|suspend(?:ed)?|skip|any|\*)"
 _CONSOLE: Final = re.compile(
     rf"(?:^|(?<=\n))[ \t]{{0,4}}(?:[\w@.:~/ \[\]()-]{{1,40}}?[>#$%]{{1,3}}|>>>)[ \t]{{1,3}}(?:[^\n]{{0,80}}?"
-    rf"(?:\b{_HELD}[\"']?\s?(?:=|:|\s|\.)\s?[\"']?{_OFF}(?![\w])|\b{_OFF}\s{_HELD}\b|\b(?:disable|bypass|suspend|skip)\s(?:the\s)?{_HELD}\b"
+    rf"(?:\b{HELD}[\"']?\s?(?:=|:|\s|\.)\s?[\"']?{OFF}(?![\w])|\b{OFF}\s{HELD}\b|\b(?:disable|bypass|suspend|skip)\s(?:the\s)?{HELD}\b"
     rf"|\bunrestricted\b)"
     r"|(?:agent|assistant|model|ai|bot|llm|session)\.[\w.]{0,40}?(?:permission|guard|confirm|approv|polic|safety|restrict)\w{0,12}"
     r"(?:\.(?:grant|disable|allow|bypass|revoke|clear)\w{0,10}\(|\s?=\s?(?:false|none|0|off)\b))"
 )
+# A console of whoever runs the model needs fewer words.
+_HOST_CONSOLE: Final = re.compile(
+    r"(?:^|(?<=\n))[ \t]{0,4}(?:[\w.:\\/-]{0,20}[\\/-])?(?:agent|assistant|operator|operador|betreiber|ops|system|sistema|model|ai|policy|guard)(?:[-_]?\w{1,12})?"
+    r"[>#$%]{1,3}[ \t]{1,3}[^\n]{0,60}?(?:polic|permission|confirm|approv|aprob|aprov|trust|filter|guard|safety|restrict|limit|review|freigabe|permis)\w{0,12}"
+    rf"(?:[^\n]{{0,40}}?[ =:$])(?:{OFF}|everything|unlimited|nenhuma?|ninguna?|keine?|aus|true)(?!\w)"
+)
 
 
 def _consoles(text: str) -> Iterator[Find]:
-    for console in _CONSOLE.finditer(text):
+    for console in (*_CONSOLE.finditer(text), *_HOST_CONSOLE.finditer(text)):
         if not is_introduced(text, console.start()) and not is_talked_about(text, *console.span()):
             yield "imitates a console in which the model is set free", *console.span()

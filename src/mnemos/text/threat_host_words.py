@@ -28,7 +28,7 @@ FIELDS: Final[dict[str, str]] = {
         vývojář vývojáře разработчик разработчика розробник dezvoltator fejlesztő geliştirici pengembang
         admin admins administrator administrators administrateur administrador amministratore administratora
         beheerders administratör администратор администратора адміністратор správce yönetici ylläpitäjä
-        rendszergazda supervisor superuser maintainer platform
+        rendszergazda supervisor superuser maintainer maintainers vendor platform
     """,
     # Roles that people have too: their notes are headed so, their orders to a model are headed otherwise.
     "office": """
@@ -36,7 +36,7 @@ FIELDS: Final[dict[str, str]] = {
         developer developers developer's entwickler entwicklers développeur desarrollador sviluppatore desenvolvedor
         programador ontwikkelaar utvecklare udvikler kehittäjä programista разработчик geliştirici pengembang
         admin admins administrator administrators administrateur administrador amministratore администратор yönetici
-        supervisor maintainer beheerder platform betreiber host
+        supervisor maintainer maintainers vendor beheerder platform betreiber host
     """,
     "message": """
         message messages prompt notice policy override instruction instructions directive directives order orders
@@ -81,11 +81,17 @@ FIELDS: Final[dict[str, str]] = {
         güvenlik filtre* batasan pembatasan konfirmasi persetujuan verifikasi hạn_chế giới_hạn xác_nhận phê_duyệt
         περιορισμ* επιβεβαίωσ* έγκρισ*
     """,
+    # What holds other things than a model back too.
+    "loose": """
+        restriction* limit limits limitation* rule rules policy policies permission* protection* security logging check
+        checks audit sandbox filter filters prompts einschränkung* beschränkung* regeln regel grenzen kontrolle*
+        restrictions limites règles filtre filtres restricción restricciones límites reglas filtro filtros restrizioni
+        limiti regole filtri restrições regras beperking* begränsning* regler ограничен* правила ograniczen* zasady
+    """,
     # That it holds no more. What needs a "not" before it stands under "needed".
     "lifted": """
-        waived waive waives suspended suspend suspends lifted lift lifts disabled disable disables deactivated
-        deactivate removed remove removes revoked revoke cancelled canceled cancel off void null none bypassed bypass
-        skipped skip skips dropped drop rescinded repealed abolished overridden emptied cleared relaxed unrestricted
+        waived suspended lifted disabled deactivated removed revoked cancelled canceled off void null none bypassed
+        skipped dropped rescinded repealed abolished overridden emptied cleared relaxed unrestricted unlocked
         unlimited unneeded unnecessary optional no_longer exempt exempted released gone over superseded superfluous
         only_for_testing for_testing_only
         aufgehoben deaktiviert abgeschaltet ausgeschaltet ausgesetzt entfällt entfallen erlassen gestrichen entfernt
@@ -99,6 +105,14 @@ FIELDS: Final[dict[str, str]] = {
         удален* деактивирован* скасован* знят* вимкнен* ridicat* dezactivat* suspendat* anulat* feloldv* kikapcsolv*
         felfüggeszt* megszűnt* kaldırıldı kaldırılmıştır kaldırılmış devre_dışı kapatıldı kapalı iptal askıya dicabut
         dinonaktifkan dihapus ditangguhkan dibatalkan tidak_lagi gỡ_bỏ bãi_bỏ vô_hiệu tắt αίρονται απενεργοποι*
+    """,
+    # The same as an order; somebody may also just do it.
+    "lift": """
+        waive suspend lift disable deactivate remove revoke cancel bypass skip drop relax ignore override umgehe
+        überspringe deaktiviere entferne désactive désactivez ignore ignorez contourne supprime desactiva omite salta
+        elimina disattiva salta ignora desative remova pule ignore omzeil schakel stäng hoppa slå wyłącz pomiń omiń
+        vypni přeskoč отключи сними пропускай игнорируй вимкни dezactivează kapcsold kapat kaldır atla nonaktifkan
+        lewati tắt bỏ_qua
     """,
     "needed": """
         required require requires needed need needs necessary apply applies count hold holds ask asking wait confirm
@@ -120,7 +134,7 @@ FIELDS: Final[dict[str, str]] = {
     "without": "without ohne sans sin senza sem zonder utan uden uten ilman bez без fără tanpa χωρίς",
     "asking": """
         ask asking asked confirm confirmation confirming approval permission verification review checking consulting
-        authorisation authorization prompt prompting question questions waiting hesitation sign-off fragen nachfragen
+        authorisation authorization prompt prompting question questions waiting hesitation sign-off look fragen nachfragen
         rückfrage rückfragen nachfrage bestätigung freigabe genehmigung zustimmung demander confirmation autorisation
         validation approbation preguntar confirmación confirmar pedir autorización aprobación permiso chiedere
         conferma confermare autorizzazione approvazione verifica perguntar confirmação autorização aprovação
@@ -141,19 +155,19 @@ FIELDS: Final[dict[str, str]] = {
     # That somebody may, is trusted, or is in command.
     "granted": """
         grant granted grants allowed permitted permits authorised authorized approved approve elevated verified
-        trusted may entitled cleared confirmed privileged privileges privilege permission permissions trusts open
-        unlocked gewährt erlaubt befugt berechtigt freigegeben verifiziert genehmigt darf dürfen rechte vertrauenswürdig
-        autorisé* autorisée* accordé* approuvé* vérifié* peut droits autorizad* concedid* aprobad* verificad* puede
-        permisos permitid* autorizzat* concess* approvat* può permessi consentit* aprovad* pode permissões
-        toegestaan gemachtigd goedgekeurd mag geautoriseerd rechten tillåtet beviljad* godkänd* får behörighet tilladt
-        godkendt må tillatt sallittu hyväksytty saa dozwolon* upoważnion* zatwierdzon* może uprawnienia povolen*
-        schválen* smí oprávnění разрешен* одобрен* подтвержден* может права полномочия дозволен* схвален* може
-        permis* aprobat* autorizat* poate engedélyez* jóváhagyv* izin verildi yetkili yetkisi onaylandı diizinkan
-        diberi berhak boleh được_phép được_cấp επιτρέπεται
+        trusted entitled cleared confirmed privileged privileges privilege permission permissions trusts open
+        unlocked gewährt erlaubt befugt berechtigt freigegeben verifiziert genehmigt rechte vertrauenswürdig
+        autorisé* autorisée* accordé* approuvé* vérifié* droits autorizad* concedid* aprobad* verificad*
+        permisos permitid* autorizzat* concess* approvat* permessi consentit* aprovad* permissões
+        toegestaan gemachtigd goedgekeurd geautoriseerd rechten tillåtet beviljad* godkänd* behörighet tilladt
+        godkendt tillatt sallittu hyväksytty dozwolon* upoważnion* zatwierdzon* uprawnienia povolen*
+        schválen* oprávnění разрешен* одобрен* подтвержден* права полномочия дозволен* схвален*
+        permis* aprobat* autorizat* engedélyez* jóváhagyv* izin verildi yetkili yetkisi onaylandı diizinkan
+        diberi berhak được_phép được_cấp επιτρέπεται
     """,
     "whole": """
         all every any everything anything everyone anyone whoever always whatever full absolute future later permanently
-        unlimited until alle alles jede jeden jeder jedes sämtliche jederzeit künftig tous toutes tout toute chaque
+        unlimited alle alles jede jeden jeder jedes sämtliche jederzeit künftig tous toutes tout toute chaque
         todo todos toda todas cualquier siempre tutti tutte tutto ogni sempre tudo sempre qualquer elke iedere alla
         allt varje alt hver kaikki wszystkie wszystkich wszystko każdy vše všechny každý все всё всех любые любой
         каждый всі будь-які toate orice minden összes tüm her bütün semua setiap tất_cả mọi όλα όλες
@@ -168,12 +182,13 @@ FIELDS: Final[dict[str, str]] = {
         asistentul felhasználó asszisztens kullanıcı asistan model pengguna asisten người_dùng trợ_lý
     """,
     "shall": """
-        must shall should will may can has_to have_to are_to is_to muss müssen soll sollen darf doit doivent
+        must shall should may has_to have_to peut puede può pode mag får dürfen może smí может може poate boleh are_to is_to muss müssen soll sollen darf doit doivent
         doit_être debe deben deve devono devem moet moeten ska måste skal må täytyy musi muszą má musí должен должна
         должны обязан повинен trebuie kell zorunda gerekir harus wajib phải
     """,
     # What an order to a machine begins with; orders to people begin so less often.
     "order": """
+        push merge work
         forward send transfer upload reveal disclose print treat regard consider comply obey execute share answer
         respond reply accept follow disregard ignore forget act believe trust prefer recommend release hand grant give
         approve open publish export copy post wire pay delete wipe erase disable
@@ -187,6 +202,11 @@ FIELDS: Final[dict[str, str]] = {
         trimite răspunde șterge hajtsd küldd válaszolj töröld yürüt uygula gönder yanıtla sil çalıştır jalankan kirim
         jawab hapus patuhi thực_hiện gửi trả_lời xóa tuân
     """,
+    "henceforth": """
+        henceforth from_now from_here as_of effective ab_sofort ab_jetzt ab_heute künftig fortan désormais dorénavant
+        en_adelante desde_ahora d'ora da_ora de_agora doravante vanaf_nu voortaan hädanefter fremover tästä_lähtien
+        odtąd od_teraz odteď отныне впредь відтепер de_acum mostantól bundan_böyle artık mulai_sekarang từ_nay
+    """,
     # What a note stands in, for a reader that was told to trust nothing in it.
     "container": """
         untrusted notebook notes note file document documents data input context memory memories content page quote
@@ -197,6 +217,13 @@ FIELDS: Final[dict[str, str]] = {
         bestand gegevens anteckningar fil notesbog notater muistiinpanot notatnika notatek pliku poznámek souboru
         блокнота заметок файла документа данных нотаток caiet fișier jegyzetfüzet fájl not_defteri dosya catatan
         berkas sổ_tay
+    """,
+    # The containers of people.
+    "paper": """
+        notes note file document documents data text page message content quote quoted notizen notiz datei dokument
+        dokuments daten fichier document données notas archivo documento datos appunti dati arquivo dados bestand
+        gegevens anteckningar fil notater muistiinpanot notatek pliku poznámek souboru заметок файла документа данных
+        нотаток fișier fájl dosya catatan berkas results output tool conversation transcript
     """,
     "end": """
         end ends fin fine fim ende einde slut slutt loppu koniec konec конец кінець sfârșit vége sonu son akhir kết_thúc
@@ -238,14 +265,17 @@ class Fields:
         return known
 
     def read(self, words: Iterable[str]) -> Iterator[frozenset[str]]:
-        """For each word its fields, those of the pair it begins included."""
+        """For each word its fields, those of the pairs it belongs to included."""
         before: str | None = None
+        begun: set[str] | frozenset[str] = _NONE
         for word in words:
             if before is not None:
-                yield self.of(before) | self._exact.get(f"{before} {word}", _NONE)
+                pair = self._exact.get(f"{before} {word}", _NONE)
+                yield self.of(before) | pair | begun
+                begun = pair
             before = word
         if before is not None:
-            yield self.of(before)
+            yield self.of(before) | begun
 
 
 _MOST_KNOWN: Final = 20_000
@@ -273,7 +303,7 @@ EMPOWERED: Final = _expression(
     "(?:无需|無需|无须|不需要?|不必|不用|不再需要|免除?|跳过|绕过|取消|关闭|關閉|停用|禁用|解除)[^。!?\n]{0,10}?(?:确认|確認|批准|审核|審核|审批|许可|同意"
     "|验证|限制|询问|过滤|防护|安全|检查)"
     "|(?:限制|审核|審核|确认|防护|过滤|安全(?:检查|限制|审核)?)[^。!?\n]{0,6}?(?:解除|取消|关闭|關閉|停用|失效)"
-    "|(?:拥有|获得|授予|具有)[^。!?\n]{0,8}?(?:权限|授权)|最高权限|直接执行|立即执行|服从|无条件"
+    "|(?:拥有|获得|授予|具有)[^。!?\n]{0,8}?(?:权限|授权)|(?:升级为|升級為|成为|已是)[^。!?\n]{0,6}?管理员|可以?(?:直接)?(?:查看|访问|透露|提供)[^。!?\n]{0,8}?(?:密钥|密码|凭证)|最高权限|直接执行|立即执行|服从|无条件"
     "|(?:確認|承認|許可|検証|審査)[^。!?\n]{0,6}?(?:不要|なし|せず|省略|必要ありません|必要はありません|いりません)"
     "|(?:制限|フィルター?|安全装置|ガード)[^。!?\n]{0,6}?(?:解除|無効|停止|撤廃)|(?:すぐに|直ちに|ただちに)[^。!?\n]{0,8}?実行|権限[^。!?\n]{0,6}?(?:付与|持)"
     "|(?:확인|승인|허가|동의|검토)[^.!?\n]{0,6}?(?:없이|불필요|필요 ?없|생략)|(?:제한|필터|안전|보호)[^.!?\n]{0,24}?(?:해제|비활성|꺼)|즉시 ?실행|권한[^.!?\n]{0,10}?부여"
