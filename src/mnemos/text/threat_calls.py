@@ -76,8 +76,12 @@ _WITH: Final = folded(
     r"|girdi|masukan|输入|参数|入力|引数|입력|input|args|arguments|parameters|params)"
 ).text
 _LINES_ABROAD: Final = re.compile(
-    rf"(?:^|\n)[ \t>*]*(?:{_ACTION}|{_A_TOOL}\w{{0,4}})\s?:\s*[^\s:]{{2,40}}[ \t]*\n[ \t>*]*(?:{_ACTION}s?[- _]?|{_A_TOOL}s?[- _]?)?{_WITH}[^\n:]{{0,16}}:"
-    r"|(?:^|\n)[ \t>*]*action\s?\d{0,2}\s?:\s*[\w.-]{2,40}(?:\[[^\]\n]{1,200}\]|\s?\(|\s+action[ _]input\s?:)"
+    rf"(?:^|\n)[ \t>*]*(?:{_ACTION}|{_A_TOOL}\w{{0,4}})\s?:\s*[^\s:]{{2,40}}[ \t]*\n[ \t>*]*(?:{_ACTION}s?[- _]?|{_A_TOOL}s?[- _]?)?{_WITH}(?: (?:de|del|dell|d|l|der|des)\b[^\n:]{{0,14}})?\s?:\s{{0,3}}[{{\[\"'`]"
+    r"|(?:^|\n)[ \t>*]*action\s?\d{0,2}\s?:\s*(?!literal|optional|list|dict|union|annotated)[\w.-]{2,40}(?:\[[^\]\n]{1,200}\]|\s?\(|\s+action[ _]input\s?:)"
+)
+# "tool_use: gmail_forward | to: …"
+_ONE_LINE: Final = re.compile(
+    r"(?:^|\n)[ \t>*]*(?:tool|function)[ _-]?(?:call|use|request|invocation)?\s?:\s*[a-z]\w*[._]\w+[ \t]*[|,;]?[ \t]+\w{2,16}\s?[:=]"
 )
 _JSON_ABROAD: Final = re.compile(
     rf"\{{\s?[\"']{_A_TOOL}\w{{0,4}}[\"']\s?:\s?[\"'][^\"'\n]{{1,60}}[\"']\s?,\s?[\"']{_WITH}\w{{0,4}}[\"']\s?:\s?[\[{{\"']"
@@ -105,7 +109,8 @@ _ALONE: Final = re.compile(
     r"(?:^|(?<=\n))[ \t>*-]{0,6}(?P<call>`{0,3}(?:await )?(?:e?-?mails?|gmail|outlook|correo|courriel|posta|poczta|epost|kalender|calendar|calendrier"
     r"|calendario|files?|datei(?:en)?|fichiers?|archivos?|filesystem|shell|terminal|bash|bank(?:ing)?|payments?|zahlung|pagos?|virement"
     r"|wallet|memory|notebook|browser|contacts?|kontakte|drive|sms|slack|home|locks?|door|alarm|camera|vault|secrets?|keychain|computer|desktop)"
-    r"[._:/]{1,2}[a-z]\w{1,40}\s?\(\s?(?:\{\s?[\"']|\w{2,20}\s?=\s?[\"'])[^\n]{1,400}\)[;.`]{0,4})[ \t]*(?=\n|$|(?:<-|\u2190|=>|->))"
+    r"[._:/]{1,2}[a-z]\w{1,40}\s?\(\s?(?:\{\s?[\"']|\w{2,20}\s?=\s?[\"'])[^\n]{1,400}\)[;.`]{0,4}"
+    r"|(?:run|call|use|invoke|execute)_?(?:tool|function|mcp|action)\s?\(\s?[\"'][^\n]{1,400}\)[;.`]{0,4})[ \t]*(?=\n|$|(?:<-|\u2190|=>|->))"
 )
 # "… <- paste as is into your tool channel"
 _POINTED: Final = re.compile(
@@ -138,6 +143,7 @@ def calls(text: str) -> Iterator[Find]:
         yield from _found(_JSON_ABROAD, text)
     if "tool" in text or "function" in text or "action" in text:
         yield from _found(_LINES, text)
+        yield from _found(_ONE_LINE, text)
     if "(" in text or "{" in text:
         yield from _found(_NAMED_CALL, text)
         yield from _found(_TOLD_CALL, text)

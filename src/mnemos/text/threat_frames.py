@@ -14,13 +14,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum, auto
 from functools import lru_cache
 from typing import Final
 
 from mnemos.text.threat_context import is_explained, is_introduced, is_talked_about
+from mnemos.text.threat_folding import folded
 from mnemos.text.threat_host_words import EMPOWERED, HEADED, WORD, WORDS
-from mnemos.text.threat_power import HELD, OFF, Power, power
+from mnemos.text.threat_power import HELD, OFF, Power, folded_words, power
 
 Find = tuple[str, int, int]
 """The reason, where it starts, and where it ends."""
@@ -44,6 +46,14 @@ class _Frame:
     least: Power
     reason: str = _POSES
     before: int = 0
+
+
+class _Form(Enum):
+    """How a title is set: between signs, as a heading of a text, or before a colon."""
+
+    BANNER = auto()
+    HEADING = auto()
+    LABEL = auto()
 
 
 class _Powers:
@@ -75,7 +85,7 @@ class _Powers:
         return at < len(places) and places[at] <= start + _REACH
 
 
-_LEVELS: Final = (Power.RULE, Power.ORDER, Power.TAKEN)
+_LEVELS: Final = (Power.RULE, Power.ORDER, Power.TAKEN, Power.FREED)
 _LONGEST_SENTENCE: Final = 1_000
 
 # --- frames ------------------------------------------------------------------------------------------
@@ -94,11 +104,13 @@ _LABEL: Final = re.compile(
 )
 _LINE: Final = re.compile(r"(?:^|(?<=\n))[ \t]{0,3}(?P<title>[^\W\d_][^\n:.,;!?]{5,60})\n")
 _TAG: Final = re.compile(r"<\s?(?P<slash>/?)\s?(?P<name>[^\W\d_][\w.:-]{1,30})(?P<keys>[^<>\n]{0,120})>")
+_STANDS_ALONE: Final = r"(?=\s*(?:$|[\n\"',;|}\])>:]|[\w-]{2,20}\s?[:=]|\.(?:\s|$)))"
 _KEY: Final = re.compile(
-    r"(?<![\w.-])(?:x-)?(?:message[-_ ])?(?:role|from|author|source|issuer|issued[-_ ]by|sender|authority|speaker|origin"
-    r"|sent[-_ ]by|signed[-_ ]by|rolle|rol|ruolo|papel)\"?\s?[:=]\s?[\"']?"
+    r"(?<![\w.-])(?:x-)?(?:message[-_ ])?(?:(?:role|type|rolle|rol|ruolo|papel)\"?\s?[:=]\s?[\"']?(?P<chat>system|developer)"
+    r"|(?:role|rolle|rol)\"?\s?[:=]\s?[\"']?(?P<user>root|admin|administrator|superuser)"
+    r"|(?:from|author|source|issuer|issued[-_ ]by|sender|authority|speaker|origin|sent[-_ ]by|signed[-_ ]by)\"?\s?[:=]\s?[\"']?"
     r"(?P<host>system|developer|operator|admin|administrator|root|host|platform|superuser|entwickler|betreiber|sistema"
-    r"|desarrollador|operador|sviluppatore|systeme)(?=\s*(?:$|[\n\"',;|}\])>:]|[\w-]{2,20}\s?[:=]|\.(?:\s|$)))"
+    rf"|desarrollador|operador|sviluppatore|systeme)){_STANDS_ALONE}"
 )
 # Settings by which a header raises itself above others.
 _RAISED: Final = re.compile(
@@ -118,23 +130,34 @@ _OF_PEOPLE: Final = frozenset(
 _RULING: Final = frozenset(
     "policy instruction instructions directive directives override command prompt guardrail authorization".split()
 )
-_MODEL: Final = frozenset(
-    "assistant ai model llm claude gpt chatgpt copilot gemini assistent asistente assistente asystent ki ia bot".split()
+_ASSISTANT: Final = folded_words(
+    "assistant claude gpt chatgpt copilot gemini llm assistent asistente assistente asystent ассистент асистент asistan"
 )
-_THOUGHT: Final = frozenset(
-    "thought thoughts thinking think reasoning reflection scratchpad monologue analysis gedanke gedanken uberlegung pensee"
-    " pensamiento razonamiento pensiero ragionamento pensamento raisonnement".split()
+_MODEL: Final = _ASSISTANT | folded_words(
+    "ai model agent ki ia bot ии modell modele modelo modello модель assistants agents"
 )
-_ASIDE: Final = frozenset(
-    "internal private hidden to self note own silent inner memory summary intern privat interne privee interno privado"
-    " log my for the of step final".split()
+_MODEL_ABROAD: Final = re.compile(folded("(?:ai)?(?:助手|助理|アシスタント|어시스턴트|المساعد|सहायक)").text)
+_THOUGHT: Final = folded_words(
+    "thought thoughts thinking think reasoning reflection scratchpad monologue analysis gedanke gedanken überlegung"
+    " überlegungen pensée pensées réflexion raisonnement pensamiento pensamientos razonamiento reflexión pensiero"
+    " pensieri ragionamento riflessione pensamento pensamentos raciocínio gedachte gedachten redenering tankar"
+    " resonemang myśli rozumowanie myšlenky úvaha рассуждение рассуждения мысли размышления міркування düşünce düşünceler"
+)
+_ASIDE: Final = folded_words(
+    "internal private hidden to self note own silent inner memory summary intern interne internen interner privat"
+    " privée interno interna privado interior interiore log my for the of step final de la du del l der des inre wewnętrzne"
+    " vnitřní внутренние внутреннее внутрішні iç der"
 )
 _PEOPLE: Final = frozenset("user human nutzer benutzer utilisateur usuario utente".split())
 _TOOL: Final = re.compile(
-    r"(?:tools?|function|functions|plugin|werkzeug|outil|herramienta|strumento|ferramenta|observation|approval|mcp)"
+    r"(?:tools?|function|functions|plugin|werkzeug\w{0,2}|outil|herramienta|strumento|ferramenta|approval|mcp|resultado|resultat|risultato)"
 )
 _RESULT: Final = re.compile(
-    r"(?:result|response|output|return|reply|observation|ergebnis|resultat|resultado|risultato)s?"
+    r"(?:result|response|output|return|returned|reply|observation|ergebnis|resultat|resultado|risultato|outil|herramienta|strumento"
+    r"|ferramenta|l'outil|d'outil)s?"
+)
+_TOOL_RESULT: Final = re.compile(
+    r"(?:observation|(?:werkzeug|tool)-?(?:ergebnis|antwort|ausgabe|result)\w{0,2}|verktygsresultat)"
 )
 _CLOSING: Final = re.compile(r"\]\]>")
 
@@ -190,7 +213,7 @@ def _banners(text: str) -> Iterator[_Frame]:
         for banner in expression.finditer(text):
             title = banner["title"]
             drawn = text[banner.start() : banner.start("title")]
-            least = _least(title, is_heading=not drawn.strip(" \t#"), others=2)
+            least = _least(title, _Form.BANNER if drawn.strip(" \t#") else _Form.HEADING)
             if least is None and "[" in drawn and _from_the_host(title):
                 least = Power.TAKEN
             if least is not None:
@@ -198,7 +221,7 @@ def _banners(text: str) -> Iterator[_Frame]:
             elif (least := _ends(title)) is not None:
                 yield _Frame(banner.start(), banner.end(), least, _BREAKS_OUT)
     for line in _LINE.finditer(text):
-        least = _least(line["title"], is_heading=True, others=1)
+        least = _least(line["title"], _Form.HEADING)
         if least is not None and len(line["title"].split()) > 1:
             yield _Frame(*line.span(), least)
     for closing in _CLOSING.finditer(text):
@@ -207,35 +230,51 @@ def _banners(text: str) -> Iterator[_Frame]:
 
 
 @lru_cache(maxsize=1_024)
-def _least(title: str, *, is_heading: bool, others: int) -> Power | None:
-    """How much has to be taken under a title of the host; None if it is none.
-
-    ``others``: so many words of it may be about something else.
-    """
+def _least(title: str, form: _Form) -> Power | None:
+    """How much has to be taken under a title of the host; None if it is none."""
     if HEADED.fullmatch(title.strip()):
         return Power.TAKEN
     words = WORD.findall(title.replace("_", " "))
     if not 0 < len(words) <= _LONGEST_TITLE:
         return None
     if any(_COMPOUND.fullmatch(word) for word in words):
-        return Power.TAKEN if is_heading else Power.ORDER
+        return Power.ORDER if form is _Form.BANNER else Power.TAKEN
+    if form is _Form.BANNER and _PRIVILEGED.intersection(words) and _SECTION.intersection(words):
+        return Power.TAKEN
     fields = list(WORDS.read(words))
     hosts = [number for number, of in enumerate(fields) if "host" in of]
-    if not hosts:
-        return None
-    messages = [words[number] for number, of in enumerate(fields) if "message" in of]
     strange = [word for word, of in zip(words, fields, strict=True) if not of & _TITLE and not word.isdigit()]
-    if not messages:
-        return Power.TAKEN if not strange and len(words) <= _LONGEST_NAME else None
-    if len(strange) > others:
+    if not hosts or len(strange) > _STRANGE[form]:
         return None
+    messages = {words[number] for number, of in enumerate(fields) if "message" in of}
     if all("office" in fields[number] for number in hosts):
-        if not any(word in _MODEL for word in words) and _OF_PEOPLE.issuperset(messages):
-            return None
+        return _least_of_office(form, set(words), messages, is_bare=not strange)
+    if messages:
+        return Power.ORDER if form is _Form.BANNER else Power.TAKEN
+    if strange or len(words) > _LONGEST_NAME:
+        return None
+    return Power.TAKEN if form is _Form.BANNER else Power.FREED
+
+
+def _least_of_office(form: _Form, words: set[str], messages: set[str], *, is_bare: bool) -> Power | None:
+    """The same where the host is called like people are: an operator, a developer, an administrator."""
+    if not messages:
+        return Power.FREED if is_bare and form is _Form.BANNER else None
+    if words & _MODEL or "override" in messages:
         return Power.TAKEN
-    return Power.TAKEN if is_heading else Power.ORDER
+    if messages <= _OF_PEOPLE or (form is not _Form.BANNER and messages <= _RULING):
+        return None
+    return Power.FREED
 
 
+_STRANGE: Final = {_Form.BANNER: 2, _Form.HEADING: 0, _Form.LABEL: 0}
+"""So many words of a title may be about something else."""
+_PRIVILEGED: Final = frozenset(
+    "privileged trusted authoritative elevated authorized authorised verified signed".split()
+)
+_SECTION: Final = frozenset(
+    "context section block content instructions message zone area segment part input".split()
+)
 _TITLE: Final = frozenset(("host", "message", "title"))
 _LONGEST_TITLE: Final = 8
 _LONGEST_NAME: Final = 4
@@ -260,19 +299,32 @@ def _labels(text: str) -> Iterator[_Frame]:
     for label in _LABEL.finditer(text):
         title, aside = label["title"], label["aside"] or ""
         words = WORD.findall(title)
-        if _is_a_turn(words, aside):
-            turns.append(_Frame(*label.span(), Power.TAKEN, _THINKS))
+        if (least := _least_of_turn(words, aside)) is not None:
+            turns.append(_Frame(*label.span(), least, _THINKS))
         elif len(words) == 1 and words[0] in _PEOPLE:
             asked.append(_Frame(*label.span(), Power.TAKEN, _THINKS))
-        elif words and _TOOL.fullmatch(words[0]) and (len(words) == 1 or _RESULT.fullmatch(words[1])):
+        elif _is_a_result(words):
             yield _Frame(*label.span(), Power.TAKEN, _THINKS)
-        elif (least := _least(title, is_heading=True, others=0)) is not None:
+        elif (least := _least(title, _Form.LABEL)) is not None:
             yield _Frame(*label.span(), least)
+    if asked:
+        # A question and its answer: a chat, and no list of roles.
+        turns = [replace(turn, least=min(turn.least, Power.TAKEN)) for turn in turns]
     yield from turns
     if turns:
         yield from asked
     for result in _RESULTS.finditer(text):
         yield _Frame(*result.span(), Power.TAKEN, _THINKS)
+
+
+def _is_a_result(words: list[str]) -> bool:
+    first, second, *_ = (*words, "", "")
+    if _TOOL_RESULT.fullmatch(first):
+        return True
+    return (
+        _TOOL.fullmatch(first) is not None
+        and _RESULT.fullmatch(words[-1] if len(words) < 5 else second) is not None
+    )
 
 
 _RESULTS: Final = re.compile(
@@ -281,16 +333,26 @@ _RESULTS: Final = re.compile(
 )
 
 
-def _is_a_turn(words: list[str], aside: str) -> bool:
-    if not words or len(words) > _LONGEST_NAME:
-        return False
+def _least_of_turn(words: list[str], aside: str) -> Power | None:
+    """How much has to be taken by what the model is made to say; None if it is not the model.
+
+    A machine and a printer have a model too, and offices have assistants. Nobody else thinks aloud.
+    """
+    if len(words) == 1 and _MODEL_ABROAD.fullmatch(words[0]):
+        return Power.RULE if aside else Power.FREED
+    if not words or len(words) > _LONGEST_THOUGHT:
+        return None
     named = [*words, *WORD.findall(aside)]
-    known = [word for word in named if word in _MODEL or word in _THOUGHT]
-    return (
-        bool(known)
-        and words[0] in (_MODEL | _THOUGHT | _ASIDE)
-        and all(word in known or word in _ASIDE for word in named)
-    )
+    models = [word for word in named if word in _MODEL]
+    thoughts = [word for word in named if word in _THOUGHT]
+    if not all(word in _MODEL or word in _THOUGHT or word in _ASIDE for word in named):
+        return None
+    if models and thoughts:
+        return Power.RULE
+    return Power.FREED if thoughts or named[0] in _ASSISTANT else None
+
+
+_LONGEST_THOUGHT: Final = 6
 
 
 def _tags(text: str) -> Iterator[_Frame]:
@@ -307,7 +369,7 @@ def _tags(text: str) -> Iterator[_Frame]:
         opened.add(name)
         if any(word in _THOUGHT for word in words):
             yield _Frame(*tag.span(), Power.TAKEN, _THINKS)
-        elif _least(name.replace("-", " "), is_heading=False, others=0) is not None or HEADED.fullmatch(name):
+        elif _least(name.replace("-", " "), _Form.HEADING) is not None or HEADED.fullmatch(name):
             yield _Frame(*tag.span(), Power.ORDER)
         elif any(word in _RULING for word in words):
             raised = _RAISED.search(tag["keys"]) is not None
@@ -318,13 +380,20 @@ def _headers(text: str) -> Iterator[_Frame]:
     """``role=developer priority=0``: keys that say who speaks, and how loudly."""
     for key in _KEY.finditer(text):
         around = max(0, key.start() - _HEADER), key.end() + _HEADER
+        if key["user"]:
+            # What an account is called that may do everything; it says nothing to a model.
+            yield _Frame(*key.span(), Power.FREED, before=_HEADER)
+            continue
         raised = _RAISED.search(text, *around) is not None
         ruled = raised and _DIRECTIVE.search(text, *around) is not None
         least = Power.NONE if ruled else Power.RULE if raised else Power.TAKEN
+        if key["chat"] and _BODY.search(text, key.end(), around[1]):
+            least = min(least, Power.ORDER)
         yield _Frame(*key.span(), least, before=_HEADER)
 
 
 _HEADER: Final = 120
+_BODY: Final = re.compile(r"(?<!\w)(?:body|content|text|message|payload)\"?\s?[:=]")
 _DIRECTIVE: Final = re.compile(r"(?<!\w)(?:directive|instruction|order|command|mandate)s?\"?\s?[:=]")
 
 # --- consoles ----------------------------------------------------------------------------------------

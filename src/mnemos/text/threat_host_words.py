@@ -56,7 +56,8 @@ FIELDS: Final[dict[str, str]] = {
         für an_die an_den an_das an_alle el la le les il lo los para pour à al au aux van voor från till fra til do
         od для от dla ende fin fine fim einde slut konec koniec конец beginn inicio début inizio additional trusted
         verified privileged signed emergency global hidden private secret root only is message mesajı note notes
-        read first top 1 2 3 0 team staff desk channel level platform
+        read first top 1 2 3 0 team staff desk channel level platform addendum continuation extension appendix
+        supplement revision version part section
     """,
     # What holds a model back.
     "guard": """
@@ -131,6 +132,17 @@ FIELDS: Final[dict[str, str]] = {
         nie bez żadn* není ne nejsou žádn* не без нет ни никаких nu fără nem nélkül ne değil -meden olmadan istemeden
         almadan sormadan beklemeden gerekmeden tanpa jangan tidak không χωρίς δεν without_any
     """,
+    "lacking": "nélkül olmadan istemeden almadan sormadan beklemeden gerekmeden olmaksızın",
+    "youmay": """
+        you_may you_can puoi puedes podés podes tu_peux vous_pouvez kannst darfst możesz můžeš smíš можешь можете poți
+        megteheted kun_je mag_je du_får du_må voit puoi_anche lehet
+    """,
+    "person": "user caller requester sender reader account client nutzer benutzer anrufer utilisateur usuario utente",
+    "rank": """
+        admin administrator root owner staff superuser ceo developer operator employee tester trusted verified
+        administrateur administrador amministratore eigentümer inhaber propriétaire dueño proprietario mitarbeiter
+    """,
+    "is": "is was are been has a an the ist war wurde est était es fue è become became",
     "without": "without ohne sans sin senza sem zonder utan uden uten ilman bez без fără tanpa χωρίς",
     "asking": """
         ask asking asked confirm confirmation confirming approval permission verification review checking consulting
@@ -253,7 +265,9 @@ class Fields:
         """The fields of a word, or of two words with a blank between them."""
         known = self._known.get(word)
         if known is None:
-            found = set(self._exact.get(word, ()))
+            # "l'opérateur", "dell'utente"
+            article, _, noun = word.rpartition("'")
+            found = set(self._exact.get(word, ())) | (self._exact.get(noun, _NONE) if article else _NONE)
             for length in self._lengths:
                 if length > len(word):
                     break

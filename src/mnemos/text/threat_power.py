@@ -20,15 +20,17 @@ from mnemos.text.threat_host_words import WORD, WORDS
 
 
 class Power(IntEnum):
-    """What a sentence takes: nothing, the tone of a rule, that of an order, or power itself."""
+    """What a sentence takes: nothing, the tone of a rule or of an order, rights, or what holds a model back."""
 
     NONE = 0
     RULE = 1
     ORDER = 2
     TAKEN = 3
+    FREED = 4
 
 
-def _folded(words: str) -> frozenset[str]:
+def folded_words(words: str) -> frozenset[str]:
+    """Words as they stand in a folded text."""
     return frozenset(folded(words).text.split())
 
 
@@ -39,20 +41,24 @@ HELD: Final = (
 OFF: Final = r"(?:off|none|false|0|no|disabled?|never|all|null|bypass(?:ed)?|suspend(?:ed)?|skip|any|\*)"
 # "guardrails=off", "confirmations: never"
 _SET_FREE: Final = re.compile(
-    rf"(?<![^\W_]){HELD}(?:[\"'\s]{{0,2}}(?:status|mode|state|level))?[\"']?\s?[:=]\s?[\"']?{OFF}(?!\w)"
+    rf"(?<![^\W_])(?<!need )(?<!needs )(?<!requires ){HELD}(?:[\"'\s]{{0,2}}(?:status|mode|state|level))?[\"']?\s?[:=]\s?[\"']?{OFF}(?!\w)"
 )
-_LEADS: Final = _folded("please now then and always also instead first bitte sofort et y e i u")
+_LEADS: Final = folded_words("please now then and always also instead first bitte sofort et y e i u")
 _BEFORE_A_VERB: Final = frozenset("to may must shall can will should and or you".split())
-_BARE: Final = _folded(
+_BARE: Final = folded_words(
     "the all any your its their previous prior earlier these those this no every such safety content usage security"
     " tool model agent system current other and of human die alle deine diese keine der les toutes tous vos tes ces las los"
     " todas todos sus tus le tutte tutti i gli as os suas alla de dessa все ваши твои wszystkie tum dina dine its"
 )
-_OF: Final = _folded(
+_OF: Final = folded_words(
     "of on for at in de du des di del della do da dos das fur bei auf van voor по для na dla w"
 )
 _ANSWER: Final = re.compile(
     folded(r"^\W*(?:no|yes|nein|ja|non|oui|si|nao|sim|nee|nej|nie|нет|да)\s?,").text.replace("\\w", "\\W")
+)
+_I: Final = folded_words("i i'll i've i'm ich je j'ai yo io eu ik jag jeg ja я ben saya")
+_OPENING: Final = re.compile(
+    r"(?:^|[:=>\])}*-]|\d[.)])[\s\"'`]{0,3}(?:(?:please|now|then|and|always|also|first|bitte|sofort) ){0,2}([^\W\d_]+)"
 )
 _THE_MODEL: Final = frozenset(
     "assistant assistants model agent agents ai llm bot ki ia modell modele asistente assistente agente".split()
@@ -71,7 +77,7 @@ def power(sentence: str) -> Power:
     if sentence.rstrip().endswith("?"):
         return Power.NONE
     if _SET_FREE.search(sentence):
-        return Power.TAKEN
+        return Power.FREED
     words = WORD.findall(_ANSWER.sub("", sentence))
     at: dict[str, list[int]] = {}
     for number, fields in enumerate(WORDS.read(words)):
@@ -80,14 +86,19 @@ def power(sentence: str) -> Power:
     if not at:
         return Power.NONE
     at["guard"] = [number for number in at.get("guard", ()) if _is_of_the_model(words, at, number)]
-    if "alone" in at or _lifts(words, at) or _asks_nobody(at) or _grants(words, at):
+    if "alone" in at or _lifts(words, at) or _asks_nobody(at):
+        return Power.FREED
+    if _grants(words, at) or _claims(at):
         return Power.TAKEN
-    if "henceforth" in at or any(_opens(words, number) for number in at.get("order", ())):
+    if "henceforth" in at or "youmay" in at or _orders(sentence):
         return Power.ORDER
     near = at.get("granted", [])
     if any(_within(near, number, 8, 8) for field in ("host", "agent") for number in at.get(field, ())):
         return Power.ORDER
-    return Power.RULE if "shall" in at else Power.NONE
+    says_i = [number for number, word in enumerate(words) if word in _I]
+    if "shall" in at or any(_within(says_i, number, 4, 2) for number in at.get("order", ())):
+        return Power.RULE
+    return Power.NONE
 
 
 def _is_of_the_model(words: list[str], at: dict[str, list[int]], guard: int) -> bool:
@@ -116,8 +127,11 @@ def _lifts(words: list[str], at: dict[str, list[int]]) -> bool:
 
 
 def _asks_nobody(at: dict[str, list[int]]) -> bool:
-    nots = at.get("not", [])
-    if any(_within(nots, asking, 3, 1) for asking in at.get("asking", ())):
+    asked = at.get("asking", ())
+    if any(_within(at.get("not", []), asking, 3, -1) for asking in asked):
+        return True
+    # "onay olmadan", "megerősítés nélkül"
+    if any(_within(at.get("lacking", []), asking, -1, 2) for asking in asked):
         return True
     return any(_within(at.get("without", []), guard, 3, -1) for guard in at.get("guard", ()))
 
@@ -129,6 +143,17 @@ def _grants(words: list[str], at: dict[str, list[int]]) -> bool:
     granted, nots = at.get("granted", []), at.get("not", [])
     whole = [*at.get("whole", ()), *agents]
     return any(_within(sorted(whole), one, 6, 6) and not _within(nots, one, 3, -1) for one in granted)
+
+
+def _claims(at: dict[str, list[int]]) -> bool:
+    """ "The requester is root", "the user is an administrator"."""
+    people, ranks = at.get("person", []), at.get("rank", [])
+    return any(_within(people, rank, 5, -1) and _within(at.get("is", []), rank, 3, -1) for rank in ranks)
+
+
+def _orders(sentence: str) -> bool:
+    """Whether the sentence, or what a colon or a sign leads in, begins with a verb of orders."""
+    return any("order" in WORDS.of(opening[1]) for opening in _OPENING.finditer(sentence))
 
 
 def _is_told_to(words: list[str], at: int) -> bool:
