@@ -23,7 +23,7 @@ _IMITATES: Final = "imitates a block of the system or a turn of the chat"
 
 # Tokens of chat templates: anything between <| and |>, [INST], <<SYS>>, <start_of_turn>, [|user|], ]~b].
 _TOKEN: Final = re.compile(
-    r"<\s?\|\s?/?[a-z][\w\u2581 ./-]{1,40}\s?\|\s?>|<<\s?/?sys\s?>>|\[\s?/?inst\s?\]|\[/?system_prompt\]|<(?:start|end)_of_turn>"
+    r"<\s?\|\s?/?[a-z][\w\u2581 ./-]{1,40}\s?\|\s?>|<\|[a-z_]{3,20}>|<[a-z_]{3,20}\|>|<<\s?/?sys\s?>>|\[\s?/?inst\s?\]|\[/?system_prompt\]|<(?:start|end)_of_turn>"
     r"|</?s>\s*\[inst\]|\[\|\s?(?:system|user|assistant|endofturn|tool)\s?\|\]|\]~[!b]{0,2}[\[\]]|\[/?available_tools\]|\[gmask\]\s?<sop>"
     r"|<(?:special_\d{1,3}|extra_id_\d{1,3}|reserved_\d{1,4})>\s?(?:system|user|assistant|developer)\b|<seed:(?:bos|eos|think)>"
     r"|\bgpt4 correct (?:user|assistant|system)\s?:"

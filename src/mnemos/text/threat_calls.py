@@ -37,7 +37,7 @@ _JSON_CALL: Final = re.compile(
     r"|parameters|args|input|action_input|tool_input)[\"']\s?:\s?[{\"']"
 )
 _LINES: Final = re.compile(
-    r"(?:^|\n)[ \t>*]*(?:tool|function|function[ _]call|tool[ _]call)\s?:\s*[\w.-]{2,40}(?:\s?\("
+    r"(?:^|\n)[ \t>*]*(?:tool|function|function[ _]call|tool[ _]call)\s?:\s*[\w.-]{2,40}(?:\s?\([^)\n]{0,80}[\"'={\d]"
     r"|[ \t]*\n[ \t>*]*(?:args|arguments|input|parameters|params)\s?:)|(?:^|\n"
     r"|[.!] )[ \t>*]*action\s?:\s*[\w.-]{2,40}[^\n]{0,40}\n[ \t>*]*action[ _]input\s?:"
 )
@@ -69,7 +69,7 @@ _TOLD_CALL: Final = re.compile(
     rf"(?:^|(?<=[\s\"'`(>*])){_TOLD}[^\n.({{]{{0,40}}?{_A_TOOL}\w{{0,6}}[^\n({{]{{0,24}}?{_A_NAME}\s?\(\s?\{{\s?[\"']"
 )
 _ACTION: Final = folded(
-    r"(?:aktion|acción|azione|ação|actie|akcja|akce|действие|дія|eylem|aksi|动作|行动|アクション|행동)"
+    r"(?:action|aktion|acción|azione|ação|actie|akcja|akce|действие|дія|eylem|aksi|动作|行动|アクション|행동)"
 ).text
 _WITH: Final = folded(
     r"(?:eingabe|entrée|entrada|parámetros|argumentos|ingresso|argomenti|invoer|argument[ey]?|dane|vstup|аргументы|вход|параметры"
@@ -82,6 +82,7 @@ _LINES_ABROAD: Final = re.compile(
 # "tool_use: gmail_forward | to: …"
 _ONE_LINE: Final = re.compile(
     r"(?:^|\n)[ \t>*]*(?:tool|function)[ _-]?(?:call|use|request|invocation)?\s?:\s*[a-z]\w*[._]\w+[ \t]*[|,;]?[ \t]+\w{2,16}\s?[:=]"
+    r"|(?:^|\n)[ \t>*]*(?:\w{2,12}_)?(?:tool|function)_(?:call|use|request|exec)\s{0,2}[:>]?\s{0,2}[a-z]\w*[._]\w+[ \t(](?=[^\n]{0,80}(?:--|=|\{))"
 )
 _JSON_ABROAD: Final = re.compile(
     rf"\{{\s?[\"']{_A_TOOL}\w{{0,4}}[\"']\s?:\s?[\"'][^\"'\n]{{1,60}}[\"']\s?,\s?[\"']{_WITH}\w{{0,4}}[\"']\s?:\s?[\[{{\"']"
@@ -96,6 +97,7 @@ _JSON_ABROAD: Final = re.compile(
 _SHAPED: Final = re.compile(
     # ✿FUNCTION✿ of Qwen, <call tool="…">, <api_call>, <mcp-request>
     r"\u273f\s?[^\W_]{2,12}\s?\u273f|<\s?(?:call|action|execute|run|use|invoke)\s[^<>\n]{0,40}?\b(?:tool|function)\s?="
+    r"|<\s?(?:fn|func|function|tool|invoke|call)\s+name\s?=|<\s?(?:use|call|run|invoke|execute)[-_](?:tool|function|mcp|action)\b"
     r"|<\s?/?\s?(?:\w{1,12}[:_-])?(?:tool|function|mcp|api|action)[-_]?(?:calls?|use|run|exec\w{0,4}|requests?|invo\w{2,6}|code|inputs?)\b[^<>\n]{0,80}>"
     # functions.write_file({"path": …}), default_api.send(…), mcp__mail__send(…)
     r"|(?<![\w.])(?:functions?|tools?|toolbox|agent)\.[a-z]\w{1,40}\s?\(\s?\{\s?[\"']"
@@ -106,7 +108,7 @@ _SHAPED: Final = re.compile(
 )
 # The tools of an assistant, called in a line that holds nothing else.
 _ALONE: Final = re.compile(
-    r"(?:^|(?<=\n))[ \t>*-]{0,6}(?P<call>`{0,3}(?:await )?(?:e?-?mails?|gmail|outlook|correo|courriel|posta|poczta|epost|kalender|calendar|calendrier"
+    r"(?:^|(?<=\n))[ \t>*-]{0,6}(?:(?:invoke|call|run|execute|tool|action|next)\s?:\s?)?(?P<call>`{0,3}(?:await )?(?:e?-?mails?|gmail|outlook|correo|courriel|posta|poczta|epost|kalender|calendar|calendrier"
     r"|calendario|files?|datei(?:en)?|fichiers?|archivos?|filesystem|shell|terminal|bash|bank(?:ing)?|payments?|zahlung|pagos?|virement"
     r"|wallet|memory|notebook|browser|contacts?|kontakte|drive|sms|slack|home|locks?|door|alarm|camera|vault|secrets?|keychain|computer|desktop)"
     r"[._:/]{1,2}[a-z]\w{1,40}\s?\(\s?(?:\{\s?[\"']|\w{2,20}\s?=\s?[\"'])[^\n]{1,400}\)[;.`]{0,4}"
@@ -120,12 +122,13 @@ _POINTED: Final = re.compile(
 _FLAG: Final = (
     r"(?:--(?:yes|silent|quiet|force|no-?confirm\w{0,8}|no-?prompt|no-?ask|auto[\w-]{0,12}|all|unsafe|skip-[\w-]{2,20}|dangerously[\w-]{0,30}"
     r"|no-?log\w{0,4}|hidden|permanent|global|bypass[\w-]{0,12})\b|\s-y\b|\bconfirm\s?=\s?(?:no|false|off|0)\b|\bunrestricted\b|\bguardrails?\b"
-    r"|\bgrant (?:all|\*)|\bbypass\b|\bwithout (?:asking|confirmation)\b)"
+    r"|\bgrant (?:all|\*)|\bbypass\b|\bwithout (?:asking|confirmation)\b|\|\s?(?:ba|z|da)?sh\b)"
 )
 _SLASH: Final = re.compile(
     r"(?:^|(?<=\n))[ \t>*-]{0,4}(?:@[\w-]{2,20}[:,]?[ \t]{1,3})?[!/](?:run|exec|execute|shell|sh|bash|cmd|tools?|sudo|system|call|invoke|eval"
     r"|approve|allow|grant|permissions?|unlock|mode|yolo|agent|python|admin|root|override|disable|enable|trust|config|set|memory|delete|wipe"
     rf"|send|mail|pay|transfer|auto\w{{0,8}})(?=[ \t:])[^\n]{{0,200}}?{_FLAG}"
+    r"|(?:^|(?<=\n))[ \t>*-]{0,4}[!/](?:allow|approve|trust|enable|disable|skip|bypass|grant|accept)-(?:all|every|any|safety|guard|confirm|approv|permission)[\w-]{0,24}"
 )
 
 # What stands in a call that only shows how calls look.

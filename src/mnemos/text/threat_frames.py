@@ -21,7 +21,7 @@ from typing import Final
 
 from mnemos.text.threat_context import is_explained, is_introduced, is_talked_about
 from mnemos.text.threat_folding import folded
-from mnemos.text.threat_host_words import EMPOWERED, HEADED, WORD, WORDS
+from mnemos.text.threat_host_words import BARE, EMPOWERED, HEADED, WORD, WORDS
 from mnemos.text.threat_power import HELD, OFF, Power, folded_words, power
 
 Find = tuple[str, int, int]
@@ -233,14 +233,14 @@ def _banners(text: str) -> Iterator[_Frame]:
 def _least(title: str, form: _Form) -> Power | None:
     """How much has to be taken under a title of the host; None if it is none."""
     if HEADED.fullmatch(title.strip()):
-        return Power.TAKEN
-    words = WORD.findall(title.replace("_", " "))
+        return None if form is _Form.LABEL and BARE.fullmatch(title.strip()) else Power.TAKEN
+    if any(_COMPOUND.fullmatch(word) for word in title.split()):
+        return Power.ORDER if form is _Form.BANNER else Power.TAKEN
+    words = WORD.findall(title.replace("_", " ").replace("-", " "))
     if not 0 < len(words) <= _LONGEST_TITLE:
         return None
-    if any(_COMPOUND.fullmatch(word) for word in words):
-        return Power.ORDER if form is _Form.BANNER else Power.TAKEN
     if form is _Form.BANNER and _PRIVILEGED.intersection(words) and _SECTION.intersection(words):
-        return Power.TAKEN
+        return Power.RULE
     fields = list(WORDS.read(words))
     hosts = [number for number, of in enumerate(fields) if "host" in of]
     strange = [word for word, of in zip(words, fields, strict=True) if not of & _TITLE and not word.isdigit()]
@@ -367,7 +367,7 @@ def _tags(text: str) -> Iterator[_Frame]:
                 yield _Frame(*tag.span(), Power.ORDER, _BREAKS_OUT)
             continue
         opened.add(name)
-        if any(word in _THOUGHT for word in words):
+        if any(word in _THOUGHT or word in _ASSISTANT for word in words):
             yield _Frame(*tag.span(), Power.TAKEN, _THINKS)
         elif _least(name.replace("-", " "), _Form.HEADING) is not None or HEADED.fullmatch(name):
             yield _Frame(*tag.span(), Power.ORDER)
@@ -399,8 +399,8 @@ _DIRECTIVE: Final = re.compile(r"(?<!\w)(?:directive|instruction|order|command|m
 # --- consoles ----------------------------------------------------------------------------------------
 
 _CONSOLE: Final = re.compile(
-    rf"(?:^|(?<=\n))[ \t]{{0,4}}(?:[\w@.:~/ \[\]()-]{{1,40}}?[>#$%]{{1,3}}|>>>)[ \t]{{1,3}}(?:[^\n]{{0,80}}?"
-    rf"(?:\b{HELD}[\"']?\s?(?:=|:|\s|\.)\s?[\"']?{OFF}(?![\w])|\b{OFF}\s{HELD}\b|\b(?:disable|bypass|suspend|skip)\s(?:the\s)?{HELD}\b"
+    rf"(?:^|(?<=\n))[ \t]{{0,4}}(?:[\w@.:~/ \[\]()-]{{1,40}}?[>#$%]{{1,3}}|>>>|console\s?:)[ \t]{{1,3}}(?:[^\n]{{0,80}}?"
+    rf"(?:\b{HELD}[\"']?\s?(?:=|:|\s|\.|[-=]>)\s?[\"']?{OFF}(?![\w])|\b{OFF}\s{HELD}\b|\b(?:disable|bypass|suspend|skip)\s(?:the\s)?{HELD}\b"
     rf"|\bunrestricted\b)"
     r"|(?:agent|assistant|model|ai|bot|llm|session)\.[\w.]{0,40}?(?:permission|guard|confirm|approv|polic|safety|restrict)\w{0,12}"
     r"(?:\.(?:grant|disable|allow|bypass|revoke|clear)\w{0,10}\(|\s?=\s?(?:false|none|0|off)\b))"

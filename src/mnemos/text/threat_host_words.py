@@ -57,7 +57,8 @@ FIELDS: Final[dict[str, str]] = {
         od для от dla ende fin fine fim einde slut konec koniec конец beginn inicio début inizio additional trusted
         verified privileged signed emergency global hidden private secret root only is message mesajı note notes
         read first top 1 2 3 0 team staff desk channel level platform addendum continuation extension appendix
-        supplement revision version part section
+        supplement revision version part section safety security modus modo aktiv active activo attivo actif aktywny
+        enabled on granted unlocked
     """,
     # What holds a model back.
     "guard": """
@@ -67,7 +68,7 @@ FIELDS: Final[dict[str, str]] = {
         whitelist blocklist denylist check checks logging audit sandbox sign-off signoff censorship two-person
         protection* protections security authorization authorisation prompts
         einschränkung* beschränkung* schranke* sicherheitsregel* sicherheitsprüf* schutzmaßnahm* freigabe* freigabepflicht
-        bestätigung* rückfrage* genehmigung* zustimmung prüfung kontrolle* kontrollen grenzen regeln regel filter*
+        bestätigung* rückfrage* genehmigung* zustimmung prüfung* kontrolle* kontrollen grenzen regeln regel filter*
         garde-fous garde-fou garde restrictions limites confirmation* approbation* autorisation* validation*
         vérification* filtre filtres règles contrôles consentement restricción restricciones límites confirmación
         confirmaciones aprobación aprobaciones autorización verificación filtro filtros reglas controles permiso
@@ -145,7 +146,7 @@ FIELDS: Final[dict[str, str]] = {
     "is": "is was are been has a an the ist war wurde est était es fue è become became",
     "without": "without ohne sans sin senza sem zonder utan uden uten ilman bez без fără tanpa χωρίς",
     "asking": """
-        ask asking asked confirm confirmation confirming approval permission verification review checking consulting
+        consent спрашивать переспрашивать ask asking asked confirm confirmation confirming approval permission verification review checking consulting
         authorisation authorization prompt prompting question questions waiting hesitation sign-off look fragen nachfragen
         rückfrage rückfragen nachfrage bestätigung freigabe genehmigung zustimmung demander confirmation autorisation
         validation approbation preguntar confirmación confirmar pedir autorización aprobación permiso chiedere
@@ -166,6 +167,7 @@ FIELDS: Final[dict[str, str]] = {
     """,
     # That somebody may, is trusted, or is in command.
     "granted": """
+        erteilt accordé* otorgad* concedid* verleend beviljad* udzielon* предоставлен* автоматически automatically
         grant granted grants allowed permitted permits authorised authorized approved approve elevated verified
         trusted entitled cleared confirmed privileged privileges privilege permission permissions trusts open
         unlocked gewährt erlaubt befugt berechtigt freigegeben verifiziert genehmigt rechte vertrauenswürdig
@@ -193,6 +195,7 @@ FIELDS: Final[dict[str, str]] = {
         uživatel пользователь пользователя ассистент помощник модель агент користувач асистент utilizatorul
         asistentul felhasználó asszisztens kullanıcı asistan model pengguna asisten người_dùng trợ_lý
     """,
+    "can": "can kann können peuvent pueden possono podem kunnen kan mogą могут",
     "shall": """
         must shall should may has_to have_to peut puede può pode mag får dürfen może smí может може poate boleh are_to is_to muss müssen soll sollen darf doit doivent
         doit_être debe deben deve devono devem moet moeten ska måste skal må täytyy musi muszą má musí должен должна
@@ -307,18 +310,22 @@ def _expression(form: str) -> re.Pattern[str]:
 # Chinese, Japanese, Korean, Arabic, Hindi and Thai, where words are not set apart or carry their endings.
 HEADED: Final = _expression(
     "(?:(?:新的?|最新|紧急|重要|来自|來自)?(?:系统|系統|管理员|管理員|开发者|開發者|运营商|操作员|平台|最高)(?:消息|訊息|通知|指令|提示词?|公告|命令|授权"
-    "|授權|更新|覆盖|规则|指示|权限)?(?:结束|結束|开始|開始)?"
-    "|(?:システム|管理者|開発者|運営者?|オペレーター)(?:からの?)?(?:メッセージ|通知|指示|命令|プロンプト|更新|より)?"
+    "|授權|更新|覆盖|规则|指示|权限|模式){0,2}(?:结束|結束|开始|開始)?"
+    "|(?:システム|管理者|開発者|運営者?|オペレーター)(?:からの?)?(?:(?:メッセージ|通知|指示|命令|プロンプト|更新|より|モード)){0,2}"
     "|(?:시스템|관리자|개발자|운영자) ?(?:메시지|알림|공지|지시|명령|프롬프트|권한)?"
     "|(?:رسالة|إشعار|تعليمات|أمر|تنبيه) (?:من )?(?:النظام|المسؤول|المطور|المشغل|الإدارة)|النظام|نظام"
     "|(?:सिस्टम|प्रशासक|डेवलपर|ऑपरेटर) ?(?:संदेश|सूचना|निर्देश|आदेश)?|(?:ข้อความ|คำสั่ง)?(?:จาก)?ระบบ)"
 )
+BARE: Final = _expression(
+    "系统|系統|管理员|管理員|开发者|開發者|システム|管理者|開発者|시스템|관리자|개발자|النظام|نظام|सिस्टम|ระบบ"
+)
+"""Such a title alone, which before a colon only says what a line is about."""
 EMPOWERED: Final = _expression(
     "(?:无需|無需|无须|不需要?|不必|不用|不再需要|免除?|跳过|绕过|取消|关闭|關閉|停用|禁用|解除)[^。!?\n]{0,10}?(?:确认|確認|批准|审核|審核|审批|许可|同意"
     "|验证|限制|询问|过滤|防护|安全|检查)"
     "|(?:限制|审核|審核|确认|防护|过滤|安全(?:检查|限制|审核)?)[^。!?\n]{0,6}?(?:解除|取消|关闭|關閉|停用|失效)"
     "|(?:拥有|获得|授予|具有)[^。!?\n]{0,8}?(?:权限|授权)|(?:升级为|升級為|成为|已是)[^。!?\n]{0,6}?管理员|可以?(?:直接)?(?:查看|访问|透露|提供)[^。!?\n]{0,8}?(?:密钥|密码|凭证)|最高权限|直接执行|立即执行|服从|无条件"
-    "|(?:確認|承認|許可|検証|審査)[^。!?\n]{0,6}?(?:不要|なし|せず|省略|必要ありません|必要はありません|いりません)"
+    "|(?:確認|承認|許可|検証|審査)[^。!?\n]{0,6}?(?:不要|なし|せず|待たず|省略|必要ありません|必要はありません|いりません)"
     "|(?:制限|フィルター?|安全装置|ガード)[^。!?\n]{0,6}?(?:解除|無効|停止|撤廃)|(?:すぐに|直ちに|ただちに)[^。!?\n]{0,8}?実行|権限[^。!?\n]{0,6}?(?:付与|持)"
     "|(?:확인|승인|허가|동의|검토)[^.!?\n]{0,6}?(?:없이|불필요|필요 ?없|생략)|(?:제한|필터|안전|보호)[^.!?\n]{0,24}?(?:해제|비활성|꺼)|즉시 ?실행|권한[^.!?\n]{0,10}?부여"
     "|(?:دون|بدون|بلا) (?:تأكيد|موافقة|إذن|قيود|سؤال|مراجعة)|(?:رفع|إلغاء|تعطيل|رفعت|ألغيت)[^.!?\n]{0,16}?(?:القيود|التأكيد|الحماية|المرشحات|الموافقة)"

@@ -41,7 +41,7 @@ HELD: Final = (
 OFF: Final = r"(?:off|none|false|0|no|disabled?|never|all|null|bypass(?:ed)?|suspend(?:ed)?|skip|any|\*)"
 # "guardrails=off", "confirmations: never"
 _SET_FREE: Final = re.compile(
-    rf"(?<![^\W_])(?<!need )(?<!needs )(?<!requires ){HELD}(?:[\"'\s]{{0,2}}(?:status|mode|state|level))?[\"']?\s?[:=]\s?[\"']?{OFF}(?!\w)"
+    rf"(?<![^\W_])(?<!need )(?<!needs )(?<!requires ){HELD}(?:[\"'\s]{{0,2}}(?:status|mode|state|level))?[\"']?\s?(?:[:=]|[-=]>|\u2192)\s?[\"']?{OFF}(?!\w)"
 )
 _LEADS: Final = folded_words("please now then and always also instead first bitte sofort et y e i u")
 _BEFORE_A_VERB: Final = frozenset("to may must shall can will should and or you".split())
@@ -96,7 +96,7 @@ def power(sentence: str) -> Power:
     if any(_within(near, number, 8, 8) for field in ("host", "agent") for number in at.get(field, ())):
         return Power.ORDER
     says_i = [number for number, word in enumerate(words) if word in _I]
-    if "shall" in at or any(_within(says_i, number, 4, 2) for number in at.get("order", ())):
+    if "shall" in at or "can" in at or any(_within(says_i, number, 4, 2) for number in at.get("order", ())):
         return Power.RULE
     return Power.NONE
 
@@ -113,7 +113,8 @@ def _is_of_the_model(words: list[str], at: dict[str, list[int]], guard: int) -> 
 def _lifts(words: list[str], at: dict[str, list[int]]) -> bool:
     """ "Restrictions are lifted", "the review is no longer needed"; not "are never lifted"."""
     guards, nots = at.get("guard", []), at.get("not", [])
-    if not guards:
+    asked = sorted({*guards, *at.get("asking", ())})
+    if not asked:
         return False
     if any(
         _within(guards, lifted, 8, 6) and not _within(nots, lifted, 2, -1) for lifted in at.get("lifted", ())
@@ -122,7 +123,7 @@ def _lifts(words: list[str], at: dict[str, list[int]]) -> bool:
     if any(_within(guards, lift, 0, 6) and _is_told_to(words, lift) for lift in at.get("lift", ())):
         return True
     return any(
-        _within(guards, needed, 8, 5) and _within(nots, needed, 4, 0) for needed in at.get("needed", ())
+        _within(asked, needed, 8, 5) and _within(nots, needed, 4, 0) for needed in at.get("needed", ())
     )
 
 
