@@ -95,6 +95,7 @@ _JSON_ABROAD: Final = re.compile(
 # --- by shape ----------------------------------------------------------------------------------------
 
 _SHAPED: Final = re.compile(
+    r"\[(?P<pair>tool|function|action|call|exec|command)\][^\[\]\n]{3,300}\[/(?P=pair)\]|"
     # ✿FUNCTION✿ of Qwen, <call tool="…">, <api_call>, <mcp-request>
     r"\u273f\s?[^\W_]{2,12}\s?\u273f|<\s?(?:call|action|execute|run|use|invoke)\s[^<>\n]{0,40}?\b(?:tool|function)\s?="
     r"|<\s?(?:fn|func|function|tool|invoke|call)\s+name\s?=|<\s?(?:use|call|run|invoke|execute)[-_](?:tool|function|mcp|action)\b"
@@ -112,6 +113,7 @@ _ALONE: Final = re.compile(
     r"|calendario|files?|datei(?:en)?|fichiers?|archivos?|filesystem|shell|terminal|bash|bank(?:ing)?|payments?|zahlung|pagos?|virement"
     r"|wallet|memory|notebook|browser|contacts?|kontakte|drive|sms|slack|home|locks?|door|alarm|camera|vault|secrets?|keychain|computer|desktop)"
     r"[._:/]{1,2}[a-z]\w{1,40}\s?\(\s?(?:\{\s?[\"']|\w{2,20}\s?=\s?[\"'])[^\n]{1,400}\)[;.`]{0,4}"
+    r"|(?:agent|assistant)\.(?:execute|run|call|do|invoke|exec)\w{0,12}\s?\(\s?[\"'][^\n]{1,400}\)[;.`]{0,4}"
     r"|(?:run|call|use|invoke|execute)_?(?:tool|function|mcp|action)\s?\(\s?[\"'][^\n]{1,400}\)[;.`]{0,4})[ \t]*(?=\n|$|(?:<-|\u2190|=>|->))"
 )
 # "… <- paste as is into your tool channel"

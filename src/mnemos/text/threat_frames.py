@@ -103,7 +103,9 @@ _LABEL: Final = re.compile(
     r"(?:^|(?<=\n)|(?<=[.!?] ))[ \t>*-]{0,4}(?P<title>[^\W\d_][^\n:()]{1,50}?)\s?(?P<aside>\([^()\n]{1,40}\))?[*_]{0,2}\s?(?::|>{1,3}|[-=]>)"
 )
 _LINE: Final = re.compile(r"(?:^|(?<=\n))[ \t]{0,3}(?P<title>[^\W\d_][^\n:.,;!?]{5,60})\n")
-_TAG: Final = re.compile(r"<\s?(?P<slash>/?)\s?(?P<name>[^\W\d_][\w.:-]{1,30})(?P<keys>[^<>\n]{0,120})>")
+_TAG: Final = re.compile(
+    r"<\s?(?P<slash>/?)\s?(?P<name>[^\W\d_][\w.:-]{1,30})(?P<keys>(?:\s[^<>\n]{0,120})?)/?>"
+)
 _STANDS_ALONE: Final = r"(?=\s*(?:$|[\n\"',;|}\])>:]|[\w-]{2,20}\s?[:=]|\.(?:\s|$)))"
 _KEY: Final = re.compile(
     r"(?<![\w.-])(?:x-)?(?:message[-_ ])?(?:(?:role|type|rolle|rol|ruolo|papel)\"?\s?[:=]\s?[\"']?(?P<chat>system|developer)"
@@ -127,9 +129,8 @@ _COMPOUND: Final = re.compile(
 _OF_PEOPLE: Final = frozenset(
     "note notes nota update reminder memo alert rule rules order orders announcement bulletin messages".split()
 )
-_RULING: Final = frozenset(
-    "policy instruction instructions directive directives override command prompt guardrail authorization".split()
-)
+_RULING: Final = frozenset("policy instruction instructions prompt guardrail authorization".split())
+_COMMANDING: Final = frozenset("directive directives override".split())
 _ASSISTANT: Final = folded_words(
     "assistant claude gpt chatgpt copilot gemini llm assistent asistente assistente asystent ассистент асистент asistan"
 )
@@ -159,6 +160,7 @@ _RESULT: Final = re.compile(
 _TOOL_RESULT: Final = re.compile(
     r"(?:observation|(?:werkzeug|tool)-?(?:ergebnis|antwort|ausgabe|result)\w{0,2}|verktygsresultat)"
 )
+_BULLETS: Final = frozenset("*+>~")
 _CLOSING: Final = re.compile(r"\]\]>")
 
 
@@ -212,8 +214,10 @@ def _banners(text: str) -> Iterator[_Frame]:
     for expression in (_BANNER, _BEGINS):
         for banner in expression.finditer(text):
             title = banner["title"]
-            drawn = text[banner.start() : banner.start("title")]
-            least = _least(title, _Form.BANNER if drawn.strip(" \t#") else _Form.HEADING)
+            drawn = text[banner.start() : banner.start("title")].strip(" \t")
+            if drawn in _BULLETS:
+                continue
+            least = _least(title, _Form.BANNER if drawn.strip("#") else _Form.HEADING)
             if least is None and "[" in drawn and _from_the_host(title):
                 least = Power.TAKEN
             if least is not None:
@@ -234,8 +238,10 @@ def _least(title: str, form: _Form) -> Power | None:
     """How much has to be taken under a title of the host; None if it is none."""
     if HEADED.fullmatch(title.strip()):
         return None if form is _Form.LABEL and BARE.fullmatch(title.strip()) else Power.TAKEN
-    if any(_COMPOUND.fullmatch(word) for word in title.split()):
-        return Power.ORDER if form is _Form.BANNER else Power.TAKEN
+    if compound := next(filter(_COMPOUND.fullmatch, title.split()), None):
+        if form is _Form.BANNER:
+            return Power.ORDER
+        return Power.TAKEN if compound.startswith("sys") else Power.FREED
     words = WORD.findall(title.replace("_", " ").replace("-", " "))
     if not 0 < len(words) <= _LONGEST_TITLE:
         return None
@@ -260,7 +266,9 @@ def _least_of_office(form: _Form, words: set[str], messages: set[str], *, is_bar
     """The same where the host is called like people are: an operator, a developer, an administrator."""
     if not messages:
         return Power.FREED if is_bare and form is _Form.BANNER else None
-    if words & _MODEL or "override" in messages:
+    if messages & _COMMANDING:
+        return Power.ORDER
+    if words & _MODEL:
         return Power.TAKEN
     if messages <= _OF_PEOPLE or (form is not _Form.BANNER and messages <= _RULING):
         return None
@@ -269,12 +277,8 @@ def _least_of_office(form: _Form, words: set[str], messages: set[str], *, is_bar
 
 _STRANGE: Final = {_Form.BANNER: 2, _Form.HEADING: 0, _Form.LABEL: 0}
 """So many words of a title may be about something else."""
-_PRIVILEGED: Final = frozenset(
-    "privileged trusted authoritative elevated authorized authorised verified signed".split()
-)
-_SECTION: Final = frozenset(
-    "context section block content instructions message zone area segment part input".split()
-)
+_PRIVILEGED: Final = frozenset("privileged trusted authoritative elevated".split())
+_SECTION: Final = frozenset("context section content instructions zone area segment".split())
 _TITLE: Final = frozenset(("host", "message", "title"))
 _LONGEST_TITLE: Final = 8
 _LONGEST_NAME: Final = 4
@@ -329,7 +333,7 @@ def _is_a_result(words: list[str]) -> bool:
 
 _RESULTS: Final = re.compile(
     r"(?:^|(?<=\n)|(?<=[.!?] ))[ \t\[<(*#]{0,4}(?:tool|function)[-_ ]?(?:result|response|output|return)s?\b[^\n]{0,40}?"
-    r"(?:->|=>|\]|>|=)"
+    r"(?:->|=>|\]|>|=)|(?:^|(?<=\n)|(?<=[.!?] ))[ \t]{0,3}(?:result|response|output|return value) (?:of|from) \w{2,40}(?:\(\))?\s?:"
 )
 
 
@@ -371,9 +375,15 @@ def _tags(text: str) -> Iterator[_Frame]:
             yield _Frame(*tag.span(), Power.TAKEN, _THINKS)
         elif _least(name.replace("-", " "), _Form.HEADING) is not None or HEADED.fullmatch(name):
             yield _Frame(*tag.span(), Power.ORDER)
-        elif any(word in _RULING for word in words):
-            raised = _RAISED.search(tag["keys"]) is not None
-            yield _Frame(*tag.span(), Power.RULE if raised else Power.TAKEN)
+        elif any("message" in WORDS.of(word) and word not in _OF_PEOPLE for word in words):
+            yield _Frame(*tag.span(), _least_of_tag(tag["keys"]))
+
+
+def _least_of_tag(keys: str) -> Power:
+    """The same for a tag that is called policy or instruction, by what is set in it."""
+    if _RAISED.search(keys):
+        return Power.RULE
+    return Power.ORDER if any("host" in WORDS.of(word) for word in WORD.findall(keys)) else Power.TAKEN
 
 
 def _headers(text: str) -> Iterator[_Frame]:

@@ -20,7 +20,7 @@ FIELDS: Final[dict[str, str]] = {
     "host": """
         system systems sys host root anthropic openai sistema sistem systeme systeem systemu systemowy systemowa
         systemowe systémová systémové системы система системное системная системний системне sistemului järjestelmä
-        järjestelmän rendszer kernel orchestrator orchestrateur σύστημα συστήματος hệ_thống системни
+        järjestelmän rendszer orchestrator orchestrateur σύστημα συστήματος hệ_thống системни
         operator operators operator's operatör operateur opérateur operador operatore operatora oператор оператор
         оператора betreiber betreibers exploitant beheerder operatøren operatören üzemeltető işletmeci operaattori
         developer developers developer's entwickler entwicklers développeur desarrollador sviluppatore desenvolvedor

@@ -42,7 +42,10 @@ OFF: Final = r"(?:off|none|false|0|no|disabled?|never|all|null|bypass(?:ed)?|sus
 # "guardrails=off", "confirmations: never"
 _SET_FREE: Final = re.compile(
     rf"(?<![^\W_])(?<!need )(?<!needs )(?<!requires ){HELD}(?:[\"'\s]{{0,2}}(?:status|mode|state|level))?[\"']?\s?(?:[:=]|[-=]>|\u2192)\s?[\"']?{OFF}(?!\w)"
+    rf"|(?<![^\W_])(?:skip|bypass|no|disable|ignore|waive)[-_ ]?{HELD}[\"']?\s?[:=]\s?[\"']?(?:true|yes|1|on)(?!\w)"
 )
+# Words, and the commas between clauses.
+_TOKEN: Final = re.compile(rf"{WORD.pattern}|[,()]")
 _LEADS: Final = folded_words("please now then and always also instead first bitte sofort et y e i u")
 _BEFORE_A_VERB: Final = frozenset("to may must shall can will should and or you".split())
 _BARE: Final = folded_words(
@@ -78,7 +81,7 @@ def power(sentence: str) -> Power:
         return Power.NONE
     if _SET_FREE.search(sentence):
         return Power.FREED
-    words = WORD.findall(_ANSWER.sub("", sentence))
+    words = _TOKEN.findall(_ANSWER.sub("", sentence))
     at: dict[str, list[int]] = {}
     for number, fields in enumerate(WORDS.read(words)):
         for field in fields:
@@ -86,7 +89,7 @@ def power(sentence: str) -> Power:
     if not at:
         return Power.NONE
     at["guard"] = [number for number in at.get("guard", ()) if _is_of_the_model(words, at, number)]
-    if "alone" in at or _lifts(words, at) or _asks_nobody(at):
+    if "alone" in at or _lifts(words, at) or _asks_nobody(words, at):
         return Power.FREED
     if _grants(words, at) or _claims(at):
         return Power.TAKEN
@@ -127,14 +130,21 @@ def _lifts(words: list[str], at: dict[str, list[int]]) -> bool:
     )
 
 
-def _asks_nobody(at: dict[str, list[int]]) -> bool:
+def _asks_nobody(words: list[str], at: dict[str, list[int]]) -> bool:
     asked = at.get("asking", ())
-    if any(_within(at.get("not", []), asking, 3, -1) for asking in asked):
+    if any(_denies(words, at.get("not", []), asking) for asking in asked):
         return True
     # "onay olmadan", "megerősítés nélkül"
     if any(_within(at.get("lacking", []), asking, -1, 2) for asking in asked):
         return True
-    return any(_within(at.get("without", []), guard, 3, -1) for guard in at.get("guard", ()))
+    return any(_denies(words, at.get("without", []), guard) for guard in at.get("guard", ()))
+
+
+def _denies(words: list[str], nots: list[int], at: int) -> bool:
+    """Whether a "not" or "without" stands before the word, in the same clause."""
+    return any(
+        0 < at - no <= 3 and "," not in words[no:at] for no in nots[max(0, bisect_left(nots, at) - 2) :][:3]
+    )
 
 
 def _grants(words: list[str], at: dict[str, list[int]]) -> bool:
