@@ -149,7 +149,7 @@ def _joined(block: str) -> list[str]:
 
 
 _SEPARATOR: Final = r"[\s,\"'*_():/`-]{1,4}+"
-_ANY_WORD: Final = r"[^\s!?;]{0,39}[^\s!?;.:,]"
+_ANY_WORD: Final = r"(?>[^\s!?;]{0,39}[^\s!?;.:,])"
 _END_OF_CLAUSE: Final = r"(?=\s*(?:[.!?,;:\n)\"'`]|-\s|$))"
 _MOST_REPEATS: Final = 9
 _END: Final = "$"
