@@ -28,7 +28,7 @@ FIELDS: Final[dict[str, str]] = {
         vývojář vývojáře разработчик разработчика розробник dezvoltator fejlesztő geliştirici pengembang
         admin admins administrator administrators administrateur administrador amministratore administratora
         beheerders administratör администратор администратора адміністратор správce yönetici ylläpitäjä
-        rendszergazda supervisor superuser maintainer maintainers vendor platform
+        rendszergazda supervisor superuser maintainer maintainers platform
     """,
     # Roles that people have too: their notes are headed so, their orders to a model are headed otherwise.
     "office": """
@@ -36,7 +36,7 @@ FIELDS: Final[dict[str, str]] = {
         developer developers developer's entwickler entwicklers développeur desarrollador sviluppatore desenvolvedor
         programador ontwikkelaar utvecklare udvikler kehittäjä programista разработчик geliştirici pengembang
         admin admins administrator administrators administrateur administrador amministratore администратор yönetici
-        supervisor maintainer maintainers vendor beheerder platform betreiber host
+        supervisor maintainer maintainers beheerder platform betreiber host
     """,
     "message": """
         message messages prompt notice policy override instruction instructions directive directives order orders
