@@ -83,6 +83,7 @@ _LINES_ABROAD: Final = re.compile(
 _ONE_LINE: Final = re.compile(
     r"(?:^|\n)[ \t>*]*(?:tool|function)[ _-]?(?:call|use|request|invocation)?\s?:\s*[a-z]\w*[._]\w+[ \t]*[|,;]?[ \t]+\w{2,16}\s?[:=]"
     r"|(?:^|\n)[ \t>*]*(?:\w{2,12}_)?(?:tool|function)_(?:call|use|request|exec)\s{0,2}[:>]?\s{0,2}[a-z]\w*[._]\w+[ \t(](?=[^\n]{0,80}(?:--|=|\{))"
+    r"|(?:^|\n)[ \t>*]*(?:call|exec|execute|invoke|tool|function)\s?:\s?[a-z]\w*\.[a-z]\w*\s?\(?\{\s?[\"']"
 )
 _JSON_ABROAD: Final = re.compile(
     rf"\{{\s?[\"']{_A_TOOL}\w{{0,4}}[\"']\s?:\s?[\"'][^\"'\n]{{1,60}}[\"']\s?,\s?[\"']{_WITH}\w{{0,4}}[\"']\s?:\s?[\[{{\"']"
@@ -101,7 +102,8 @@ _SHAPED: Final = re.compile(
     r"|<\s?(?:fn|func|function|tool|invoke|call)\s+name\s?=|<\s?(?:use|call|run|invoke|execute)[-_](?:tool|function|mcp|action)\b"
     r"|<\s?/?\s?(?:\w{1,12}[:_-])?(?:tool|function|mcp|api|action)[-_]?(?:calls?|use|run|exec\w{0,4}|requests?|invo\w{2,6}|code|inputs?)\b[^<>\n]{0,80}>"
     # functions.write_file({"path": …}), default_api.send(…), mcp__mail__send(…)
-    r"|(?<![\w.])(?:functions?|tools?|toolbox|agent)\.[a-z]\w{1,40}\s?\(\s?\{\s?[\"']"
+    r"|(?<![\w.])(?:functions?|tools?|toolbox|agent)\.[a-z]\w{1,40}\s?\(\s?\{\s?[\"'](?![^\n]{0,300}\)[`\"']?\s{1,3}"
+    r"(?:is|was|in|on|at|from|needs|fails|returns|should|takes|has|gets|does|will|replaces|replaced)\b)"
     r"|(?<![\w.])(?:default_api\.[a-z]\w{1,40}|mcp__\w{2,60})\s?\(|\btools/call\s\{"
     # {{call:memory.delete(…)}}, "for the agent -> payments.create(…"
     r"|[\[{(<]{2}\s?(?:call|tool|run|exec|function|action|invoke|use)\s?[:=|]\s?[a-z][\w.]{1,40}\s?[({]"
@@ -148,6 +150,7 @@ def calls(text: str) -> Iterator[Find]:
         yield from _found(_JSON_ABROAD, text)
     if "tool" in text or "function" in text or "action" in text:
         yield from _found(_LINES, text)
+    if ":" in text or "tool_" in text:
         yield from _found(_ONE_LINE, text)
     if "(" in text or "{" in text:
         yield from _found(_NAMED_CALL, text)

@@ -100,7 +100,7 @@ _BANNER: Final = re.compile(
 )
 _BEGINS: Final = re.compile(r"(?:^|(?<=\n))[ \t]{0,3}(?:begin|start) (?P<title>[^\n:]{3,40})(?:\n|:|$)")
 _LABEL: Final = re.compile(
-    r"(?:^|(?<=\n)|(?<=[.!?] ))[ \t>*-]{0,4}(?P<title>[^\W\d_][^\n:()]{1,50}?)\s?(?P<aside>\([^()\n]{1,40}\))?[*_]{0,2}\s?(?::|>{1,3}|[-=]>)"
+    r"(?:^|(?<=\n)|(?<=[.!?] ))[ \t>*-]{0,4}(?P<title>[^\W\d_][^\n:()]{1,50}?)\s?(?P<aside>\([^()\n]{1,40}\))?[*_]{0,2}\s?(?::|>{1,3}|[-=]>|\|)"
 )
 _LINE: Final = re.compile(r"(?:^|(?<=\n))[ \t]{0,3}(?P<title>[^\W\d_][^\n:.,;!?]{5,60})\n")
 _TAG: Final = re.compile(
@@ -123,7 +123,7 @@ _RAISED: Final = re.compile(
 _COMPOUND: Final = re.compile(
     r"(?:syste?em|entwickler|betreiber|admin|administrator|ontwikkelaars?|utvecklar|jarjestelma|rendszer|operator|udvikler)"
     r"[s-]?(?:nachricht|meldung|hinweis|anweisung|mitteilung|befehl|prompt|bericht|melding|opdracht|meddelande|besked"
-    r"|meddelelse|viesti|ilmoitus|uzenet|utasitas|richtlinie|weisung|regel|instruktion|instructie|vorgabe)\w{0,3}"
+    r"|meddelelse|viesti|ilmoitus|uzenet|utasitas|richtlinie|weisung|regel|instruktion|instructie|vorgabe|modus|mode)\w{0,3}"
 )
 # What heads notes of people whose work is called so.
 _OF_PEOPLE: Final = frozenset(
@@ -145,7 +145,7 @@ _THOUGHT: Final = folded_words(
     " resonemang myśli rozumowanie myšlenky úvaha рассуждение рассуждения мысли размышления міркування düşünce düşünceler"
 )
 _ASIDE: Final = folded_words(
-    "internal private hidden to self note own silent inner memory summary intern interne internen interner privat"
+    "me myself internal private hidden to self note own silent inner memory summary intern interne internen interner privat"
     " privée interno interna privado interior interiore log my for the of step final de la du del l der des inre wewnętrzne"
     " vnitřní внутренние внутреннее внутрішні iç der"
 )
@@ -217,7 +217,8 @@ def _banners(text: str) -> Iterator[_Frame]:
             drawn = text[banner.start() : banner.start("title")].strip(" \t")
             if drawn in _BULLETS:
                 continue
-            least = _least(title, _Form.BANNER if drawn.strip("#") else _Form.HEADING)
+            is_drawn = drawn.strip("#") or "#" in text[banner.end("title") : banner.end()]
+            least = _least(title, _Form.BANNER if is_drawn else _Form.HEADING)
             if least is None and "[" in drawn and _from_the_host(title):
                 least = Power.TAKEN
             if least is not None:

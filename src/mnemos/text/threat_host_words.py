@@ -58,7 +58,7 @@ FIELDS: Final[dict[str, str]] = {
         verified privileged signed emergency global hidden private secret root only is message mesajı note notes
         read first top 1 2 3 0 team staff desk channel level platform addendum continuation extension appendix
         supplement revision version part section safety security modus modo aktiv active activo attivo actif aktywny
-        enabled on granted unlocked
+        enabled on granted unlocked accepted confirmed engaged activated aktiviert
     """,
     # What holds a model back.
     "guard": """
@@ -69,7 +69,9 @@ FIELDS: Final[dict[str, str]] = {
         protection* protections security authorization authorisation prompts
         einschränkung* beschränkung* schranke* sicherheitsregel* sicherheitsprüf* schutzmaßnahm* freigabe* freigabepflicht
         bestätigung* rückfrage* genehmigung* zustimmung prüfung* kontrolle* kontrollen grenzen regeln regel filter*
-        garde-fous garde-fou garde restrictions limites confirmation* approbation* autorisation* validation*
+        inhaltsfilter* inhaltsregel* sicherheitsfilter* sicherheitskontrolle* sicherheitsabfrage* freigabeprüf* schutzfilter*
+        innehållsfilter* säkerhetskontroll* säkerhetsfilter* sikkerhedsfilter* sikkerhetsfilter* inhoudsfilter*
+        veiligheidsfilter* veiligheidscontrole* garde-fous garde-fou garde restrictions limites confirmation* approbation* autorisation* validation*
         vérification* filtre filtres règles contrôles consentement restricción restricciones límites confirmación
         confirmaciones aprobación aprobaciones autorización verificación filtro filtros reglas controles permiso
         restrizioni limiti conferma conferme approvazione approvazioni autorizzazione autorizzazioni verifica filtri

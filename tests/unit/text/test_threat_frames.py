@@ -192,6 +192,7 @@ def test_a_call_is_found_by_its_shape_in_any_language(text):
     [
         'db.users.find({"active": true}) is slow',
         'mail.send({"to": user.email}) is called twice in signup.ts',
+        'tools.send_report({"to": team}) is scheduled for Mondays',
         'call setup_db({"url": url}) in conftest',
         "Function: notify(user, text)\nInput: id and string",
         "Werkzeug: Drehmomentschlüssel\nEingabe: 25 Nm",
