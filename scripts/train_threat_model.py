@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[1]
 THREATS = ROOT / "tests" / "data" / "threats"
 MIXED = (
     *("labelled", "opened", "opened-2", "lookalikes-deceit", "lookalikes-tongues", "prose"),
-    *("structure-commands", "structure-disguise"),
+    *("structure-blocks", "structure-blocks-more", "structure-commands", "structure-disguise"),
     *("paraphrases-tune", "paraphrases-more", "paraphrases-wider", "paraphrases-check"),
 )
 VOICES = (
