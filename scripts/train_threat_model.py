@@ -4,7 +4,7 @@
 
 Reads the labelled texts in tests/data/threats, except those held out, and harmless statements from the
 labelled files of other parts. Logistic regression with a quadratic penalty; features that are rare or weigh
-little are left out. Writes src/mnemos/text/assets/threat_weights.txt.
+little are left out. Writes src/mnemos/text/assets/threat_weights.json.
 
 The threshold is the lowest at which, in five-fold cross-validation, at most ``EXTRA`` of the harmless texts
 are stopped that no rule stops. Files that were written in one go and in one voice are left out whole, so that
@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -49,6 +50,7 @@ FILES = (*MIXED, *sorted(FOLD_OF))
 PAIRS = "paraphrases-pairs"
 """Its harmless texts differ from attacks in a word; to set the threshold by them would be to give up."""
 EDGES = ("open", "last")
+BLOCKS = ("word", "near", "idea", *EDGES, threat_model.SAID)
 CHECK = "paraphrases-check"
 HARMLESS = (("extraction", 3), ("closing", 2))
 """Files of other parts and the column of their texts."""
@@ -57,16 +59,19 @@ SCALE = 3.0
 PENALTY = 1.0
 HARMLESS_WEIGHT = 0.5
 RAREST = 2
-LIGHTEST = 0.3
+SCALE_SAID = 8.0
+RAREST_SAID = 3
+LIGHTEST = 0.4
 FOLDS = len(VOICES)
 ALIKE = 0.25
 ALIKE_LETTERS = 3
 EXTRA = 0.0125
 """The share of harmless texts that may be stopped in addition to those that rules stop."""
-DOUBTFUL = -1.5
+DOUBTFUL = -2.5
 """Below this a rule is not believed: hardly any threat of the labelled texts scores so low in prose."""
 
 Vector = NDArray[np.float64]
+Features = list[Feature]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +107,18 @@ def text_of(source: str, given: str, *, threat: bool, weight: float) -> Text:
 class Table:
     """Windows as rows of a sparse matrix."""
 
-    def __init__(self, rows: Sequence[Sequence[Signs]], index: dict[Feature, int]) -> None:
+    def __init__(self, rows: Sequence[Features], index: dict[Feature, int], scale: float) -> None:
         places: list[int] = []
         owners: list[int] = []
         values: list[float] = []
-        for number, window in enumerate(rows):
-            features = [feature for signs in window for feature in signs.features()]
+        for number, features in enumerate(rows):
             counts = Counter(_block(feature) for feature in features)
             for feature in features:
                 place = index.get(feature)
                 if place is not None:
                     places.append(place)
                     owners.append(number)
-                    values.append(SCALE / counts[_block(feature)] ** 0.5)
+                    values.append(scale / max(counts[_block(feature)], threat_model.FEWEST) ** 0.5)
         self.size, self.width = len(rows), len(index)
         self._places, self._owners = np.array(places, np.intp), np.array(owners, np.intp)
         self._values = np.array(values)
@@ -131,11 +135,13 @@ def _block(feature: Feature) -> str:
     return "edge" if feature[0] in EDGES else feature[0]
 
 
-def learn(rows: list[Sequence[Signs]], labels: Vector, shares: Vector) -> tuple[dict[Feature, float], float]:
+def learn(
+    rows: list[Features], labels: Vector, shares: Vector, *, rarest: int, scale: float
+) -> tuple[dict[Feature, float], float]:
     """Weights of the features, the scale included, and the bias."""
-    counts = Counter(f for window in rows for f in {f for signs in window for f in signs.features()})
-    index = {f: n for n, f in enumerate(sorted(f for f, count in counts.items() if count >= RAREST))}
-    table = Table(rows, index)
+    counts = Counter(feature for features in rows for feature in set(features))
+    index = {f: n for n, f in enumerate(sorted(f for f, count in counts.items() if count >= rarest))}
+    table = Table(rows, index, scale)
 
     def loss(point: Vector) -> tuple[float, Vector]:
         scores = table.times(point[:-1]) + point[-1]
@@ -146,7 +152,7 @@ def learn(rows: list[Sequence[Signs]], labels: Vector, shares: Vector) -> tuple[
         return value, slope
 
     point = minimise(loss, np.zeros(len(index) + 1))
-    return {f: float(point[n]) * SCALE for f, n in index.items()}, float(point[-1])
+    return {f: float(point[n]) * scale for f, n in index.items()}, float(point[-1])
 
 
 def minimise(loss, point: Vector, *, memory: int = 10, most: int = 400) -> Vector:  # type: ignore[no-untyped-def]
@@ -183,20 +189,29 @@ def minimise(loss, point: Vector, *, memory: int = 10, most: int = 400) -> Vecto
 
 
 def trained(chosen: Sequence[Text]) -> threat_model.Weights:
-    rows: list[Sequence[Signs]] = []
+    windows: list[Sequence[Signs]] = []
     labels: list[float] = []
     shares: list[float] = []
     for text in chosen:
         views = [text.whole] if text.threat or len(text.views) == 1 else [text.whole, *text.views]
         for view in views:
             if view:
-                rows.append(view)
+                windows.append(view)
                 labels.append(float(text.threat))
                 shares.append(text.weight / len(views))
-    weights, bias = learn(rows, np.array(labels), np.array(shares))
-    return threat_model.Weights(
-        {f: round(w, 3) for f, w in weights.items() if abs(w) >= LIGHTEST}, round(bias, 3)
+    known = (np.array(labels), np.array(shares))
+    by_sense = [[f for signs in window for f in signs.features()] for window in windows]
+    literally = [[f for signs in window for f in signs.literally()] for window in windows]
+    ways = (
+        learn(by_sense, *known, rarest=RAREST, scale=SCALE),
+        learn(literally, *known, rarest=RAREST_SAID, scale=SCALE_SAID),
     )
+    of: dict[str, dict[str, dict[str, float]]] = {block: {} for block in BLOCKS}
+    for way, _ in ways:
+        for (block, one, other), weight in sorted(way.items()):
+            if abs(weight) >= LIGHTEST:
+                of[block].setdefault(one, {})[other] = round(weight / 2, 2)
+    return threat_model.Weights(round(sum(bias for _, bias in ways) / 2, 2), of)
 
 
 def score(model: threat_model.Weights, text: Text) -> float:
@@ -283,15 +298,10 @@ def report(name: str, threat: NDArray[np.bool_], ruled: NDArray[np.bool_], found
 
 
 def write(model: threat_model.Weights, threshold: float) -> int:
-    lines = [
-        "# Made by scripts/train_threat_model.py from the labelled texts; not to be edited by hand.",
-        "# What it is about, two words or ideas, and what they weigh in thousandths.",
-    ]
-    settings = {"bias": model.bias, "threshold": threshold, "doubtful": DOUBTFUL}
-    lines += [f"set\t{name}\t\t{round(value * 1_000)}" for name, value in settings.items()]
-    lines += ["\t".join((*feature, str(round(w * 1_000)))) for feature, w in sorted(model.of.items())]
-    threat_model.WEIGHTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return threat_model.WEIGHTS.stat().st_size
+    final = msgspec.structs.replace(model, threshold=threshold, doubtful=DOUBTFUL)
+    # A line for each first word: what a training changed can be read.
+    lines = msgspec.json.encode(final).replace(b"},", b"},\n")
+    return threat_model.WEIGHTS.write_bytes(lines + b"\n")
 
 
 if __name__ == "__main__":

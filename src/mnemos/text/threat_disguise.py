@@ -105,7 +105,8 @@ def _turned(text: str, words: frozenset[str]) -> Iterator[tuple[str, str]]:
 def _behind(text: str, hits: Iterable[str]) -> str:
     """The text from the clause on in which one of the words stands first; what leads to it is not meant."""
     first = min(text.index(word) for word in hits)
-    return text[max(text.rfind(sign, 0, first) for sign in ":\n(>") + 1 :]
+    # The colon of an address leads to nothing.
+    return text[max(text.rfind(sign, 0, first) for sign in (": ", "\n", "(", ">")) + 1 :]
 
 
 def upside_down(text: str) -> str | None:

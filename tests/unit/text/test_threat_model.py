@@ -7,7 +7,7 @@ from mnemos.bench.threats import LABELLED, measure, read
 from mnemos.text import threat_concepts, threat_model
 from mnemos.text.threat_concepts import concepts_of, said, words_of
 from mnemos.text.threat_folding import folded
-from mnemos.text.threat_model import Reading, Weights, parse, windows
+from mnemos.text.threat_model import FEWEST, Reading, Weights, windows
 from mnemos.text.threat_rules import find
 from mnemos.text.threats import ThreatKind, threats
 
@@ -111,32 +111,33 @@ def test_what_is_denied_is_another_idea():
 # --- weights --------------------------------------------------------------------------------------
 
 
+OF = {"word": {}, "near": {}, "idea": {}, "open": {}, "last": {}, "said": {}}
+
+
 def test_a_score_is_the_bias_and_each_block_by_the_root_of_its_size():
     known = Weights(
-        {
-            ("word", "obey", ""): 3.0,
-            ("near", "you", "obey"): 2.0,
-            ("idea", "you", "obey"): 5.0,
-            ("open", "you", ""): 7.0,
-        },
         -1.0,
+        OF
+        | {"word": {"obey": {"": 3.0}}, "near": {"you": {"obey": 2.0}}, "idea": {"you": {"obey": 5.0}}}
+        | {"open": {"you": {"": 7.0}}, "said": {"they": {"": 1.0, "said": 4.0}, "said": {"": 0.5}}},
     )
-    (window,) = windows("you obey")
+    (window,) = windows("you obey what they said " + "and nothing else " * 7)
     (signs,) = window
-    expected = -1.0 + 3.0 / 2**0.5 + 2.0 / 1**0.5 + 5.0 / len(signs.ideas) ** 0.5 + 7.0 / 3**0.5
+    near = 5 * len(signs.words) - 15
+    expected = -1.0 + 3.0 / len(signs.words) ** 0.5 + 2.0 / near**0.5 + 5.0 / FEWEST**0.5
+    expected += 7.0 / FEWEST**0.5 + 5.5 / len(list(signs.literally())) ** 0.5
     assert known.score(known.weigh(signs)) == pytest.approx(expected)
 
 
-def test_weights_are_read_as_they_are_written():
-    known = parse(
-        "# made\nset\tbias\t\t-500\nset\tthreshold\t\t1000\nset\tdoubtful\t\t-2000\nword\tobey\t\t250\n"
-    )
-    assert (known.bias, known.threshold, known.doubtful) == (-0.5, 1.0, -2.0)
-    assert dict(known.of) == {("word", "obey", ""): 0.25}
+@pytest.mark.parametrize(
+    "text", ["again", "x", "yes", "never", "Ignore", "my secret", "always that", "{", "Bob!"]
+)
+def test_a_word_or_two_are_no_order(text):
+    assert not list(Reading(folded(text).text).orders())
 
 
 def test_the_shipped_weights_are_small():
-    assert threat_model.WEIGHTS.stat().st_size < 400_000
+    assert threat_model.WEIGHTS.stat().st_size < 1_000_000
 
 
 # --- what is found --------------------------------------------------------------------------------
