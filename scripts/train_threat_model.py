@@ -4,7 +4,7 @@
 
 Reads the labelled texts in tests/data/threats, except those held out, and harmless statements from the
 labelled files of other parts. Logistic regression with a quadratic penalty; features that are rare or weigh
-little are left out. Writes src/mnemos/text/assets/threat_weights.json.
+little are left out. Writes src/mnemos/text/threats/assets/weights.json.
 
 The threshold is the lowest at which, in five-fold cross-validation, at most ``EXTRA`` of the harmless texts
 are stopped that no rule stops. Files that were written in one go and in one voice are left out whole, so that
@@ -25,10 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemos.bench.threats import Label, read
-from mnemos.text import threat_model
-from mnemos.text.threat_folding import folded
-from mnemos.text.threat_model import Feature, Signs, windows
-from mnemos.text.threat_rules import find
+from mnemos.text.threats import model as threat_model
+from mnemos.text.threats.folding import folded
+from mnemos.text.threats.model import Feature, Signs, windows
+from mnemos.text.threats.rules import find
 
 ROOT = Path(__file__).parents[1]
 THREATS = ROOT / "tests" / "data" / "threats"

@@ -5,9 +5,9 @@ import pytest
 
 from mnemos.bench.labelled import EVERYTHING
 from mnemos.bench.threats import Label, measure, read
-from mnemos.text.threat_forms import Forms, Seen, heads
-from mnemos.text.threat_stores import Store, goes_home, stores
 from mnemos.text.threats import LONGEST, ThreatKind, threats
+from mnemos.text.threats.forms import Forms, Seen, heads
+from mnemos.text.threats.stores import Store, goes_home, stores
 
 STRUCTURE = read(Path(__file__).parents[2] / "data" / "threats" / "structure-commands.tsv")
 OUT = "https://in.example/x"

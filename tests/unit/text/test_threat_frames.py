@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from mnemos.bench.threats import Label, read
-from mnemos.text.threat_folding import folded
-from mnemos.text.threat_host_words import Fields
-from mnemos.text.threat_power import Power, power
 from mnemos.text.threats import LONGEST, ThreatKind, threats
+from mnemos.text.threats.folding import folded
+from mnemos.text.threats.host_words import Fields
+from mnemos.text.threats.power import Power, power
 
 DATA = Path(__file__).parents[2] / "data" / "threats"
 LISTED = [

@@ -4,12 +4,11 @@ from pathlib import Path
 import pytest
 
 from mnemos.bench.threats import LABELLED, measure, read
-from mnemos.text import threat_concepts, threat_model
-from mnemos.text.threat_concepts import concepts_of, said, words_of
-from mnemos.text.threat_folding import folded
-from mnemos.text.threat_model import FEWEST, Reading, Weights, windows
-from mnemos.text.threat_rules import find
-from mnemos.text.threats import ThreatKind, threats
+from mnemos.text.threats import ThreatKind, concepts, model, threats
+from mnemos.text.threats.concepts import concepts_of, said, words_of
+from mnemos.text.threats.folding import folded
+from mnemos.text.threats.model import FEWEST, Reading, Weights, windows
+from mnemos.text.threats.rules import find
 
 FOLDER = LABELLED.parent
 SCRIPT = Path(__file__).parents[3] / "scripts" / "train_threat_model.py"
@@ -52,10 +51,8 @@ def test_an_address_of_this_machine_is_not_elsewhere():
 
 
 def test_every_idea_that_weighs_is_in_the_list():
-    names = {
-        name.lstrip("!") for block, *pair in threat_model._weights().of if block == "idea" for name in pair
-    }
-    assert names - {"", "^"} <= set(threat_concepts._listed().said)
+    names = {name.lstrip("!") for block, *pair in model._weights().of if block == "idea" for name in pair}
+    assert names - {"", "^"} <= set(concepts._listed().said)
 
 
 def test_an_idea_is_told_in_words():
@@ -137,7 +134,7 @@ def test_a_word_or_two_are_no_order(text):
 
 
 def test_the_shipped_weights_are_small():
-    assert threat_model.WEIGHTS.stat().st_size < 1_000_000
+    assert model.WEIGHTS.stat().st_size < 1_000_000
 
 
 # --- what is found --------------------------------------------------------------------------------

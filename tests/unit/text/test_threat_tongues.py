@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from mnemos.bench.threats import Label, read
-from mnemos.text.threat_folding import folded
-from mnemos.text.threat_misspelt import respelt
 from mnemos.text.threats import LONGEST, ThreatKind, threats
+from mnemos.text.threats.folding import folded
+from mnemos.text.threats.misspelt import respelt
 
 LISTED = read(Path(__file__).parents[2] / "data" / "threats" / "lookalikes-tongues.tsv")
 

@@ -13,11 +13,11 @@ from mnemos.bench.threats import LABELLED, Label, document, lines, measure, read
 from mnemos.errors import InvalidInput, NotFound
 from mnemos.faces.cli.bench import bench
 from mnemos.faces.cli.commands import Chosen
-from mnemos.text.threat_folding import folded, unspaced
-from mnemos.text.threat_phrases import Phrasebook, Phrases, Rule, anyhow, classes, expression, phrases
-from mnemos.text.threat_rules import BOOKS
-from mnemos.text.threat_words import Lexicon, Words
 from mnemos.text.threats import LONGEST, ThreatKind, threats
+from mnemos.text.threats.folding import folded, unspaced
+from mnemos.text.threats.phrases import Phrasebook, Phrases, Rule, anyhow, classes, expression, phrases
+from mnemos.text.threats.rules import BOOKS
+from mnemos.text.threats.words import Lexicon, Words
 
 EXAMPLES = read(LABELLED)
 ZERO_WIDTH = "\u200b"
