@@ -11,7 +11,7 @@ HOST_OPTIONS := --override-ini addopts= --override-ini filterwarnings= --confcut
 CLIENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0
 CLIENTS_BIN := $(HOSTS)/node/node_modules/.bin
 
-.PHONY: setup demo test test-hosts test-hermes test-clients lint types check docs bench nightly clean
+.PHONY: setup demo test coverage test-hosts test-hermes test-clients lint types check docs bench nightly clean
 
 setup: $(STAMP)
 
@@ -24,6 +24,9 @@ demo: setup
 	$(BIN)/mnemos demo
 
 test: setup lint types
+	$(BIN)/python -m pytest
+
+coverage: setup
 	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
 
 test-hosts: test-hermes test-clients
@@ -81,7 +84,7 @@ bench: setup
 	$(BIN)/python -m benchmarks append search startup
 
 nightly: setup
-	$(BIN)/python -m pytest --nightly
+	$(BIN)/python -m pytest --nightly --cov --cov-report=term:skip-covered
 
 clean:
 	rm -rf $(VENV) $(HOSTS) .mypy_cache .ruff_cache .pytest_cache .coverage .coverage.*
