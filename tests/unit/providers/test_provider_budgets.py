@@ -112,9 +112,11 @@ def test_the_block_of_facts_and_notes_keeps_to_its_budget_at_every_size(count: i
                 for n in range(start, min(start + 100, count))
             ]
             memory.facts.write("\n".join(lines))
-        for number in range(min(count, 200)):
-            memory.notebook.add(f"Note number {number} about something worth knowing", target="user")
-            memory.notebook.add(f"Note number {number} about something else")
+        notes = [f"Note number {number} about something worth knowing" for number in range(min(count, 200))]
+        for target in ("user", "memory"):
+            for start in range(0, len(notes), 50):
+                adding = [{"action": "add", "content": note} for note in notes[start : start + 50]]
+                memory.notebook.change(adding, target=target)
         provider = BuiltinMemoryProvider(memory)
         provider.initialize("s1")
         assert count_tokens(provider.system_prompt_block()) <= NOTEBOOK + FACTS + 2
