@@ -103,6 +103,9 @@ class Line:
         self._socket.close()
 
     def _read(self, until: float | None) -> None:
+        # Who sends without end is never waited for, and would never be overdue.
+        if until is not None and time.monotonic() >= until:
+            raise Overdue
         self.limit(until)
         files: list[int] = []
         try:
