@@ -14,15 +14,16 @@ from typing import Any, Final
 import re2  # type: ignore[import-untyped]
 
 from mnemos.text.secret_forms import BEGINNINGS, UNNAMED
+from mnemos.text.secrets import LONG_RUN, NAMES
 
 # What ``secrets`` and ``secret_forms`` ask for before they look closer; a text without any of it holds none.
-_NAMES: Final = r"(?i:pass|key|token|secret|pw|bearer|basic )| -[up-]|://"
+_WORDS: Final = rf"(?i:{'|'.join(NAMES)}|bearer|basic )| -[up-]|://"
 _PLACES: Final = r"\.com/|sig=|Signature="
 _RUN: Final = r"[A-Za-z0-9_.\-]"
 _STARTS: Final = (
     rf"(?:[^A-Za-z0-9_.\-]|\\[nrtbf]|\\u[0-9A-Fa-f]{{4}})(?:{'|'.join(sorted(BEGINNINGS))}|[{UNNAMED}]{_RUN})"
 )
-_SIGNS: Final = rf"{_NAMES}|{_PLACES}|{_STARTS}{_RUN}{{18}}"
+_SIGNS: Final = rf"{_WORDS}|{_PLACES}|{_STARTS}{_RUN}{{{len(LONG_RUN) - 2}}}"
 
 
 def suspects(texts: Sequence[str]) -> Iterator[int]:

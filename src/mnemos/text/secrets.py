@@ -85,12 +85,12 @@ def _folded(text: str) -> str:
 
 def _found(text: str, folded: str) -> list[Secret]:
     runs = text.encode("ascii", "replace").translate(_RUNS).decode("ascii")
-    has_run = _LONG_RUN in runs
+    has_run = LONG_RUN in runs
     has_login = "@" in text and "://" in text
     has_bearer = "bearer" in folded
     has_basic = "basic " in folded
     has_flag = "-" in text and (" -u" in text or " -p" in text or " --" in text)
-    names = [name for name in _NAMES if name in folded]
+    names = [name for name in NAMES if name in folded]
     if not text.isascii():
         names += [name.lower() for name in _FOREIGN_NAMES if name in text]
     if not (has_run or has_login or has_bearer or has_basic or has_flag or names):
@@ -98,7 +98,7 @@ def _found(text: str, folded: str) -> list[Secret]:
     forms = _forms()
     found: list[tuple[str, int, int]] = []
     if has_run:
-        found += forms.tokens(text, runs, _LONG_RUN)
+        found += forms.tokens(text, runs, LONG_RUN)
     if has_login:
         found += forms.passwords_in_urls(text)
     if has_bearer:
@@ -138,8 +138,8 @@ _DIGIT: Final = "0"
 _FOLDED: Final = bytes(range(256)).lower().translate(bytes.maketrans(b"123456789@#$%^&*+~", b"0" * 18))
 _RUN_OF: Final = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 _RUNS: Final = bytes(ord("a" if byte in _RUN_OF else " ") for byte in range(256))
-_LONG_RUN: Final = "a" * 20
-_NAMES: Final = ("pass", "key", "token", "secret", "pw")
+LONG_RUN: Final = "a" * 20
+NAMES: Final = ("pass", "key", "token", "secret", "pw")
 _FOREIGN_NAMES: Final = (
     *("пароль", "Пароль", "密码", "密碼", "パスワード", "비밀번호", "contraseña", "Contraseña"),
     *("hasło", "Hasło", "şifre", "Şifre", "كلمة المرور"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,9 +16,8 @@ from mnemos.faces.cli.bench import bench
 from mnemos.faces.cli.commands import common_options, operation_command
 from mnemos.faces.cli.hook import hook
 from mnemos.faces.cli.mcp import mcp, serve
-from mnemos.faces.cli.output import in_json, write_everything
+from mnemos.faces.cli.output import complain, in_json, write_everything
 from mnemos.faces.cli.paths import kind_of_path
-from mnemos.faces.cli.plain import plain
 from mnemos.faces.cli.sql import sql
 from mnemos.operations.index import ENTRIES, Entry
 
@@ -201,14 +199,8 @@ def _told(exc: MnemosError, *, as_json: bool) -> int:
     if as_json:
         _tell_json(exc.code, str(exc))
     else:
-        click.echo(f"mnemos: {plain(_as_typed(str(exc)))}", err=True)
+        complain(exc)
     return exit_code(exc)
-
-
-def _as_typed(message: str) -> str:
-    """Tools by the commands that do the same: errors are worded for an agent, and a person reads this."""
-    commands = {entry.name: f"`mnemos {entry.command}`" for entry in ENTRIES}
-    return re.sub(r"the tool (\w+)", lambda tool: commands.get(tool[1], tool[0]), message)
 
 
 def _tell_json(code: str, message: str) -> None:

@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from mnemos.errors import InvalidInput, NotFound, Refused, StorageError, TooLarge
-from mnemos.faces.cli.output import show
+from mnemos.faces.cli.output import complain, show
 from mnemos.faces.cli.parameters import parameters_of
 from mnemos.faces.cli.plain import plain
 from mnemos.faces.cli.watching import watch
@@ -177,7 +177,7 @@ def _edited(request: Operation, memory: Memory, carry_out: Callable[[Operation],
         try:
             return carry_out(msgspec.structs.replace(request, **{field: merged}))
         except (InvalidInput, TooLarge, Refused) as exc:
-            click.echo(plain(f"mnemos: {exc}"), err=True)
+            complain(exc)
             if not click.confirm("Edit it again?", default=True, err=True):
                 raise Refused("the answer was no; nothing was changed") from exc
         text = _left_by_editor(text)

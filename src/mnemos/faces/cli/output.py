@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -10,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from mnemos.errors import InvalidInput
+from mnemos.errors import InvalidInput, MnemosError
+from mnemos.faces.cli.plain import plain
 from mnemos.operations import registry
 from mnemos.operations.base import Operation, Progress, Result, builtins
 from mnemos.operations.border import sound
+from mnemos.operations.index import ENTRIES
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -111,3 +114,10 @@ class Bar:
         )
         self._task = self._bar.add_task(self._label, total=1.0)
         self._bar.start()
+
+
+def complain(exc: MnemosError) -> None:
+    """Tell a person what is wrong. Errors are worded for an agent: tools become commands that do the same."""
+    commands = {entry.name: f"`mnemos {entry.command}`" for entry in ENTRIES}
+    message = re.sub(r"the tool (\w+)", lambda tool: commands.get(tool[1], tool[0]), str(exc))
+    click.echo(f"mnemos: {plain(message)}", err=True)

@@ -199,9 +199,7 @@ _SAID = {
     ("BEGIN",): f"{_NO_PROCEDURES}; {_ONE_TRANSACTION}",
     ("OPTIMIZE",): _OPTIMIZE,
     ("LOAD",): "the tool sqlite_import reads files into a table",
-    (
-        "COPY",
-    ): "the tool sqlite_import reads files into a table, the tool sqlite_export writes the rows of a query",
+    ("COPY",): "the tool sqlite_import reads files into a table, the tool sqlite_export writes them",
     ("BULK",): "the tool sqlite_import reads files into a table",
     ("COMMENT",): "SQLite keeps comments as they are in CREATE TABLE: /* ... */ beside the column",
     ("HELP",): "the tool sqlite_schema tells of tables and functions",
