@@ -26,7 +26,7 @@ import apsw
 from benchmarks.measure import median, percentile
 from benchmarks.peers import Environment, PeerError, clean_environment, python_of, working_folder
 from benchmarks.report import Options, Result, Table
-from mnemos.workspace.service import Workspace
+from mnemos.workspace.workspace import Workspace
 
 SQLITE_UTILS = Environment("sqlite-utils", "sqlite-utils", "4.2.1", "sqlite_utils", bounds=("pandas",))
 CALLS = 2_000
@@ -176,7 +176,7 @@ def _imports(folder: Path, size: int, options: Options, missing: dict[str, str])
 _OURS = """
 import sys
 from pathlib import Path
-from mnemos.workspace.service import Workspace
+from mnemos.workspace.workspace import Workspace
 workspace = Workspace(Path(sys.argv[2]), files=Path(sys.argv[1]).parent, most_bytes=2_000_000_000)
 done = workspace.import_file(Path(sys.argv[1]).name, "t")
 workspace.close()

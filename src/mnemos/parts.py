@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mnemos.recall.embedding import Embedding
     from mnemos.recall.service import Recaller
     from mnemos.templates.service import Templates
-    from mnemos.workspace.service import Workspace
+    from mnemos.workspace.workspace import Workspace
 
 # What closing may spend on entries that are not indexed.
 _CLOSE_SECONDS = 2.0
@@ -95,9 +95,9 @@ class Parts(Home):
     def workspace(self) -> Workspace:
         """SQL databases of the agent's own, in a sandbox; nothing starts before the first call."""
         # Whoever only remembers should not wait for what the workspace needs.
-        from mnemos.workspace.opening import opened
+        from mnemos.workspace.bridge import open_workspace
 
-        return opened(
+        return open_workspace(
             self.settings,
             self.folder,
             history=None if self._in_memory else self.database,
@@ -138,9 +138,9 @@ class Parts(Home):
 
     def tables_block(self) -> str:
         """The tables of the workspace for a system prompt; empty, at no cost, where there are none."""
-        from mnemos.workspace import prompt
+        from mnemos.workspace.bridge import render_prompt_block
 
-        return prompt.block(self.workspace, self.settings.prompt_schema_tokens)
+        return render_prompt_block(self.workspace, self.settings.prompt_schema_tokens)
 
     def close(self) -> None:
         if "workspace" in self.__dict__:
@@ -172,13 +172,13 @@ class Parts(Home):
 
     def _checks(self) -> Iterator[Check]:
         from mnemos.backends.choosing import check
-        from mnemos.workspace.opening import examined
+        from mnemos.workspace.bridge import check_databases
 
         yield check(self.settings)
         for problem in self.templates.problems():
             yield failed("templates", problem.reason)
         yield from self._vectors_check()
-        yield from examined(self.workspace)
+        yield from check_databases(self.workspace)
 
     def _vectors_check(self) -> Iterator[Check]:
         if not self.embedding.is_wanted:
@@ -202,9 +202,9 @@ class Parts(Home):
 
     def _tables_changed(self, database: str) -> None:
         """Tell recall of the tables there are now."""
-        from mnemos.workspace import passages
+        from mnemos.workspace.bridge import index_tables
 
-        passages.feed(self.storage, database, self.workspace.tables(database), self.clock())
+        index_tables(self.storage, database, self.workspace.tables(database), self.clock())
 
     @part
     def _temporary(self) -> str:

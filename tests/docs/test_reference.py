@@ -31,7 +31,7 @@ from mnemos.settings import Model, Settings
 from mnemos.storage.base import MessageRow, SessionRow
 from mnemos.storage.sqlite.search import CANDIDATES
 from mnemos.templates.service import Templates
-from mnemos.workspace.service import Workspace
+from mnemos.workspace.workspace import Workspace
 
 from .pages import DOCS, REFERENCE, text_of
 

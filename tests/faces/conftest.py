@@ -14,7 +14,7 @@ import pytest
 from mnemos.faces.cli.app import run
 from mnemos.faces.cli.demo import history
 from mnemos.memory import Memory
-from mnemos.workspace.service import Workspace
+from mnemos.workspace.workspace import Workspace
 
 from .model_endpoint import ModelEndpoint
 

@@ -18,7 +18,7 @@ from typing import Any
 import apsw
 import pytest
 
-from mnemos.workspace.service import Workspace
+from mnemos.workspace.workspace import Workspace
 
 from . import processes
 from .processes import Spawn

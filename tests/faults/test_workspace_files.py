@@ -17,7 +17,7 @@ import apsw
 import pytest
 
 import mnemos
-from mnemos.workspace.service import Workspace
+from mnemos.workspace.workspace import Workspace
 
 from . import processes
 from .processes import Spawn

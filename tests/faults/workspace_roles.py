@@ -16,7 +16,7 @@ import apsw
 from roles import report, told_to_stop, wait
 
 from mnemos.errors import MnemosError
-from mnemos.workspace.service import Workspace
+from mnemos.workspace.workspace import Workspace
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 # One instruction of SQLite's that takes minutes, in which nothing is asked about the time.

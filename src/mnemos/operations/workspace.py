@@ -15,11 +15,11 @@ from mnemos.operations.base import Operation, Progress, Result, Traits, no_progr
 from mnemos.operations.upkeep import size
 from mnemos.operations.wording import counted
 from mnemos.workspace import limits, table
-from mnemos.workspace.model import StatementResult
+from mnemos.workspace.answers import StatementResult
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
-    from mnemos.workspace.model import Answer
+    from mnemos.workspace.answers import Answer
 
 Database = Annotated[str, Meta(description="Made when first used")]
 
@@ -56,7 +56,7 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
             max_bytes=limits.BYTES,
             max_cell=limits.CELL,
         )
-        return QueryAnswer.of(table.fitted(answer, limits.BYTES))
+        return QueryAnswer.of(table.fit(answer, limits.BYTES))
 
 
 class QueryAnswer(Result, frozen=True, kw_only=True):
@@ -103,7 +103,7 @@ class QueryAnswer(Result, frozen=True, kw_only=True):
         return self._text(None)
 
     def _text(self, most_bytes: int | None) -> str:
-        return table.text(
+        return table.render(
             self.statements(), next_offset=self.next_offset, warnings=self.warnings, most_bytes=most_bytes
         )
 

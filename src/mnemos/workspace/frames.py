@@ -1,4 +1,4 @@
-"""How the host and its worker talk: a length and a message, over a socket that can carry open files."""
+"""Messages between the host and its worker: a length and MessagePack, over a socket that carries files."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ _A_READ = 1 << 16
 
 
 class Gone(Exception):
-    """The other end closed, or was killed."""
+    """The peer closed the connection, was killed, or sent garbage."""
 
 
 class Overdue(Exception):
-    """Nothing came in time."""
+    """Nothing arrived before the deadline."""
 
 
 class TooLong(Exception):
-    """A message that is larger than a frame may be; nothing of it was sent."""
+    """A message exceeds the limit of a frame. Nothing of it was sent."""
 
     def __init__(self, size: int) -> None:
         super().__init__(size)
         self.size = size
 
 
-def _decoded(body: bytes) -> dict[str, Any]:
+def _decode(body: bytes) -> dict[str, Any]:
     try:
         message = _decoder.decode(body)
     except (msgspec.DecodeError, RecursionError) as exc:
-        # Who sends what is no message cannot be talked to.
+        # A peer that sends garbage is treated as gone.
         raise Gone from exc
     if not isinstance(message, dict):
         raise Gone
@@ -47,19 +47,19 @@ def _decoded(body: bytes) -> dict[str, Any]:
 
 
 class Line:
-    """One end of the conversation. Not for two threads at a time."""
+    """One end of the connection. Not for use by two threads at once."""
 
     def __init__(self, sock: socket.socket, *, takes_files: bool = False) -> None:
         self._socket = sock
         self._takes_files = takes_files
-        self._came = bytearray()
+        self._buffer = bytearray()
         self._files: list[int] = []
 
     def fileno(self) -> int:
         return self._socket.fileno()
 
     def send(self, message: dict[str, Any], file: int | None = None) -> None:
-        """Send a message, and an open file with it. The other end being gone raises Gone."""
+        """Send a message, optionally with an open file. Gone if the peer is gone."""
         body = _encoder.encode(message)
         if len(body) > FRAME.value:
             raise TooLong(len(body))
@@ -75,25 +75,25 @@ class Line:
             raise Gone from exc
 
     def receive(self, until: float | None = None) -> dict[str, Any]:
-        """The next message; when ``until`` (of the monotonic clock) passes before, Overdue."""
+        """Return the next message. Overdue if ``until``, on the monotonic clock, passes before."""
         while True:
-            if len(self._came) >= _LENGTH.size:
-                (size,) = _LENGTH.unpack_from(self._came)
+            if len(self._buffer) >= _LENGTH.size:
+                (size,) = _LENGTH.unpack_from(self._buffer)
                 if size > FRAME.value:
                     raise Gone
                 end = _LENGTH.size + size
-                if len(self._came) >= end:
-                    body = bytes(memoryview(self._came)[_LENGTH.size : end])
-                    del self._came[:end]
-                    return _decoded(body)
+                if len(self._buffer) >= end:
+                    body = bytes(memoryview(self._buffer)[_LENGTH.size : end])
+                    del self._buffer[:end]
+                    return _decode(body)
             self._read(until)
 
     def take_file(self) -> int:
-        """The file that came with a message; whoever takes it closes it."""
+        """Return the file that came with a message. The caller closes it."""
         return self._files.pop(0)
 
     def limit(self, until: float | None) -> None:
-        """How long sending may take from now on."""
+        """Set the deadline for sending."""
         self._socket.settimeout(None if until is None else max(until - time.monotonic(), 0.001))
 
     def close(self) -> None:
@@ -103,7 +103,7 @@ class Line:
         self._socket.close()
 
     def _read(self, until: float | None) -> None:
-        # Who sends without end is never waited for, and would never be overdue.
+        # Without this check a peer that sends without end would never be overdue.
         if until is not None and time.monotonic() >= until:
             raise Overdue
         self.limit(until)
@@ -120,4 +120,4 @@ class Line:
         self._files += files
         if not data:
             raise Gone
-        self._came += data
+        self._buffer += data

@@ -1,4 +1,4 @@
-"""Every limit of the sandbox, with its reason: the one table that the guard, the worker and the docs read."""
+"""Every limit of the sandbox with its reason, for the guard, the worker and the docs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ MB = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A bound on what one call, one database or the worker may take."""
+    """A limit of one call, one database or the worker."""
 
     name: str
     value: int
     reason: str
 
 
-# What SQLite itself refuses beyond.
+# Enforced by SQLite.
 LENGTH = Limit(
     "LENGTH", 4 * MB, "bytes of a value or row: one web page must fit, a bomb of zeroblob or printf not"
 )
@@ -53,7 +53,7 @@ OF_SQLITE = (
     WORKER_THREADS,
 )
 
-# What the operating system and the worker enforce.
+# Enforced by the operating system and the worker.
 HEAP = Limit(
     "HEAP", 256 * MB, "memory of SQLite, sorts and temporary tables included: beyond, a statement fails"
 )
@@ -92,16 +92,16 @@ OF_THE_WORKER = (
     STATEMENTS,
 )
 
-# A model is given so much of a result; the rest is a page away.
+# Defaults for the part of a result that a model gets; the rest is a page away.
 ROWS = 100
 BYTES = 8_000
 CELL = 1_000
 SECONDS = 30.0
 MOST_SECONDS = 600.0
-# Files take longer than questions.
+# Imports and exports take longer than queries.
 FILE_SECONDS = 300.0
 DATABASE_BYTES = 50 * MB
-# Said by the host of numbers that no message can carry, and by the worker of those that SQLite cannot hold.
+# The host uses it for numbers that no message can carry, the worker for those SQLite cannot hold.
 NUMBER_TOO_LARGE = (
     "a value is a whole number outside of -2^63 to 2^63 - 1, which SQLite cannot hold; pass it as a text"
 )

@@ -1,4 +1,4 @@
-"""Answers as text: an aligned table, every value visible, no cell able to look like another line."""
+"""Answers as text: aligned tables in which no cell can look like another cell or line."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 from unicodedata import combining, east_asian_width
 
-from mnemos.workspace.model import Answer, StatementResult
-from mnemos.workspace.showing import short, visible
+from mnemos.workspace.answers import Answer, StatementResult
+from mnemos.workspace.identifiers import escape_hidden, shorten
 
 # A longer cell does not widen its column.
 _WIDEST = 40
@@ -17,8 +17,8 @@ _MOST_WARNINGS = 10
 _MOST_RESULTS = 50
 
 
-def cell(value: Any) -> str:
-    """A value on one line. NULL is a word; a text that reads NULL stands in quotes."""
+def render_cell(value: Any) -> str:
+    """Return a value on one line. NULL is a word, and a text that reads NULL gets quotes."""
     if value is None:
         return "NULL"
     if isinstance(value, bytes):
@@ -26,67 +26,67 @@ def cell(value: Any) -> str:
     text = value if isinstance(value, str) else str(value)
     if text == "NULL":
         return "'NULL'"
-    return visible(text)
+    return escape_hidden(text)
 
 
-def fitted(answer: Answer, most_bytes: int) -> Answer:
-    """The same answer with as many rows as its text has room for, one at least of each result."""
+def fit(answer: Answer, most_bytes: int) -> Answer:
+    """Return the answer with as many rows as its text has room for, at least one of each result."""
     left = most_bytes
     shown = [result for result in answer.results if result.columns]
     results: list[StatementResult] = []
     for result in answer.results:
         if result.columns:
-            lines = table(result.columns, result.rows)
-            keeps = _keeps(lines, left // max(len(shown), 1))
+            lines = render_rows(result.columns, result.rows)
+            keeps = _count_fitting(lines, left // max(len(shown), 1))
             shown.pop(0)
             left -= sum(_size(line) for line in lines[: keeps + 2])
             if keeps < len(result.rows):
                 result = replace(result, rows=result.rows[:keeps], truncated=True)
         results.append(result)
     for place in range(_MOST_RESULTS, len(results) - 1):
-        # Of very many statements, those in the middle only say what they changed.
+        # Of very many statements, those in the middle only report their changes.
         one = results[place]
-        begun = short(one.statement, _STATEMENT)
-        results[place] = replace(one, statement=begun, columns=[], rows=[], truncated=bool(one.rows))
+        beginning = shorten(one.statement, _STATEMENT)
+        results[place] = replace(one, statement=beginning, columns=[], rows=[], truncated=bool(one.rows))
     return replace(answer, results=results)
 
 
-def text(
+def render(
     results: Sequence[StatementResult],
     *,
     next_offset: int | None,
     warnings: Sequence[str],
     most_bytes: int | None = None,
 ) -> str:
-    """What a model reads: the rows of every statement, what changed, where the next page is.
+    """Return the text for a model: rows of every statement, changes, where the next page is.
 
-    Statements for which there is no room in ``most_bytes`` are counted, without the last one.
+    Statements that don't fit in ``most_bytes`` are only counted, except for the last one.
     """
     several = len(results) > 1
     lines: list[str] = []
     for number, result in enumerate(results, 1):
         if most_bytes is not None and number < len(results) and sum(map(_size, lines)) > most_bytes // 2:
-            lines.append(f"{number}. to {len(results) - 1}.: no room to show them")
-            lines += _shown(len(results), results[-1])
+            lines.append(f"Statements {number} to {len(results) - 1} are not shown for lack of room")
+            lines += _render_result(len(results), results[-1])
             break
-        lines += _shown(number if several else 0, result)
+        lines += _render_result(number if several else 0, result)
     if any(result.truncated for result in results):
-        lines.append(_how_to_go_on(next_offset))
+        lines.append(_explain_paging(next_offset))
     return "\n".join([*lines, *(f"Note: {warning}" for warning in warnings[:_MOST_WARNINGS])])
 
 
-def _shown(number: int, result: StatementResult) -> list[str]:
-    """One result; numbered where there are several."""
-    lines = [f"{number}. {short(result.statement, _STATEMENT)}"] if number else []
+def _render_result(number: int, result: StatementResult) -> list[str]:
+    """Return the lines of one result. ``number`` is 0 for the only one."""
+    lines = [f"{number}. {shorten(result.statement, _STATEMENT)}"] if number else []
     if result.columns:
-        lines += table(result.columns, result.rows)
-    return [*lines, outcome(result)]
+        lines += render_rows(result.columns, result.rows)
+    return [*lines, describe_outcome(result)]
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
-    """A line of names, a line below it, a line a row."""
-    head = [cell(name) for name in columns]
-    body = [[cell(value) for value in row] for row in rows]
+def render_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
+    """Return a line of column names, a rule, and one line per row."""
+    head = [render_cell(name) for name in columns]
+    body = [[render_cell(value) for value in row] for row in rows]
     right = [_is_numeric(place, rows) for place in range(len(head))]
     widths = [
         min(max([_width(name), *(_width(row[place]) for row in body)]), max(_WIDEST, _width(name)))
@@ -107,7 +107,7 @@ def _line(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) ->
     return " | ".join(padded).rstrip()
 
 
-def _keeps(lines: Sequence[str], most: int) -> int:
+def _count_fitting(lines: Sequence[str], most: int) -> int:
     size = sum(_size(line) for line in lines[:2])
     for number, line in enumerate(lines[2:]):
         size += _size(line)
@@ -120,8 +120,8 @@ def _size(line: str) -> int:
     return len(line.encode("utf-8", "replace")) + 1
 
 
-def outcome(result: StatementResult) -> str:
-    """How many rows a statement gave and changed."""
+def describe_outcome(result: StatementResult) -> str:
+    """Return how many rows a statement returned and changed."""
     changed = f"{result.changes:,} row{'s' * (result.changes != 1)} changed" if result.changes else "done"
     if not result.columns:
         return f"({changed})"
@@ -129,7 +129,7 @@ def outcome(result: StatementResult) -> str:
     return f"({rows}; {changed})" if result.changes else f"({rows})"
 
 
-def _how_to_go_on(next_offset: int | None) -> str:
+def _explain_paging(next_offset: int | None) -> str:
     if next_offset is not None:
         return f"There is more: the next page begins at offset {next_offset}."
     return "There is more: run the SELECT alone, with an offset, to see it."
@@ -141,7 +141,7 @@ def _is_numeric(place: int, rows: Sequence[Sequence[Any]]) -> bool:
 
 
 def _width(text: str) -> int:
-    """Places on a screen, where Chinese and the like takes two."""
+    """Return the columns a text takes on a screen. East Asian characters take two."""
     if text.isascii():
         return len(text)
     return sum(0 if combining(sign) else 2 if east_asian_width(sign) in "WF" else 1 for sign in text)

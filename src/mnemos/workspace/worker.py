@@ -1,4 +1,4 @@
-"""The host's end: a worker process kept warm, killed when it is overdue, replaced when it is gone."""
+"""The worker process, from the host's side: kept warm, killed when overdue, replaced when gone."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ import msgspec
 
 from mnemos import errors
 from mnemos.errors import Busy, InvalidInput, MnemosError, TimedOut, TooLarge, Unavailable
+from mnemos.workspace.answers import FailureReply
 from mnemos.workspace.frames import Gone, Line, Overdue, TooLong
 from mnemos.workspace.limits import FRAME, NUMBER_TOO_LARGE
-from mnemos.workspace.told import FailureTold
 
 T = TypeVar("T", bound=msgspec.Struct)
 
-# The worker ends a call by itself when its time is over. One that does not is killed after so much longer.
+# The worker ends an overdue call by itself. One that does not is killed this many seconds later.
 _GRACE = 0.3
 _START_SECONDS = 30.0
 _CLOSE_SECONDS = 1.0
-# A worker that dies while it commits has done all of it or nothing; only the database knows which.
-_OPEN = "all of it was done or nothing, mostly nothing: look before you repeat it"
+# A worker that dies during a commit has done all of it or nothing. Only the database knows which.
+_UNCERTAIN = "either all of it or nothing was done, most likely nothing: check before you repeat it"
 _MODULE = "mnemos.workspace.sandbox"
-# Nothing of the host's environment is the worker's business, least of all its keys.
+# The worker gets nothing else of the host's environment, least of all its keys.
 _PASSED = (
     "PATH",
     "LANG",
@@ -53,15 +53,15 @@ _BY_CODE = {
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """What a worker is told once."""
+    """Settings that a worker gets when it starts."""
 
     folder: Path
     most_bytes: int
     read_only: bool = False
     history: tuple[Path, str] | None = None
-    """The database of the memory and the space whose history the agent can read."""
+    """The memory's database and the space whose history the agent may read."""
 
-    def told(self) -> dict[str, Any]:
+    def message(self) -> dict[str, Any]:
         history = self.history and {"database": str(self.history[0]), "space": self.history[1]}
         return {
             "folder": str(self.folder),
@@ -72,19 +72,19 @@ class Begin:
 
 
 class SandboxFailure(Exception):
-    """What the worker answered instead of a result."""
+    """The worker replied with a failure."""
 
-    def __init__(self, told: FailureTold) -> None:
-        super().__init__(told.message)
-        self.told = told
+    def __init__(self, reply: FailureReply) -> None:
+        super().__init__(reply.message)
+        self.reply = reply
 
-    def error(self, further: str = "") -> MnemosError:
-        kind = _BY_CODE.get(self.told.code, MnemosError)
-        return kind(f"{self.told.message}{further}")
+    def to_error(self, further: str = "") -> MnemosError:
+        kind = _BY_CODE.get(self.reply.code, MnemosError)
+        return kind(f"{self.reply.message}{further}")
 
 
 class Worker:
-    """One worker process. Calls of several threads take turns; nothing starts before the first call."""
+    """One worker process, started by the first call. Calls from several threads take turns."""
 
     def __init__(self, begin: Begin) -> None:
         self._begin = begin
@@ -96,34 +96,33 @@ class Worker:
     def ask(
         self,
         do: str,
-        told: type[T],
+        shape: type[T],
         *,
         seconds: float,
         file: int | None = None,
         progress: Callable[[float], None] | None = None,
-        **asked: Any,
+        **arguments: Any,
     ) -> T:
-        """The worker's answer, of the shape ``told``. Overdue raises TimedOut; what was begun is taken back.
+        """Return the worker's reply, checked against ``shape``.
 
-        ``file``: an open file that the worker reads or writes. Waiting for the calls of others takes at most
-        as long as the call itself may.
+        An overdue call raises TimedOut and is rolled back. ``file`` is an open file that the worker reads or
+        writes. Waiting for other calls takes at most as long as the call itself may take.
         """
         self._notice_fork()
         if not self._turn.acquire(timeout=seconds):
             raise Busy(f"other calls kept the workspace busy for {seconds:g} s; nothing was done. Try again")
         try:
-            return self._read(
-                self._asked({"do": do, "seconds": seconds, **asked}, seconds, file, progress), told
-            )
+            message = {"do": do, "seconds": seconds, **arguments}
+            return self._convert(self._call(message, seconds, file, progress), shape)
         finally:
             self._turn.release()
 
     def process_id(self) -> int | None:
-        """The worker's process, when there is one."""
+        """Return the id of the worker's process, if it runs."""
         return None if self._process is None else self._process.pid
 
     def close(self) -> None:
-        """End the worker; a later call starts another. A call at work has a moment to end."""
+        """End the worker. A running call gets a moment to finish, and a later call starts another worker."""
         self._notice_fork()
         if not self._turn.acquire(timeout=_CLOSE_SECONDS):
             at_work = self._process
@@ -135,14 +134,12 @@ class Worker:
         finally:
             self._turn.release()
 
-    # --- inside -----------------------------------------------------------------------------
-
     def _notice_fork(self) -> None:
-        """A fork copies the lock as another thread of the parent's may have held it."""
+        """Make a new lock after a fork: another thread of the parent may have held the old one."""
         if self._of != os.getpid():
             self._turn, self._of = threading.Lock(), os.getpid()
 
-    def _asked(
+    def _call(
         self,
         message: dict[str, Any],
         seconds: float,
@@ -151,7 +148,7 @@ class Worker:
     ) -> dict[str, Any]:
         message["id"] = next(self._numbers)
         try:
-            process = self._sent(message, seconds, file)
+            process = self._send(message, seconds, file)
             until = time.monotonic() + seconds + _GRACE
             answer = process.line.receive(until)
             while "progress" in answer:
@@ -160,46 +157,47 @@ class Worker:
                 answer = process.line.receive(until)
         except TooLong as exc:
             raise TooLarge(
-                f"the call has {exc.size} bytes; at most {FRAME.value} go in one. Import a file, or pass "
-                "fewer rows"
+                f"the call has {exc.size} bytes, over the limit of {FRAME.value}; "
+                "import a file, or pass fewer rows"
             ) from exc
         except Overdue:
             self._drop(kill=True)
             raise TimedOut(
-                f"the call took longer than its {seconds:g} s and was stopped; what it had begun is taken "
-                "back. Ask "
-                "for less: add a WHERE or a LIMIT, join on a key, or pass a longer timeout"
+                f"the call took longer than {seconds:g} s and was stopped; it was rolled back. Ask for less: "
+                "add a WHERE or a LIMIT, join on a key, or pass a longer timeout"
             ) from None
         except Gone:
-            raise self._ended() from None
+            raise self._explain_end() from None
         except InvalidInput:
             # Nothing was sent.
             raise
         except BaseException:
-            # The caller leaves in the middle, on an interrupt: an answer may still come, for nobody.
+            # The caller was interrupted: a reply may still come, and nobody waits for it.
             self._drop(kill=True)
             raise
         if answer.get("id") != message["id"] or answer.pop("worn", False):
             self._drop(kill=True)
         if answer.get("id") != message["id"]:
             raise Unavailable(
-                "the sandbox answered another question; nothing is known of this one. Try again"
+                "the sandbox answered another call; the outcome of this one is unknown. Try again"
             )
         return answer
 
-    def _read(self, answer: dict[str, Any], told: type[T]) -> T:
+    def _convert(self, answer: dict[str, Any], shape: type[T]) -> T:
         try:
             if "error" in answer:
-                raise SandboxFailure(msgspec.convert(answer["error"], FailureTold))
-            return msgspec.convert(answer, told)
+                raise SandboxFailure(msgspec.convert(answer["error"], FailureReply))
+            return msgspec.convert(answer, shape)
         except msgspec.ValidationError as exc:
             self._drop(kill=True)
-            raise Unavailable(f"the sandbox answered nonsense ({exc}) and was ended; try again") from exc
+            raise Unavailable(
+                f"the sandbox sent a malformed reply ({exc}) and was stopped; try again"
+            ) from exc
 
-    def _sent(self, message: dict[str, Any], seconds: float, file: int | None) -> _Process:
-        """The process that got the message. One that died since the last call got nothing: the next does."""
+    def _send(self, message: dict[str, Any], seconds: float, file: int | None) -> _Process:
+        """Send the message and return the process that got it; retry once if the old one had died."""
         for last in (False, True):
-            process = self._running()
+            process = self._ensure_process()
             process.line.limit(time.monotonic() + seconds + _GRACE)
             try:
                 process.line.send(message, file)
@@ -215,7 +213,7 @@ class Worker:
                 break
         return process
 
-    def _running(self) -> _Process:
+    def _ensure_process(self) -> _Process:
         process = self._process
         # After a fork the worker belongs to the parent.
         if process is None or process.owner != os.getpid() or not process.is_alive():
@@ -223,20 +221,20 @@ class Worker:
             process = self._process = _Process.start(self._begin)
         return process
 
-    def _ended(self) -> MnemosError:
-        """What to raise for a worker that ended in the middle of a call."""
+    def _explain_end(self) -> MnemosError:
+        """Return the error for a worker that ended in the middle of a call."""
         process, self._process = self._process, None
         if process is None:
             return Unavailable("the sandbox is closed")
-        code, said = process.end(kill=True)
-        if code == -9 or said.endswith("MemoryError"):
+        code, output = process.end(kill=True)
+        if code == -9 or output.endswith("MemoryError"):
             return TooLarge(
-                f"the sandbox was stopped in the middle of the call, perhaps for want of memory; {_OPEN}"
+                f"the sandbox was stopped in the middle of the call, perhaps out of memory; {_UNCERTAIN}"
             )
         if code == -signal.SIGXCPU:
-            return TimedOut(f"the call used up its CPU time and was stopped; {_OPEN}")
-        last = f": {said}" if said else ""
-        return Unavailable(f"the sandbox ended in the middle of the call ({code}){last}; {_OPEN}")
+            return TimedOut(f"the call used up its CPU time and was stopped; {_UNCERTAIN}")
+        last = f": {output}" if output else ""
+        return Unavailable(f"the sandbox ended in the middle of the call ({code}){last}; {_UNCERTAIN}")
 
     def _drop(self, *, kill: bool) -> None:
         process, self._process = self._process, None
@@ -245,14 +243,14 @@ class Worker:
 
 
 class _Process:
-    """A worker that was started, with the line to it."""
+    """A running worker and the line to it."""
 
     def __init__(self, process: subprocess.Popen[bytes], line: Line) -> None:
         self.pid = process.pid
         self.line = line
         self.owner = os.getpid()
         self._process = process
-        # A host that never closes its memory leaves no worker behind.
+        # Ends the worker of a host that never closes its memory.
         self._last = weakref.finalize(self, _end, process, line, self.owner, kill=False)
 
     @classmethod
@@ -276,32 +274,32 @@ class _Process:
             theirs.close()
         self = cls(process, Line(ours))
         try:
-            self.line.send(begin.told())
+            self.line.send(begin.message())
             self.line.receive(time.monotonic() + _START_SECONDS)
         except (Gone, Overdue):
-            _, said = self.end(kill=True)
-            raise Unavailable(f"the sandbox does not start: {said or 'it does not answer'}") from None
+            _, output = self.end(kill=True)
+            raise Unavailable(f"the sandbox does not start: {output or 'it does not answer'}") from None
         except BaseException:
             self.end(kill=True)
             raise
         return self
 
     def kill(self) -> None:
-        """For a thread that does not have the turn: whose has it sees the worker end."""
+        """Kill the worker from a thread that waits. The thread with the turn sees it end."""
         self._process.kill()
 
     def is_alive(self) -> bool:
         return self._process.poll() is None
 
     def end(self, *, kill: bool) -> tuple[int, str]:
-        """Its exit code and the last line it said."""
+        """End the process and return its exit code and last line of output."""
         self._last.detach()
         return _end(self._process, self.line, self.owner, kill=kill)
 
 
 def _end(process: subprocess.Popen[bytes], line: Line, owner: int, *, kill: bool) -> tuple[int, str]:
     if owner != os.getpid():
-        # After a fork: the worker goes on for the parent, and only our copies of its files are closed.
+        # After a fork the worker still serves the parent. Only close our copies of its files.
         line.close()
         if process.stderr is not None:
             process.stderr.close()
@@ -311,11 +309,11 @@ def _end(process: subprocess.Popen[bytes], line: Line, owner: int, *, kill: bool
         process.kill()
     line.close()
     try:
-        _, said = process.communicate(timeout=5)
+        _, output = process.communicate(timeout=5)
     except subprocess.TimeoutExpired:
         process.kill()
-        _, said = process.communicate()
-    lines = said.decode("utf-8", "replace").strip().splitlines()
+        _, output = process.communicate()
+    lines = output.decode("utf-8", "replace").strip().splitlines()
     return process.returncode, lines[-1][:500] if lines else ""
 
 

@@ -15,9 +15,9 @@ from typing import Any
 import apsw
 
 from mnemos.errors import MnemosError
+from mnemos.workspace.answers import Answer
 from mnemos.workspace.functions import catalog
-from mnemos.workspace.model import Answer
-from mnemos.workspace.service import Workspace
+from mnemos.workspace.workspace import Workspace
 
 # A call that is over its time is ended by the worker, or killed some tenths of a second later. The slack is
 # for machines that are busy with other things: this finds calls that hang, it does not measure.

@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 import pytest
 
-from mnemos.workspace.service import Workspace
+from mnemos.workspace.workspace import Workspace
 
 from .prey import Prey, attempt
 

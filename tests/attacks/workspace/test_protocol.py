@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mnemos.workspace import worker
-from mnemos.workspace.service import Workspace
+from mnemos.workspace.workspace import Workspace
 
 from .prey import attempt, is_worker
 

@@ -23,7 +23,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from mnemos.workspace.service import Workspace
+from mnemos.workspace.workspace import Workspace
 
 from .prey import attempt, workers
 

@@ -12,7 +12,7 @@ import pytest
 import mnemos
 from mnemos.providers.prompt import compose
 from mnemos.text.tokens import count_tokens
-from mnemos.workspace import limits, prompt
+from mnemos.workspace import bridge, limits
 
 from .prey import attempt
 
@@ -114,9 +114,9 @@ def test_evil_tables_neither_break_out_of_the_prompt_nor_stop_it(memory: mnemos.
     assert outcome.code is None, outcome.message
     assert outcome.seconds < 6
     block: Any = outcome.answer
-    assert block.startswith(prompt.OPEN)
-    assert block.endswith(prompt.CLOSE)
-    assert block.count(prompt.CLOSE) == 1
+    assert block.startswith(bridge.OPEN)
+    assert block.endswith(bridge.CLOSE)
+    assert block.count(bridge.CLOSE) == 1
     assert block.replace(" ", "").count("</workspace") == 1
     assert count_tokens(block) <= memory.settings.prompt_schema_tokens * 1.1
     assert not any(sign in block for sign in "\0\x1b\u202e")

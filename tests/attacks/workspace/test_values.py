@@ -196,7 +196,7 @@ def test_every_value_comes_back(prey: Prey) -> None:
     assert len(row) == len(answer.columns)
     # As it is shown to a model: a line a row, whatever is in it.
     for shown in (answer, prey.query(EVERY_VALUE, max_cell=20)):
-        lines = table.table(shown.columns, shown.rows)
+        lines = table.render_rows(shown.columns, shown.rows)
         assert len(lines) == 3
         assert not any(sign in line for line in lines for sign in "\n\r\0\x1b\u202e\u200b")
 

@@ -295,10 +295,10 @@ def test_a_sandbox_that_does_not_answer_keeps_databases_out_and_nothing_else(
         raise mnemos.errors.Unavailable("the sandbox does not start")
 
     memory = opened("second")
-    monkeypatch.setattr("mnemos.workspace.service.Workspace.adopt", fail)
+    monkeypatch.setattr("mnemos.workspace.workspace.Workspace.adopt", fail)
     report = memory.import_archive(folder)
     assert (report.parts[-1].not_taken, report.parts[0].imported) == (2, 2)
-    monkeypatch.setattr("mnemos.workspace.service.Workspace.examine", fail)
+    monkeypatch.setattr("mnemos.workspace.workspace.Workspace.examine", fail)
     assert memory.import_archive(folder).parts[-1].not_taken == 2
 
 

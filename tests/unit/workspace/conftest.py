@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mnemos.workspace.service import Workspace
+from mnemos.workspace.workspace import Workspace
 
 
 @pytest.fixture

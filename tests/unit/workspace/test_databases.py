@@ -17,7 +17,7 @@ from mnemos.errors import (
     Unavailable,
 )
 from mnemos.workspace import limits
-from mnemos.workspace.service import Workspace
+from mnemos.workspace.workspace import Workspace
 
 
 def names(workspace: Workspace) -> set[str]:

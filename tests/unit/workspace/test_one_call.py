@@ -8,7 +8,7 @@ import math
 import pytest
 
 from mnemos.errors import InvalidInput, ReadOnly, Refused, SqlError, TimedOut, TooLarge
-from mnemos.workspace.service import Workspace
+from mnemos.workspace.workspace import Workspace
 
 
 def count(workspace: Workspace) -> int:

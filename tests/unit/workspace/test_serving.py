@@ -27,11 +27,11 @@ from mnemos.errors import (
     TooLarge,
 )
 from mnemos.workspace import worker
+from mnemos.workspace.answers import ExportReply
 from mnemos.workspace.frames import Gone, Line
 from mnemos.workspace.sandbox import serving
-from mnemos.workspace.service import Workspace
-from mnemos.workspace.told import ExportTold
 from mnemos.workspace.worker import SandboxFailure
+from mnemos.workspace.workspace import Workspace
 
 
 class InThread:
@@ -44,7 +44,7 @@ class InThread:
         self._theirs = Line(theirs, takes_files=True)
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
-        self.line.send(begin.told())
+        self.line.send(begin.message())
         self.line.receive()
 
     def _serve(self) -> None:
@@ -237,7 +237,7 @@ def test_an_export_to_a_full_disk_is_told_and_ends_no_worker(prices):
     with Path("/dev/full").open("wb") as full, pytest.raises(SandboxFailure) as failed:
         prices._worker.ask(
             "export",
-            ExportTold,
+            ExportReply,
             seconds=5,
             database="default",
             sql="SELECT * FROM prices",
@@ -245,5 +245,5 @@ def test_an_export_to_a_full_disk_is_told_and_ends_no_worker(prices):
             format="csv",
             file=full.fileno(),
         )
-    assert failed.value.told.code == "disk_full"
+    assert failed.value.reply.code == "disk_full"
     assert prices.query("SELECT count(*) FROM prices").rows == [[250]]

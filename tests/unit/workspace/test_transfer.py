@@ -9,7 +9,7 @@ import os
 import pytest
 
 from mnemos.errors import AlreadyExists, Busy, InvalidInput, NotFound, Refused, SqlError, TimedOut, TooLarge
-from mnemos.workspace.service import Workspace
+from mnemos.workspace.workspace import Workspace
 
 CSV = "item,eur,zip\nWidget,12.5,01234\nGadget,,10115\n"
 

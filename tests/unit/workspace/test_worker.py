@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mnemos.errors import MnemosError, TimedOut, TooLarge, Unavailable
-from mnemos.workspace.service import Workspace
+from mnemos.workspace.workspace import Workspace
 
 
 def worker(workspace: Workspace) -> int:
@@ -74,7 +74,7 @@ def test_a_stopped_worker_is_killed_at_the_deadline(prices):
 
 def test_the_worker_ends_with_a_host_that_is_killed(folder):
     code = (
-        "import sys, os, pathlib; from mnemos.workspace.service import Workspace\n"
+        "import sys, os, pathlib; from mnemos.workspace.workspace import Workspace\n"
         f"w = Workspace(pathlib.Path({str(folder)!r})); w.query('SELECT 1'); print(w._worker.process_id(), "
         "flush=True)\n"
         "sys.stdin.read()"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from mnemos.archive import scratch
 from mnemos.archive.model import Brought, Compared, File
 from mnemos.errors import InvalidInput, MnemosError
-from mnemos.workspace.names import SUFFIX, check_name
+from mnemos.workspace.identifiers import SUFFIX, check_name
 
 if TYPE_CHECKING:
     from mnemos.archive.reading import Source

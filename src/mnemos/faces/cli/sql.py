@@ -163,7 +163,7 @@ class Prompt:
         self._call("sqlite_databases")
 
     def _use(self, name: str) -> None:
-        from mnemos.workspace.names import check_name
+        from mnemos.workspace.identifiers import check_name
 
         self._database = check_name(name)
 

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from mnemos.faces.cli.plain import plain
 from mnemos.operations.workspace import QueryAnswer
-from mnemos.workspace.model import StatementResult
-from mnemos.workspace.table import cell, outcome
+from mnemos.workspace.answers import StatementResult
+from mnemos.workspace.table import describe_outcome, render_cell
 
 
 def draw_answer(answer: QueryAnswer, console: Console) -> None:
@@ -17,7 +17,7 @@ def draw_answer(answer: QueryAnswer, console: Console) -> None:
     for result in answer.statements():
         if result.columns:
             console.print(_drawn(result))
-        console.print(Text(outcome(result), style="dim"))
+        console.print(Text(describe_outcome(result), style="dim"))
     if answer.truncated:
         console.print(Text("There are more rows: add a WHERE or a LIMIT, or export them.", style="yellow"))
     for warning in answer.warnings:
@@ -28,7 +28,9 @@ def _drawn(result: StatementResult) -> Table:
     table = Table(header_style="bold")
     for place, name in enumerate(result.columns):
         numbers = all(isinstance(row[place], int | float) for row in result.rows if row[place] is not None)
-        table.add_column(Text(cell(name)), justify="right" if numbers else "left", overflow="fold")
+        table.add_column(Text(render_cell(name)), justify="right" if numbers else "left", overflow="fold")
     for row in result.rows:
-        table.add_row(*(Text("NULL", style="dim") if value is None else Text(cell(value)) for value in row))
+        table.add_row(
+            *(Text("NULL", style="dim") if value is None else Text(render_cell(value)) for value in row)
+        )
     return table

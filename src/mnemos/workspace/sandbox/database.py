@@ -15,7 +15,7 @@ import msgspec
 
 from mnemos.workspace import limits
 from mnemos.workspace.functions import catalog
-from mnemos.workspace.names import recent_of
+from mnemos.workspace.identifiers import recent_of
 from mnemos.workspace.sandbox.guard import Guard
 from mnemos.workspace.sandbox.history import History
 from mnemos.workspace.sandbox.reading import reader

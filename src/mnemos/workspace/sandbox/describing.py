@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from mnemos.workspace.functions import catalog
-from mnemos.workspace.names import quoted
+from mnemos.workspace.identifiers import quote as quoted
 from mnemos.workspace.sandbox.card.listing import Listing, listed
 from mnemos.workspace.sandbox.card.model import Listed, Sort
 from mnemos.workspace.sandbox.card.views import Weights

@@ -11,8 +11,8 @@ import apsw
 from mnemos.errors import MnemosError
 from mnemos.workspace import limits
 from mnemos.workspace.functions.base import FunctionFailed
+from mnemos.workspace.identifiers import shorten as short
 from mnemos.workspace.limits import MB
-from mnemos.workspace.showing import short
 
 if TYPE_CHECKING:
     from mnemos.workspace.sandbox.database import Clockwork, Database, Place

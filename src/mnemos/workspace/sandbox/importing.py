@@ -12,7 +12,7 @@ import apsw
 from mnemos.workspace import limits
 from mnemos.workspace.formats import Column, Kind, Limits, NotUtf8, Table, open_table
 from mnemos.workspace.formats.model import Row
-from mnemos.workspace.names import quoted
+from mnemos.workspace.identifiers import quote as quoted
 from mnemos.workspace.sandbox import failures, snapshots
 from mnemos.workspace.sandbox.card.listing import folded, listed
 from mnemos.workspace.sandbox.card.model import Sort

@@ -18,7 +18,7 @@ import apsw
 
 from mnemos.workspace import limits
 from mnemos.workspace.frames import Line, TooLong
-from mnemos.workspace.names import file_of
+from mnemos.workspace.identifiers import file_of
 from mnemos.workspace.sandbox import failures, upkeep
 from mnemos.workspace.sandbox.database import Clockwork, Database, Place
 from mnemos.workspace.sandbox.failures import Failure

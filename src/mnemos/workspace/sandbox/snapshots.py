@@ -13,7 +13,7 @@ import apsw
 
 from mnemos.files import is_running, make_private
 from mnemos.workspace import limits
-from mnemos.workspace.names import SUFFIX, snapshots_of
+from mnemos.workspace.identifiers import SUFFIX, snapshots_of
 from mnemos.workspace.sandbox.database import Database
 from mnemos.workspace.sandbox.failures import Failure
 from mnemos.workspace.sandbox.reading import reader

@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 
 from mnemos.workspace.functions import catalog
-from mnemos.workspace.names import SUFFIX
+from mnemos.workspace.identifiers import SUFFIX
 from mnemos.workspace.sandbox import snapshots
 from mnemos.workspace.sandbox.database import Clockwork, Database, Place
 from mnemos.workspace.sandbox.failures import Failure

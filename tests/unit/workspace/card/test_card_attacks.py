@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from mnemos.workspace.names import quoted
+from mnemos.workspace.identifiers import quote
 from mnemos.workspace.sandbox.card.listing import listed
 from mnemos.workspace.sandbox.card.pace import CARD
 from mnemos.workspace.sandbox.card.views import Weights
@@ -268,10 +268,10 @@ def test_a_thousand_indexes_on_one_table_are_counted(made: Opened) -> None:
 def test_a_hostile_name_stays_on_its_line_and_closes_nothing(made: Opened, name: str) -> None:
     other = f"{name}2"
     comment = name.splitlines()[0] if name.split() else ""
-    made.run(f"CREATE TABLE {quoted(name)} ({quoted(name)} TEXT -- {comment}\n)")
-    made.run(f"INSERT INTO {quoted(name)} VALUES (?)", (name,))
-    made.run(f"CREATE INDEX {quoted(f'{name}i')} ON {quoted(name)}({quoted(name)})")
-    made.run(f"CREATE VIEW {quoted(other)} AS SELECT {quoted(name)} FROM {quoted(name)}")
+    made.run(f"CREATE TABLE {quote(name)} ({quote(name)} TEXT -- {comment}\n)")
+    made.run(f"INSERT INTO {quote(name)} VALUES (?)", (name,))
+    made.run(f"CREATE INDEX {quote(f'{name}i')} ON {quote(name)}({quote(name)})")
+    made.run(f"CREATE VIEW {quote(other)} AS SELECT {quote(name)} FROM {quote(name)}")
     for text in (made.text(), made.text(table=name)):
         lines = text.split("\n")
         assert len(lines) == len(text.splitlines())

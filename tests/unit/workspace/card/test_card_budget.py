@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemos.text.tokens import count_tokens, use_tokenizer
-from mnemos.workspace.names import quoted
+from mnemos.workspace.identifiers import quote
 
 from .opened import Opened, opened
 
@@ -52,9 +52,9 @@ def test_nothing_stored_adds_a_line_and_no_budget_is_exceeded(
         try:
             with made.transaction():
                 for name, columns in schema:
-                    made.run(f"CREATE TABLE {quoted(name)} ({', '.join(map(quoted, columns))})")
+                    made.run(f"CREATE TABLE {quote(name)} ({', '.join(map(quote, columns))})")
                     marks = ", ".join("?" for _ in columns)
-                    made.run(f"INSERT INTO {quoted(name)} VALUES ({marks})", cells[: len(columns)])
+                    made.run(f"INSERT INTO {quote(name)} VALUES ({marks})", cells[: len(columns)])
             _check(made, len(schema), most_bytes, tokens, most_tables)
         finally:
             made.database.close()

@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 
-from mnemos.workspace.names import quoted
+from mnemos.workspace.identifiers import quote as quoted
 from mnemos.workspace.sandbox.card.comments import remarks
 from mnemos.workspace.sandbox.card.listing import Listing, folded
 from mnemos.workspace.sandbox.card.model import Column, Index, Listed, Reference, Sort, Structure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mnemos.workspace.names import quoted
+from mnemos.workspace.identifiers import quote as quoted
 from mnemos.workspace.sandbox.hints.known import Schema, bare
 from mnemos.workspace.sandbox.hints.reading import Change, Edit, Text
 from mnemos.workspace.sandbox.lexer import Kind

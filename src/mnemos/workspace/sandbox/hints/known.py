@@ -9,7 +9,7 @@ from itertools import islice
 
 from apsw import keywords
 
-from mnemos.workspace.names import quoted
+from mnemos.workspace.identifiers import quote as quoted
 
 # A hostile database has ten thousand tables with names as long as a page: so much of it is looked at.
 _MOST_TABLES = 2_000

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 
 from apsw import keywords
 
-from mnemos.workspace.names import quoted
+from mnemos.workspace.identifiers import quote as quoted
 from mnemos.workspace.sandbox.hints.known import Schema
 from mnemos.workspace.sandbox.hints.reading import Rewritten, Text, reads
 from mnemos.workspace.sandbox.hints.trial import Complaint, Trial

@@ -14,7 +14,7 @@ from typing import Any
 import apsw
 
 from mnemos.workspace.functions import catalog
-from mnemos.workspace.names import quoted
+from mnemos.workspace.identifiers import quote as quoted
 from mnemos.workspace.sandbox.hints.known import BUILT_IN, Schema, bare
 from mnemos.workspace.sandbox.lexer import Kind, statements, tokens
 

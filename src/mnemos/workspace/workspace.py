@@ -1,0 +1,428 @@
+"""The workspace of a space: SQL databases, reached only through a sandboxed worker."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from mnemos import inputs
+from mnemos.errors import InvalidInput, MnemosError, NotFound, ReadOnly, Refused
+from mnemos.workspace import arguments, exchange, limits
+from mnemos.workspace.answers import (
+    Answer,
+    Card,
+    CardReply,
+    CheckReply,
+    CopyReply,
+    DatabaseInfo,
+    Exported,
+    ExportReply,
+    FailureReply,
+    HintReply,
+    Imported,
+    ImportReply,
+    QueryReply,
+    RestoreReply,
+    SizesReply,
+    Snapshot,
+    StatementResult,
+    TablesReply,
+)
+from mnemos.workspace.exchange import Files
+from mnemos.workspace.folder import Folder
+from mnemos.workspace.identifiers import DEFAULT, escape_hidden, shorten
+from mnemos.workspace.worker import Begin, SandboxFailure, T, Worker
+
+if TYPE_CHECKING:
+    from mnemos.workspace.functions.base import Function
+
+_HINT_SECONDS = 3.0
+_SHOWN = 200
+SchemaChanged = Callable[[str], None]
+"""Called with the name of a database whose tables may have changed."""
+
+
+class Workspace:
+    """SQL databases for an agent. Every statement runs in a sandboxed process.
+
+    Nothing is created or started before the first call that needs it.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        files: Path | None = None,
+        most_bytes: int = limits.DATABASE_BYTES,
+        seconds: float = limits.SECONDS,
+        read_only: bool = False,
+        history: tuple[Path, str] | None = None,
+        schema_changed: SchemaChanged | None = None,
+    ) -> None:
+        self._folder = Folder(folder, most_bytes)
+        self.files = Files(files or folder / "files")
+        self._most_bytes = most_bytes
+        self._seconds = seconds
+        self._read_only = read_only
+        self._history = history
+        self._schema_changed = schema_changed
+        self._starting = threading.Lock()
+        self._made: Worker | None = None
+
+    def query(
+        self,
+        query: str,
+        params: Sequence[Any] | Mapping[str, Any] | None = None,
+        *,
+        rows: Sequence[Any] | None = None,
+        database: str = DEFAULT,
+        max_rows: int = limits.ROWS,
+        offset: int = 0,
+        timeout: float | None = None,
+        read_only: bool = False,
+        max_bytes: int | None = None,
+        max_cell: int | None = None,
+    ) -> Answer:
+        """Run one or more statements in one transaction, all or nothing.
+
+        ``params`` are bound by position or by name. With ``rows``, the one statement runs with each of them.
+        Up to ``max_rows`` rows are returned, after ``offset`` rows of the last statement. With ``max_cell``,
+        long texts are cut and blobs described.
+
+        A failed statement raises SqlError with its number and a hint, a forbidden one Refused, and a slow one
+        TimedOut.
+        """
+        answer = self._ask(
+            "query",
+            QueryReply,
+            timeout,
+            database=self._prepare(database),
+            sql=arguments.check_text("query", query),
+            params=arguments.check_parameters(params),
+            rows=arguments.check_rows(rows),
+            max_rows=inputs.whole("max_rows", max_rows),
+            max_bytes=arguments.clamp("max_bytes", max_bytes, limits.ANSWER.value),
+            max_cell=None if max_cell is None else inputs.whole("max_cell", max_cell),
+            offset=inputs.whole("offset", offset),
+            read_only=read_only or self._read_only,
+        )
+        if answer.schema_changed:
+            self._tables_changed(database)
+        return _to_answer(answer, offset)
+
+    def schema(
+        self,
+        database: str = DEFAULT,
+        *,
+        table: str | None = None,
+        tokens: int | None = None,
+        timeout: float | None = None,
+    ) -> Card:
+        """Return the schema card: tables with columns, counts, ranges and samples, last used first.
+
+        ``table`` asks for one table in detail, and ``tokens`` limits the text. Figures from a sample are
+        marked as such.
+        """
+        if not self._folder.has(database):
+            if table is not None:
+                raise NotFound(f"there is no table {table!r}: the database {database!r} is empty")
+            return Card(f"The database {database} has no tables yet. Create one with CREATE TABLE.", [])
+        answer = self._ask(
+            "card",
+            CardReply,
+            timeout,
+            database=database,
+            table=None if table is None else arguments.check_text("table", table),
+            tokens=None if tokens is None else inputs.whole("tokens", tokens),
+        )
+        return Card(answer.text, answer.tables, answer.more)
+
+    def functions(self) -> Sequence[Function]:
+        """Return the SQL functions that the workspace adds to SQLite's own."""
+        # Their modules: only needed to list them.
+        from mnemos.workspace.functions.catalog import FUNCTIONS
+
+        return FUNCTIONS
+
+    def export(
+        self,
+        query: str,
+        path: str | os.PathLike[str],
+        format: str | None = None,
+        *,
+        params: Sequence[Any] | Mapping[str, Any] | None = None,
+        database: str = DEFAULT,
+        overwrite: bool = False,
+        timeout: float | None = None,
+    ) -> Exported:
+        """Write the rows of one SELECT to a file in the folder for files, all or nothing.
+
+        ``format`` is csv, tsv, json, jsonl or markdown; by default it follows from the file name.
+        """
+        target = self.files.resolve(path)
+        chosen = exchange.export_format(target.name, format)
+        seconds = arguments.check_timeout(timeout, limits.FILE_SECONDS)
+        self.files.prepare(target)
+        with exchange.replace_file(target, overwrite=overwrite) as file:
+            answer = self._ask(
+                "export",
+                ExportReply,
+                seconds,
+                database=self._prepare(database),
+                sql=arguments.check_text("query", query),
+                params=arguments.check_parameters(params),
+                format=chosen,
+                file=file,
+            )
+        return Exported(target, answer.rows, answer.bytes)
+
+    def import_file(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        table: str = "",
+        *,
+        text: str | None = None,
+        format: str | None = None,
+        mode: str = "create",
+        key: str | Sequence[str] | None = None,
+        header: bool | None = None,
+        database: str = DEFAULT,
+        timeout: float | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Imported:
+        """Import the rows of a file, or of ``text``, into a table, all or nothing.
+
+        Mode ``create`` makes the table, ``append`` adds to it, ``replace`` makes it again, and ``upsert``
+        updates the rows whose ``key`` exists. Types are those that fit all rows. Bad lines are left out and
+        reported.
+        """
+        if (path is None) == (text is None):
+            raise InvalidInput("pass either a path or a text")
+        source = None if path is None else self.files.find(path)
+        with (
+            exchange.open_text(arguments.check_text("text", text))
+            if source is None
+            else exchange.open_file(source) as file
+        ):
+            answer = self._ask(
+                "import",
+                ImportReply,
+                arguments.check_timeout(timeout, limits.FILE_SECONDS),
+                database=self._prepare(database),
+                table=arguments.check_table(table),
+                mode=arguments.check_choice("mode", mode, exchange.MODES),
+                key=arguments.check_key(key, mode),
+                format=None
+                if format is None
+                else arguments.check_choice("format", format, exchange.IMPORT_FORMATS),
+                header=header,
+                name="text" if source is None else source.name,
+                file=file,
+                progress=progress,
+            )
+        if answer.schema_changed:
+            self._tables_changed(database)
+        return Imported(
+            table=table,
+            created=answer.created,
+            rows=answer.rows,
+            bad=answer.bad,
+            bad_count=answer.bad_count,
+            columns=answer.columns,
+            notes=answer.notes,
+        )
+
+    def databases(self) -> list[DatabaseInfo]:
+        """Return every database of the space, the last used first."""
+        return self._folder.databases()
+
+    def has(self, database: str = DEFAULT) -> bool:
+        return self._folder.has(database)
+
+    def rename(self, database: str, to: str) -> None:
+        """Rename a database with its snapshots. No other program may have it open."""
+        self._check_writable()
+        self._folder.find(database)
+        self._folder.check_free(to)
+        # Closing the last connection writes the journal into the file.
+        self.close()
+        self._folder.rename(database, to)
+        self._tables_changed(database)
+        self._tables_changed(to)
+
+    def copy(self, database: str, to: str) -> None:
+        """Copy a database as it is now, while it may be in use."""
+        self._check_writable()
+        self._folder.find(database)
+        self._folder.check_free(to)
+        self._ask("copy", CopyReply, None, database=database, to=to)
+        self._tables_changed(to)
+
+    def delete(self, database: str, *, confirm: str) -> None:
+        """Permanently delete a database and its snapshots. ``confirm`` must be its name."""
+        self._check_writable()
+        self._folder.find(database)
+        if confirm != database:
+            raise Refused(f"confirm is {confirm!r}; to delete the database, pass its name {database!r}")
+        self.close()
+        self._folder.delete(database)
+        self._tables_changed(database)
+
+    def compact(self, database: str = DEFAULT, *, timeout: float | None = None) -> tuple[int, int]:
+        """Give unused space back and return the bytes before and after."""
+        self._check_writable()
+        self._folder.find(database)
+        answer = self._ask("compact", SizesReply, timeout, database=database)
+        return answer.before, answer.after
+
+    def snapshots(self, database: str = DEFAULT) -> list[Snapshot]:
+        """Return the snapshots, newest first. One is kept before a table is dropped, altered or emptied."""
+        return self._folder.snapshots(database)
+
+    def restore(
+        self, database: str = DEFAULT, snapshot: str | None = None, *, timeout: float | None = None
+    ) -> str:
+        """Restore a snapshot, by default the newest. The former contents become a snapshot, too."""
+        self._check_writable()
+        answer = self._ask(
+            "restore", RestoreReply, timeout, database=self._prepare(database), snapshot=snapshot
+        )
+        self._tables_changed(database)
+        return answer.restored
+
+    def check(self, database: str) -> list[str]:
+        """Return the problems SQLite finds in a database; empty if it is sound."""
+        self._folder.find(database)
+        return self._ask("check", CheckReply, None, database=database).problems
+
+    def save(self, database: str, path: Path, *, snapshot: str | None = None) -> None:
+        """Copy a database or one of its snapshots to a new file, while it may be in use."""
+        self._folder.find(database)
+        self._ask(
+            "save",
+            CopyReply,
+            limits.FILE_SECONDS,
+            database=database,
+            to=str(path.resolve()),
+            snapshot=snapshot,
+        )
+
+    def examine(self, path: Path) -> list[str]:
+        """Return the problems of a file that is to become a database. The sandbox only reads it."""
+        size = path.stat().st_size
+        if size > self._most_bytes:
+            return [f"it has {size:,} bytes; a database may have {self._most_bytes:,}"]
+        self._folder.make()
+        reply = self._ask(
+            "examine", CheckReply, limits.FILE_SECONDS, database=DEFAULT, path=str(path.resolve())
+        )
+        return reply.problems
+
+    def adopt(self, path: Path, database: str, snapshots: Mapping[str, Path]) -> None:
+        """Copy a file that ``examine`` found sound into the workspace, under a free name.
+
+        ``snapshots`` are files by name. A crash leaves the database with all of them, or no database.
+        """
+        self._check_writable()
+        self._folder.adopt(path, database, snapshots)
+        self._tables_changed(database)
+
+    def tables(self, database: str = DEFAULT) -> list[dict[str, Any]]:
+        """Return tables and views with their columns and comments, newest first."""
+        if not self._folder.has(database):
+            return []
+        reply = self._ask("describe", TablesReply, None, database=database)
+        return [msgspec.structs.asdict(table) for table in reply.tables]
+
+    def close(self) -> None:
+        """End the worker. A later call starts another."""
+        if self._made is not None:
+            self._made.close()
+
+    @property
+    def _worker(self) -> Worker:
+        with self._starting:
+            if self._made is None:
+                self._made = Worker(
+                    Begin(
+                        self._folder.path.resolve(),
+                        self._most_bytes,
+                        read_only=self._read_only,
+                        history=self._history,
+                    )
+                )
+            return self._made
+
+    def _ask(self, do: str, shape: type[T], timeout: float | None, *, database: str, **further: Any) -> T:
+        seconds = arguments.check_timeout(timeout, self._seconds)
+        try:
+            return self._worker.ask(do, shape, seconds=seconds, database=database, **further)
+        except SandboxFailure as exc:
+            raise exc.to_error(self._locate(exc.reply, database)) from None
+
+    def _locate(self, failure: FailureReply, database: str) -> str:
+        """Return what to add to an error: which statement failed, and a hint."""
+        if failure.statement is None:
+            return ""
+        where = f"\nIn statement {failure.statement}: {shorten(failure.sql, _SHOWN)}"
+        if not failure.said:
+            return where
+        try:
+            answer = self._worker.ask(
+                "hint",
+                HintReply,
+                seconds=_HINT_SECONDS,
+                database=database,
+                sql=failure.sql,
+                said=failure.said,
+                offset=failure.offset,
+            )
+        except (SandboxFailure, MnemosError):
+            # A hint that is late or fails must not hide the error.
+            return where
+        hint = "\n".join(map(escape_hidden, (answer.hint or "").split("\n")))
+        return f"{where}\nHint: {hint}" if hint else where
+
+    def _prepare(self, database: str) -> str:
+        """Return the name of a usable database, whose folder exists."""
+        if not self._folder.has(database):
+            if self._read_only:
+                raise NotFound(f"there is no database {database!r}")
+            self._folder.check_free(database)
+            self._folder.make()
+        return database
+
+    def _check_writable(self) -> None:
+        if self._read_only:
+            raise ReadOnly("the workspace is read-only; nothing was changed")
+
+    def _tables_changed(self, database: str) -> None:
+        if self._schema_changed is not None:
+            self._schema_changed(database)
+
+
+def _to_answer(reply: QueryReply, offset: int) -> Answer:
+    return Answer(
+        results=[
+            StatementResult(
+                statement=one.statement,
+                columns=one.columns,
+                rows=list(one.rows),
+                changes=one.changes,
+                truncated=one.more,
+            )
+            for one in reply.results
+        ],
+        changes=reply.changes,
+        elapsed_ms=reply.elapsed_ms,
+        size_bytes=reply.size_bytes,
+        offset=offset,
+        warnings=reply.warnings,
+        wrote=reply.wrote,
+        schema_changed=reply.schema_changed,
+    )
