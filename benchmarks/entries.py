@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from mnemos.backends.entries import Entries
-from mnemos.backends.local import LocalBackend
+from mnemos.entries.service import Entries
+from mnemos.memory.local_backend import LocalBackend
 from mnemos.storage.base import Writes
 
 _SYLLABLES = [a + b for a in "bcdfghklmnprstvw" for b in ("a", "e", "i", "o", "u", "an", "er")]

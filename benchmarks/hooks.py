@@ -23,8 +23,8 @@ from benchmarks.corpus import Corpus
 from benchmarks.measure import percentile, summary
 from benchmarks.peers import ROOT, clean_environment, working_folder
 from benchmarks.report import Options, Result, Table
-from mnemos.home import Home
 from mnemos.integrations.claude_code import recalling
+from mnemos.memory.home import Home
 from mnemos.settings import Settings
 
 DATA = ROOT / "tests" / "data" / "hooks"

@@ -126,7 +126,7 @@ def _tables(figures: dict[str, Any]) -> list[Table]:
 
 def _import(way: str, files: str, home: str) -> dict[str, Any]:
     import mnemos
-    from mnemos.imports.claude_code import READER
+    from mnemos.transfer.readers.claude_code import READER
 
     timer = time.thread_time if way == "store" else time.process_time
     began, clock = timer(), time.perf_counter()

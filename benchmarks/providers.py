@@ -19,7 +19,7 @@ from benchmarks.corpus import FUNCTION_WORDS, Corpus, words_of
 from benchmarks.measure import median, percentile
 from benchmarks.peers import working_folder
 from benchmarks.report import Options, Result, Table
-from mnemos.providers import MemoryManager
+from mnemos.integrations.providers import MemoryManager
 from mnemos.text.tokens import count_tokens
 
 TURNS = 300

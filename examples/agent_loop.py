@@ -13,7 +13,7 @@ import re
 import tempfile
 from dataclasses import dataclass, field
 
-from mnemos.providers import MemoryManager
+from mnemos.integrations.providers import MemoryManager
 from mnemos.text.tokens import count_tokens
 
 COMPRESSED_AFTER = 30

@@ -20,6 +20,9 @@ from hypothesis import HealthCheck, settings
 from mnemos import testing
 from mnemos.testing import FixedClock
 
+# The storage contract is imported by test modules, and its assertions should explain themselves.
+pytest.register_assert_rewrite("contract.storage")
+
 # Tests start hundreds of processes: without bytecode, each of them would compile all of the package again.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -174,7 +177,7 @@ def _function(item: pytest.Item) -> Any:
 def pytest_collection() -> Generator[None, object, object]:
     """Leave what was collected out of the search for garbage: half a million objects that stay to the end."""
     # Imported by a loader of pytest, at which coverage does not look below.
-    _ = testing.StorageContract, testing.ProviderContract
+    _ = testing.ProviderContract
     gc.disable()
     try:
         with _onlooker.waiting():

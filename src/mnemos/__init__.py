@@ -15,16 +15,35 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from mnemos.errors import MnemosError
     from mnemos.memory import Memory, SessionDB, open
+    from mnemos.memory.local_backend import LocalBackend
+    from mnemos.memory.process_backend import evaluate_backends, get_memory_backend, reset_backend
+    from mnemos.memory.session_templates import SessionTemplates
     from mnemos.settings import Settings
 
 _HOMES = {
+    "LocalBackend": "mnemos.memory.local_backend",
     "Memory": "mnemos.memory",
     "MnemosError": "mnemos.errors",
     "SessionDB": "mnemos.memory",
+    "SessionTemplates": "mnemos.memory.session_templates",
     "Settings": "mnemos.settings",
+    "evaluate_backends": "mnemos.memory.process_backend",
+    "get_memory_backend": "mnemos.memory.process_backend",
     "open": "mnemos.memory",
+    "reset_backend": "mnemos.memory.process_backend",
 }
 
-__all__ = ["Memory", "MnemosError", "SessionDB", "Settings", "open"]
+__all__ = [
+    "LocalBackend",
+    "Memory",
+    "MnemosError",
+    "SessionDB",
+    "SessionTemplates",
+    "Settings",
+    "evaluate_backends",
+    "get_memory_backend",
+    "open",
+    "reset_backend",
+]
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)

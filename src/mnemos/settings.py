@@ -9,6 +9,7 @@ from __future__ import annotations
 import getpass
 import os
 import re
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -430,3 +431,18 @@ _READ = {
     "hook_prompt_tokens": _tokens,
     "backend": _backend,
 }
+
+
+def hermes_home(given: str | os.PathLike[str] | None = None, env: Mapping[str, str] | None = None) -> Path:
+    """The home of Hermes: the one that is given, ``$HERMES_HOME``, or where it is by default."""
+    env = os.environ if env is None else env
+    if given or env.get("HERMES_HOME", "").strip():
+        named = Path(given or env["HERMES_HOME"].strip())
+    elif sys.platform == "win32":
+        named = Path(env.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "hermes"
+    else:
+        named = Path("~/.hermes")
+    try:
+        return named.expanduser().absolute()
+    except RuntimeError as exc:
+        raise InvalidInput(f"{str(named)!r} names no folder: {exc}; write it out") from exc

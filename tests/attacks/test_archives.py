@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import mnemos
-from mnemos.archive import packing, reading
 from mnemos.errors import MnemosError
+from mnemos.transfer.archive import packing, reading
 
 Lines = list[dict[str, Any]]
 MESSAGE: dict[str, Any] = {"message": {"role": "user", "content": "hello", "timestamp": 1.0}}
@@ -292,7 +292,7 @@ def test_names_without_number_are_refused(memory: mnemos.Memory, tmp_path: Path)
 def test_a_line_without_end_is_not_held_in_memory(
     memory: mnemos.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mnemos.archive.lines.LONGEST", 1000)
+    monkeypatch.setattr("mnemos.transfer.archive.lines.LONGEST", 1000)
     data = jsonl(SESSION, {"message": {"role": "user", "content": "x" * 2000, "timestamp": 1.0}})
     assert refusal(memory, archive(tmp_path / "a.tar", {"sessions.jsonl": data})) == "invalid_input"
 

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from contract.storage import Opener, StorageContract
 from mnemos.sessions.model import document_of
 from mnemos.storage.base import Storage
 from mnemos.storage.passages import PART_CHARACTERS
 from mnemos.storage.sqlite.engine import SqliteStorage
-from mnemos.testing import StorageContract
-from mnemos.testing.storage import Opener
 
 
 class TestSqliteFile(StorageContract):

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from contract.storage import Opener, StorageContract
 from mnemos.sessions.model import document_of
 from mnemos.storage.base import Storage
 from mnemos.storage.passages import PART_CHARACTERS
 from mnemos.storage.sqlite.engine import SqliteStorage
-from mnemos.testing import StorageContract
-from mnemos.testing.storage import Opener
 
 
 # The lines are those of the same contract on a file, which is measured.

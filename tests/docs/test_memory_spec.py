@@ -8,8 +8,8 @@ import pytest
 
 from mnemos.facts.abbreviations import ABBREVIATIONS, SIGNS
 from mnemos.facts.block import LEGEND, Budget
-from mnemos.facts.notation import MAX_LINES, MAX_TARGET, MEANING, parse
 from mnemos.facts.scopes import MAX_LABEL
+from mnemos.language.notation import MAX_LINES, MAX_TARGET, MEANING, parse
 from mnemos.operations import registry
 from mnemos.operations.index import Entry
 

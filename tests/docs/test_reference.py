@@ -18,7 +18,6 @@ from mnemos.errors import MnemosError
 from mnemos.faces.cli.app import exit_code
 from mnemos.facts.model import Conflict, Fact, Scope, Status, Stored, Ticked, Written
 from mnemos.facts.service import Facts
-from mnemos.imports.service import Imports
 from mnemos.memory import Memory, SessionDB
 from mnemos.notebook.model import Use
 from mnemos.notebook.service import Notebook
@@ -31,6 +30,7 @@ from mnemos.settings import Model, Settings
 from mnemos.storage.base import MessageRow, SessionRow
 from mnemos.storage.sqlite.search import CANDIDATES
 from mnemos.templates.service import Templates
+from mnemos.transfer.service import Imports
 from mnemos.workspace.workspace import Workspace
 
 from .pages import DOCS, REFERENCE, text_of

@@ -17,7 +17,7 @@ from mnemos.faces.cli import drawing, output
 from mnemos.faces.cli.drawing import draw, marked
 from mnemos.memory import Memory
 from mnemos.operations import registry
-from mnemos.operations.base import Done, Result, no_progress
+from mnemos.operations.base import Done, Result
 from mnemos.operations.changes import Log
 from mnemos.operations.evaluating import Evaluated
 from mnemos.operations.factlists import FactList, ScopeList
@@ -27,6 +27,7 @@ from mnemos.operations.recalling import Recalled
 from mnemos.operations.sessions import SessionList, SessionShown
 from mnemos.operations.upkeep import Examined, Stats
 from mnemos.operations.workspace import QueryAnswer
+from mnemos.progress import no_progress
 from mnemos.testing import FixedClock
 
 from .calls import BESIDE_THE_HOME, CALLS, arguments

@@ -14,7 +14,7 @@ import pytest
 
 from mnemos.memory import Memory
 from mnemos.operations import registry
-from mnemos.operations.base import no_progress
+from mnemos.progress import no_progress
 
 from .calls import BESIDE_THE_HOME, CALLS, arguments, command_line
 from .conftest import Mnemos

@@ -14,7 +14,7 @@ from .terminal import PROGRAM, Seen
 
 PLUG_IN = """
 import os
-from mnemos.providers import MemoryProvider
+from mnemos.integrations.providers import MemoryProvider
 
 class Shelf(MemoryProvider):
     name = "shelf"

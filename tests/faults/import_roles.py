@@ -8,7 +8,8 @@ from disk import Disk
 from roles import report
 
 import mnemos
-from mnemos.imports import claude_code, writing
+from mnemos.transfer import writing
+from mnemos.transfer.readers import claude_code
 
 
 def import_transcripts(home: str, folder: str, at: int) -> None:

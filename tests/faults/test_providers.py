@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from mnemos import Memory
-from mnemos.providers import MemoryManager
+from mnemos.integrations.providers import MemoryManager
 from mnemos.text.tokens import count_tokens
 
 LONG = 30.0
@@ -241,7 +241,7 @@ def test_a_program_with_a_provider_that_hangs_ends(tmp_path: Path) -> None:
     code = """
 import sys, threading
 sys.path.insert(0, sys.argv[1])
-from mnemos.providers import MemoryManager, MemoryProvider
+from mnemos.integrations.providers import MemoryManager, MemoryProvider
 
 class Hanging(MemoryProvider):
     name = "hanging"

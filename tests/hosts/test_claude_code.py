@@ -12,7 +12,7 @@ from loopback_anthropic import LoopbackAnthropic, call, last_content, text
 from programs import Program
 
 from mnemos import Memory
-from mnemos.imports.claude_code import READER
+from mnemos.transfer.readers.claude_code import READER
 
 DECISION = "Decision: the order mails go through Redis streams, because Redis is deployed already."
 RECALL = "mcp__mnemos__recall"

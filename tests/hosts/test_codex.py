@@ -13,7 +13,7 @@ import pytest
 from programs import Program
 
 from mnemos import Memory
-from mnemos.imports.codex import READER
+from mnemos.transfer.readers.codex import READER
 
 DECISION = "Decision: the order mails go through Redis streams."
 QUESTION = "Which queue should send the order mails?"

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import mnemos
-import mnemos.backends
+import mnemos.entries
 import mnemos.errors
-import mnemos.providers
+import mnemos.integrations.providers
 import mnemos.templates
 import mnemos.testing
 from mnemos import SessionDB
@@ -25,19 +25,22 @@ HEAVY = ("apsw", "numpy", "click", "msgspec", "rich", "sqlite3", "Stemmer", "pyt
 
 
 def test_the_public_names_are_these() -> None:
-    assert mnemos.__all__ == ["Memory", "MnemosError", "SessionDB", "Settings", "open"]
+    assert mnemos.__all__ == [
+        *("LocalBackend", "Memory", "MnemosError", "SessionDB", "SessionTemplates", "Settings"),
+        *("evaluate_backends", "get_memory_backend", "open", "reset_backend"),
+    ]
     for name in mnemos.__all__:
         assert getattr(mnemos, name) is not None
         assert name in dir(mnemos)
 
 
 def test_the_testing_names_are_these() -> None:
-    assert mnemos.testing.__all__ == ["FixedClock", "ProviderContract", "StorageContract"]
+    assert mnemos.testing.__all__ == ["FixedClock", "ProviderContract"]
     for name in mnemos.testing.__all__:
         assert getattr(mnemos.testing, name).__name__ == name
 
 
-@pytest.mark.parametrize("package", [mnemos.backends, mnemos.providers, mnemos.templates])
+@pytest.mark.parametrize("package", [mnemos.entries, mnemos.integrations.providers, mnemos.templates])
 def test_what_a_package_imports_when_it_is_asked_for_is_all_it_shows(package: Any) -> None:
     for name in package.__all__:
         # As at the first time; afterwards the package has it.

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from mnemos.bench.labelled import EVERYTHING, Counts, add, examples, in_repository, percent
 from mnemos.bench.report import Grid
-from mnemos.facts.closing import closing
+from mnemos.language.closing import closing
 
 LABELLED: Final = in_repository("closing")
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from mnemos.bench import labelled
 from mnemos.bench.labelled import EVERYTHING, add, examples, in_repository, percent, share
 from mnemos.bench.report import Grid
-from mnemos.facts.extraction import Extract, extracted
+from mnemos.language.extraction import Extract, extracted
 
 LABELLED: Final = in_repository("extraction")
 ROLES: Final = ("user", "assistant")

@@ -14,7 +14,7 @@ from typing import Final
 from unicodedata import category
 
 from mnemos.facts.abbreviations import ABBREVIATIONS, SIGNS
-from mnemos.facts.notation import MEANING, Mark, written
+from mnemos.language.notation import MEANING, Mark, written
 from mnemos.storage.facts import FactRow
 from mnemos.text.tokens import count_tokens
 

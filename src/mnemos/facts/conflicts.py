@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemos.facts.notation import Mark
+from mnemos.language.notation import Mark
 from mnemos.storage.facts import FactRow
 
 # How many others a statement is compared with, the newest first.

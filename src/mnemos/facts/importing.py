@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from mnemos.errors import InvalidInput
 from mnemos.facts.model import KIND, ref_of
-from mnemos.facts.notation import Mark, checked_target, key_of, visible
 from mnemos.facts.scopes import MAX_LABEL, checked_label
 from mnemos.facts.writing import ANSWERS, put_passage
+from mnemos.language.notation import Mark, checked_target, key_of, visible
 from mnemos.storage.base import Storage, Writes
 from mnemos.storage.facts import FactRow, NewFact, ScopeRow
 from mnemos.storage.foreign import HermesFact

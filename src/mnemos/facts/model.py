@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from mnemos.errors import NotFound
 from mnemos.facts.block import Gauge
-from mnemos.facts.notation import written
+from mnemos.language.notation import written
 from mnemos.storage.facts import FactRow, ScopeCounts
 
 KIND = "fact"

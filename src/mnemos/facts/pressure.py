@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mnemos.facts.block import MERGE, Lines, cost, fitted, tokens_of
-from mnemos.facts.notation import Mark, is_critical
+from mnemos.language.notation import Mark, is_critical
 from mnemos.storage.facts import FactRow, Hot
 
 # Shares of the budget, in percent: what is done from there on.

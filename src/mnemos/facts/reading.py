@@ -10,9 +10,9 @@ from mnemos.facts import pressure, scopes
 from mnemos.facts.block import Budget, compose
 from mnemos.facts.conflicts import same
 from mnemos.facts.model import Conflict, Fact, Scope, Status, fact_of, number_of
-from mnemos.facts.notation import checked_target, key_of, mark_of
 from mnemos.facts.references import References
 from mnemos.inputs import name, names, optional_moment, optional_name, whole
+from mnemos.language.notation import checked_target, key_of, mark_of
 from mnemos.settings import Settings
 from mnemos.storage.base import Reads, Storage
 from mnemos.storage.facts import FactRow, Hot, ScopeRow, Wanted

@@ -8,8 +8,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput
-from mnemos.facts.notation import check_visible, key_of
 from mnemos.inputs import name
+from mnemos.language.notation import check_visible, key_of
 from mnemos.storage.facts import Attendance
 from mnemos.text.stopwords import STOP_WORDS
 from mnemos.text.words import is_unspaced

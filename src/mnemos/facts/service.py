@@ -11,12 +11,12 @@ from mnemos.facts import importing, pressure, scopes, undo
 from mnemos.facts.block import Lines
 from mnemos.facts.importing import Report
 from mnemos.facts.model import KIND, Fact, Ticked, Written, fact_of, number_of, ref_of
-from mnemos.facts.notation import MAX_LINES, Statement, key_of, looks_like, parse
 from mnemos.facts.reading import Reading, conflict_of, hot_set, known_scope
-from mnemos.facts.sentences import statements
 from mnemos.facts.turns import Turn
 from mnemos.facts.writing import Source, Write, put_passage
 from mnemos.inputs import optional_moment, whole
+from mnemos.language.notation import MAX_LINES, Statement, key_of, looks_like, parse
+from mnemos.language.statements import statements
 from mnemos.storage.base import Reads, Writes
 from mnemos.storage.facts import Attendance, FactRow, Hot
 from mnemos.storage.foreign import HermesFact

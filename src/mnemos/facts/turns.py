@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from mnemos.facts import scopes
-from mnemos.facts.closing import closing
 from mnemos.facts.writing import warm
+from mnemos.language.closing import closing
 from mnemos.storage.base import Writes
 from mnemos.storage.facts import Attendance, ScopeRow
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from mnemos.errors import Refused
 from mnemos.facts.model import KIND, Outcome, Stored, number_of, ref_of
-from mnemos.facts.notation import Mark
 from mnemos.facts.writing import ANSWERS, put_passage, set_against, warm
+from mnemos.language.notation import Mark
 from mnemos.storage.base import AuditRow, Storage, Writes
 from mnemos.storage.facts import FactRow, NewFact
 

@@ -9,9 +9,9 @@ from mnemos.errors import NotFound
 from mnemos.facts import conflicts, scopes
 from mnemos.facts.abbreviations import counterparts
 from mnemos.facts.model import KIND, Outcome, Stored, ref_of
-from mnemos.facts.notation import MEANING, Mark, Statement, key_of, written
-from mnemos.facts.sentences import is_update, other_targets
 from mnemos.facts.shapes import asked_by
+from mnemos.language.notation import MEANING, Mark, Statement, key_of, written
+from mnemos.language.statements import is_update, other_targets
 from mnemos.storage.base import Writes
 from mnemos.storage.facts import Attendance, FactRow, NewFact, ScopeRow
 

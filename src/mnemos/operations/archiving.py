@@ -7,18 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from mnemos.operations.base import (
-    Operation,
-    Progress,
-    Question,
-    Result,
-    Traits,
-    check_answer,
-    whether_to_go_on,
-)
+from mnemos.operations.base import Operation, Question, Result, Traits, check_answer, whether_to_go_on
 from mnemos.operations.border import file_named
 from mnemos.operations.upkeep import size
 from mnemos.operations.wording import counted
+from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory

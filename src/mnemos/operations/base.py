@@ -6,19 +6,17 @@ does it, and the result is a struct that can say itself as text. Faces translate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
 from mnemos.errors import Refused
+from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
-
-Progress = Callable[[float], None]
-"""Called with the share of the work that is done, 0 to 1."""
 
 _GO_ON = "go_on"
 
@@ -140,10 +138,6 @@ class Done(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         return self.done
-
-
-def no_progress(_: float) -> None:
-    """For callers who do not watch."""
 
 
 def builtins(result: Result) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from mnemos.errors import InvalidInput
 from mnemos.integrations.clients import connection, places
 from mnemos.integrations.clients.catalogue import CLIENTS
 from mnemos.integrations.clients.connection import Asked, Plan
-from mnemos.operations.base import Operation, Progress, Question, Result, check_answer, whether_to_go_on
+from mnemos.operations.base import Operation, Question, Result, check_answer, whether_to_go_on
+from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory

@@ -17,9 +17,11 @@ from mnemos.integrations.clients.catalogue import CLIENTS
 from mnemos.integrations.clients.connection import Asked
 from mnemos.integrations.clients.records import Records
 from mnemos.integrations.hermes import place, plugin
-from mnemos.operations.base import Operation, Progress, Question, Result, Traits
+from mnemos.operations.base import Operation, Question, Result, Traits
 from mnemos.operations.clients import ClientConnected as ClientConnected
 from mnemos.operations.clients import OneClient, asked_for, described, path_of, surroundings
+from mnemos.progress import Progress
+from mnemos.settings import hermes_home
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,7 +79,7 @@ class ConnectHermes(Operation, frozen=True, kw_only=True):
     def _hermes(self) -> Path:
         if self.hermes_home is not None and (not self.hermes_home.strip() or "\0" in self.hermes_home):
             raise InvalidInput(f"hermes_home is {self.hermes_home!r}; use the name of a folder")
-        hermes = place.hermes_home(self.hermes_home)
+        hermes = hermes_home(self.hermes_home)
         if not hermes.is_dir():
             raise NotFound(
                 f"there is no Hermes in {hermes}; run it once, or name its home with --hermes-home"
@@ -261,7 +263,7 @@ def _operation(client: str) -> Operation:
 def _state(memory: Memory, client: str) -> dict[str, Any]:
     """Whether a client is there and connected; settings that cannot be read are told, and stop nobody."""
     if client == _HERMES:
-        hermes = place.hermes_home(None)
+        hermes = hermes_home(None)
         found, connected = hermes.is_dir(), plugin.is_there(hermes)
         return _told(client, "Hermes Agent", found=found, connected=connected)
     name, here = CLIENTS[client].name, surroundings()
@@ -286,7 +288,7 @@ def _open_choices(memory: Memory) -> list[str]:
 def _offer(memory: Memory, client: str) -> Question:
     if client == _HERMES:
         settings = memory.settings
-        steps = plugin.connecting(place.hermes_home(None), place.Place(settings.home, settings.space))
+        steps = plugin.connecting(hermes_home(None), place.Place(settings.home, settings.space))
         name, would = "Hermes Agent", "\n".join(f"  {step.says}" for step in steps)
     else:
         name = CLIENTS[client].name

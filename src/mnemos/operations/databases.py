@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from msgspec import Meta
 
 from mnemos.errors import NotFound
-from mnemos.operations.base import Done, Operation, Progress, Result, Traits
+from mnemos.operations.base import Done, Operation, Result, Traits
 from mnemos.operations.moments import shown
 from mnemos.operations.upkeep import size
 from mnemos.operations.wording import counted
+from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory

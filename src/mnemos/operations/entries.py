@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from mnemos.backends.contract import WORDS, MemoryBackend, MemoryEntry
-from mnemos.backends.null import NullBackend
+from mnemos.entries.contract import WORDS, MemoryBackend, MemoryEntry
+from mnemos.entries.null import NullBackend
 from mnemos.errors import InvalidInput, MnemosError, NotFound
-from mnemos.operations.base import Done, Operation, Progress, Result, Traits
+from mnemos.operations.base import Done, Operation, Result, Traits
 from mnemos.operations.moments import shown
 from mnemos.operations.wording import cut
+from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -323,7 +324,7 @@ class ShowBackend(Operation, frozen=True, kw_only=True):
     traits: ClassVar[Traits] = Traits(title="Show the backend", read_only=True, begins=True)
 
     def run(self, memory: Memory, progress: Progress) -> BackendShown:  # noqa: ARG002
-        from mnemos.backends.choosing import choose
+        from mnemos.entries.choosing import choose
 
         backend = memory.backend
         return BackendShown(

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from msgspec import Meta
 
 from mnemos.errors import InvalidInput
-from mnemos.operations.base import Operation, Progress, Result, Traits
+from mnemos.operations.base import Operation, Result, Traits
 from mnemos.operations.border import file_named
+from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -90,7 +91,7 @@ def _writable(name: str) -> Path:
 
 def _write(path: Path, report: dict[str, Any]) -> None:
     # Only for those who want a page.
-    from mnemos.backends.evaluation.page import page
+    from mnemos.entries.evaluation.page import page
 
     try:
         path.write_text(page(report), encoding="utf-8")

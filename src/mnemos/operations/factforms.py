@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from mnemos.facts.block import escaped
-from mnemos.facts.notation import written
+from mnemos.language.notation import written
 from mnemos.operations.factwords import day
 
 _MARKUP = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|#"})

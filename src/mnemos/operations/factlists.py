@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
-from mnemos.operations.base import Operation, Progress, Result, Traits
+from mnemos.operations.base import Operation, Result, Traits
 from mnemos.operations.facts import Scope, SessionId
 from mnemos.operations.factwords import conflict_dict, day, described, fact_dict, iso, shown_label
 from mnemos.operations.moments import When, seconds
 from mnemos.operations.wording import counted
+from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from msgspec import Meta
 
 from mnemos.errors import InvalidInput, MnemosError
-from mnemos.operations.base import Operation, Progress, Result, Traits
+from mnemos.operations.base import Operation, Result, Traits
 from mnemos.operations.border import MOST
 from mnemos.operations.factwords import conflict_dict, day, described, fact_dict, iso, shown_label
 from mnemos.operations.moments import When, seconds
 from mnemos.operations.wording import counted, traces
+from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.facts.model import Written
@@ -243,7 +244,7 @@ class Reflection(Result, frozen=True, kw_only=True):
     facts: list[dict[str, Any]]
 
     def as_text(self) -> str:
-        from mnemos.facts.notation import MEANING
+        from mnemos.language.notation import MEANING
 
         lines: list[str] = []
         for mark, meaning in MEANING.items():

@@ -48,7 +48,7 @@ def _short(fact: Fact) -> dict[str, Any]:
 def described(fact: dict[str, Any], *, dated: bool = True) -> str:
     """A fact on one line: as it is written, with its id, scope, tier and day."""
     from mnemos.facts.block import escaped
-    from mnemos.facts.notation import written
+    from mnemos.language.notation import written
 
     text = written(fact["type"], escaped(fact["target"]), escaped(fact["content"]))
     kept = fact["tier"] if fact["state"] == "live" else fact["state"]

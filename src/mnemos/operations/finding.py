@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 from msgspec import Meta, field
 
 from mnemos.errors import NotFound
-from mnemos.operations.base import Operation, Progress, Result, Traits
+from mnemos.operations.base import Operation, Result, Traits
 from mnemos.operations.border import MOST
 from mnemos.operations.moments import When, seconds, shown
 from mnemos.operations.wording import counted
+from mnemos.progress import Progress
 from mnemos.sessions.search import cut
 
 if TYPE_CHECKING:

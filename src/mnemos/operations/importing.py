@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 import msgspec
 from msgspec import Meta
 
-from mnemos.imports import readers
-from mnemos.operations.base import Operation, Progress, Question, Result, Traits
+from mnemos.operations.base import Operation, Question, Result, Traits
 from mnemos.operations.border import file_named
 from mnemos.operations.moments import When, seconds
 from mnemos.operations.wording import counted
+from mnemos.progress import Progress
+from mnemos.transfer import catalogue
 
 if TYPE_CHECKING:
-    from mnemos.imports.model import Report
-    from mnemos.imports.service import Imports
     from mnemos.memory import Memory
+    from mnemos.transfer.model import Report
+    from mnemos.transfer.service import Imports
 
 _SHOWN = 10
 
@@ -66,11 +67,11 @@ class _Import(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory, progress: Progress) -> Brought:
         named = None if self.path is None else file_named(self.path)
-        reader = readers.reader_of(self.kind)
+        reader = catalogue.reader_of(self.kind)
         with _imports(memory, dry_run=self.dry_run) as imports:
             report = imports.bring(
                 reader,
-                readers.path_for(self.kind, named, memory.settings),
+                catalogue.path_for(self.kind, named, memory.settings),
                 since=seconds("since", self.since),
                 dry_run=self.dry_run,
                 progress=progress,
@@ -232,14 +233,14 @@ class ImportFound(Operation, frozen=True, kw_only=True):
                 default="yes",
                 choices=("yes", "no"),
             )
-            for one in readers.found(memory.settings)
+            for one in catalogue.found(memory.settings)
         ]
 
     def answered(self, answers: Mapping[str, str]) -> Operation:
         return msgspec.structs.replace(self, kinds=[kind for kind, said in answers.items() if said == "yes"])
 
     def run(self, memory: Memory, progress: Progress) -> Found:
-        there = list(readers.found(memory.settings))
+        there = list(catalogue.found(memory.settings))
         chosen = [one for one in there if self.all or one.kind in (self.kinds or ())]
         total = sum(one.bytes for one in chosen) or 1
         brought: list[Brought] = []
@@ -251,7 +252,7 @@ class ImportFound(Operation, frozen=True, kw_only=True):
 
             with _imports(memory, dry_run=self.dry_run) as imports:
                 report = imports.bring(
-                    readers.reader_of(one.kind), one.path, dry_run=self.dry_run, progress=moved
+                    catalogue.reader_of(one.kind), one.path, dry_run=self.dry_run, progress=moved
                 )
             brought.append(Brought.of(report, one.title))
             done += one.bytes

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
-from mnemos.operations.base import Done, Operation, Progress, Traits
+from mnemos.operations.base import Done, Operation, Traits
 from mnemos.operations.wording import Session
+from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory

@@ -9,7 +9,8 @@ from msgspec import Meta
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.notebook.block import shown
 from mnemos.notebook.model import entries_of, joined
-from mnemos.operations.base import Done, Operation, Progress, Result, Traits
+from mnemos.operations.base import Done, Operation, Result, Traits
+from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory

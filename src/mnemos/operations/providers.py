@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from msgspec import Meta
 from msgspec.structs import replace
 
+from mnemos.deadlines import Overdue, Patience
 from mnemos.errors import MnemosError, Unavailable
-from mnemos.operations.base import Operation, Progress, Question, Result, Traits
+from mnemos.integrations.providers import configuring, discovery, tools
+from mnemos.integrations.providers.configuring import Field
+from mnemos.operations.base import Operation, Question, Result, Traits
 from mnemos.operations.wording import cut
-from mnemos.providers import configuring, discovery, tools
-from mnemos.providers.configuring import Field
-from mnemos.providers.waiting import Overdue, Patience
+from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory

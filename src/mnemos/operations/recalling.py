@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from mnemos.operations.base import Operation, Progress, Result, Traits
+from mnemos.operations.base import Operation, Result, Traits
 from mnemos.operations.finding import meant, resolved
 from mnemos.operations.moments import When, seconds, shown
 from mnemos.operations.wording import counted
+from mnemos.progress import Progress
 from mnemos.sessions.search import cut
 from mnemos.text.highlight import snippet
 from mnemos.text.query import parse

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from mnemos.errors import InvalidInput, NotFound
-from mnemos.operations.base import Operation, Progress, Result, builtins, no_progress
+from mnemos.operations.base import Operation, Result, builtins
 from mnemos.operations.border import explained, sound
 from mnemos.operations.index import BY_NAME, ENTRIES, SETS, Entry
+from mnemos.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from msgspec import Meta
 
 from mnemos.errors import InvalidInput, Refused
-from mnemos.operations.base import Operation, Progress, Result, Traits
+from mnemos.operations.base import Operation, Result, Traits
 from mnemos.operations.facts import FactsWritten, Scope, SessionId
 from mnemos.operations.factwords import described, fact_dict
+from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -57,7 +58,7 @@ class Remember(Operation, frozen=True, kw_only=True):
 
 
 def _as_entry(memory: Memory, key: str | None, text: str) -> Remembered:
-    from mnemos.backends.null import NullBackend
+    from mnemos.entries.null import NullBackend
     from mnemos.storage.entries import USUAL_USER
 
     if key is None:

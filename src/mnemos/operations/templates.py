@@ -9,9 +9,10 @@ import msgspec
 from msgspec import Meta
 
 from mnemos.errors import NotFound
-from mnemos.operations.base import Done, Operation, Progress, Result, Traits
+from mnemos.operations.base import Done, Operation, Result, Traits
 from mnemos.operations.moments import shown
 from mnemos.operations.wording import Session, counted, cut
+from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory

@@ -9,10 +9,11 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from msgspec import Meta
 
 from mnemos.errors import AlreadyExists, InvalidInput, NotFound, PermissionDenied
-from mnemos.operations.base import Operation, Progress, Result, Traits
+from mnemos.operations.base import Operation, Result, Traits
 from mnemos.operations.border import file_named
 from mnemos.operations.reading import write_markdown
 from mnemos.operations.wording import counted
+from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory

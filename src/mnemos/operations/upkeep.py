@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from msgspec import Meta
 
 from mnemos.errors import NotFound
-from mnemos.operations.base import Done, Operation, Progress, Result, Traits
+from mnemos.operations.base import Done, Operation, Result, Traits
 from mnemos.operations.border import file_named
 from mnemos.operations.wording import counted
+from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory

@@ -11,9 +11,10 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
-from mnemos.operations.base import Operation, Progress, Result, Traits, no_progress
+from mnemos.operations.base import Operation, Result, Traits
 from mnemos.operations.upkeep import size
 from mnemos.operations.wording import counted
+from mnemos.progress import Progress, no_progress
 from mnemos.workspace import limits, table
 from mnemos.workspace.answers import StatementResult
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mnemos.language.times import Span
 from mnemos.recall.question import Question
 from mnemos.storage.base import Filters, Reads
 from mnemos.storage.passages import MESSAGE, Near, Passage, Strip, Units
-from mnemos.text.times import Span
 
 if TYPE_CHECKING:
     import numpy as np

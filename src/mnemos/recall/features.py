@@ -13,9 +13,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mnemos.language import times
 from mnemos.recall.candidates import CONTEXT, told_until
 from mnemos.recall.lines import Line, Scene, Stretch
-from mnemos.text import times
 from mnemos.text.stopwords import STOP_WORDS
 from mnemos.text.words import fold
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mnemos.language import times
 from mnemos.recall import blend
 from mnemos.recall.candidates import Gathered
 from mnemos.recall.features import Candidate, has_number
@@ -10,7 +11,6 @@ from mnemos.recall.model import Excerpt, RecallHit, Turn
 from mnemos.sessions.model import document_of
 from mnemos.storage.base import Filters, Reads
 from mnemos.storage.passages import MAX_PIECES, MESSAGE, PART_CHARACTERS
-from mnemos.text import times
 from mnemos.text.pieces import PIECE_CHARACTERS, pieces
 from mnemos.text.words import fold
 

@@ -8,7 +8,7 @@ from datetime import tzinfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mnemos.text import times
+from mnemos.language import times
 from mnemos.text.query import MAX_CHARACTERS, MAX_CLAUSES, Clause, Term
 from mnemos.text.stopwords import STOP_WORDS
 from mnemos.text.words import Run, fold, is_unspaced, runs, stem

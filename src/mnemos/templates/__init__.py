@@ -12,16 +12,14 @@ from mnemos.lazy import lazily
 if TYPE_CHECKING:
     from mnemos.templates.kinds import classify_task_type
     from mnemos.templates.model import SessionTemplate, TaskType, ToolCallExample
-    from mnemos.templates.standalone import SessionTemplates
 
 _HOMES = {
     "SessionTemplate": "mnemos.templates.model",
-    "SessionTemplates": "mnemos.templates.standalone",
     "TaskType": "mnemos.templates.model",
     "ToolCallExample": "mnemos.templates.model",
     "classify_task_type": "mnemos.templates.kinds",
 }
 
-__all__ = ["SessionTemplate", "SessionTemplates", "TaskType", "ToolCallExample", "classify_task_type"]
+__all__ = ["SessionTemplate", "TaskType", "ToolCallExample", "classify_task_type"]
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -17,8 +17,8 @@ from typing import Any, ClassVar, NoReturn
 
 import pytest
 
-from mnemos.providers.contract import MemoryProvider
-from mnemos.providers.manager import MemoryManager
+from mnemos.integrations.providers.contract import MemoryProvider
+from mnemos.integrations.providers.manager import MemoryManager
 
 # In OpenAI's format, with a call of a tool and its answer; hosts hand over more or less than this.
 MESSAGES: list[dict[str, Any]] = [

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import mnemos
-from mnemos.providers.prompt import compose
+from mnemos.integrations.providers.prompt import compose
 from mnemos.text.tokens import count_tokens
 from mnemos.workspace import bridge, limits
 

@@ -14,8 +14,9 @@ from mnemos.faces.mcp import pipe
 from mnemos.faces.mcp.calls import Calls
 from mnemos.memory import Memory
 from mnemos.operations import registry
-from mnemos.operations.base import Operation, Progress, Result, Traits
+from mnemos.operations.base import Operation, Result, Traits
 from mnemos.operations.index import BY_NAME, ENTRIES, Entry
+from mnemos.progress import Progress
 
 from .wire import code_of
 

@@ -9,7 +9,7 @@ import pytest
 
 from mnemos import Memory
 from mnemos.errors import InvalidInput, MnemosError, NotFound
-from mnemos.facts.notation import parse
+from mnemos.language.notation import parse
 from mnemos.testing import FixedClock
 
 FOUND = {"id", "type", "target", "content", "scope", "tier", "at"}

@@ -11,7 +11,7 @@ import mnemos
 from mnemos import Memory
 from mnemos.facts.block import CLOSE, OPEN
 from mnemos.facts.model import Fact
-from mnemos.facts.notation import parse
+from mnemos.language.notation import parse
 from mnemos.testing import FixedClock
 from mnemos.text.tokens import count_tokens
 

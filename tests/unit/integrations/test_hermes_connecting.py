@@ -13,7 +13,8 @@ import pytest
 from mnemos import Memory
 from mnemos.errors import InvalidInput, NotFound, PermissionDenied, Refused
 from mnemos.integrations.hermes import activation, place, plugin
-from mnemos.providers import manifest
+from mnemos.integrations.providers import manifest
+from mnemos.settings import hermes_home
 
 
 @pytest.fixture
@@ -341,8 +342,8 @@ def test_a_file_that_makes_no_sense_is_invalid_input(text: str, hermes: Path) ->
 
 
 def test_the_home_of_hermes_is_given_set_or_usual(tmp_path: Path) -> None:
-    assert place.hermes_home(tmp_path, {"HERMES_HOME": "/x"}) == tmp_path
-    assert place.hermes_home(None, {"HERMES_HOME": " /x "}) == Path("/x")
-    assert place.hermes_home(None, {"HERMES_HOME": " "}) == Path("~/.hermes").expanduser()
+    assert hermes_home(tmp_path, {"HERMES_HOME": "/x"}) == tmp_path
+    assert hermes_home(None, {"HERMES_HOME": " /x "}) == Path("/x")
+    assert hermes_home(None, {"HERMES_HOME": " "}) == Path("~/.hermes").expanduser()
     with pytest.raises(InvalidInput):
-        place.hermes_home("~nobody-of-that-name/x", {})
+        hermes_home("~nobody-of-that-name/x", {})

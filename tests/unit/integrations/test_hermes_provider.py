@@ -17,8 +17,9 @@ from hermes_database import Database
 
 from mnemos import Memory
 from mnemos.errors import Unavailable
+from mnemos.faces.cli import hermes as cli
 from mnemos.integrations import hermes as integration
-from mnemos.integrations.hermes import cli, provider
+from mnemos.integrations.hermes import provider
 from mnemos.integrations.hermes.importing import Belongings
 from mnemos.integrations.hermes.provider import HermesMemoryProvider
 

@@ -14,6 +14,9 @@ import pytest
 from numpy.typing import NDArray
 
 import mnemos
+from contract.storage.opening import append, create, tell
+from contract.storage.passages import put
+from contract.storage.vectors import near_ids, vector_of
 from mnemos.errors import InvalidInput, ModelUnavailable
 from mnemos.recall import service
 from mnemos.recall.embedders import asset, static
@@ -21,9 +24,6 @@ from mnemos.recall.embedding import Embedding, quantised
 from mnemos.sessions.model import document_of
 from mnemos.storage.base import Storage
 from mnemos.storage.sqlite.engine import SqliteStorage
-from mnemos.testing.storage.opening import append, create, tell
-from mnemos.testing.storage.passages import put
-from mnemos.testing.storage.vectors import near_ids, vector_of
 
 DIM = 100
 

@@ -12,15 +12,15 @@ import apsw
 import pytest
 
 import mnemos
+from contract.storage.facts import add_fact, all_listed, fact, history_of, open_scope, versions
+from contract.storage.opening import NOW, settle, tell
+from contract.storage.passages import best, find, outdate, put, remove
 from mnemos.sessions.model import document_of
 from mnemos.storage.passages import Passage
 from mnemos.storage.sqlite import facts, index, passages, schema
 from mnemos.storage.sqlite.engine import SqliteStorage
 from mnemos.storage.sqlite.terms import passage_row
 from mnemos.testing import FixedClock
-from mnemos.testing.storage.facts import add_fact, all_listed, fact, history_of, open_scope, versions
-from mnemos.testing.storage.opening import NOW, settle, tell
-from mnemos.testing.storage.passages import best, find, outdate, put, remove
 
 Opens = Callable[..., SqliteStorage]
 PAGE = 4096

@@ -10,15 +10,15 @@ from typing import Any
 import apsw
 import pytest
 
+from contract.storage.opening import NOW, append, create, found, message, settle, tell
+from contract.storage.passages import best, find, put, remove
+from contract.storage.vectors import coverage, embed_all, near_ids, pending
 from mnemos.sessions.model import document_of
 from mnemos.storage.sqlite import index, schema
 from mnemos.storage.sqlite.engine import SqliteStorage
 from mnemos.storage.sqlite.salvage import salvage
 from mnemos.storage.sqlite.terms import passage_row
 from mnemos.storage.sqlite.upkeep import Upkeep
-from mnemos.testing.storage.opening import NOW, append, create, found, message, settle, tell
-from mnemos.testing.storage.passages import best, find, put, remove
-from mnemos.testing.storage.vectors import coverage, embed_all, near_ids, pending
 
 Opens = Callable[..., SqliteStorage]
 PAGE = 4096

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import mnemos
+from contract.storage.opening import message
 from mnemos.errors import Busy
 from mnemos.storage.sqlite import files
-from mnemos.testing.storage.opening import message
 
 
 def _home(path: Path, *spaces: str) -> Path:

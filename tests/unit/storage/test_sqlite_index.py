@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from contract.storage.opening import found_whole, settle, tell
 from mnemos.sessions.model import document_of
 from mnemos.storage.base import Order
 from mnemos.storage.sqlite import terms
 from mnemos.storage.sqlite.engine import SqliteStorage
 from mnemos.storage.sqlite.upkeep import Upkeep
-from mnemos.testing.storage.opening import found_whole, settle, tell
 
 # Every word once: the worst that can be said to an index.
 DISTINCT = " ".join(f"{n * 2654435761 % (1 << 32):08x}" for n in range(150_000))

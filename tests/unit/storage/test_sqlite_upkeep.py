@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from contract.storage.opening import append, create
 from mnemos.errors import DiskFull, Unavailable
 from mnemos.sessions.model import document_of
 from mnemos.storage.base import Storage
 from mnemos.storage.sqlite import engine, index
 from mnemos.storage.sqlite.engine import SqliteStorage
 from mnemos.storage.sqlite.upkeep import ENOUGH, LULL_SECONDS, PLENTY, Upkeep
-from mnemos.testing.storage.opening import append, create
 
 
 @pytest.fixture

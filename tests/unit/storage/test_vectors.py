@@ -16,15 +16,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mnemos.errors import Corrupt
-from mnemos.sessions.model import document_of
-from mnemos.storage.passages import PIECE_BITS, NewVectors
-from mnemos.storage.sqlite.engine import SqliteStorage
-from mnemos.storage.sqlite.vectors import CHUNK, LABEL
-from mnemos.testing.storage.nearness import exact
-from mnemos.testing.storage.opening import append, create, message, tell
-from mnemos.testing.storage.passages import put, remove
-from mnemos.testing.storage.vectors import (
+from contract.storage.nearness import exact
+from contract.storage.opening import append, create, message, tell
+from contract.storage.passages import put, remove
+from contract.storage.vectors import (
     add,
     cosines,
     embed_all,
@@ -37,6 +32,11 @@ from mnemos.testing.storage.vectors import (
     some_pending,
     vector_of,
 )
+from mnemos.errors import Corrupt
+from mnemos.sessions.model import document_of
+from mnemos.storage.passages import PIECE_BITS, NewVectors
+from mnemos.storage.sqlite.engine import SqliteStorage
+from mnemos.storage.sqlite.vectors import CHUNK, LABEL
 
 Opens = Callable[..., SqliteStorage]
 Vectors = NDArray[np.float32]

@@ -9,7 +9,8 @@ import sys
 import pytest
 
 import mnemos.templates
-from mnemos.templates import SessionTemplate, SessionTemplates, TaskType, ToolCallExample
+from mnemos import SessionTemplates
+from mnemos.templates import SessionTemplate, TaskType, ToolCallExample
 
 HEAVY = ("apsw", "numpy", "click", "msgspec", "rich", "sqlite3", "Stemmer")
 

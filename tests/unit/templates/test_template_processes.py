@@ -18,7 +18,7 @@ fcntl = pytest.importorskip("fcntl")
 
 USES = """
 import sys
-from mnemos.templates import SessionTemplates
+from mnemos import SessionTemplates
 kept = SessionTemplates(sys.argv[1])
 (template,) = kept.list_templates()
 for _ in range(25):
@@ -28,7 +28,7 @@ for _ in range(25):
 CREATES = """
 import sys
 from mnemos.errors import AlreadyExists
-from mnemos.templates import SessionTemplates
+from mnemos import SessionTemplates
 with SessionTemplates() as kept:
     made = []
     for number in range(10):

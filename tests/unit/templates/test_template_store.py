@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recorded import record, step, user
 
-from mnemos import Memory, SessionDB
+from mnemos import Memory, SessionDB, SessionTemplates
 from mnemos.errors import (
     AlreadyExists,
     Corrupt,
@@ -26,7 +26,7 @@ from mnemos.errors import (
     Refused,
 )
 from mnemos.sessions.service import Sessions
-from mnemos.templates import SessionTemplate, SessionTemplates, TaskType, ToolCallExample
+from mnemos.templates import SessionTemplate, TaskType, ToolCallExample
 from mnemos.templates.names import can_be_file_name, file_name
 from mnemos.templates.service import Templates
 from mnemos.testing import FixedClock

@@ -14,9 +14,10 @@ import msgspec
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.faces.cli.plain import plain
 from mnemos.operations import registry
-from mnemos.operations.base import Operation, Progress, Result, builtins
+from mnemos.operations.base import Operation, Result, builtins
 from mnemos.operations.border import sound
 from mnemos.operations.index import ENTRIES
+from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory

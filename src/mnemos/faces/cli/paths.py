@@ -27,7 +27,7 @@ def kind_of_path(text: str) -> str | None:
     if not os.access(path, os.R_OK):
         raise click.UsageError(f"{text} cannot be read: permission denied")
     # Reading into files of many formats: only for who names one.
-    from mnemos.imports.sniffing import kind_of
+    from mnemos.transfer.sniffing import kind_of
 
     kind = kind_of(path.absolute())
     if kind is None and text.endswith(_PACKED):

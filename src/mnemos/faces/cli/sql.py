@@ -130,7 +130,7 @@ class Prompt:
 
     def _call(self, name: str, **arguments: str) -> None:
         from mnemos.operations import registry
-        from mnemos.operations.base import no_progress
+        from mnemos.progress import no_progress
 
         given = {key: value for key, value in arguments.items() if value}
         say(registry.read(name, given).run(self._memory, no_progress), as_json=False)

@@ -10,7 +10,8 @@ import click
 from mnemos.errors import NotFound, Unavailable
 from mnemos.faces.cli.output import say, show
 from mnemos.faces.cli.plain import plain
-from mnemos.operations.base import Operation, no_progress
+from mnemos.operations.base import Operation
+from mnemos.progress import no_progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory

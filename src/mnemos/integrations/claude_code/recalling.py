@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mnemos.errors import Unavailable
-from mnemos.home import Home
 from mnemos.integrations.claude_code.events import Event
-from mnemos.providers.trivial import is_trivial
+from mnemos.integrations.providers.trivial import is_trivial
+from mnemos.memory.home import Home
 from mnemos.recall.embedding import Embedding
 from mnemos.recall.hits import excerpt
 from mnemos.recall.pack import pack
@@ -186,7 +186,7 @@ def _window(candidate: Candidate) -> Sequence[Line]:
 
 def _without_fences(prompt: str) -> str:
     # Its expressions take longer to compile than most prompts to be looked for.
-    from mnemos.providers.fencing import stripped
+    from mnemos.text.fencing import stripped
 
     return stripped(prompt)
 

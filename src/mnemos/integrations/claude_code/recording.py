@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mnemos.errors import Busy, NotFound
-from mnemos.home import Home
-from mnemos.imports import claude_code
-from mnemos.imports.finding import is_file
-from mnemos.imports.service import Imports
 from mnemos.integrations.claude_code.events import PRE_COMPACT, SESSION_END, Event
+from mnemos.memory.home import Home
 from mnemos.storage.base import Storage, Writes
+from mnemos.transfer.finding import is_file
+from mnemos.transfer.readers import claude_code
+from mnemos.transfer.service import Imports
 
 if TYPE_CHECKING:
-    from mnemos.imports.model import Stop
     from mnemos.settings import Settings
+    from mnemos.transfer.model import Stop
 
 # What is left of a tenth of a second when everything is imported; a first step is always made.
 SECONDS: Final = 0.05

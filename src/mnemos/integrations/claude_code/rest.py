@@ -87,7 +87,7 @@ def carry_out(settings: Settings, event: Event) -> None:
     # Needed here alone.
     from mnemos.integrations.claude_code.recording import bring, end
     from mnemos.integrations.claude_code.saving import save_stated
-    from mnemos.parts import Parts
+    from mnemos.memory.parts import Parts
 
     if settings.disabled or event.transcript is None or not event.transcript.is_file():
         return

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
-from mnemos.facts.notation import Mark, written
+from mnemos.language.notation import Mark, written
 from mnemos.storage.facts import FactRow, Wanted
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
-    from mnemos.parts import Parts
+    from mnemos.memory.parts import Parts
     from mnemos.storage.base import MessageRow, Reads, Storage, Writes
 
 _OPERATION: Final = "compact session"
@@ -34,7 +34,7 @@ class Compacted:
 def save_stated(parts: Parts, session_id: str) -> int:
     """Save what the messages since the last compaction state; how many facts hold that they state."""
     # A few hundred expressions: not before something is to be saved.
-    from mnemos.providers import keeping
+    from mnemos.integrations.providers import keeping
 
     storage = parts.storage
     last = storage.read(lambda tx: _compacted(tx, session_id))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from mnemos.errors import MnemosError
 from mnemos.integrations.claude_code.events import AFTER_COMPACTION, Event
 from mnemos.integrations.claude_code.harmless import Harmless
+from mnemos.memory.parts import Parts
 from mnemos.notebook.block import shown
-from mnemos.parts import Parts
-from mnemos.providers.fencing import cleaned
+from mnemos.text.fencing import cleaned
 from mnemos.text.tokens import count_tokens
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, Final
 from mnemos import files
 from mnemos.errors import InvalidInput, MnemosError, NotADatabase, NotFound
 from mnemos.integrations.hermes.place import Place
-from mnemos.integrations.hermes.state import as_session
 from mnemos.notebook.model import Book, entries_of
-from mnemos.storage.sqlite.foreign import HermesState, hermes_state
+from mnemos.storage import HermesState, hermes_state
+from mnemos.transfer.readers.hermes_session import as_session
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory

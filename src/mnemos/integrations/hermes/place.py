@@ -7,8 +7,6 @@ be apart, have a space each.
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,21 +28,6 @@ class Place:
 
     home: Path
     space: str
-
-
-def hermes_home(given: str | os.PathLike[str] | None = None, env: Mapping[str, str] | None = None) -> Path:
-    """The home of Hermes: the one that is given, ``$HERMES_HOME``, or where it is by default."""
-    env = os.environ if env is None else env
-    if given or env.get("HERMES_HOME", "").strip():
-        named = Path(given or env["HERMES_HOME"].strip())
-    elif sys.platform == "win32":
-        named = Path(env.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "hermes"
-    else:
-        named = Path("~/.hermes")
-    try:
-        return named.expanduser().absolute()
-    except RuntimeError as exc:
-        raise InvalidInput(f"{str(named)!r} names no folder: {exc}; write it out") from exc
 
 
 def place_of(hermes: Path) -> Place:

@@ -78,13 +78,13 @@ _CLI: Final = '''"""The commands of `hermes mnemos`. Written by {written}."""
 {finding}
 
 def register_cli(parser):
-    from mnemos.integrations.hermes.cli import register_cli as add
+    from mnemos.faces.cli.hermes import register_cli as add
 
     add(parser)
 
 
 def mnemos_command(arguments):
-    from mnemos.integrations.hermes.cli import mnemos_command as run
+    from mnemos.faces.cli.hermes import mnemos_command as run
 
     run(arguments)
 '''

@@ -17,11 +17,11 @@ from typing import Any, Final
 from mnemos.errors import MnemosError, NotFound
 from mnemos.integrations.hermes import host, place
 from mnemos.integrations.hermes.importing import Belongings, Report, notes_of
+from mnemos.integrations.providers import prompt
+from mnemos.integrations.providers.builtin import BuiltinMemoryProvider
 from mnemos.memory import Memory
 from mnemos.notebook.block import Page, blocks
 from mnemos.notebook.model import Book
-from mnemos.providers import prompt
-from mnemos.providers.builtin import BuiltinMemoryProvider
 
 log = logging.getLogger("mnemos.hermes")
 

@@ -12,7 +12,7 @@ from mnemos.storage.queries import Queries
 
 SQL = Queries(Path(__file__).parent / "sql" / "history.sql")
 
-COLUMNS: Final = {
+HISTORY_COLUMNS: Final = {
     "sessions": (
         "id source model title parent_session_id started_at ended_at end_reason message_count "
         "tool_call_count "
@@ -24,7 +24,7 @@ COLUMNS: Final = {
 """The columns of each part, in the order of its query."""
 
 
-def rows(database: Path, space: str, part: str) -> Iterator[tuple[Any, ...]]:
+def read_history(database: Path, space: str, part: str) -> Iterator[tuple[Any, ...]]:
     """The rows of a part as they are now; none where there is no memory yet.
 
     The database is held open, for reading, until the last row or the end of the iterator.

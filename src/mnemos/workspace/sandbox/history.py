@@ -37,14 +37,14 @@ class History:
 
     def rows(self, part: str) -> Iterator[tuple[Any, ...]]:
         # Imported when an agent looks at its history: most calls do not.
-        from mnemos.storage.sqlite import history
+        from mnemos.storage import read_history
 
-        return history.rows(self.database, self.space, part)
+        return read_history(self.database, self.space, part)
 
     def columns(self, part: str) -> Sequence[str]:
-        from mnemos.storage.sqlite import history
+        from mnemos.storage import HISTORY_COLUMNS
 
-        return history.COLUMNS[part]
+        return HISTORY_COLUMNS[part]
 
 
 class _Module:

@@ -172,7 +172,7 @@ def test_what_no_longer_holds_is_not_recalled(hooks: Hooks, home: Path) -> None:
 
 @pytest.mark.parametrize("name", ["prompts.tsv", "prompts-held-out.tsv"])
 def test_prompts_get_context_when_they_should(home: Path, name: str) -> None:
-    from mnemos.home import Home
+    from mnemos.memory.home import Home
     from mnemos.settings import Settings
 
     with mnemos.open(home, embedder="none") as memory:

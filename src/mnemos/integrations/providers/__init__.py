@@ -1,0 +1,28 @@
+"""How an agent host drives memory, turn by turn: the contract of a provider, and the manager of providers.
+
+Nothing is imported before it is used: whoever writes a provider needs the contract and not the database.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mnemos.lazy import lazily
+
+if TYPE_CHECKING:
+    from mnemos.integrations.providers.builtin import BuiltinMemoryProvider
+    from mnemos.integrations.providers.contract import MemoryProvider
+    from mnemos.integrations.providers.manager import MemoryManager
+    from mnemos.integrations.providers.status import ManagerStatus, ProviderStatus
+
+_HOMES = {
+    "BuiltinMemoryProvider": "mnemos.integrations.providers.builtin",
+    "ManagerStatus": "mnemos.integrations.providers.status",
+    "MemoryManager": "mnemos.integrations.providers.manager",
+    "MemoryProvider": "mnemos.integrations.providers.contract",
+    "ProviderStatus": "mnemos.integrations.providers.status",
+}
+
+__all__ = ["BuiltinMemoryProvider", "ManagerStatus", "MemoryManager", "MemoryProvider", "ProviderStatus"]
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)

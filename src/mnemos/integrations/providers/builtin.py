@@ -1,0 +1,342 @@
+"""Mnemos itself as a provider: sessions, notebook, facts and recall of a home, without a model.
+
+What a caller waits for is bounded: the block of the system prompt is made once a session, recall is waited
+for 50 ms, and whatever writes goes to the background worker.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from typing import Any, Final
+
+from mnemos.errors import MnemosError, Unavailable
+from mnemos.integrations.providers import keeping, prompt, tools
+from mnemos.integrations.providers.contract import MemoryProvider
+from mnemos.integrations.providers.prefetching import Recalls
+from mnemos.integrations.providers.record import COMPRESSED, Record
+from mnemos.integrations.providers.trivial import is_trivial
+from mnemos.integrations.providers.turns import text_of, turn_of
+from mnemos.integrations.providers.worker import Worker
+from mnemos.memory import Memory
+from mnemos.recall.model import KINDS
+from mnemos.text.fencing import stripped
+from mnemos.text.tokens import count_tokens
+
+log = logging.getLogger("mnemos.integrations.providers")
+
+NAME: Final = "builtin"
+TOOLS: Final = "recall,session_search,remember,memory,memory_search,memory_write"
+PRIMARY: Final = "primary"
+
+_HITS: Final = 6
+# Of a long message, its beginning and its end say what it asks.
+_QUERY_HALF: Final = 1_000
+_SETTLE_SECONDS: Final = 2.0
+_CLOSE_SECONDS: Final = 5.0
+# A message may take four bytes a character.
+_BYTES_A_CHARACTER: Final = 4
+_LONGEST_TICK: Final = 20_000
+
+Report = Callable[[str, Exception], None]
+"""Told of a failure in the background: which method, and what it raised."""
+
+
+class BuiltinMemoryProvider(MemoryProvider):
+    """The memory of a home. ``initialize`` opens it, unless one is given that is open already."""
+
+    def __init__(
+        self,
+        memory: Memory | None = None,
+        *,
+        worker: Worker | None = None,
+        tools: str = TOOLS,
+        prefetch_tokens: int | None = None,
+        report: Report | None = None,
+    ) -> None:
+        """``memory``: of the host's, who closes it. ``tools``: sets or names of operations, with commas.
+
+        ``prefetch_tokens``: instead of the setting of that name.
+        """
+        self.prefetch_tokens = prefetch_tokens
+        self._given = memory
+        self._memory: Memory | None = None
+        self._worker = worker or Worker()
+        self._tools = tools
+        self._report = report or _log_failure
+        self._lock = threading.Lock()
+        self._recalls = Recalls(self._look)
+        self._reset("", PRIMARY)
+
+    def _reset(self, session_id: str, context: str) -> None:
+        self._session_id = session_id
+        self._context = context
+        self._record: Record | None = None
+        self._block: prompt.Block | None = None
+        self._compressed: set[str] = set()
+        self._began: float | None = None
+        self._recalls.forget()
+
+    # --- being one --------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    @property
+    def memory(self) -> Memory:
+        """The memory that is served. Before ``initialize``, and after ``shutdown``, Unavailable is raised."""
+        if self._memory is None:
+            raise Unavailable("memory is not open: it was not initialized, or that failed")
+        return self._memory
+
+    def is_available(self) -> bool:
+        return True
+
+    def initialize(self, session_id: str, **kwargs: Any) -> None:
+        self._worker.flush(_CLOSE_SECONDS, owner=NAME)
+        self._close()
+        self._reset(session_id, str(kwargs.get("agent_context") or PRIMARY))
+        memory = self._given or Memory.at(
+            kwargs.get("home") or kwargs.get("hermes_home"),
+            space=kwargs.get("space"),
+            actor=kwargs.get("agent_identity") or None,
+            source=kwargs.get("platform") or None,
+        )
+        memory.storage  # noqa: B018 - a home that cannot be opened should say so here
+        self._memory = memory
+        self._record = Record(
+            memory, source=kwargs.get("platform") or None, user_id=_text_or_none(kwargs.get("user_id"))
+        )
+        parent = kwargs.get("parent_session_id")
+        if parent:
+            self._record.follows(session_id, parent)
+        self._worker.open()
+
+    def shutdown(self) -> None:
+        self._worker.flush(_CLOSE_SECONDS, owner=NAME)
+        self._close()
+
+    def _close(self) -> None:
+        memory, self._memory = self._memory, None
+        if memory is not None and memory is not self._given:
+            memory.close()
+
+    # --- the prompt -------------------------------------------------------------------------
+
+    def system_prompt_block(self) -> str:
+        """Notes and hot facts, the same bytes until the session is compressed or left."""
+        with self._lock:
+            if self._block is None or self._block.session_id != self._session_id:
+                self._block = prompt.compose(self.memory, self._session_id)
+            return self._block.text
+
+    def prefetch(self, query: str, *, session_id: str = "") -> str:
+        """What the message is about, recalled, and the facts that changed since the prompt was made."""
+        asked = _question(query)
+        return "" if asked is None else self._recalls.take(session_id or self._session_id, asked)
+
+    def queue_prefetch(self, query: str, *, session_id: str = "") -> None:
+        asked = _question(query)
+        if asked is not None and self._memory is not None:
+            self._recalls.begin(session_id or self._session_id, asked)
+
+    def _look(self, session_id: str, query: str, words_only: bool) -> str:  # noqa: FBT001 - called by Recalls alone
+        memory, block = self.memory, self._block
+        budget = self.prefetch_tokens or memory.settings.prefetch_tokens
+        changed, known = "", frozenset[str]()
+        if block is not None and block.session_id == session_id:
+            changes = prompt.changes(memory, block, min(prompt.CHANGES_TOKENS, budget // 3))
+            changed, known = changes.text, changes.known
+        # What the session holds is in the model's context, unless it was compressed in place.
+        seen = [session_id] if session_id and session_id not in self._compressed else []
+        found = memory.recall(
+            query,
+            limit=_HITS,
+            budget=budget - count_tokens(f"{changed}\n") if changed else budget,
+            kinds=[kind for kind in KINDS if kind not in known],
+            exclude_session_ids=seen,
+            words_only=words_only,
+        )
+        text = "\n".join(filter(None, (changed, found.text)))
+        # A tokenizer may count the whole higher than its parts.
+        return text if count_tokens(text) <= budget else found.text
+
+    # --- turns ------------------------------------------------------------------------------
+
+    def on_turn_start(self, turn_number: int, message: str, **kwargs: Any) -> None:
+        """Begin to recall, and let facts know that a turn began."""
+        session_id = str(kwargs.get("session_id") or self._session_id)
+        memory = self.memory
+        memory.notebook.turn_begun()
+        self._began = memory.clock()
+        text = stripped(message) if isinstance(message, str) else ""
+        asked = _question(text)
+        if asked is not None:
+            self._recalls.begin(session_id, asked, anew=True)
+        if self._writes:
+            self._later(
+                "on_turn_start",
+                partial(memory.facts.tick, turn_number, text[:_LONGEST_TICK], session_id=session_id or None),
+            )
+
+    def sync_turn(
+        self,
+        user_content: str,
+        assistant_content: str,
+        *,
+        session_id: str = "",
+        messages: list[dict[str, Any]] | None = None,
+    ) -> None:
+        """Store a turn in its session, in the background."""
+        where = session_id or self._session_id
+        record = self._record
+        if not self._writes or record is None or not where:
+            return
+        memory = self.memory
+        now = memory.clock()
+        turn = turn_of(
+            user_content,
+            assistant_content,
+            messages,
+            began=min(self._began or now, now),
+            now=now,
+            longest=memory.settings.max_message_bytes // _BYTES_A_CHARACTER,
+        )
+        if turn:
+            self._later("sync_turn", partial(record.store_turn, where, turn))
+
+    def on_pre_compress(self, messages: list[dict[str, Any]]) -> str:
+        """Save what the messages state as facts, and say it for the summary."""
+        found = keeping.stated(self.memory, messages)
+        session_id = self._session_id
+        self._compressed.add(session_id)
+        saved = [one.statement for one in found]
+        if self._writes and found:
+            # Facts name the message that states them: it should be stored by then.
+            self._worker.flush(_SETTLE_SECONDS, owner=NAME)
+            saved = keeping.save(self.memory, session_id, found)
+        self._freshen()
+        return keeping.as_lines(saved)
+
+    # --- sessions ---------------------------------------------------------------------------
+
+    def on_session_switch(
+        self,
+        new_session_id: str,
+        *,
+        parent_session_id: str = "",
+        reset: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        """Go on in another session; a compressed one ends, and the new one follows it."""
+        former, self._session_id = self._session_id, new_session_id
+        is_compressed = kwargs.get("reason") == "compression" or former in self._compressed
+        self._freshen()
+        if new_session_id == former or self._record is None:
+            return
+        if parent_session_id and not reset:
+            self._record.follows(new_session_id, parent_session_id)
+        if is_compressed and not reset and former and self._writes:
+            self._later("on_session_switch", partial(self._record.end, former, COMPRESSED))
+        self._compressed.discard(former)
+
+    def on_session_end(self, messages: list[dict[str, Any]]) -> None:
+        """Close the session, with what may be worth keeping of it noted in its metadata."""
+        if self._writes and self._record is not None and self._session_id:
+            said = list(messages) if isinstance(messages, list | tuple) else []
+            self._later("on_session_end", partial(self._record.finish, self._session_id, said))
+        self._freshen()
+
+    def on_delegation(self, task: str, result: str, *, child_session_id: str = "", **kwargs: Any) -> None:  # noqa: ARG002
+        """Store what another agent did as a session below this one."""
+        told = text_of(task), text_of(result)
+        if self._writes and self._record is not None and self._session_id and any(told):
+            store = partial(self._record.store_child, self._session_id, child_session_id, *told)
+            self._later("on_delegation", partial(store, self.memory.clock()))
+
+    def _freshen(self) -> None:
+        with self._lock:
+            self._block = None
+        if self._memory is not None:
+            self._memory.notebook.refresh(self._session_id)
+        self._recalls.forget()
+
+    # --- tools ------------------------------------------------------------------------------
+
+    def get_tool_schemas(self) -> list[dict[str, Any]]:
+        return list(self._schemas.values())
+
+    def handle_tool_call(self, tool_name: str, args: dict[str, Any], **kwargs: Any) -> str:
+        """Run an operation; what it answers for a model to read. Tools write in every context."""
+        if tool_name not in self._schemas:
+            return super().handle_tool_call(tool_name, args, **kwargs)
+        session_id = str(kwargs.get("session_id") or self._session_id)
+        try:
+            result = self.memory.call(tool_name, self._in_session(tool_name, args, session_id))
+        except MnemosError as exc:
+            return tools.failure(str(exc), exc.code)
+        if result.get("disabled"):
+            return tools.failure(result["text"], "disabled")
+        return tools.success(result["text"])
+
+    def _in_session(self, tool_name: str, args: Mapping[str, Any], session_id: str) -> dict[str, Any]:
+        """The arguments with the session of the conversation, where the model did not name one."""
+        given = {name: value for name, value in args.items() if value is not None}
+        fields = self._schemas[tool_name]["parameters"]["properties"]
+        if "current_session_id" in fields:
+            return {"current_session_id": session_id, **given} if session_id else given
+        if "exclude" in fields and "session" not in given and self._holds(session_id):
+            return {"exclude": [session_id], **given}
+        if "session_id" in fields and session_id and tool_name not in _schemas_of("sessions"):
+            return {"session_id": session_id, **given}
+        return given
+
+    @cached_property
+    def _schemas(self) -> dict[str, dict[str, Any]]:
+        return _schemas_of(self._tools)
+
+    def _holds(self, session_id: str) -> bool:
+        """Whether the model sees all of a session, which is stored, already."""
+        seen = bool(session_id) and session_id not in self._compressed
+        return seen and self.memory.sessions.get_session(session_id) is not None
+
+    # --- inside -----------------------------------------------------------------------------
+
+    @property
+    def _writes(self) -> bool:
+        """Whether something is written without being asked for."""
+        return self._context == PRIMARY and self._memory is not None and not self._memory.settings.disabled
+
+    def _later(self, hook: str, work: Callable[[], object]) -> None:
+        def reported() -> None:
+            try:
+                work()
+            except (MnemosError, OSError) as exc:
+                self._report(hook, exc)
+
+        self._worker.submit(NAME, reported)
+
+
+def _question(query: Any) -> str | None:
+    """What to recall for a message; None for one that asks nothing."""
+    text = stripped(query).strip() if isinstance(query, str) else ""
+    if not text or is_trivial(text):
+        return None
+    return text if len(text) <= 2 * _QUERY_HALF else f"{text[:_QUERY_HALF]} {text[-_QUERY_HALF:]}"
+
+
+def _schemas_of(tools: str) -> dict[str, dict[str, Any]]:
+    """The schemas of a set of tools, by name."""
+    schemas = [tool["function"] for tool in Memory.tools("openai", tools)]
+    return {schema["name"]: schema for schema in schemas}
+
+
+def _text_or_none(value: Any) -> str | None:
+    return str(value) if value not in (None, "") else None
+
+
+def _log_failure(hook: str, exc: Exception) -> None:
+    log.warning("%s: %s", hook, exc)

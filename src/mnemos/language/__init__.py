@@ -1,0 +1,1 @@
+"""Rules over natural language: times, closing statements, stated facts, threats."""

@@ -1,0 +1,142 @@
+"""Plain sentences as facts, for those who never read the notation.
+
+Which type a sentence is and what it is about is told by its words. A wrong guess costs little: facts are
+found by what they say, whatever their target; and a guessed target never replaces what says something else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import count
+from typing import Final
+
+from mnemos.errors import InvalidInput
+from mnemos.language.notation import MAX_TARGET, Mark, Statement, checked_target, visible
+from mnemos.text.stopwords import STOP_WORDS
+from mnemos.text.words import fold, runs
+
+_CONSTRAINT: Final = re.compile(
+    r"\b(?:must|never|always|mandatory|required|forbidden|prohibited|not allowed|cannot|can't|do not|don't"
+    r"|shall|may not|no longer than|at most|at least"
+    r"|muss|müssen|nie|niemals|immer|darf nicht|dürfen nicht|pflicht|verboten"
+    r"|doit|doivent|jamais|toujours|obligatoire|interdit"
+    r"|debe|deben|nunca|siempre|obligatorio|prohibido)\b",
+    re.IGNORECASE,
+)
+_DECISION: Final = re.compile(
+    r"\b(?:decided?|deciding|decision|chose|chosen|choose|agreed|going with|go with|we(?:'ll| will) use"
+    r"|settled on|switch(?:ed|ing)? to|instead of|plan to|prefers?|preferred"
+    r"|entschieden|beschlossen|gewählt|wir nehmen|décidé|choisi|préfère|decidido|elegido|prefiere)\b",
+    re.IGNORECASE,
+)
+# Words that tell nothing about the subject of a sentence.
+_EMPTY: Final = STOP_WORDS | frozenset(
+    """
+    must never always mandatory required forbidden prohibited allowed cannot shall decided decide decision
+    chose chosen choose agreed going go use used uses using settled switch switched instead plan prefer
+    prefers preferred remember note please keep know want wants wanted need needs like likes make makes
+    made get gets run runs running live lives listens listen set sets called named new now currently today
+    every each any also just still really very one two way thing things time redacted
+    muss müssen immer niemals darf dürfen entschieden beschlossen nehmen verwenden benutzen
+    doit toujours jamais décidé choisi utiliser debe siempre nunca decidido elegido usar
+    """.split()
+)
+_WORDS_OF_TARGET: Final = 3
+_LONGEST_WORD: Final = 40
+_LONGEST_TARGET: Final = MAX_TARGET - 20
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s+|\s*[\r\n]+\s*")
+_ALIKE: Final = 0.5
+_BLANK_OR_JOINER: Final = " \u200c\u200d"
+
+
+def statements(text: str, *, target: str | None, most: int) -> list[Statement]:
+    """A text as facts: one, or several where it is too long for one.
+
+    ``target``: what it is about, if the caller knows.
+    """
+    clean = _clean(text) if isinstance(text, str) else ""
+    if not clean:
+        raise InvalidInput(f"text is {text!r}; write what is to be remembered")
+    parts = list(_parts(clean, most))
+    about = checked_target(target) if target is not None else guessed_target(parts[0])
+    return [
+        Statement(type_of(part), about if number == 1 else f"{about}.{number}", part)
+        for number, part in enumerate(parts, start=1)
+    ]
+
+
+def type_of(sentence: str) -> Mark:
+    if sentence.rstrip().endswith(("?", "？")):
+        return Mark.UNKNOWN
+    if _DECISION.search(sentence):
+        return Mark.DECISION
+    return Mark.CONSTRAINT if _CONSTRAINT.search(sentence) else Mark.VALUE
+
+
+def guessed_target(sentence: str) -> str:
+    """What a sentence is about: its first telling words, as a dotted path."""
+    return ".".join(_telling(sentence)[:_WORDS_OF_TARGET]) or "note"
+
+
+def other_targets(statement: Statement) -> Iterator[str]:
+    """Targets to try when one is taken: longer by the next telling words, then numbered without end."""
+    target = statement.target
+    taken = frozenset(target.split("."))
+    for word in _telling(statement.content):
+        if word not in taken and len(target) + 1 + len(word) < _LONGEST_TARGET:
+            target = f"{target}.{word}"
+            yield target
+    base = statement.target[:_LONGEST_TARGET].rstrip(". ")
+    yield from (f"{base}.{number}" for number in count(2))
+
+
+def is_update(old: str, new: str) -> bool:
+    """Whether one sentence says the same thing anew: most of its words are those of the other."""
+    before, after = set(_words(old)), set(_words(new))
+    smaller = min(len(before), len(after))
+    # Signs without a word, such as emoji, are the same thing only if they are the same.
+    return len(before & after) / smaller >= _ALIKE if smaller else old.split() == new.split()
+
+
+def _telling(sentence: str) -> list[str]:
+    found = (word for word in _words(sentence) if word not in _EMPTY and len(word) <= _LONGEST_WORD)
+    return list(dict.fromkeys(word for word in found if not word.isdecimal()))
+
+
+def _words(text: str) -> Iterator[str]:
+    for run in runs(text):
+        yield from (fold(form) for form in run.forms if form[:1].isalnum())
+
+
+def _clean(text: str) -> str:
+    """What cannot be seen is no part of a sentence."""
+    lines = (" ".join(visible(line).split()).strip(_BLANK_OR_JOINER) for line in text.splitlines())
+    return "\n".join(lines).strip()
+
+
+def _parts(text: str, most: int) -> Iterator[str]:
+    """The text, on one line; a longer one in parts of whole sentences, a longer sentence in pieces."""
+    line = " ".join(text.split())
+    if len(line) <= most:
+        yield line
+        return
+    part = ""
+    for sentence in _SENTENCE_END.split(text):
+        for piece in _pieces(" ".join(sentence.split()), most):
+            if part and len(part) + 1 + len(piece) > most:
+                yield part
+                part = ""
+            part = f"{part} {piece}".strip()
+    if part:
+        yield part
+
+
+def _pieces(sentence: str, most: int) -> Iterator[str]:
+    while len(sentence) > most:
+        cut = sentence.rfind(" ", 0, most + 1)
+        cut = cut if cut > most // 2 else most
+        yield sentence[:cut].strip()
+        sentence = sentence[cut:].strip()
+    if sentence:
+        yield sentence

@@ -1,0 +1,247 @@
+"""The times that a text names, and the time that a question is about.
+
+English, and the common expressions of German, French and Spanish. Tools for this differ in how they
+decide what language leaves open: duckling looks ahead (*Friday* is the coming one), dateparser takes
+the current year and puts the month first, TIMEX annotation (SUTime) follows the calendar and the tense.
+A memory holds what was said and done, so ours is:
+
+- A name that comes back (Friday, March, 7 May, Christmas) is read by the tense of its sentence. Without
+  a verb that shows it a weekday is the last one, and a month or feast the nearest one; a day of the year
+  is the nearest within two months whatever the verb. A question asks about the past, unless it speaks of
+  the future.
+- *Last*, *this*, *next* with a week, weekend, month, quarter or year are the calendar's: before, around,
+  after the current one. Weeks begin on Monday. *The last month*, *the past week* and *the last three
+  days* end today.
+- *Last Friday* is the nearest before today, *next Friday* the nearest after it, *this Friday* that of the
+  current week. *Last summer* is over, *next summer* has not begun.
+- So many days ago is that day; weeks, that day and three days either side; months and years, the
+  calendar's. *A couple* is two or three, *a few* two to five, *several* three to seven. A question gets
+  more slack, since people round.
+- 05/07/2023 is May in English text and July in German, French and Spanish; a number over 12 decides;
+  07.05.2023 has the day first. Seasons are whole months of the northern hemisphere. A morning lasts from
+  5 to 12, an afternoon to 18, an evening to 24, a night from 18 to 5.
+- *May*, *March*, *Mar*, *Sat* need a capital letter and a preposition, a day or a year; months, seasons
+  and feasts a preposition; a year a preposition or a month. *Every Friday* and *my Sunday dinner* are no
+  dates. *Recently*, *once*, *a while ago* name no time.
+
+No text and no clock raise anything: what the calendar or the zone cannot hold is not a time.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from math import inf
+from typing import Final
+
+from mnemos.language.times.calendar import Lean, Stretch
+from mnemos.language.times.context import Found, Reading, lowered
+from mnemos.language.times.forms import found_at, found_in
+from mnemos.language.times.signs import SIGN, SURE_WORDS
+
+_NOTHING: Final = timedelta(0)
+_ANY_DAY: Final = datetime(2000, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From ``start`` until before ``end``, in Unix seconds; -inf and inf where it is open."""
+
+    start: float
+    end: float
+    text: str
+    """The words that said it."""
+    places: tuple[int, int]
+    """Where these words begin and end."""
+
+
+def has_time(text: str) -> bool:
+    """Whether a text names a time: a quick look, which a name (June, Friday) or a habit may deceive."""
+    reading, sign = _opened(text)
+    if sign is None or sign[1] in SURE_WORDS:
+        return sign is not None
+    return next(found_in(reading), None) is not None
+
+
+def mentioned(text: str, at: float, tz: tzinfo | None = None) -> list[Span]:
+    """The dates and stretches of time that a text names, in its order, seen from the moment it was said.
+
+    ``tz`` is the zone of who said it, by default the machine's. Empty where none is named, and for a
+    moment outside the calendar.
+    """
+    reading, sign = _opened(text)
+    clock = _clock(at, tz) if sign else None
+    if clock is None:
+        return []
+    reading.now = clock.now
+    spans = (_span(found, text, clock) for found in found_in(reading))
+    return [span for span in spans if span is not None]
+
+
+def asked(question: str, now: float, tz: tzinfo | None = None) -> Span | None:
+    """The time that a question is about; None when it names none.
+
+    *Since*, *after*, *before*, *until* and *by* leave one end open. Times that overlap narrow each
+    other; those that *and*, *or*, *to* join, and others of one length, are covered together (*between May
+    and July*); else the shorter counts ("what did I say yesterday about the trip in 2019"). There is
+    slack around "four weeks ago". "When did ..." alone names no time, nor does "recently".
+    """
+    reading, sign = _opened(question[:_LONGEST_QUESTION])
+    clock = _clock(now, tz) if sign else None
+    if clock is None:
+        return None
+    reading.now, lower = clock.now, reading.lower
+    reading.lean = Lean.FUTURE if _AHEAD.search(lower) and not _BACK.search(lower) else Lean.PAST
+    answer: Span | None = None
+    end = 0
+    for found in _in_order(list(found_in(reading)), reading):
+        span = _span(found, question, clock, slack=True)
+        if span is not None:
+            span = _bounded(span, question, lower)
+            cover = _joins(lower, end, found.start)
+            answer = _together(answer, span, question, cover=cover) if answer else span
+            end = found.end
+    return answer
+
+
+def asks_when(question: str) -> bool:
+    """Whether the answer to a question is a date or a time."""
+    return _WHEN.search(lowered(question[:_LONGEST_QUESTION].lstrip())) is not None
+
+
+_AHEAD: Final = re.compile(
+    r"\b(?:will|shall|going\sto|gonna|upcoming|coming\sup|planned\sfor|scheduled\sfor|plans?\sfor|planning)\b|'ll\b"
+    r"|^\s?what\s(?:am|are|is)\s(?:i|we)\s\w+ing\b|\b(?:do|does)\s\w+\shave\b|\b(?:werde|wird|werden|vais|allons|vamos\sa)\b"
+)
+_BACK: Final = re.compile(r"\b(?:did|was|were|had|been)\b")
+
+_AUXILIARY: Final = (
+    r"(?:did|do|does|was|were|is|are|am|will|would|have|has|had|can|could|should|shall|must|might)\b"
+)
+_WHEN: Final = re.compile(
+    rf"\bwhen(?:'s|'d|'ll|,?(?:\s(?:exactly|specifically|roughly|approximately|about|else|again|and\swhere))?\s{_AUXILIARY})"
+    r"|\b(?:since|until|till|from|by)\swhen\b|\b(?:know|remember|recall|(?:tell|remind)\sme|sure|check|find\sout|exactly)\swhen\b"
+    r"|\bwhen\s?\??\s*$"
+    # "When lunch was over?", but not "When I left, ..." and not "When lunch was over what ..."
+    r"|^when\s(?!(?:i|we|you|he|she|they|it)\b)(?![^?]{0,200}\b(?:what|who|where|which|how|why)\b)"
+    r"[^,?]{1,200}\?\s*$"
+    r"|\b(?:what|which)\s(?:was\sthe\s|is\sthe\s|were\sthe\s)?(?:exact\s|specific\s)?"
+    r"(?:date|day|days|week|weekend|weekday|month|year|years|time|season|quarter)\b(?!\sof\s(?:the\s)?(?:work|food))"
+    r"|\bhow\s(?:long|many\s(?:days|weeks|months|years|hours))\sago\b|\bhow\srecently\b"
+    r"|\bwann\b|\bwelche[smnr]?\s(?:datum|tag|jahr|monat|woche|uhrzeit)\b|\bum\swie\s?viel\suhr\b"
+    r"|(?:^|[¿?.,]\s?|\b(?:depuis|jusqu'à|c'est|est-ce|sais|savez|dis-moi|et)\s)quand\b"
+    r"|\bquelle?s?\s(?:date|jour|année|mois|semaine|heure)\b"
+    r"|\bcuándo\b|¿\s?cuando\b|^(?:desde\s|hasta\s)?cuando\b|\bqu[ée]\s(?:día|dia|fecha|año|mes|semana|hora)\b"
+)
+
+_BOUND: Final = re.compile(
+    r"\b(?:(?P<since>since|starting|seit|ab|depuis|dès|desde)"
+    r"|(?P<after>after|nach|après|después\sde|despues\sde)"
+    r"|(?P<before>before|prior\sto|earlier\sthan|vor|avant|antes\sde)"
+    r"|(?P<until>until|till|up\sto|by|bis|jusqu'à|jusqu'en|jusqu'au|hasta))"
+    r"\s(?:the\s|le\s|la\s|el\s|en\s|dem\s|den\s|zum\s)?$"
+)
+_JOINING: Final = re.compile(
+    r"(?:\s?[-–,]\s?|,?\s(?:and|or|to|through|until|till|und|oder|bis|et|ou|à|au|y|o|a|al|hasta)\s)"
+    r"(?:the\s|in\s|on\s|le\s|el\s|en\s|im\s|am\s)?"
+)
+_REACH: Final = 20
+# A pasted log is a question too; its beginning says what it is about.
+_LONGEST_QUESTION: Final = 10_000
+_HOUR: Final = 3600
+
+
+def _opened(text: str) -> tuple[Reading, re.Match[str] | None]:
+    """A text to be read, and the first sign of a time in it."""
+    padded = f" {text}"
+    lower = lowered(padded)
+    return Reading(padded, lower, _ANY_DAY), SIGN.search(lower)
+
+
+@dataclass(frozen=True, slots=True)
+class _Clock:
+    """A moment, and what the clock on the wall shows then."""
+
+    at: float
+    now: datetime
+    tz: tzinfo | None
+
+    def seconds(self, moment: datetime, *, elapsed: bool) -> float:
+        if elapsed:
+            return self.at + (moment - self.now).total_seconds()
+        return moment.replace(tzinfo=self.tz).timestamp()
+
+
+def _clock(at: float, tz: tzinfo | None) -> _Clock | None:
+    """None outside the calendar."""
+    try:
+        return _Clock(at, datetime.fromtimestamp(at, tz).replace(tzinfo=None, fold=0), tz)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _span(found: Found, text: str, clock: _Clock, *, slack: bool = False) -> Span | None:
+    stretch = found.stretch
+    extra = stretch.slack if slack else _NOTHING
+    try:
+        start = clock.seconds(stretch.start - extra, elapsed=stretch.elapsed)
+        end = clock.seconds(stretch.end + extra, elapsed=stretch.elapsed)
+    except (ValueError, OverflowError, OSError):
+        return None
+    # Of a day that a zone skipped nothing is left.
+    if start >= end:
+        return None
+    # The reading has a blank before the text.
+    places = (found.start - 1, found.end - 1)
+    return Span(start, end, text[slice(*places)], places)
+
+
+def _in_order(found: list[Found], reading: Reading) -> list[Found]:
+    """Of "from May to July 2023" both are of 2023, and the first is before the second."""
+    for i in range(len(found) - 1):
+        first, second = found[i], found[i + 1]
+        if not _joins(reading.lower, first.end, second.start):
+            continue
+        if not first.dated and (second.dated or second.stretch.start < first.stretch.start):
+            found[i] = _again(reading, first, second.stretch, Lean.PAST)
+        elif first.dated and not second.dated:
+            found[i + 1] = _again(reading, second, first.stretch, Lean.FUTURE)
+    return found
+
+
+def _again(reading: Reading, found: Found, beside: Stretch, lean: Lean) -> Found:
+    """The same words, seen from another time."""
+    seen = Reading(reading.text, reading.lower[: found.end], beside.start, lean, led_to=found.start)
+    return found_at(seen, found.start) or found
+
+
+def _joins(lower: str, end: int, start: int) -> bool:
+    return start - end < _REACH and _JOINING.fullmatch(lower, end, start) is not None
+
+
+def _bounded(span: Span, question: str, lower: str) -> Span:
+    """What *since* or *before* makes of a span; their words count to it."""
+    place, end = span.places
+    bound = _BOUND.search(lower, max(0, place - _REACH), place + 1)
+    if bound is None:
+        return span
+    places = (bound.start() - 1, end)
+    text = question[slice(*places)]
+    if bound["since"]:
+        return Span(span.start, inf, text, places)
+    if bound["after"]:
+        return Span(span.end, inf, text, places)
+    return Span(-inf, span.start if bound["before"] else span.end, text, places)
+
+
+def _together(one: Span, other: Span, question: str, *, cover: bool) -> Span:
+    places = (min(one.places[0], other.places[0]), max(one.places[1], other.places[1]))
+    start, end = max(one.start, other.start), min(one.end, other.end)
+    if cover or start >= end:
+        lengths = one.end - one.start, other.end - other.start
+        # Days may differ by the hour that a change of clocks takes.
+        if not cover and abs(lengths[0] - lengths[1]) > _HOUR:
+            return one if lengths[0] < lengths[1] else other
+        start, end = min(one.start, other.start), max(one.end, other.end)
+    return Span(start, end, question[slice(*places)], places)

@@ -1,0 +1,219 @@
+"""Making room in the notebook: what is a fact becomes one, and what is verbose becomes shorter.
+
+Nothing is lost on the way: an entry leaves its file only after its facts are durably stored, and every change
+of a file can be undone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from mnemos.errors import InvalidInput, MnemosError
+from mnemos.facts.abbreviations import ABBREVIATIONS
+from mnemos.facts.conflicts import same
+from mnemos.facts.service import Facts
+from mnemos.language.extraction import extracted
+from mnemos.language.notation import Mark, Statement, looks_like, parse
+from mnemos.notebook.model import Book, given, joined
+from mnemos.notebook.service import Notebook
+from mnemos.text.secrets import find_secrets
+from mnemos.text.threats import threats
+
+# Above this share of its limit, in percent, a file is relieved,
+THRESHOLD: Final = 55
+# until it is below this one.
+GOAL: Final = 45
+
+# Nobody notes more in one entry; of a file that somebody filled, so many entries are looked at.
+_LONGEST: Final = 2_000
+_MOST_ENTRIES: Final = 300
+
+DROPPED: Final = "dropped"
+MIGRATED: Final = "migrated"
+SHORTENED: Final = "shortened"
+
+_MIGRATING: Final = frozenset({Mark.CONSTRAINT, Mark.DECISION, Mark.VALUE})
+_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
+# Never rewritten: code, quotations, addresses, paths, options, whatever has a sign or a digit inside a word.
+_LEFT_ALONE: Final = re.compile(
+    r"(?:```|~~~).*?(?:```|~~~|\Z)|^(?: {4}|\t|>)[^\n]*|^\$ [^\n]*"
+    r"|(?:^|(?<=\s))--?[A-Za-z][^\n]*|[^\n]*\s=\s[^\n]*"
+    r"|(`+).*?\1|\"[^\"]*\"|[“”„][^“”]*[“”]|«[^»]*»|‹[^›]*›|‘[^’]*’|「[^」]*」|『[^』]*』"
+    r"|(?<!\w)'(?:[^']|''|(?<=\w)'(?=\w))*'(?!\w)"
+    r"|\S*(?:://|[-/\\@#_$=<>{}\[\]()|&*%^]|\w[.:]\w|\d)\S*",
+    re.DOTALL | re.MULTILINE,
+)
+# An interface is more than an API.
+_LONG: Final = {
+    long: short for short, long in ABBREVIATIONS.items() if len(long) > len(short) + 2 and long != "interface"
+}
+_WORD: Final = re.compile(rf"\b(?:{'|'.join(sorted(_LONG, key=len, reverse=True))})\b", re.IGNORECASE)
+_SENTENCE_BEGINS: Final = re.compile(r"(?:^|[.!?:]\s+|\n\s*(?:[-*]\s+)?)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What was done to one entry, or would be."""
+
+    book: Book
+    action: str
+    entry: str
+    facts: tuple[str, ...] = ()
+    """In the notation, where it became facts."""
+    shorter: str = ""
+
+
+@dataclass(slots=True)
+class Relieved:
+    """Shares of the limits in percent, by file, and what was done."""
+
+    before: dict[str, int] = field(default_factory=dict)
+    after: dict[str, int] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
+    unread: dict[str, str] = field(default_factory=dict)
+    """Files that could not be read, and why."""
+
+
+def relieve(
+    notebook: Notebook,
+    facts: Facts,
+    books: Sequence[Book],
+    *,
+    threshold: float = THRESHOLD,
+    dry_run: bool = False,
+) -> Relieved:
+    """Relieve each file that is fuller than the threshold; a dry run changes nothing at all."""
+    if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 100:
+        raise InvalidInput(f"threshold_pct is {given(threshold)}; use 0 to 100")
+    done = Relieved()
+    for book in books:
+        try:
+            use = notebook.use(book)
+            entries = notebook.entries(book)
+        except MnemosError as exc:
+            # The other file may need room all the same.
+            done.unread[book] = str(exc)
+            continue
+        done.before[book] = done.after[book] = use.percent
+        if use.percent > threshold:
+            room = _Room(notebook, facts, book, use.limit, entries, dry_run=dry_run)
+            done.steps += room.made()
+            done.after[book] = room.percent
+    return done
+
+
+def abbreviated(entry: str) -> str:
+    """An entry with short forms for long words; names, and what is code, quoted or an address, stay."""
+    kept = [found.span() for found in _LEFT_ALONE.finditer(entry)]
+    parts: list[str] = []
+    end = 0
+    for word in _WORD.finditer(entry):
+        inside = any(start <= word.start() < stop for start, stop in kept)
+        if not inside and _is_plain(word, entry):
+            parts += entry[end : word.start()], _LONG[word.group().lower()]
+            end = word.end()
+    return "".join([*parts, entry[end:]])
+
+
+def _is_plain(word: re.Match[str], entry: str) -> bool:
+    """Whether a word is no name: in small letters, or with a capital where a sentence begins."""
+    text = word.group()
+    return text.islower() or (text.istitle() and _SENTENCE_BEGINS.search(entry[: word.start()]) is not None)
+
+
+def as_facts(entry: str, most: int) -> list[Statement]:
+    """The facts that an entry states; none unless all of it is stated by them."""
+    try:
+        if looks_like(entry):
+            found = parse(entry, most=most)
+        else:
+            found = [_stated(sentence, most) for sentence in _SENTENCES.split(entry) if sentence.strip()]
+    except InvalidInput:
+        return []
+    return found if all(statement.mark in _MIGRATING for statement in found) else []
+
+
+def _stated(sentence: str, most: int) -> Statement:
+    line = " ".join(sentence.split())
+    found = extracted(line)
+    if len(found) != 1 or len(line) > most:
+        raise InvalidInput("it states no fact, or several")
+    statement = found[0].statement
+    return Statement(statement.mark, statement.target, line)
+
+
+def _may_move(entry: str) -> bool:
+    """What is too long for a fact stays; what holds a secret would lose it on the way; orders go nowhere."""
+    return len(entry) <= _LONGEST and not find_secrets(entry) and not threats(entry)
+
+
+@dataclass(slots=True)
+class _Room:
+    """One file on its way below the goal."""
+
+    notebook: Notebook
+    facts: Facts
+    book: Book
+    limit: int
+    entries: list[str]
+    dry_run: bool
+
+    @property
+    def percent(self) -> int:
+        return round(100 * len(joined(self.entries)) / self.limit)
+
+    def made(self) -> list[Step]:
+        steps: list[Step] = []
+        for stage in (self._drop, self._migrate, self._shorten):
+            for entry in self.entries[:_MOST_ENTRIES]:
+                if self.percent < GOAL:
+                    return steps
+                step = stage(entry) if _may_move(entry) else None
+                if step is not None:
+                    steps.append(step)
+        return steps
+
+    def _drop(self, entry: str) -> Step | None:
+        """What the facts say already is said twice."""
+        if looks_like(entry):
+            stated = as_facts(entry, self.facts.longest)
+            known = bool(stated) and all(self._live(one, one.content) for one in stated)
+        else:
+            known = self.facts.says(" ".join(entry.split()))
+        if not known:
+            return None
+        self._change(entry, None)
+        return Step(self.book, DROPPED, entry)
+
+    def _migrate(self, entry: str) -> Step | None:
+        statements = as_facts(entry, self.facts.longest)
+        if not statements or any(self._live(one) for one in statements if looks_like(entry)):
+            # What is live under the same key may be newer than the note.
+            return None
+        if not self.dry_run:
+            # First stored, then removed: killed in between, it is in both places, and dropped the next time.
+            # What stood in every prompt is no part of what is worked on at the moment, nor over with it.
+            self.facts.state(statements, guessed=not looks_like(entry), unscoped=True)
+        self._change(entry, None)
+        return Step(self.book, MIGRATED, entry, tuple(map(str, statements)))
+
+    def _shorten(self, entry: str) -> Step | None:
+        shorter = abbreviated(entry)
+        if len(shorter) >= len(entry):
+            return None
+        self._change(entry, shorter)
+        return Step(self.book, SHORTENED, entry, shorter=shorter)
+
+    def _live(self, statement: Statement, content: str | None = None) -> bool:
+        """Whether a fact of this type is live on the target; with ``content``, saying that."""
+        live = self.facts.live(statement.target, statement.mark)
+        return any(content is None or same(fact.content, content) for fact in live)
+
+    def _change(self, entry: str, shorter: str | None) -> None:
+        place = self.entries.index(entry)
+        self.entries[place : place + 1] = [] if shorter is None else [shorter]
+        if not self.dry_run:
+            self.notebook.shrink(self.book, entry, shorter)

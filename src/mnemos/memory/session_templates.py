@@ -1,0 +1,63 @@
+"""Templates in a folder of their own: what agent hosts open beside their sessions."""
+
+from __future__ import annotations
+
+import os
+import time
+from types import TracebackType
+from typing import Self
+
+from mnemos.memory import SessionDB
+from mnemos.memory.home import path_of
+from mnemos.memory.parts import TEMPLATES, folder_of
+from mnemos.sessions.recording import Clock
+from mnemos.sessions.service import Sessions
+from mnemos.settings import Settings
+from mnemos.templates.files import Folder
+from mnemos.templates.service import Templates
+
+
+class SessionTemplates(Templates):
+    """Templates of a folder, and sessions to lift them from.
+
+    ``template_dir`` None is the folder of the default home; ``session_db`` None its sessions, which are
+    opened when they are needed, and closed by ``close``.
+    """
+
+    def __init__(
+        self,
+        template_dir: str | os.PathLike[str] | None = None,
+        *,
+        session_db: Sessions | None = None,
+        clock: Clock = time.time,
+    ) -> None:
+        settings = Settings.load()
+        folder = folder_of(settings) / TEMPLATES if template_dir is None else path_of(template_dir)
+        self._opened: SessionDB | None = None
+        self._given = session_db
+        files = Folder(folder, busy_seconds=settings.busy_seconds)
+        super().__init__(files, self._session_db, settings, clock)
+
+    def close(self) -> None:
+        """Close the sessions, if they were opened here. Closing twice does no harm."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        exc: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _session_db(self) -> Sessions:
+        if self._given is not None:
+            return self._given
+        if self._opened is None:
+            self._opened = SessionDB(space=self._settings.space)
+        return self._opened

@@ -1,0 +1,156 @@
+"""Writing an archive: into a folder beside its place, which takes its name when all of it is there."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from mnemos import __version__, files
+from mnemos.errors import AlreadyExists, NotFound
+from mnemos.transfer.archive import packing, scratch
+from mnemos.transfer.archive.lines import Writer
+from mnemos.transfer.archive.model import FORMAT, KIND, MANIFEST, Exported, File, Manifest
+from mnemos.transfer.archive.packing import Form
+from mnemos.transfer.archive.parts import parts_of
+
+if TYPE_CHECKING:
+    from mnemos.memory import Memory
+
+Progress = Callable[[float], None]
+
+# The share of the work that is over when all parts are read, and only packing is left.
+_READ: Final = 0.7
+
+
+class Out:
+    """A folder that fills with the files of an archive."""
+
+    def __init__(self, folder: Path, advance: Callable[[int], None]) -> None:
+        self.folder = folder
+        self.advance = advance
+        """Called with how much more is done, in the units of ``Part.size``."""
+        self.files: list[File] = []
+        self.counts: dict[str, int] = {}
+        self.left_out: list[str] = []
+
+    @contextmanager
+    def lines(self, part: str, name: str) -> Iterator[Writer]:
+        """A file with a JSON object on each line."""
+        handle = os.open(self._new(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "wb") as stream:
+            writer = Writer(stream)
+            yield writer
+        self.files.append(File(name, part, writer.rows, writer.bytes, writer.sha256()))
+
+    def path(self, name: str) -> Path:
+        """Where a file is to be written by somebody else, who then calls ``note``."""
+        return self._new(name)
+
+    def note(self, part: str, name: str, rows: int = 1) -> None:
+        """A file was written."""
+        path = self.folder / name
+        path.chmod(0o600)
+        self.files.append(File(name, part, rows, path.stat().st_size, digest_of(path)))
+
+    def count(self, what: str, number: int) -> None:
+        self.counts[what] = self.counts.get(what, 0) + number
+
+    def _new(self, name: str) -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return path
+
+
+def write(memory: Memory, target: Path, progress: Progress) -> Exported:
+    """Write the space that is open; ``target`` is there whole or not at all, and never overwritten."""
+    form = packing.form_of(target)
+    if os.path.lexists(target):
+        raise AlreadyExists(f"{target} exists already; choose another name")
+    if not target.parent.is_dir():
+        raise NotFound(f"there is no folder {target.parent} to put the archive in")
+    try:
+        with scratch.folder(target.parent, target.name) as folder:
+            manifest = _fill(memory, folder, progress)
+            _finish(folder, manifest, target, form, memory.clock(), progress)
+    except OSError as exc:
+        raise files.unwritten(exc, target) from exc
+    progress(1.0)
+    size = manifest.size() if form is Form.FOLDER else target.stat().st_size
+    return Exported(target, size, manifest.counts, tuple(manifest.left_out))
+
+
+def digest_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# --- inside ---------------------------------------------------------------------------------
+
+
+def _fill(memory: Memory, folder: Path, progress: Progress) -> Manifest:
+    parts = parts_of(memory)
+    whole = max(1, sum(part.size() for part in parts))
+    done = 0
+
+    def advance(more: int) -> None:
+        nonlocal done
+        done += more
+        progress(_READ * min(1.0, done / whole))
+
+    contents = folder / "contents"
+    contents.mkdir(mode=0o700)
+    out = Out(contents, advance)
+    for part in parts:
+        part.write(out)
+    manifest = Manifest(
+        kind=KIND,
+        format=FORMAT,
+        mnemos=__version__,
+        space=memory.settings.space,
+        made_at=datetime.fromtimestamp(memory.clock(), UTC).isoformat(timespec="seconds"),
+        counts=out.counts,
+        files=out.files,
+        left_out=out.left_out,
+    )
+    written = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
+    files.write_new(contents / MANIFEST, written)
+    return manifest
+
+
+def _finish(
+    folder: Path, manifest: Manifest, target: Path, form: Form, at: float, progress: Progress
+) -> None:
+    contents = folder / "contents"
+    if form is Form.FOLDER:
+        if os.path.lexists(target):
+            raise AlreadyExists(f"{target} was made meanwhile; choose another name")
+        contents.rename(target)
+        return
+    whole = max(1, manifest.size())
+    packed = 0
+
+    def advance(more: int) -> None:
+        nonlocal packed
+        packed += more
+        progress(_READ + (1 - _READ) * min(1.0, packed / whole))
+
+    names = [MANIFEST, *(file.file for file in manifest.files)]
+    archive = folder / "archive"
+    packing.pack(contents, names, archive, form, at=at, advance=advance)
+    with archive.open("rb") as file:
+        os.fsync(file.fileno())
+    try:
+        # A link, because renaming would replace what somebody else put there meanwhile.
+        os.link(archive, target)
+    except FileExistsError:
+        raise AlreadyExists(f"{target} was made meanwhile; choose another name") from None
+    except OSError:
+        # No links on this file system.
+        archive.rename(target)

@@ -1,0 +1,314 @@
+"""An export of ChatGPT: conversations as trees, because a message can be edited and an answer made anew.
+
+The branch that was last looked at is the conversation; how many others there are is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Final
+
+import msgspec
+
+from mnemos.transfer.exports import Service, told
+from mnemos.transfer.model import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
+from mnemos.transfer.values import call, decoded, filled, moment, short
+from mnemos.transfer.zipped import find
+
+KIND: Final = "chatgpt"
+# Ids of this length are nobody else's; a shorter one is only one's own within its conversation.
+_TELLING: Final = 32
+_PUT_IN: Final = frozenset({"user_editable_context", "model_editable_context"})
+_PARTS: Final = {"image": "images", "audio": "recordings", "video": "videos", "file": "files"}
+_INJECTED: Final = Left("injected context")
+_RECORD: Final = Left("records of the program")
+_EMPTY: Final = Left("empty messages")
+
+
+class Author(msgspec.Struct):
+    role: str = ""
+    name: Any = None
+
+
+class Content(msgspec.Struct):
+    content_type: str = ""
+    parts: Any = None
+    text: Any = None
+    result: Any = None
+    content: Any = None
+    thoughts: Any = None
+    title: Any = None
+    url: Any = None
+
+
+class About(msgspec.Struct):
+    is_visually_hidden_from_conversation: Any = None
+    model_slug: Any = None
+    attachments: Any = None
+
+
+class Message(msgspec.Struct):
+    id: Any = None
+    author: Author | None = None
+    create_time: Any = None
+    content: Content | None = None
+    recipient: Any = None
+    metadata: About | None = None
+
+
+class Link(msgspec.Struct):
+    parent: Any = None
+
+
+class Node(msgspec.Struct):
+    message: Message | None = None
+
+
+class Tree(msgspec.Struct):
+    """What matters of a conversation. Its nodes are decoded one by one: one that is odd spoils no other."""
+
+    mapping: dict[str, msgspec.Raw]
+    current_node: Any = None
+    conversation_id: Any = None
+    id: Any = None
+    title: Any = None
+    create_time: Any = None
+    default_model_slug: Any = None
+    is_archived: Any = None
+    gizmo_id: Any = None
+    conversation_template_id: Any = None
+
+
+_decode_tree = msgspec.json.Decoder(Tree).decode
+_decode_link = msgspec.json.Decoder(Link).decode
+_decode_node = msgspec.json.Decoder(Node).decode
+
+
+def read(source: Source, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
+    """Every conversation, a mark after each; where reading begins is not asked, it begins at the first."""
+    return told(_SERVICE, source)
+
+
+READER: Final = Reader(KIND, "ChatGPT", find, read, resumes=False)
+
+
+class _Branch:
+    """One conversation, from its root to the message that was last looked at."""
+
+    def __init__(self, tree: Tree, data: bytes, changed: float) -> None:
+        self._tree = tree
+        self.id = short(tree.conversation_id) or short(tree.id) or _hash(data)
+        self._model = short(tree.default_model_slug)
+        self._time = moment(tree.create_time)
+        self._changed = changed
+        self._thoughts: list[str] = []
+        # The last call of each tool that was not answered yet.
+        self._calls: dict[str, str] = {}
+
+    def items(self, number: int) -> Iterator[Item]:
+        tree = self._tree
+        path, branches = _branch(tree)
+        yield Conversation(
+            self.id,
+            KIND,
+            started_at=self._time,
+            model=self._model,
+            title=short(tree.title),
+            metadata=filled(gizmo_id=short(tree.gizmo_id), project=short(tree.conversation_template_id))
+            or None,
+            archived=tree.is_archived is True,
+        )
+        if branches:
+            yield Left("other branches", branches)
+        messages: dict[str, Message] = {}
+        for node_id in path:
+            try:
+                message = _node(tree.mapping[node_id]).message
+            except (ValueError, RecursionError) as exc:
+                yield Unread(number, f"message {short(node_id)} of the conversation is not understood: {exc}")
+            else:
+                if message is not None:
+                    messages[node_id] = message
+        if self._time is None:
+            times = (moment(message.create_time) for message in messages.values())
+            self._time = next((at for at in times if at is not None), self._changed)
+        for node_id, message in messages.items():
+            yield from self._message(node_id, message)
+
+    def _message(self, node_id: str, message: Message) -> Iterator[Item]:
+        author = message.author or Author()
+        content = message.content or Content()
+        known = message.metadata or About()
+        at = moment(message.create_time)
+        self._time = at if at is not None else self._time
+        is_put_in = known.is_visually_hidden_from_conversation is True or content.content_type in _PUT_IN
+        if is_put_in or author.role in ("system", "developer"):
+            yield _INJECTED
+        elif author.role not in ("user", "assistant", "tool"):
+            yield _RECORD
+        elif content.content_type == "thoughts":
+            self._thoughts += _thoughts(content.thoughts)
+        elif content.content_type == "reasoning_recap":
+            yield _RECORD
+        else:
+            said = _said(content)
+            fields = self._fields(author, message, said)
+            if fields is None:
+                yield _EMPTY
+                return
+            yield from (Left(what, count) for what, count in said.left.items())
+            yield Said(self.id, self._key(node_id), fields | self._about(author.role, node_id, known))
+
+    def _fields(self, author: Author, message: Message, said: _Words) -> dict[str, Any] | None:
+        recipient = short(message.recipient) or "all"
+        if author.role == "assistant" and recipient not in ("all", "assistant"):
+            call_id = short(message.id) or recipient
+            self._calls[recipient] = call_id
+            return {"role": "assistant", "tool_calls": [call(call_id, recipient, said.text)]}
+        if author.role == "tool":
+            name = short(author.name)
+            return filled(
+                role="tool",
+                content=said.content or "[no output]",
+                tool_name=name,
+                tool_call_id=self._calls.pop(name or "", None),
+            )
+        return {"role": author.role, "content": said.content} if said.content else None
+
+    def _about(self, role: str, node_id: str, known: About) -> dict[str, Any]:
+        """When a message was said, and what else is known of it."""
+        model = short(known.model_slug) if role == "assistant" else None
+        metadata = filled(
+            uuid=short(node_id),
+            model=model if model != self._model else None,
+            files=_file_names(known.attachments),
+        )
+        if role == "assistant" and self._thoughts:
+            metadata["thinking"] = "\n\n".join(self._thoughts)
+            self._thoughts = []
+        return filled(
+            timestamp=self._time if self._time is not None else self._changed, metadata=metadata or None
+        )
+
+    def _key(self, node_id: str) -> str:
+        return node_id if len(node_id) >= _TELLING else f"{self.id}/{node_id}"
+
+
+@dataclass(slots=True)
+class _Words:
+    """What a message says: as text, and in parts when there is more than text."""
+
+    text: str = ""
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    left: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def content(self) -> str | list[dict[str, Any]] | None:
+        if not self.parts:
+            return self.text if self.text.strip() else None
+        return [*([{"type": "text", "text": self.text}] if self.text.strip() else []), *self.parts]
+
+
+def _said(content: Content) -> _Words:
+    words = _Words()
+    texts: list[str] = []
+    for part in content.parts if isinstance(content.parts, list) else [content.parts]:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict) and isinstance(part.get("text"), str):
+            # What was spoken, as text; or a piece of some other text.
+            texts.append(part["text"])
+        elif isinstance(part, dict) and isinstance(part.get("content_type"), str):
+            kind = next((kind for kind in _PARTS if kind in part["content_type"]), "file")
+            words.parts.append({"type": kind} | filled(name=_pointer(part)))
+            words.left[_PARTS[kind]] = words.left.get(_PARTS[kind], 0) + 1
+    if content.content_type == "tether_quote":
+        texts += [value for value in (content.title, content.url) if isinstance(value, str)]
+    texts += [value for value in (content.text, content.result, content.content) if isinstance(value, str)]
+    words.text = "\n".join(text for text in texts if text)
+    return words
+
+
+def _pointer(part: Mapping[str, Any]) -> str | None:
+    """The name of a file in the export."""
+    for holder in (part, part.get("audio_asset_pointer"), part.get("video_container_asset_pointer")):
+        if isinstance(holder, dict) and isinstance(holder.get("asset_pointer"), str):
+            return short(holder["asset_pointer"].rpartition("://")[2])
+    return None
+
+
+def _file_names(attachments: Any) -> list[str] | None:
+    names = [
+        name
+        for one in (attachments if isinstance(attachments, list) else ())
+        if isinstance(one, dict) and (name := short(one.get("name")))
+    ]
+    return names or None
+
+
+def _thoughts(thoughts: Any) -> list[str]:
+    found = []
+    for one in thoughts if isinstance(thoughts, list) else ():
+        if isinstance(one, dict):
+            texts = [one[key] for key in ("summary", "content") if isinstance(one.get(key), str) and one[key]]
+            found.append("\n".join(texts))
+    return [text for text in found if text]
+
+
+def _branch(tree: Tree) -> tuple[list[str], int]:
+    """The ids of the nodes from the root to the current one, and how many branches end elsewhere."""
+    parents = {node_id: _parent(raw) for node_id, raw in tree.mapping.items()}
+    above = set(parents.values())
+    leaves = [node_id for node_id in parents if node_id not in above]
+    at = tree.current_node
+    if not isinstance(at, str) or at not in parents:
+        # The one that was added last; in a circle there is none.
+        at = leaves[-1] if leaves else next(iter(parents), None)
+    path: dict[str, None] = {}
+    while isinstance(at, str) and at in parents and at not in path:
+        path[at] = None
+        at = parents[at]
+    return list(reversed(path)), sum(leaf not in path for leaf in leaves)
+
+
+def _parent(raw: Any) -> str | None:
+    try:
+        found = _decode_link(raw) if isinstance(raw, msgspec.Raw) else msgspec.convert(raw, Link)
+    except (ValueError, RecursionError):
+        return None
+    return found.parent if isinstance(found.parent, str) else None
+
+
+def _node(raw: Any) -> Node:
+    return _decode_node(raw) if isinstance(raw, msgspec.Raw) else msgspec.convert(raw, Node)
+
+
+def _tree(data: bytes) -> Tree:
+    try:
+        return _decode_tree(data)
+    except msgspec.ValidationError:
+        raise
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # What it refuses, others may have written: a lone surrogate, for one.
+        found = decoded(data)
+        mapping = found.get("mapping") if isinstance(found, dict) else None
+        if not isinstance(mapping, dict):
+            return msgspec.convert(found, Tree)
+        tree = msgspec.convert(found | {"mapping": {}}, Tree)
+        tree.mapping = mapping
+        return tree
+
+
+def _hash(data: bytes) -> str:
+    return f"chatgpt-{blake2b(data, digest_size=12).hexdigest()}"
+
+
+def _items(tree: Tree, data: bytes, number: int, changed: float) -> Iterator[Item]:
+    return _Branch(tree, data, changed).items(number)
+
+
+_SERVICE: Final = Service(
+    "ChatGPT", _tree, _items, (b'"chat_messages"', "an export of Claude; import it as claude")
+)

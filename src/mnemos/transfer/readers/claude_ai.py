@@ -1,0 +1,272 @@
+"""An export of Claude: conversations as lists of messages, each of which names the one that it follows.
+
+A message that was edited, and an answer that was made anew, is still there: the branch that was last looked
+at is the conversation, and how many others there are is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Final
+
+import msgspec
+
+from mnemos.text.fencing import stripped
+from mnemos.transfer.exports import Service, told
+from mnemos.transfer.model import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
+from mnemos.transfer.values import call, decoded, filled, moment, short
+from mnemos.transfer.zipped import find
+
+KIND: Final = "claude"
+_ROLES: Final = {"human": "user", "user": "user", "assistant": "assistant"}
+
+
+class Message(msgspec.Struct):
+    uuid: Any = None
+    sender: str = ""
+    text: Any = None
+    content: Any = None
+    created_at: Any = None
+    attachments: Any = None
+    files: Any = None
+    parent_message_uuid: Any = None
+
+
+class Talk(msgspec.Struct):
+    """What matters of a conversation. Its messages are decoded one by one: an odd one spoils no other."""
+
+    chat_messages: list[msgspec.Raw]
+    uuid: Any = None
+    name: Any = None
+    model: Any = None
+    created_at: Any = None
+    current_leaf_message_uuid: Any = None
+    project_uuid: Any = None
+    project: Any = None
+
+
+_decode_talk = msgspec.json.Decoder(Talk).decode
+_decode_message = msgspec.json.Decoder(Message).decode
+
+
+def read(source: Source, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
+    """Every conversation, a mark after each; where reading begins is not asked, it begins at the first."""
+    return told(_SERVICE, source)
+
+
+READER: Final = Reader(KIND, "Claude", find, read, resumes=False)
+
+
+def _items(talk: Talk, data: bytes, number: int, changed: float) -> Iterator[Item]:
+    session_id = short(talk.uuid) or f"claude-{blake2b(data, digest_size=12).hexdigest()}"
+    started = moment(talk.created_at)
+    project = talk.project if isinstance(talk.project, dict) else {}
+    yield Conversation(
+        session_id,
+        KIND,
+        started_at=started,
+        model=short(talk.model),
+        title=short(talk.name),
+        metadata=filled(project=short(project.get("name")) or short(talk.project_uuid)) or None,
+    )
+    known: list[Message] = []
+    for place, raw in enumerate(talk.chat_messages, start=1):
+        try:
+            known.append(_message(raw))
+        except (ValueError, RecursionError) as exc:
+            yield Unread(number, f"message {place} of the conversation is not understood: {exc}")
+    messages, branches = _branch(known, talk.current_leaf_message_uuid)
+    if branches:
+        yield Left("other branches", branches)
+    times = (moment(message.created_at) for message in messages)
+    at = started if started is not None else next((one for one in times if one is not None), changed)
+    for place, message in enumerate(messages):
+        found = moment(message.created_at)
+        at = found if found is not None else at
+        uuid = short(message.uuid) or f"{session_id}/{place}"
+        yield from _told(session_id, uuid, message, at)
+
+
+def _told(session_id: str, uuid: str, message: Message, at: float) -> Iterator[Item]:
+    role = _ROLES.get(message.sender)
+    if role is None:
+        yield Left("records of the program")
+        return
+    turn = _turn(role, message, uuid)
+    yield from (Left(what, count) for what, count in turn.left.items())
+    if not turn.messages:
+        yield Left("empty messages")
+    for number, fields in enumerate(turn.messages):
+        metadata = fields.pop("metadata", {}) | {"uuid": uuid}
+        key = uuid if number == 0 else f"{uuid}#{number}"
+        yield Said(session_id, key, fields | {"timestamp": at, "metadata": metadata})
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A message of theirs, which may be several of ours: a call, its result, and what was said then."""
+
+    role: str
+    uuid: str
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    left: dict[str, int] = field(default_factory=dict)
+    texts: list[str] = field(default_factory=list)
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    called: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, part: Mapping[str, Any]) -> None:
+        kind = part.get("type")
+        if kind == "tool_use":
+            self._call(part)
+        elif kind == "tool_result":
+            self._result(part)
+        elif kind == "thinking" and isinstance(part.get("thinking"), str):
+            self.thoughts.append(part["thinking"])
+        elif isinstance(part.get("text"), str):
+            if self.calls:
+                self.flush()
+            self.texts.append(part["text"])
+        elif kind in ("image", "file", "document"):
+            self.attach(str(kind), part.get("file_name"))
+        else:
+            self.leave("records of the program")
+
+    def attach(self, kind: str, name: Any, text: Any = None) -> None:
+        if isinstance(text, str) and text:
+            self.parts.append({"type": "text", "text": text} | filled(name=short(name)))
+            return
+        kind = "image" if kind == "image" or str(name).lower().endswith(_PICTURES) else "file"
+        self.parts.append({"type": kind} | filled(name=short(name)))
+        self.leave(f"{kind}s")
+
+    def leave(self, what: str) -> None:
+        self.left[what] = self.left.get(what, 0) + 1
+
+    def flush(self) -> None:
+        """Make a message of what was said and called so far."""
+        text = stripped("\n\n".join(text for text in self.texts if text.strip()))
+        content: str | list[dict[str, Any]] = text
+        if self.parts:
+            content = [*([{"type": "text", "text": text}] if text else []), *self.parts]
+        if content or self.calls or self.thoughts:
+            self.messages.append(
+                filled(
+                    role=self.role,
+                    content=content,
+                    tool_calls=self.calls or None,
+                    metadata=filled(thinking="\n\n".join(self.thoughts)),
+                )
+            )
+        self.texts, self.parts, self.calls, self.thoughts = [], [], [], []
+
+    def _call(self, part: Mapping[str, Any]) -> None:
+        call_id = short(part.get("id")) or f"{self.uuid}/{len(self.messages)}.{len(self.calls)}"
+        made = call(call_id, part.get("name"), part.get("input"))
+        self.calls.append(made)
+        self.called.append((call_id, made["function"]["name"]))
+
+    def _result(self, part: Mapping[str, Any]) -> None:
+        self.flush()
+        # Without an id it answers the first call that has no answer yet.
+        call_id = short(part.get("tool_use_id"))
+        answered = next((one for one in self.called if call_id is None or one[0] == call_id), None)
+        if answered is not None:
+            self.called.remove(answered)
+        self.messages.append(
+            filled(
+                role="tool",
+                content=self._output(part.get("content")) or "[no output]",
+                tool_name=short(part.get("name")) or (answered[1] if answered else None),
+                tool_call_id=call_id or (answered[0] if answered else None),
+                metadata=filled(is_error=True if part.get("is_error") is True else None),
+            )
+        )
+
+    def _output(self, content: Any) -> str:
+        if isinstance(content, str):
+            return content
+        texts: list[str] = []
+        for part in content if isinstance(content, list) else ():
+            if isinstance(part, dict) and isinstance(part.get("text"), str):
+                texts.append(part["text"])
+            elif isinstance(part, dict) and part.get("type") == "image":
+                self.leave("images")
+            elif isinstance(part, dict):
+                # A page that was found: where, and what it is called.
+                texts += [str(part[key]) for key in ("title", "url") if isinstance(part.get(key), str)]
+        return "\n".join(texts)
+
+
+_PICTURES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic")
+
+
+def _turn(role: str, message: Message, uuid: str) -> _Turn:
+    turn = _Turn(role, uuid)
+    parts = message.content if isinstance(message.content, list) else []
+    for part in parts:
+        if isinstance(part, dict):
+            turn.add(part)
+    if not turn.texts and not turn.messages and not turn.calls and isinstance(message.text, str):
+        turn.texts.append(message.text)
+    named = set()
+    for one in message.attachments if isinstance(message.attachments, list) else ():
+        if isinstance(one, dict):
+            named.add(one.get("file_name") if isinstance(one.get("file_name"), str) else None)
+            turn.attach("file", one.get("file_name"), one.get("extracted_content"))
+    for one in message.files if isinstance(message.files, list) else ():
+        if isinstance(one, dict):
+            name = one.get("file_name") or one.get("file_uuid")
+            if not isinstance(name, str) or name not in named:
+                turn.attach(str(one.get("file_kind")), name)
+    turn.flush()
+    return turn
+
+
+def _branch(messages: Sequence[Message], leaf: Any) -> tuple[list[Message], int]:
+    """The messages up to the last one that was looked at, and how many branches end elsewhere."""
+    by_id = {message.uuid: message for message in messages if isinstance(message.uuid, str)}
+    parents = {
+        message.parent_message_uuid for message in messages if isinstance(message.parent_message_uuid, str)
+    }
+    if not parents & by_id.keys() or len(by_id) < len(messages):
+        # Nothing tells what follows what: they are in order.
+        return list(messages), 0
+    leaves = [message for message in by_id.values() if message.uuid not in parents]
+    at = by_id.get(leaf) if isinstance(leaf, str) else None
+    if at is None:
+        at = leaves[-1] if leaves else messages[-1]
+    path: dict[str, Message] = {}
+    while at is not None and at.uuid not in path:
+        path[at.uuid] = at
+        parent = at.parent_message_uuid
+        at = by_id.get(parent) if isinstance(parent, str) else None
+    return list(reversed(path.values())), sum(message.uuid not in path for message in leaves)
+
+
+def _message(raw: Any) -> Message:
+    return _decode_message(raw) if isinstance(raw, msgspec.Raw) else msgspec.convert(raw, Message)
+
+
+def _talk(data: bytes) -> Talk:
+    try:
+        return _decode_talk(data)
+    except msgspec.ValidationError:
+        raise
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # What it refuses, others may have written: a lone surrogate, for one.
+        found = decoded(data)
+        messages = found.get("chat_messages") if isinstance(found, dict) else None
+        if not isinstance(messages, list):
+            return msgspec.convert(found, Talk)
+        talk = msgspec.convert(found | {"chat_messages": []}, Talk)
+        talk.chat_messages = messages
+        return talk
+
+
+_SERVICE: Final = Service(
+    "Claude", _talk, _items, (b'"mapping"', "an export of ChatGPT; import it as chatgpt")
+)

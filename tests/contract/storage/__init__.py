@@ -1,0 +1,85 @@
+"""What ``mnemos.storage.base`` promises, as tests that any engine must pass.
+
+The tests know the Protocols and nothing of an engine. A subclass says how the engine is opened::
+
+    class TestMyEngine(StorageContract):
+        @pytest.fixture
+        def open_storage(self, tmp_path):
+            opened = []
+
+            def open_it(space="default", *, read_only=False):
+                opened.append(MyStorage(tmp_path, space=space, read_only=read_only))
+                return opened[-1]
+
+            yield open_it
+            for storage in opened:
+                storage.close()
+
+and may set:
+
+- ``several_openers``: whether the data can be opened twice at a time; if not, the tests that need it
+  are skipped, with that reason;
+- ``restorable``: whether a backup can be put back;
+- ``seams``: where the engine cuts long texts, so that the tests look there.
+"""
+
+from __future__ import annotations
+
+from contract.storage.audit import AuditContract
+from contract.storage.concurrency import ConcurrencyContract
+from contract.storage.entries import EntryContract
+from contract.storage.facts import FactContract
+from contract.storage.filters import FilterContract
+from contract.storage.freshness import FreshnessContract
+from contract.storage.imports import ImportContract
+from contract.storage.limits import LimitContract
+from contract.storage.messages import MessageContract
+from contract.storage.models import ModelContract
+from contract.storage.nearness import NearnessContract
+from contract.storage.opening import Opener
+from contract.storage.order import OrderContract
+from contract.storage.passages import PassageContract
+from contract.storage.proposals import ProposalContract
+from contract.storage.removal import RemovalContract
+from contract.storage.restoring import RestoreContract
+from contract.storage.roundtrip import RoundTripContract
+from contract.storage.scopes import ScopeContract
+from contract.storage.sessions import SessionContract
+from contract.storage.spaces import SpaceContract
+from contract.storage.strips import StripContract
+from contract.storage.transactions import TransactionContract
+from contract.storage.upkeep import UpkeepContract
+from contract.storage.vectors import VectorContract
+from contract.storage.words import WordContract
+
+__all__ = ["Opener", "StorageContract"]
+
+
+class StorageContract(
+    TransactionContract,
+    SessionContract,
+    MessageContract,
+    WordContract,
+    FilterContract,
+    OrderContract,
+    FreshnessContract,
+    RemovalContract,
+    AuditContract,
+    SpaceContract,
+    ConcurrencyContract,
+    LimitContract,
+    RoundTripContract,
+    UpkeepContract,
+    PassageContract,
+    ProposalContract,
+    StripContract,
+    VectorContract,
+    ModelContract,
+    NearnessContract,
+    FactContract,
+    ScopeContract,
+    EntryContract,
+    ImportContract,
+    RestoreContract,
+):
+    """All of the contract. Subclass it under a name that begins with ``Test``."""

@@ -1,0 +1,84 @@
+"""The contract that is shipped for third parties, run on the built-in provider and on small ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from mnemos.integrations.providers import BuiltinMemoryProvider, MemoryManager, MemoryProvider
+from mnemos.memory import Memory
+from mnemos.testing import ProviderContract
+
+
+class TestBuiltin(ProviderContract):
+    calls: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "recall": {"query": "port"},
+        "session_search": {"query": "port"},
+        "remember": {"text": "The port is 5433."},
+        "memory": {"action": "add", "content": "Tests run with make test"},
+        "memory_write": {"content": "V[srv.port]: 5433"},
+        "memory_search": {"query": "port"},
+    }
+
+    def make(self, home: Path) -> MemoryProvider:
+        return BuiltinMemoryProvider(Memory.at(":memory:", embedder="none"))
+
+    def managed(self, home: Path) -> MemoryManager:
+        # It is there already.
+        return MemoryManager(memory=Memory.at(home, embedder="none"))
+
+
+class Smallest(MemoryProvider):
+    """Nothing but what is required."""
+
+    @property
+    def name(self) -> str:
+        return "smallest"
+
+    def is_available(self) -> bool:
+        return True
+
+    def initialize(self, session_id: str, **kwargs: Any) -> None:
+        pass
+
+    def get_tool_schemas(self) -> list[dict[str, Any]]:
+        return []
+
+
+class TestSmallest(ProviderContract):
+    def make(self, home: Path) -> MemoryProvider:
+        return Smallest()
+
+
+def test_a_provider_that_breaks_a_promise_fails_the_contract(tmp_path: Path) -> None:
+    class Restless(Smallest):
+        turns = 0
+
+        def system_prompt_block(self) -> str:
+            self.turns += 1
+            return f"turn {self.turns}"
+
+    contract, provider = TestSmallest(), Restless()
+    contract.begin(provider, tmp_path)
+    with pytest.raises(AssertionError):
+        contract.test_its_block_stays_the_same_while_the_session_goes_on(provider)
+
+
+def test_a_tool_that_a_provider_does_not_have_is_not_implemented() -> None:
+    with pytest.raises(NotImplementedError, match="smallest"):
+        Smallest().handle_tool_call("anything", {})
+
+
+def test_the_names_of_the_package_are_these() -> None:
+    import mnemos.integrations.providers
+
+    assert mnemos.integrations.providers.__all__ == [
+        "BuiltinMemoryProvider", "ManagerStatus", "MemoryManager", "MemoryProvider", "ProviderStatus"
+    ]  # fmt: skip
+    for name in mnemos.integrations.providers.__all__:
+        assert getattr(mnemos.integrations.providers, name).__name__ == name
+    with pytest.raises(AttributeError):
+        _ = mnemos.integrations.providers.nothing_of_the_kind

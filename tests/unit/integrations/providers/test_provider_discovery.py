@@ -1,0 +1,215 @@
+"""Providers are found among entry points and in folders; only loading one runs its code."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from mnemos.errors import InvalidInput, NotFound, Unavailable
+from mnemos.integrations.providers import discovery
+from mnemos.integrations.providers.manifest import Manifest, parse
+
+PROVIDER = """
+from mnemos.integrations.providers import MemoryProvider
+
+class Shelf(MemoryProvider):
+    name = "shelf"
+
+    def is_available(self):
+        return True
+
+    def initialize(self, session_id, **kwargs):
+        pass
+
+    def get_tool_schemas(self):
+        return []
+"""
+MANIFEST = """
+# A comment.
+name: shelf
+version: 1.2.0   # of the folder
+description: "Keeps: everything"
+requirements:
+  - msgspec>=0.1
+  - no-such-package-at-all[extra]>=2
+hooks:
+  - on_session_end
+"""
+
+
+def plug_in(
+    home: Path, name: str = "shelf", code: str | None = PROVIDER, manifest: str | bytes = MANIFEST
+) -> Path:
+    folder = home / "plugins" / name
+    folder.mkdir(parents=True)
+    data = manifest if isinstance(manifest, bytes) else manifest.encode()
+    (folder / "plugin.yaml").write_bytes(data)
+    if code is not None:
+        (folder / "__init__.py").write_text(code, encoding="utf-8")
+    return folder
+
+
+def declare(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
+    entries = [EntryPoint(name, value, discovery.GROUP) for name, value in values.items()]
+    monkeypatch.setattr(discovery, "_entry_points", lambda: entries)
+
+
+# --- what is there --------------------------------------------------------------------------------
+
+
+def test_without_any_other_there_is_the_built_in_one(home: Path) -> None:
+    assert [one.name for one in discovery.found(home)] == ["builtin"]
+
+
+def test_a_folder_with_a_manifest_is_found_and_described(home: Path) -> None:
+    folder = plug_in(home)
+    (one,) = [one for one in discovery.found(home) if one.name == "shelf"]
+    assert (one.version, one.description) == ("1.2.0", "Keeps: everything")
+    assert one.requirements == ("msgspec>=0.1", "no-such-package-at-all[extra]>=2")
+    assert (one.where, one.problem) == (str(folder), "")
+
+
+def test_what_is_missing_is_named(home: Path) -> None:
+    plug_in(home)
+    (one,) = [one for one in discovery.found(home) if one.name == "shelf"]
+    assert discovery.missing(one) == ["no-such-package-at-all[extra]>=2"]
+
+
+def test_finding_runs_no_code(home: Path) -> None:
+    plug_in(home, code="raise SystemExit('run')")
+    assert [one.name for one in discovery.found(home)] == ["builtin", "shelf"]
+
+
+@pytest.mark.parametrize("manifest", [b"\xff\xfe", b"x" * 100_000], ids=["not UTF-8", "too large"])
+def test_a_manifest_that_cannot_be_read_is_a_problem_and_no_failure(home: Path, manifest: bytes) -> None:
+    plug_in(home, manifest=manifest)
+    (one,) = [one for one in discovery.found(home) if one.name == "shelf"]
+    assert "plugin.yaml" in one.problem
+
+
+def test_a_folder_without_code_is_a_problem(home: Path) -> None:
+    plug_in(home, code=None)
+    (one,) = [one for one in discovery.found(home) if one.name == "shelf"]
+    assert "__init__.py" in one.problem
+    with pytest.raises(Unavailable):
+        discovery.load("shelf", home)
+
+
+def test_hidden_folders_files_and_folders_without_a_manifest_are_passed_over(home: Path) -> None:
+    plug_in(home, ".hidden")
+    plug_in(home, "_private")
+    (home / "plugins" / "file").write_text("")
+    (home / "plugins" / "bare").mkdir()
+    assert [one.name for one in discovery.found(home)] == ["builtin"]
+
+
+def test_a_package_wins_over_a_folder_of_the_same_name(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plug_in(home)
+    declare(monkeypatch, shelf="somewhere:Shelf")
+    found = [one for one in discovery.found(home) if one.name == "shelf"]
+    assert [one.folder for one in found] == [None]
+
+
+def test_the_built_in_provider_is_declared_like_any_other() -> None:
+    root = Path(__file__).parents[4]
+    with (root / "pyproject.toml").open("rb") as file:
+        declared = tomllib.load(file)["project"]["entry-points"][discovery.GROUP]
+    module, _, name = declared[discovery.BUILT_IN].partition(":")
+    assert (module, name) == ("mnemos.integrations.providers.builtin", "BuiltinMemoryProvider")
+    assert {entry.group for entry in discovery._entry_points()} <= {discovery.GROUP}
+
+
+# --- loading --------------------------------------------------------------------------------------
+
+
+def test_the_only_class_of_a_folder_that_is_a_provider_is_made(home: Path) -> None:
+    plug_in(home)
+    assert discovery.load("shelf", home).name == "shelf"
+    assert discovery.load("shelf", home) is not discovery.load("shelf", home)
+
+
+def test_a_folder_that_registers_its_provider_may_have_several_classes_and_modules(home: Path) -> None:
+    folder = plug_in(home, code=PROVIDER + "\nclass Other(Shelf):\n    name = 'other'\n"
+        "\ndef register(context):\n    from .parts import answer\n    context.register_tool('anything')\n"
+        "    provider = Other()\n    provider.answer = answer\n"
+        "    context.register_memory_provider(provider)\n")  # fmt: skip
+    (folder / "parts.py").write_text("answer = 42")
+    provider = discovery.load("shelf", home)
+    assert (provider.name, provider.answer) == ("other", 42)  # type: ignore[attr-defined]
+
+
+def test_a_provider_written_for_another_host_is_one(home: Path) -> None:
+    foreign = PROVIDER.replace(
+        "from mnemos.integrations.providers import MemoryProvider", "class MemoryProvider:\n    pass"
+    )
+    plug_in(home, code=foreign)
+    assert discovery.load("shelf", home).name == "shelf"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "raise ValueError('broken')",
+        "import no_such_module_at_all",
+        "raise SyntaxError",
+        "x = (",
+        "",
+        PROVIDER + "\nclass Second(Shelf):\n    pass\n",
+        PROVIDER + "\ndef register(context):\n    raise RuntimeError('no')\n",
+    ],
+)
+def test_what_cannot_be_loaded_is_unavailable_and_names_what_to_install(home: Path, code: str) -> None:
+    plug_in(home, code=code)
+    with pytest.raises(Unavailable, match="install no-such-package-at-all"):
+        discovery.load("shelf", home)
+
+
+@pytest.mark.parametrize("what", ["object()", "dict"])
+def test_what_is_no_provider_is_refused(home: Path, what: str) -> None:
+    plug_in(home, code=f"def register(context):\n    context.register_memory_provider({what})\n")
+    with pytest.raises(InvalidInput, match="is no provider"):
+        discovery.load("shelf", home)
+
+
+def test_an_entry_point_names_a_class_or_a_function_that_makes_one(
+    home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "shelf_package.py").write_text(PROVIDER + "\ndef make():\n    return Shelf()\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    declare(monkeypatch, a="shelf_package:Shelf", b="shelf_package:make", c="shelf_package:nothing")
+    assert discovery.load("a", home).name == discovery.load("b", home).name == "shelf"
+    with pytest.raises(Unavailable):
+        discovery.load("c", home)
+
+
+@pytest.mark.parametrize("name", ["nobody", "builtin", "../up", ""])
+def test_an_unknown_name_is_not_found_and_the_known_are_named(home: Path, name: str) -> None:
+    plug_in(home)
+    with pytest.raises(NotFound, match="shelf"):
+        discovery.load(name, home)
+
+
+# --- manifests ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", Manifest()),
+        ("name: a\nversion: 1.0", Manifest("a", "1.0")),
+        ("name: 'a # b'\ndescription: \"x: y\" # z", Manifest("a # b", "", "x: y")),
+        ("requirements: [a, 'b>=1', \"c\"]", Manifest(requirements=("a", "b>=1", "c"))),
+        ("requirements: []", Manifest()),
+        ("requirements:\n- a\n-   b # why\n", Manifest(requirements=("a", "b"))),
+        ("pip_dependencies:\n  - httpx\nname: n", Manifest("n", requirements=("httpx",))),
+        ("name:\n  - a list\nversion:", Manifest()),
+        ("nested:\n  name: inner\nname: outer", Manifest("outer")),
+        ("no colon here\n: nothing\n- stray", Manifest()),
+        ("name: a\r\nversion: 2\r\n", Manifest("a", "2")),
+    ],
+)
+def test_plain_keys_and_lists_are_read_and_the_rest_is_passed_over(text: str, expected: Manifest) -> None:
+    assert parse(text) == expected

@@ -1,0 +1,322 @@
+"""The background worker: in order, and nobody waits for one who hangs."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pytest
+
+from mnemos.deadlines import Attempt, Hands, Overdue, Patience, StillOut
+from mnemos.integrations.providers import worker as worker_module
+from mnemos.integrations.providers.worker import Worker
+
+LONG = 30.0
+SHORT = 0.01
+
+
+@pytest.fixture
+def no_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """No thread can be started, and none waits for work; undone by ``undo``."""
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        fresh = Hands()
+        patched.setattr(waiting, "hands", fresh)
+        patched.setattr(worker_module, "hands", fresh)
+        patched.setattr(threading.Thread, "start", refuse)
+        yield patched
+
+
+@pytest.fixture
+def gate() -> threading.Event:
+    """Whoever waits for it hangs until it is set."""
+    return threading.Event()
+
+
+def test_work_is_done_in_the_order_it_came() -> None:
+    worker, done = Worker(), list[int]()
+    for number in range(200):
+        assert worker.submit("me", partial(done.append, number))
+    assert worker.flush(LONG)
+    assert done == list(range(200))
+    assert worker.pending == 0
+
+
+def test_nobody_waits_for_what_is_submitted(gate: threading.Event) -> None:
+    worker = Worker()
+    worker.submit("me", lambda: gate.wait(LONG) and None)
+    worker.submit("me", lambda: None)
+    assert worker.pending == 2
+    assert not worker.flush(SHORT)
+    gate.set()
+    assert worker.flush(LONG)
+
+
+def test_one_who_hangs_holds_up_the_others_only_until_the_deadline(gate: threading.Event) -> None:
+    worker, done = Worker(deadline=SHORT), list[str]()
+    worker.submit("slow", lambda: gate.wait(LONG) and done.append("slow 1"))
+    worker.submit("slow", lambda: done.append("slow 2"))
+    reached = threading.Event()
+    worker.submit("quick", reached.set)
+    assert reached.wait(LONG)
+    assert done == []
+    assert worker.is_out("slow")
+    assert worker.waiting("slow") == 1
+    gate.set()
+    assert worker.flush(LONG)
+    assert done == ["slow 1", "slow 2"]
+    assert not worker.is_out("slow")
+    assert worker.overdue == {"slow": 1}
+
+
+def test_a_flush_without_a_timeout_does_not_wait_for_one_who_hangs(gate: threading.Event) -> None:
+    worker, done = Worker(deadline=SHORT), list[str]()
+    worker.submit("slow", lambda: gate.wait(LONG) and None)
+    worker.submit("quick", lambda: done.append("quick"))
+    assert worker.flush() is False
+    assert done == ["quick"]
+    gate.set()
+    assert worker.flush(LONG)
+    assert worker.flush() is True
+
+
+def test_one_owner_can_be_waited_for_without_the_others(gate: threading.Event) -> None:
+    worker, done = Worker(deadline=SHORT), list[str]()
+    worker.submit("slow", lambda: gate.wait(LONG) and None)
+    worker.submit("quick", lambda: done.append("quick"))
+    assert worker.flush(LONG, owner="quick")
+    assert done == ["quick"]
+    assert worker.flush(LONG, owner="nobody")
+    assert not worker.flush(SHORT, owner="slow")
+    gate.set()
+    assert worker.flush(LONG, owner="slow")
+
+
+def test_what_does_not_fit_is_dropped_and_counted(
+    gate: threading.Event, caplog: pytest.LogCaptureFixture
+) -> None:
+    worker, done = Worker(most=2), list[int]()
+    begun = threading.Event()
+    worker.submit("me", lambda: begun.set() or (gate.wait(LONG) and None))
+    assert begun.wait(LONG)
+    took = [worker.submit("me", partial(done.append, number)) for number in range(5)]
+    assert took == [True, True, False, False, False]
+    gate.set()
+    assert worker.flush(LONG)
+    assert done == [0, 1]
+    assert worker.dropped == {"me": 3}
+    assert len(caplog.records) == 1
+
+
+def test_closing_finishes_what_is_queued_and_takes_nothing_more() -> None:
+    worker, done = Worker(), list[int]()
+    worker.submit("me", partial(done.append, 1))
+    assert worker.close(LONG)
+    assert worker.submit("me", partial(done.append, 2)) is False
+    assert done == [1]
+    worker.open()
+    worker.submit("me", partial(done.append, 3))
+    assert worker.flush(LONG)
+    assert done == [1, 3]
+
+
+def test_closing_gives_up_what_is_not_done_in_time(gate: threading.Event) -> None:
+    worker, done = Worker(), list[int]()
+    begun = threading.Event()
+    worker.submit("me", lambda: begun.set() or (gate.wait(LONG) and None))
+    worker.submit("me", partial(done.append, 1))
+    assert begun.wait(LONG)
+    assert worker.close(SHORT) is False
+    gate.set()
+    assert worker.flush(LONG)
+    assert done == []
+    assert worker.dropped == {"me": 1}
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3), KeyboardInterrupt()])
+def test_work_that_raises_anything_is_logged_and_the_next_is_done(
+    error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> None:
+        raise error
+
+    worker, done = Worker(), list[int]()
+    worker.submit("me", fail)
+    worker.submit("me", partial(done.append, 1))
+    assert worker.flush(LONG)
+    assert done == [1]
+    assert [record.levelno for record in caplog.records] == [logging.ERROR]
+
+
+def test_threads_that_submit_at_the_same_time_lose_nothing() -> None:
+    worker, done = Worker(), list[tuple[int, int]]()
+
+    def submit(number: int) -> None:
+        for count in range(50):
+            worker.submit(f"owner {number}", partial(done.append, (number, count)))
+
+    threads = [threading.Thread(target=submit, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert worker.flush(LONG)
+    assert len(done) == 200
+    for number in range(4):
+        assert [count for owner, count in done if owner == number] == list(range(50))
+
+
+def test_without_a_thread_the_work_waits_for_the_next_who_comes(no_threads: pytest.MonkeyPatch) -> None:
+    worker, done = Worker(), list[int]()
+    assert worker.submit("me", partial(done.append, 1))
+    assert worker.flush() is False
+    no_threads.undo()
+    assert worker.flush(LONG)
+    assert done == [1]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_child_has_a_worker_of_its_own_and_leaves_the_parents_work_to_it(
+    gate: threading.Event,
+) -> None:
+    worker, done = Worker(), list[str]()
+    begun = threading.Event()
+    worker.submit("me", lambda: begun.set() or (gate.wait(LONG) and None))
+    worker.submit("me", partial(done.append, "queued by the parent"))
+    assert begun.wait(LONG)
+
+    def in_the_child() -> None:
+        assert worker.pending == 0
+        worker.submit("me", partial(done.append, "queued by the child"))
+        assert worker.flush(LONG)
+        assert done == ["queued by the child"]
+
+    assert _in_child(in_the_child) == 0
+    gate.set()
+    assert worker.flush(LONG)
+    assert done == ["queued by the parent"]
+
+
+def test_a_program_that_just_ends_does_not_lose_what_is_queued() -> None:
+    code = (
+        "from mnemos.integrations.providers.worker import Worker\n"
+        "worker = Worker()\n"
+        "for number in range(3): worker.submit('me', lambda n=number: print(n, flush=True))\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (ran.stdout.split(), ran.stderr) == (["0", "1", "2"], "")
+
+
+# --- calls with a deadline ------------------------------------------------------------------------
+
+
+def test_an_answer_in_time_is_the_answer() -> None:
+    assert Patience("me").ask(lambda: 42, LONG) == 42
+
+
+def test_what_is_raised_is_raised_to_whoever_asks() -> None:
+    def fail() -> None:
+        raise LookupError("gone")
+
+    with pytest.raises(LookupError):
+        Patience("me").ask(fail, LONG)
+
+
+def test_what_would_end_the_program_is_an_error_like_others() -> None:
+    with pytest.raises(RuntimeError, match="SystemExit"):
+        Patience("me").ask(lambda: sys.exit(1), LONG)
+
+
+def test_one_who_hangs_costs_the_deadline_once_and_is_asked_again_when_he_is_back(
+    gate: threading.Event,
+) -> None:
+    patience, asked = Patience("me"), list[int]()
+    with pytest.raises(Overdue):
+        patience.ask(lambda: gate.wait(LONG), SHORT)
+    assert patience.is_out
+    for number in range(3):
+        with pytest.raises(StillOut):
+            patience.ask(partial(asked.append, number), LONG)
+    assert asked == []
+    gate.set()
+    (late,) = patience._late
+    assert late.wait(LONG)
+    patience.ask(partial(asked.append, 9), LONG)
+    assert asked == [9]
+    assert not patience.is_out
+
+
+def test_without_a_thread_a_call_is_made_on_the_callers_own(no_threads: pytest.MonkeyPatch) -> None:
+    assert Patience("me").ask(threading.get_ident, LONG) == threading.get_ident()
+
+
+def test_whoever_waits_is_told_when_a_call_is_back() -> None:
+    told = threading.Event()
+    attempt = Attempt(lambda: 1, told.set)
+    assert told.wait(LONG)
+    assert attempt.is_back
+    assert attempt.answer() == 1
+
+
+def test_a_thread_that_has_nothing_to_do_is_used_again() -> None:
+    hands, used = Hands(), list[int]()
+    for _ in range(20):
+        done = threading.Event()
+        hands.begin(lambda: used.append(threading.get_ident()))
+        hands.begin(done.set)
+        assert done.wait(LONG)
+    assert 1 <= len(set(used)) <= 3
+
+
+def test_threads_end_when_there_is_no_work_and_lose_none_that_comes_then() -> None:
+    # An idle time so short that threads give up while work is on its way.
+    hands, done = Hands(idle_seconds=0.0001), list[int]()
+    finished = threading.Semaphore(0)
+
+    def work(number: int) -> None:
+        done.append(number)
+        finished.release()
+
+    for number in range(500):
+        hands.begin(partial(work, number))
+    for _ in range(500):
+        assert finished.acquire(timeout=LONG)
+    assert sorted(done) == list(range(500))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_does_not_wait_for_calls_of_its_parent(gate: threading.Event) -> None:
+    patience = Patience("me")
+    with pytest.raises(Overdue):
+        patience.ask(lambda: gate.wait(LONG), SHORT)
+
+    def in_the_child() -> None:
+        assert not patience.is_out
+        assert patience.ask(lambda: 1, LONG) == 1
+
+    assert _in_child(in_the_child) == 0
+    gate.set()
+
+
+def _in_child(work: Callable[[], None]) -> int:
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status)

@@ -1,0 +1,144 @@
+"""The ``state.db`` of Hermes Agent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from told import DATA, assert_storable, conversations, left_out, messages, spoken, told, unread
+
+from mnemos.errors import InvalidInput
+from mnemos.transfer.model import Mark
+from mnemos.transfer.readers.hermes_state import READER, parents_first
+
+SCHEMA = (DATA / "hermes" / "schema.sql").read_text()
+SESSIONS = DATA / "hermes" / "sessions.json"
+
+
+class Database:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.connection = apsw.Connection(str(path))
+        self.connection.execute(SCHEMA)
+
+    def add(self, table: str, row: dict[str, Any]) -> None:
+        marks = ", ".join("?" * len(row))
+        self.connection.execute(
+            f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values())
+        )
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+def hermes_database(path: Path) -> Database:
+    database = Database(path)
+    for table, rows in json.loads(SESSIONS.read_text()).items():
+        for row in rows:
+            database.add(table, row)
+    return database
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    database = hermes_database(tmp_path / "state.db")
+    database.close()
+    return database.path
+
+
+def test_sessions_come_with_their_messages_parents_first(state: Path) -> None:
+    items = told(READER, state)
+    assert list(conversations(items)) == ["20260110_090000_aaaa", "20260110_080000_bbbb"]
+    assert spoken(items) == [
+        ("user", "Water the ferns on Friday"),
+        ("assistant", ["remind"]),
+        ("tool", "set"),
+        ("assistant", "Done 🌿"),
+        ("user", [{"type": "text", "text": "What did I ask?"}]),
+    ]
+    assert left_out(items) == {"messages that were taken back, copied or empty": 2}
+
+
+def test_keys_are_those_of_the_rows(state: Path) -> None:
+    assert [said.key for said in messages(told(READER, state))] == [
+        "20260110_090000_aaaa/1",
+        "20260110_090000_aaaa/2",
+        "20260110_090000_aaaa/3",
+        "20260110_090000_aaaa/4",
+        "20260110_080000_bbbb/7",
+    ]
+
+
+def test_what_is_known_of_a_session_is_kept(state: Path) -> None:
+    items = told(READER, state)
+    parent, child = conversations(items).values()
+    assert (parent.source, parent.model, parent.title) == ("telegram", "some-model", "Ferns")
+    assert parent.metadata == {"cwd": "/home/dev", "program": "hermes"}
+    assert parent.end_reason == "compression"
+    assert child.parent_id == parent.id
+    assert sum(said.input_tokens for said in messages(items)) == 77
+    call, result = messages(items)[1:3]
+    assert call.fields["tool_calls"][0]["id"] == result.fields["tool_call_id"] == "c9"
+    assert result.fields["tool_name"] == "remind"
+
+
+def test_the_database_in_a_folder_is_found_with_what_was_written_last(state: Path) -> None:
+    (source,) = READER.find(state.parent, lambda *_: None)
+    assert source.path == state
+    state.with_name("state.db-wal").write_bytes(b"x" * 100)
+    (grown,) = READER.find(state, lambda *_: None)
+    assert grown.size == source.size + 100
+
+
+def test_only_the_last_mark_says_that_all_was_read(state: Path) -> None:
+    marks = [item for item in told(READER, state) if isinstance(item, Mark)]
+    assert [mark.position < state.stat().st_size for mark in marks] == [True, True, False]
+
+
+def test_text_that_is_none_spoils_only_its_session(state: Path) -> None:
+    connection = apsw.Connection(str(state))
+    connection.execute("UPDATE messages SET content = CAST(x'ff41' AS TEXT) WHERE id = 7")
+    connection.close()
+    items = told(READER, state)
+    assert unread(items) == [2]
+    assert len(messages(items)) == 4
+
+
+def test_wrong_types_everywhere_are_survived(state: Path) -> None:
+    connection = apsw.Connection(str(state))
+    connection.execute("UPDATE sessions SET model = x'00ff', title = 7, started_at = 'soon', ended_at = 9e99")
+    connection.execute(
+        "UPDATE messages SET tool_calls = '[[[', token_count = 'x', tool_name = 5, content = 12.5"
+    )
+    connection.close()
+    items = told(READER, state)
+    assert_storable(items)
+    assert messages(items)
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", b"SQLite format 3\0" + b"\xff" * 4096])
+def test_a_file_that_is_no_database_of_hermes_is_refused(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "state.db"
+    path.write_bytes(data)
+    with pytest.raises(InvalidInput):
+        told(READER, path)
+
+
+def test_damaged_pages_are_refused_or_survived(state: Path) -> None:
+    data = state.read_bytes()
+    for at in range(100, len(data), 997):
+        state.write_bytes(data[:at] + bytes(40) + data[at + 40 :])
+        try:
+            items = told(READER, state)
+        except (InvalidInput, OSError):
+            continue
+        assert_storable(items)
+
+
+def test_a_circle_of_parents_is_walked_once() -> None:
+    assert sorted(parents_first({"a": "b", "b": "a", "c": "c", "d": "x"})) == ["a", "b", "c", "d"]
+    assert parents_first({"late": "early", "early": None}) == ["early", "late"]
