@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "LocalBackend": "mnemos.memory.local_backend",
-    "Memory": "mnemos.memory",
+    "Memory": "mnemos.memory.memory",
     "MnemosError": "mnemos.errors",
-    "SessionDB": "mnemos.memory",
+    "SessionDB": "mnemos.memory.memory",
     "SessionTemplates": "mnemos.memory.session_templates",
     "Settings": "mnemos.settings",
     "evaluate_backends": "mnemos.memory.process_backend",
     "get_memory_backend": "mnemos.memory.process_backend",
-    "open": "mnemos.memory",
+    "open": "mnemos.memory.memory",
     "reset_backend": "mnemos.memory.process_backend",
 }
 

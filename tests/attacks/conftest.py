@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import mnemos
+from mnemos.sessions.service import Sessions
 
 CALL = {
     "id": "c1",
@@ -21,7 +22,7 @@ def memory(home: Path) -> Iterator[mnemos.Memory]:
 
 
 @pytest.fixture
-def sessions(memory: mnemos.Memory) -> mnemos.memory.Sessions:
+def sessions(memory: mnemos.Memory) -> Sessions:
     """A session ``s`` with a few messages."""
     memory.sessions.create_session("s", "cli", title="The first")
     memory.sessions.append_messages(

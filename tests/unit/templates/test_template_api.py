@@ -17,7 +17,7 @@ HEAVY = ("apsw", "numpy", "click", "msgspec", "rich", "sqlite3", "Stemmer")
 
 def test_the_public_names_are_these() -> None:
     assert mnemos.templates.__all__ == [
-        *("SessionTemplate", "SessionTemplates", "TaskType", "ToolCallExample", "classify_task_type")
+        *("SessionTemplate", "TaskType", "ToolCallExample", "classify_task_type")
     ]
     for name in mnemos.templates.__all__:
         assert getattr(mnemos.templates, name).__name__ == name

@@ -13,6 +13,7 @@ from functools import partial
 
 import pytest
 
+from mnemos import deadlines
 from mnemos.deadlines import Attempt, Hands, Overdue, Patience, StillOut
 from mnemos.integrations.providers import worker as worker_module
 from mnemos.integrations.providers.worker import Worker
@@ -30,7 +31,7 @@ def no_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
 
     with monkeypatch.context() as patched:
         fresh = Hands()
-        patched.setattr(waiting, "hands", fresh)
+        patched.setattr(deadlines, "hands", fresh)
         patched.setattr(worker_module, "hands", fresh)
         patched.setattr(threading.Thread, "start", refuse)
         yield patched
