@@ -109,11 +109,7 @@ def become(request: Request, streams: list[int]) -> None:
 def main(roles: Path, line: socket.socket) -> None:
     module = importlib.import_module(roles.stem)
     # What the first call of a role would import.
-<<<<<<< HEAD
-    for name in ("mnemos.memory", "mnemos.workspace.workspace"):
-=======
-    for name in ("mnemos.memory.memory", "mnemos.workspace.service"):
->>>>>>> 18c9b29 (Load the composition root only where a whole memory is needed)
+    for name in ("mnemos.memory.memory", "mnemos.workspace.workspace"):
         importlib.import_module(name)
     request = serve(line)
     if request is not None:
