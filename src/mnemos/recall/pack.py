@@ -15,7 +15,7 @@ from datetime import datetime, tzinfo
 from typing import Final
 
 from mnemos.recall.model import Excerpt, Turn
-from mnemos.text.fences import CLOSE, OPEN, unfenced
+from mnemos.text.fences import CLOSE, OPEN, escape_fences
 from mnemos.text.patterns import lazily
 from mnemos.text.tokens import count_tokens, cut_to_tokens
 from mnemos.text.words import fold
@@ -123,7 +123,7 @@ def _passage(excerpt: Excerpt, order: int, tz: tzinfo | None) -> _Passage:
     else:
         group = (hit.kind, "")
         heading = _HEADINGS.get(hit.kind) or _name(hit.kind) or "Other"
-    label = unfenced(f"[{day}{clock}] {_speaker(hit.speaker)}")
+    label = escape_fences(f"[{day}{clock}] {_speaker(hit.speaker)}")
     return _Passage(excerpt, order, group, heading, day, label, _body(hit.text))
 
 
@@ -151,7 +151,7 @@ def _clean(text: str) -> str:
     if not text.isascii():
         # Halves of a surrogate pair become their character, and a half alone a sign that there was one.
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return unfenced(_CONTROLS.sub("", text))
+    return escape_fences(_CONTROLS.sub("", text))
 
 
 def _name(text: str) -> str:
@@ -278,7 +278,7 @@ def _neighbours(shown: Sequence[_Shown], left: int) -> dict[_Place, str]:
             if not text or (passage.group, _body(turn.text)) in said:
                 continue
             said.add((passage.group, _body(turn.text)))
-            line = unfenced(f"({where}) {_speaker(turn.speaker)}{cut_to_tokens(text, _NEIGHBOUR)}")
+            line = escape_fences(f"({where}) {_speaker(turn.speaker)}{cut_to_tokens(text, _NEIGHBOUR)}")
             left -= _line_cost(line)
             if left < 0:
                 return lines

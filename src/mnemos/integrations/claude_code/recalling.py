@@ -186,9 +186,9 @@ def _window(candidate: Candidate) -> Sequence[Line]:
 
 def _without_fences(prompt: str) -> str:
     # Its expressions take longer to compile than most prompts to be looked for.
-    from mnemos.text.fencing import stripped
+    from mnemos.text.fences import strip_fences
 
-    return stripped(prompt)
+    return strip_fences(prompt)
 
 
 def _in_sight(home: Home, session_id: str) -> list[str]:

@@ -10,7 +10,7 @@ from mnemos.integrations.claude_code.events import AFTER_COMPACTION, Event
 from mnemos.integrations.claude_code.harmless import Harmless
 from mnemos.memory.parts import Parts
 from mnemos.notebook.block import shown
-from mnemos.text.fencing import cleaned
+from mnemos.text.fences import clean
 from mnemos.text.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _listed(head: str, lines: Iterable[str], room: int) -> str:
     kept: list[str] = []
     room -= count_tokens(f"{head}\n{_MORE}\n\n")
     for line in lines:
-        text = f"- {' '.join(cleaned(line).split())}"
+        text = f"- {' '.join(clean(line).split())}"
         room -= count_tokens(f"{text}\n")
         if room < 0:
             return "\n".join((head, *kept, _MORE)) if kept else ""

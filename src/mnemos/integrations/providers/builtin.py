@@ -22,7 +22,7 @@ from mnemos.integrations.providers.turns import text_of, turn_of
 from mnemos.integrations.providers.worker import Worker
 from mnemos.memory import Memory
 from mnemos.recall.model import KINDS
-from mnemos.text.fencing import stripped
+from mnemos.text.fences import strip_fences
 from mnemos.text.tokens import count_tokens
 
 log = logging.getLogger("mnemos.integrations.providers")
@@ -172,7 +172,7 @@ class BuiltinMemoryProvider(MemoryProvider):
         memory = self.memory
         memory.notebook.turn_begun()
         self._began = memory.clock()
-        text = stripped(message) if isinstance(message, str) else ""
+        text = strip_fences(message) if isinstance(message, str) else ""
         asked = _question(text)
         if asked is not None:
             self._recalls.begin(session_id, asked, anew=True)
@@ -322,7 +322,7 @@ class BuiltinMemoryProvider(MemoryProvider):
 
 def _question(query: Any) -> str | None:
     """What to recall for a message; None for one that asks nothing."""
-    text = stripped(query).strip() if isinstance(query, str) else ""
+    text = strip_fences(query).strip() if isinstance(query, str) else ""
     if not text or is_trivial(text):
         return None
     return text if len(text) <= 2 * _QUERY_HALF else f"{text[:_QUERY_HALF]} {text[-_QUERY_HALF:]}"

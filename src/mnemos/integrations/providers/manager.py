@@ -19,7 +19,7 @@ from mnemos.integrations.providers.status import ManagerStatus
 from mnemos.integrations.providers.trivial import is_trivial
 from mnemos.integrations.providers.worker import DEADLINE, Worker
 from mnemos.settings import Settings
-from mnemos.text.fencing import cleaned, fenced, stripped, stripped_content
+from mnemos.text.fences import clean, fence, strip_fences, strip_fences_in_content
 from mnemos.text.tokens import count_tokens, cut_to_tokens
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ class MemoryManager:
                 text = answer
                 continue
             room = self._tokens - count_tokens(f"{text}\n\n")
-            longer = "\n\n".join(filter(None, (text, fenced(answer, member.name, room))))
+            longer = "\n\n".join(filter(None, (text, fence(answer, member.name, room))))
             # A tokenizer may count the whole higher than its parts.
             text = longer if count_tokens(longer) <= self._tokens else text
         return text
@@ -182,7 +182,7 @@ class MemoryManager:
     # --- turns ------------------------------------------------------------------------------
 
     def on_turn_start(self, turn_number: int, message: str, **kwargs: Any) -> None:
-        said = stripped(message) if isinstance(message, str) else ""
+        said = strip_fences(message) if isinstance(message, str) else ""
         self._tell("on_turn_start", turn_number, said, **kwargs)
 
     def sync_all(
@@ -196,7 +196,7 @@ class MemoryManager:
         """Hand a complete turn to all, without what was recalled for it; only of a primary agent."""
         if self._context != PRIMARY:
             return
-        said = stripped_content(user_content), stripped_content(assistant_content)
+        said = strip_fences_in_content(user_content), strip_fences_in_content(assistant_content)
         if any(said):
             more = {} if messages is None else {"messages": self._without_recalled(messages)}
             self._tell("sync_turn", *said, session_id=session_id or self._session_id, **more)
@@ -370,7 +370,7 @@ def _name_of(provider: MemoryProvider) -> str:
 
 def _asked(query: Any) -> str:
     """What a message asks, without what was recalled for it; empty when that is nothing."""
-    text = stripped(query).strip() if isinstance(query, str) else ""
+    text = strip_fences(query).strip() if isinstance(query, str) else ""
     return "" if is_trivial(text) else text
 
 
@@ -378,10 +378,10 @@ def _as_said(message: Any) -> Any:
     if not isinstance(message, Mapping):
         return message
     content = message.get("content")
-    said = stripped_content(content)
+    said = strip_fences_in_content(content)
     return message if said == content else {**message, "content": said}
 
 
 def _cut(text: str, tokens: int) -> str:
     """What an external provider may add to a prompt. Long before it is looked at: there may be megabytes."""
-    return cut_to_tokens(cleaned(text[: _CHARACTERS_A_TOKEN * tokens]).strip(), tokens)
+    return cut_to_tokens(clean(text[: _CHARACTERS_A_TOKEN * tokens]).strip(), tokens)

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mnemos.text.fencing import stripped, stripped_content
+from mnemos.text.fences import strip_fences, strip_fences_in_content
 
 _CUT = "… [cut]"
 
@@ -22,7 +22,7 @@ def turn_of(
     """
     said = [{"role": "user", "content": user, "timestamp": began}]
     said += [message | {"timestamp": now} for message in _since_the_user(messages)]
-    answer = stripped_content(assistant)
+    answer = strip_fences_in_content(assistant)
     if answer and (said[-1]["role"] != "assistant" or said[-1].get("content") != answer):
         said.append({"role": "assistant", "content": answer, "timestamp": now})
     return [kept for message in said if (kept := _kept(message, longest))]
@@ -40,10 +40,10 @@ def plain_turn(turn: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def text_of(content: Any) -> str:
     """What a message of the host's says, without recalled text; of several parts, the texts."""
     if isinstance(content, str):
-        return stripped(content)
+        return strip_fences(content)
     if isinstance(content, list):
         texts = [part.get("text") for part in content if isinstance(part, Mapping)]
-        return "\n".join(stripped(text) for text in texts if isinstance(text, str))
+        return "\n".join(strip_fences(text) for text in texts if isinstance(text, str))
     return ""
 
 
@@ -66,7 +66,7 @@ def _copied(message: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that sessions know; the host may go on changing its own."""
     fields = {
         "role": message["role"],
-        "content": stripped_content(copy.deepcopy(message.get("content"))),
+        "content": strip_fences_in_content(copy.deepcopy(message.get("content"))),
         "tool_calls": copy.deepcopy(message.get("tool_calls")) or None,
         "tool_call_id": message.get("tool_call_id") or None,
         "tool_name": message.get("tool_name") or (message.get("name") if message["role"] == "tool" else None),
@@ -75,7 +75,7 @@ def _copied(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _kept(message: dict[str, Any], longest: int) -> dict[str, Any] | None:
-    content = stripped_content(message.get("content"))
+    content = strip_fences_in_content(message.get("content"))
     if isinstance(content, str) and len(content) > longest:
         content = content[: longest - len(_CUT)] + _CUT
     if not isinstance(content, str | list):

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from mnemos.text.fencing import stripped
+from mnemos.text.fences import strip_fences
 from mnemos.transfer.exports import Service, told
 from mnemos.transfer.model import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
 from mnemos.transfer.values import call, decoded, filled, moment, short
@@ -148,7 +148,7 @@ class _Turn:
 
     def flush(self) -> None:
         """Make a message of what was said and called so far."""
-        text = stripped("\n\n".join(text for text in self.texts if text.strip()))
+        text = strip_fences("\n\n".join(text for text in self.texts if text.strip()))
         content: str | list[dict[str, Any]] = text
         if self.parts:
             content = [*([{"type": "text", "text": text}] if text else []), *self.parts]

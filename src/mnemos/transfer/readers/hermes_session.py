@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from mnemos.inputs import MAX_NAME
 from mnemos.storage.foreign import HermesSession
-from mnemos.text.fencing import stripped_content
+from mnemos.text.fences import strip_fences_in_content
 
 _SPOKEN: Final = frozenset({"user", "assistant", "tool"})
 # How Hermes marks content that is not plain text.
@@ -68,7 +68,7 @@ def _message(row: Mapping[str, Any], longest: int) -> dict[str, Any] | None:
     timestamp = _moment(row.get("timestamp"))
     if role not in _SPOKEN or timestamp is None:
         return None
-    content = stripped_content(_content(row.get("content"), longest))
+    content = strip_fences_in_content(_content(row.get("content"), longest))
     calls = _decoded(row.get("tool_calls"))
     if not content and not calls:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from mnemos.text.fencing import stripped
+from mnemos.text.fences import strip_fences
 
 # Of each block; whoever wants the rest of a long one finds it where it came from.
 _KEPT: Final = 4_000
@@ -36,7 +36,7 @@ def parted(text: str, tags: Collection[str], foreign: Collection[Collection[str]
     """
     if "<" not in text:
         return Parted(text, ())
-    text = stripped(text)
+    text = strip_fences(text)
     kept: list[str] = []
     blocks: list[tuple[str, str]] = []
     at = 0

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from mnemos.errors import InvalidInput
 from mnemos.inputs import can_be_name
-from mnemos.text.fencing import stripped_content
+from mnemos.text.fences import strip_fences_in_content
 from mnemos.transfer.finding import Tell, files_below, is_file, source_of
 from mnemos.transfer.lines import lines
 from mnemos.transfer.model import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
@@ -283,11 +283,11 @@ def _content(found: Mapping[str, Any], pruned: _Pruned) -> Any:
     if content is None and isinstance(found.get("refusal"), str):
         content = found["refusal"]
     if isinstance(content, str):
-        return stripped_content(content)
+        return strip_fences_in_content(content)
     if isinstance(content, dict):
         content = [content]
     if isinstance(content, list):
-        return stripped_content(pruned.of(content))
+        return strip_fences_in_content(pruned.of(content))
     return None if content is None else str(content)
 
 
