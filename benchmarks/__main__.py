@@ -22,6 +22,7 @@ MODULES = {
     "workspace": "benchmarks.workspace",
     "imports": "benchmarks.imports",
     "hooks": "benchmarks.hooks",
+    "size": "benchmarks.size",
 }
 DEFAULT_SIZES = {
     "search": (10_000, 100_000),
