@@ -27,7 +27,6 @@ from mnemos.operations.recalling import Recalled
 from mnemos.operations.sessions import SessionList, SessionShown
 from mnemos.operations.upkeep import Examined, Stats
 from mnemos.operations.workspace import QueryAnswer
-from mnemos.progress import no_progress
 from mnemos.testing import FixedClock
 
 from .calls import BESIDE_THE_HOME, CALLS, arguments
@@ -201,7 +200,7 @@ def test_nothing_is_drawn_as_nothing() -> None:
 def test_the_result_of_every_operation_is_drawn(filled: Path, shop: Path, name: str) -> None:
     given_here = arguments(name, str(filled if name in BESIDE_THE_HOME else shop.parent))
     with Memory.at(shop) as memory:
-        result = registry.read(name, given_here).run(memory, no_progress)
+        result = registry.read(name, given_here).run(memory)
     assert plain(result).strip()
 
 

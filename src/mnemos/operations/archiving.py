@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from mnemos.operations.base import Operation, Question, Result, Traits, check_answer, whether_to_go_on
+from mnemos.operations.base import (
+    LongOperation,
+    Operation,
+    Question,
+    Result,
+    Traits,
+    check_answer,
+    whether_to_go_on,
+)
 from mnemos.operations.border import file_named
 from mnemos.operations.upkeep import size
 from mnemos.operations.wording import counted
@@ -26,7 +34,7 @@ _ONE = {
 _SEVERAL = {"entries": "entries"}
 
 
-class ExportAll(Operation, frozen=True, kw_only=True):
+class ExportAll(LongOperation, frozen=True, kw_only=True):
     """Write everything of the space to one archive: sessions, facts with their history, entries, notes,
     templates, databases. Nothing of it is lost; settings are not in it."""
 
@@ -38,7 +46,7 @@ class ExportAll(Operation, frozen=True, kw_only=True):
         str, Meta(description="What to write, not there yet: .tar.zst, .tar.gz, .tar, or a folder")
     ]
 
-    def run(self, memory: Memory, progress: Progress) -> Exported:
+    def work(self, memory: Memory, progress: Progress) -> Exported:
         done = memory.export(file_named(self.path), progress)
         return Exported(
             path=str(done.path), bytes=done.bytes, counts=done.counts, left_out=list(done.left_out)
@@ -63,7 +71,7 @@ class Exported(Result, frozen=True, kw_only=True):
         return not self.left_out
 
 
-class ImportArchive(Operation, frozen=True, kw_only=True):
+class ImportArchive(LongOperation, frozen=True, kw_only=True):
     """Bring in what an archive of `mnemos export` holds and this memory does not. All is verified before
     any is stored; what is here stays, unless the archive has a newer one. Cannot be undone: back up first."""
 
@@ -91,7 +99,7 @@ class ImportArchive(Operation, frozen=True, kw_only=True):
         check_answer(answers)
         return self
 
-    def run(self, memory: Memory, progress: Progress) -> Brought:
+    def work(self, memory: Memory, progress: Progress) -> Brought:
         report = memory.import_archive(file_named(self.path), progress)
         return Brought(
             space=report.space,
@@ -136,7 +144,7 @@ class Brought(Result, frozen=True, kw_only=True):
         return not any(part["not_taken"] for part in self.parts)
 
 
-class VerifyArchive(Operation, frozen=True, kw_only=True):
+class VerifyArchive(LongOperation, frozen=True, kw_only=True):
     """Check that an archive is whole, and compare it with this memory, item by item: does it hold everything
     that is in the archive? Nothing is changed."""
 
@@ -150,7 +158,7 @@ class VerifyArchive(Operation, frozen=True, kw_only=True):
 
     path: Annotated[str, Meta(description="An archive that export wrote: a file or a folder")]
 
-    def run(self, memory: Memory, progress: Progress) -> Compared:
+    def work(self, memory: Memory, progress: Progress) -> Compared:
         found = memory.compare_archive(file_named(self.path), progress)
         return Compared(
             space=found.space,

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from mnemos.errors import Refused
-from mnemos.progress import Progress
+from mnemos.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -96,7 +96,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     traits: ClassVar[Traits]
 
-    def run(self, memory: Memory, progress: Progress) -> Result:
+    def run(self, memory: Memory) -> Result:
         raise NotImplementedError
 
     def writes(self) -> bool:
@@ -129,6 +129,21 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def write_lines(self, memory: Memory, stream: IO[str]) -> None:
         """Write what would go into a file to a stream: of operations that have ``stdout``."""
         raise NotImplementedError
+
+
+class LongOperation(Operation, frozen=True, kw_only=True):
+    """An operation that reports its progress: ``work`` does it, ``run`` does it unwatched."""
+
+    def run(self, memory: Memory) -> Result:
+        return self.work(memory, no_progress)
+
+    def work(self, memory: Memory, progress: Progress) -> Result:
+        raise NotImplementedError
+
+
+def carry_out(operation: Operation, memory: Memory, progress: Progress) -> Result:
+    """Run an operation, which reports its progress if it is a long one."""
+    return operation.work(memory, progress) if isinstance(operation, LongOperation) else operation.run(memory)
 
 
 class Done(Result, frozen=True, kw_only=True):

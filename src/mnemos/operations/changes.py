@@ -10,7 +10,6 @@ from mnemos.operations.base import Done, Operation, Result, Traits
 from mnemos.operations.border import MOST
 from mnemos.operations.moments import shown
 from mnemos.operations.wording import cut, traces
-from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -26,7 +25,7 @@ class ShowLog(Operation, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=1000, description="At most so many")] = 20
     before: Annotated[int, Meta(ge=0, le=MOST, description="Only entries before this number")] | None = None
 
-    def run(self, memory: Memory, progress: Progress) -> Log:  # noqa: ARG002
+    def run(self, memory: Memory) -> Log:
         return Log(
             entries=[
                 {
@@ -63,7 +62,7 @@ class Undo(Operation, frozen=True, kw_only=True):
 
     entry: Annotated[int, Meta(ge=0, le=MOST, description="The number of an entry of the log")] | None = None
 
-    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+    def run(self, memory: Memory) -> Done:
         return Done(done=memory.undo(self.entry))
 
 
@@ -83,7 +82,7 @@ class Forget(Operation, frozen=True, kw_only=True):
         str, Meta(description="message:ID, session:ID, fact:ID, note:ID, entry:ID or template:NAME")
     ]
 
-    def run(self, memory: Memory, progress: Progress) -> Forgotten:  # noqa: ARG002
+    def run(self, memory: Memory) -> Forgotten:
         return Forgotten(**memory.forget(self.ref))
 
     def at_stake(self, memory: Memory) -> str:

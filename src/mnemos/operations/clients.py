@@ -16,7 +16,6 @@ from mnemos.integrations.clients import connection, places
 from mnemos.integrations.clients.catalogue import CLIENTS
 from mnemos.integrations.clients.connection import Asked, Plan
 from mnemos.operations.base import Operation, Question, Result, check_answer, whether_to_go_on
-from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -34,7 +33,7 @@ class OneClient(Struct, frozen=True, kw_only=True):
     def writes(self) -> bool:
         return not self.print
 
-    def run(self, memory: Memory, progress: Progress) -> ClientConnected:  # noqa: ARG002
+    def run(self, memory: Memory) -> ClientConnected:
         asked, here = self.asked(memory), surroundings()
         done = connection.plan(asked, here) if self.print else connection.carry_out(asked, here)
         return ClientConnected(

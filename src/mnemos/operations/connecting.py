@@ -20,7 +20,6 @@ from mnemos.integrations.hermes import place, plugin
 from mnemos.operations.base import Operation, Question, Result, Traits
 from mnemos.operations.clients import ClientConnected as ClientConnected
 from mnemos.operations.clients import OneClient, asked_for, described, path_of, surroundings
-from mnemos.progress import Progress
 from mnemos.settings import hermes_home
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class ConnectHermes(Operation, frozen=True, kw_only=True):
     def writes(self) -> bool:
         return not self.print
 
-    def run(self, memory: Memory, progress: Progress) -> HermesConnected:  # noqa: ARG002
+    def run(self, memory: Memory) -> HermesConnected:
         hermes = self._hermes()
         settings = memory.settings
         own = place.Place(settings.home, settings.space)
@@ -207,9 +206,9 @@ class ConnectFound(Operation, frozen=True, kw_only=True):
         Meta(description="Connect this one; may be given several times"),
     ] = None
 
-    def run(self, memory: Memory, progress: Progress) -> ClientsFound:
+    def run(self, memory: Memory) -> ClientsFound:
         said = [
-            f"{client}: {_operation(client).run(memory, progress).as_text()}"
+            f"{client}: {_operation(client).run(memory).as_text()}"
             for client in dict.fromkeys(self.client or ())
         ]
         return ClientsFound(clients=[_state(memory, client) for client in (*CLIENTS, _HERMES)], said=said)

@@ -11,7 +11,6 @@ from mnemos.operations.base import Done, Operation, Result, Traits
 from mnemos.operations.moments import shown
 from mnemos.operations.upkeep import size
 from mnemos.operations.wording import counted
-from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -24,7 +23,7 @@ class ListDatabases(Operation, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = Traits(title="List databases", read_only=True, begins=True)
 
-    def run(self, memory: Memory, progress: Progress) -> DatabaseList:  # noqa: ARG002
+    def run(self, memory: Memory) -> DatabaseList:
         return DatabaseList(
             databases=[
                 {
@@ -62,7 +61,7 @@ class RenameDatabase(Operation, frozen=True, kw_only=True):
     database: Name
     to: Annotated[str, Meta(description="The new name: a-z, 0-9, _ and -")]
 
-    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+    def run(self, memory: Memory) -> Done:
         memory.workspace.rename(self.database, self.to)
         return Done(done=f"The database {self.database} is called {self.to} now.")
 
@@ -77,7 +76,7 @@ class CopyDatabase(Operation, frozen=True, kw_only=True):
     database: Name
     to: Annotated[str, Meta(description="The name of the copy")]
 
-    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+    def run(self, memory: Memory) -> Done:
         memory.workspace.copy(self.database, self.to)
         return Done(done=f"{self.to} is a copy of {self.database} as it is now.")
 
@@ -95,7 +94,7 @@ class DeleteDatabase(Operation, frozen=True, kw_only=True):
     database: Name
     confirm: Annotated[str, Meta(description="The name once more")]
 
-    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+    def run(self, memory: Memory) -> Done:
         memory.workspace.delete(self.database, confirm=self.confirm)
         return Done(done=f"The database {self.database} is gone.")
 
@@ -115,7 +114,7 @@ class CompactDatabase(Operation, frozen=True, kw_only=True):
 
     database: Name = "default"
 
-    def run(self, memory: Memory, progress: Progress) -> Compacted:  # noqa: ARG002
+    def run(self, memory: Memory) -> Compacted:
         before, after = memory.workspace.compact(self.database)
         return Compacted(database=self.database, before_bytes=before, after_bytes=after)
 
@@ -138,7 +137,7 @@ class ListSnapshots(Operation, frozen=True, kw_only=True):
 
     database: Name = "default"
 
-    def run(self, memory: Memory, progress: Progress) -> SnapshotList:  # noqa: ARG002
+    def run(self, memory: Memory) -> SnapshotList:
         return SnapshotList(
             snapshots=[
                 {"name": one.name, "size_bytes": one.size_bytes, "made_at": one.made_at}
@@ -169,6 +168,6 @@ class RestoreDatabase(Operation, frozen=True, kw_only=True):
     database: Name = "default"
     snapshot: Annotated[str | None, Meta(description="Which one; default the newest")] = None
 
-    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+    def run(self, memory: Memory) -> Done:
         restored = memory.workspace.restore(self.database, self.snapshot)
         return Done(done=f"{self.database} is as it was at {restored}; what was there is a snapshot now.")

@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from mnemos.entries.contract import WORDS, MemoryBackend, MemoryEntry
 from mnemos.entries.null import NullBackend
 from mnemos.errors import InvalidInput, MnemosError, NotFound
-from mnemos.operations.base import Done, Operation, Result, Traits
+from mnemos.operations.base import Done, LongOperation, Operation, Result, Traits
 from mnemos.operations.moments import shown
 from mnemos.operations.wording import cut
 from mnemos.progress import Progress
@@ -24,7 +24,7 @@ _SHOWN = 200
 _OFF = "Nothing is kept: the backend is disabled ({}). MNEMOS_BACKEND=local keeps entries on this machine."
 
 
-class UseBackend(Operation, frozen=True, kw_only=True):
+class UseBackend(LongOperation, frozen=True, kw_only=True):
     """Keep what is known about a user across sessions, as keys and values: preferences, habits, profile.
     action: store (key, value), retrieve (key), query (query_text: a question or a few words), list, delete
     (key), info, or evaluate, which compares the backends that could be used."""
@@ -55,10 +55,12 @@ class UseBackend(Operation, frozen=True, kw_only=True):
     def at_stake(self, memory: Memory) -> str:  # noqa: ARG002
         return f"the entry {self.key!r} of {self.user_id}" if self.action == "delete" and self.key else ""
 
-    def run(self, memory: Memory, progress: Progress) -> BackendAnswer:
+    def work(self, memory: Memory, progress: Progress) -> BackendAnswer:
         try:
             self._check()
-            return _ACTIONS[self.action](self, memory, progress)
+            if self.action == "evaluate":
+                return BackendAnswer(success=True, report=memory.evaluate(progress=progress))
+            return _ACTIONS[self.action](self, memory)
         except MnemosError as exc:
             return BackendAnswer(success=False, error=f"{exc.code}: {exc}")
 
@@ -69,11 +71,11 @@ class UseBackend(Operation, frozen=True, kw_only=True):
         if missing:
             raise InvalidInput(f"{self.action} needs {' and '.join(missing)}")
 
-    def _store(self, memory: Memory, progress: Progress) -> BackendAnswer:  # noqa: ARG002
+    def _store(self, memory: Memory) -> BackendAnswer:
         memory.backend.store(self.user_id, _given(self.key), _given(self.value), self.metadata)
         return BackendAnswer(success=True, key=_given(self.key), note=_note(memory.backend))
 
-    def _retrieve(self, memory: Memory, progress: Progress) -> BackendAnswer:  # noqa: ARG002
+    def _retrieve(self, memory: Memory) -> BackendAnswer:
         entry = memory.backend.retrieve(self.user_id, _given(self.key))
         if entry is None:
             off = _note(memory.backend)
@@ -86,21 +88,21 @@ class UseBackend(Operation, frozen=True, kw_only=True):
             updated_at=entry.updated_at,
         )
 
-    def _query(self, memory: Memory, progress: Progress) -> BackendAnswer:  # noqa: ARG002
+    def _query(self, memory: Memory) -> BackendAnswer:
         found = memory.backend.query(self.user_id, _given(self.query_text))
         results = [_result(entry) for entry in found]
         return BackendAnswer(success=True, results=results, count=len(results), note=_note(memory.backend))
 
-    def _list(self, memory: Memory, progress: Progress) -> BackendAnswer:  # noqa: ARG002
+    def _list(self, memory: Memory) -> BackendAnswer:
         keys = memory.backend.list_keys(self.user_id)
         return BackendAnswer(success=True, keys=keys, count=len(keys), note=_note(memory.backend))
 
-    def _delete(self, memory: Memory, progress: Progress) -> BackendAnswer:  # noqa: ARG002
+    def _delete(self, memory: Memory) -> BackendAnswer:
         if not memory.backend.delete(self.user_id, _given(self.key)):
             raise NotFound(f"{self.user_id} has no entry {self.key!r}; nothing was deleted")
         return BackendAnswer(success=True)
 
-    def _info(self, memory: Memory, progress: Progress) -> BackendAnswer:  # noqa: ARG002
+    def _info(self, memory: Memory) -> BackendAnswer:
         backend = memory.backend
         return BackendAnswer(
             success=True,
@@ -110,18 +112,14 @@ class UseBackend(Operation, frozen=True, kw_only=True):
             note=_note(backend),
         )
 
-    def _evaluate(self, memory: Memory, progress: Progress) -> BackendAnswer:
-        return BackendAnswer(success=True, report=memory.evaluate(progress=progress))
 
-
-_ACTIONS: dict[str, Callable[[UseBackend, Memory, Progress], BackendAnswer]] = {
+_ACTIONS: dict[str, Callable[[UseBackend, Memory], BackendAnswer]] = {
     "store": UseBackend._store,
     "retrieve": UseBackend._retrieve,
     "query": UseBackend._query,
     "list": UseBackend._list,
     "delete": UseBackend._delete,
     "info": UseBackend._info,
-    "evaluate": UseBackend._evaluate,
 }
 _NEEDED = {
     "store": ("key", "value"),
@@ -179,7 +177,7 @@ class ListEntries(Operation, frozen=True, kw_only=True):
 
     user: User = "default"
 
-    def run(self, memory: Memory, progress: Progress) -> KeyList:  # noqa: ARG002
+    def run(self, memory: Memory) -> KeyList:
         keys = memory.backend.list_keys(self.user)
         return KeyList(user=self.user, keys=keys, count=len(keys), backend=memory.backend.backend_name)
 
@@ -204,7 +202,7 @@ class GetEntry(Operation, frozen=True, kw_only=True):
     key: Key
     user: User = "default"
 
-    def run(self, memory: Memory, progress: Progress) -> EntryShown:  # noqa: ARG002
+    def run(self, memory: Memory) -> EntryShown:
         entry = memory.backend.retrieve(self.user, self.key)
         if entry is None:
             raise NotFound(f"{self.user} has no entry {self.key!r} in {memory.backend.backend_name}")
@@ -250,7 +248,7 @@ class SetEntry(Operation, frozen=True, kw_only=True):
     user: User = "default"
     metadata: Annotated[dict[str, Any], Meta(description="Anything else, as a JSON object")] | None = None
 
-    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+    def run(self, memory: Memory) -> Done:
         memory.backend.store(self.user, self.key, self.value, self.metadata)
         note = _note(memory.backend)
         return Done(done=note if isinstance(note, str) else f"{self.key} is set for {self.user}.")
@@ -271,7 +269,7 @@ class QueryEntries(Operation, frozen=True, kw_only=True):
     user: User = "default"
     limit: Annotated[int, Meta(ge=1, le=200, description="At most so many")] = 10
 
-    def run(self, memory: Memory, progress: Progress) -> EntriesFound:  # noqa: ARG002
+    def run(self, memory: Memory) -> EntriesFound:
         found = memory.backend.query(self.user, self.query, self.limit)
         return EntriesFound(
             user=self.user,
@@ -312,7 +310,7 @@ class DeleteEntry(Operation, frozen=True, kw_only=True):
             raise NotFound(f"{self.user} has no entry {self.key!r} in {memory.backend.backend_name}")
         return f"the entry {self.key!r} of {self.user}, last set {shown(entry.updated_at)}"
 
-    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+    def run(self, memory: Memory) -> Done:
         if not memory.backend.delete(self.user, self.key):
             raise NotFound(f"{self.user} has no entry {self.key!r} in {memory.backend.backend_name}")
         return Done(done=f"{self.key} of {self.user} is deleted.")
@@ -323,7 +321,7 @@ class ShowBackend(Operation, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = Traits(title="Show the backend", read_only=True, begins=True)
 
-    def run(self, memory: Memory, progress: Progress) -> BackendShown:  # noqa: ARG002
+    def run(self, memory: Memory) -> BackendShown:
         from mnemos.entries.choosing import choose
 
         backend = memory.backend

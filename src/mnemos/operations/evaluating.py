@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from msgspec import Meta
 
 from mnemos.errors import InvalidInput
-from mnemos.operations.base import Operation, Result, Traits
+from mnemos.operations.base import LongOperation, Result, Traits
 from mnemos.operations.border import file_named
 from mnemos.progress import Progress
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 
-class Evaluate(Operation, frozen=True, kw_only=True):
+class Evaluate(LongOperation, frozen=True, kw_only=True):
     """Compare the backends that could keep what is known about users: null, local, and Honcho if it is set
     up. A few hundred entries of several people are stored, changed, asked for in other words and deleted
     again; what you have is not touched."""
@@ -30,7 +30,7 @@ class Evaluate(Operation, frozen=True, kw_only=True):
     ) = None
     quick: Annotated[bool, Meta(description="Only the trial that is scored, without the workload")] = False
 
-    def run(self, memory: Memory, progress: Progress) -> Evaluated:
+    def work(self, memory: Memory, progress: Progress) -> Evaluated:
         path = None if self.html is None else _writable(self.html)
         report = memory.evaluate(progress=progress, workload=not self.quick)
         if path is not None:

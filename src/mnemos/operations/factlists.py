@@ -11,7 +11,6 @@ from mnemos.operations.facts import Scope, SessionId
 from mnemos.operations.factwords import conflict_dict, day, described, fact_dict, iso, shown_label
 from mnemos.operations.moments import When, seconds
 from mnemos.operations.wording import counted
-from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +39,7 @@ class ExportFacts(Operation, frozen=True, kw_only=True):
     format: Format = "notation"
     session_id: SessionId = None
 
-    def run(self, memory: Memory, progress: Progress) -> Exported:  # noqa: ARG002
+    def run(self, memory: Memory) -> Exported:
         facts = [fact_dict(fact) for fact in _chosen(memory, self.scope, self.status)]
         return Exported(facts=facts, format=self.format)
 
@@ -69,7 +68,7 @@ class ListFacts(Operation, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=100_000, description="The newest so many")] = 200
     session_id: SessionId = None
 
-    def run(self, memory: Memory, progress: Progress) -> FactList:  # noqa: ARG002
+    def run(self, memory: Memory) -> FactList:
         as_of = seconds("as_of", self.as_of)
         facts = list(_chosen(memory, self.scope, self.status, self.type, as_of))
         kept = facts[-self.limit :]
@@ -101,7 +100,7 @@ class ListScopes(Operation, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=10_000, description="At most so many")] = 100
     offset: Annotated[int, Meta(ge=0, le=10_000_000, description="Leave out so many")] = 0
 
-    def run(self, memory: Memory, progress: Progress) -> ScopeList:  # noqa: ARG002
+    def run(self, memory: Memory) -> ScopeList:
         found = memory.facts.scopes(limit=self.limit, offset=self.offset)
         return ScopeList(
             scopes=[
@@ -139,7 +138,7 @@ class ListConflicts(Operation, frozen=True, kw_only=True):
 
     limit: Annotated[int, Meta(ge=1, le=1000, description="At most so many")] = 100
 
-    def run(self, memory: Memory, progress: Progress) -> ConflictList:  # noqa: ARG002
+    def run(self, memory: Memory) -> ConflictList:
         return ConflictList(conflicts=[conflict_dict(one) for one in memory.facts.conflicts(self.limit)])
 
 

@@ -12,7 +12,6 @@ from mnemos.operations.border import MOST
 from mnemos.operations.factwords import conflict_dict, day, described, fact_dict, iso, shown_label
 from mnemos.operations.moments import When, seconds
 from mnemos.operations.wording import counted, traces
-from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.facts.model import Written
@@ -52,7 +51,7 @@ class WriteFacts(Operation, frozen=True, kw_only=True):
     valid_from: When = None
     session_id: SessionId = None
 
-    def run(self, memory: Memory, progress: Progress) -> FactsWritten:  # noqa: ARG002
+    def run(self, memory: Memory) -> FactsWritten:
         written = memory.facts.write(
             self.content,
             scope=self.scope,
@@ -127,7 +126,7 @@ class SearchFacts(Operation, frozen=True, kw_only=True):
     limit: Limit = 5
     session_id: SessionId = None
 
-    def run(self, memory: Memory, progress: Progress) -> FactsFound:  # noqa: ARG002
+    def run(self, memory: Memory) -> FactsFound:
         found = memory.facts.search(
             self.query, scope=self.scope, limit=self.limit, session_id=self.session_id
         )
@@ -156,7 +155,7 @@ class Tick(Operation, frozen=True, kw_only=True):
     message: Annotated[str, Meta(description="What the user said")] = ""
     session_id: SessionId = None
 
-    def run(self, memory: Memory, progress: Progress) -> TurnBegun:  # noqa: ARG002
+    def run(self, memory: Memory) -> TurnBegun:
         memory.notebook.turn_begun()
         ticked = memory.facts.tick(self.turn, self.message, session_id=self.session_id)
         return TurnBegun(
@@ -188,7 +187,7 @@ class ShowStatus(Operation, frozen=True, kw_only=True):
 
     session_id: SessionId = None
 
-    def run(self, memory: Memory, progress: Progress) -> MemoryStatus:  # noqa: ARG002
+    def run(self, memory: Memory) -> MemoryStatus:
         from mnemos.facts.block import LEGEND
 
         notebook = _notebook(memory)
@@ -232,7 +231,7 @@ class Reflect(Operation, frozen=True, kw_only=True):
     limit: Limit = 20
     session_id: SessionId = None
 
-    def run(self, memory: Memory, progress: Progress) -> Reflection:  # noqa: ARG002
+    def run(self, memory: Memory) -> Reflection:
         found = memory.facts.reflect(
             self.topic, scope=self.scope, limit=self.limit, session_id=self.session_id
         )
@@ -272,7 +271,7 @@ class ShowHistory(Operation, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=1000, description="The newest so many")] = 50
     session_id: SessionId = None
 
-    def run(self, memory: Memory, progress: Progress) -> History:  # noqa: ARG002
+    def run(self, memory: Memory) -> History:
         as_of = seconds("as_of", self.as_of)
         found = memory.facts.history(self.target, scope=self.scope, as_of=as_of, limit=self.limit)
         return History(
@@ -315,7 +314,7 @@ class PurgeFacts(Operation, frozen=True, kw_only=True):
     def writes(self) -> bool:
         return not self.dry_run
 
-    def run(self, memory: Memory, progress: Progress) -> Purged:  # noqa: ARG002
+    def run(self, memory: Memory) -> Purged:
         count = memory.facts.purge(
             scope=self.scope, older_than_days=self.older_than_days, dry_run=self.dry_run
         )
@@ -352,7 +351,7 @@ class ForgetFacts(Operation, frozen=True, kw_only=True):
     scope: Scope = None
     session_id: SessionId = None
 
-    def run(self, memory: Memory, progress: Progress) -> FactsForgotten:  # noqa: ARG002
+    def run(self, memory: Memory) -> FactsForgotten:
         if (self.id is None) == (self.target is None):
             raise InvalidInput("name a fact by its id or a target, one of the two")
         count = memory.facts.forget(self.id, target=self.target, scope=self.scope)

@@ -13,7 +13,6 @@ from mnemos.operations.base import Operation, Result, Traits
 from mnemos.operations.border import MOST
 from mnemos.operations.moments import When, seconds, shown
 from mnemos.operations.wording import counted
-from mnemos.progress import Progress
 from mnemos.sessions.search import cut
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class SessionSearch(Operation, frozen=True, kw_only=True):
     current_session_id: Annotated[str | None, Meta(description="The conversation you are in")] = None
     summarize: Annotated[bool, Meta(description="Let the configured model sum up each")] = False
 
-    def run(self, memory: Memory, progress: Progress) -> ConversationsFound:  # noqa: ARG002
+    def run(self, memory: Memory) -> ConversationsFound:
         answer = memory.sessions.session_search(
             self.query,
             self.session_id and memory.sessions.resolve_session(self.session_id),
@@ -154,7 +153,7 @@ class SearchMessages(Operation, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=1000, description="At most so many")] = 10
     offset: Annotated[int, Meta(ge=0, le=MOST, description="Pass over so many")] = 0
 
-    def run(self, memory: Memory, progress: Progress) -> MessagesFound:  # noqa: ARG002
+    def run(self, memory: Memory) -> MessagesFound:
         hits = memory.sessions.search_messages(
             self.query,
             self.source,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 import msgspec
 from msgspec import Meta
 
-from mnemos.operations.base import Operation, Question, Result, Traits
+from mnemos.operations.base import LongOperation, Operation, Question, Result, Traits
 from mnemos.operations.border import file_named
 from mnemos.operations.moments import When, seconds
 from mnemos.operations.wording import counted
@@ -49,7 +49,7 @@ def _imports(memory: Memory, *, dry_run: bool) -> Iterator[Imports]:
         yield nothing.imports
 
 
-class _Import(Operation, frozen=True, kw_only=True):
+class _Import(LongOperation, frozen=True, kw_only=True):
     """Bring in the conversations of a program. Its files are only read."""
 
     kind: ClassVar[str]
@@ -65,7 +65,7 @@ class _Import(Operation, frozen=True, kw_only=True):
     def writes(self) -> bool:
         return not self.dry_run
 
-    def run(self, memory: Memory, progress: Progress) -> Brought:
+    def work(self, memory: Memory, progress: Progress) -> Brought:
         named = None if self.path is None else file_named(self.path)
         reader = catalogue.reader_of(self.kind)
         with _imports(memory, dry_run=self.dry_run) as imports:
@@ -205,7 +205,7 @@ class Brought(Result, frozen=True, kw_only=True):
         return not self.problems or bool(self.messages or self.known or self.unchanged)
 
 
-class ImportFound(Operation, frozen=True, kw_only=True):
+class ImportFound(LongOperation, frozen=True, kw_only=True):
     """Look for conversations of other programs on this machine, at their usual places and, of exports, among
     the downloads; bring in those that are chosen. None chosen: only say what is there."""
 
@@ -239,7 +239,7 @@ class ImportFound(Operation, frozen=True, kw_only=True):
     def answered(self, answers: Mapping[str, str]) -> Operation:
         return msgspec.structs.replace(self, kinds=[kind for kind, said in answers.items() if said == "yes"])
 
-    def run(self, memory: Memory, progress: Progress) -> Found:
+    def work(self, memory: Memory, progress: Progress) -> Found:
         there = list(catalogue.found(memory.settings))
         chosen = [one for one in there if self.all or one.kind in (self.kinds or ())]
         total = sum(one.bytes for one in chosen) or 1
@@ -313,7 +313,7 @@ def _size(count: int) -> str:
     return f"{count / 1e6:,.1f} MB" if count >= 1e5 else f"{count / 1e3:,.1f} kB"
 
 
-class ImportHermesMemory(Operation, frozen=True, kw_only=True):
+class ImportHermesMemory(LongOperation, frozen=True, kw_only=True):
     """Bring in the facts of a hermes-memory database. It is only read; what it archived is found again, and a
     second import adds only what is new."""
 
@@ -330,7 +330,7 @@ class ImportHermesMemory(Operation, frozen=True, kw_only=True):
         str | None, Meta(description="The database; default $HERMES_MEMORY_DB or ~/.hermes/memory.db")
     ] = None
 
-    def run(self, memory: Memory, progress: Progress) -> ImportedFacts:
+    def work(self, memory: Memory, progress: Progress) -> ImportedFacts:
         path = None if self.path is None else file_named(self.path)
         report = memory.import_hermes_memory(path, progress)
         return ImportedFacts(

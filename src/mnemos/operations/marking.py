@@ -8,7 +8,6 @@ from msgspec import Meta
 
 from mnemos.operations.base import Done, Operation, Traits
 from mnemos.operations.wording import Session
-from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -24,7 +23,7 @@ class _Mark(Operation, frozen=True, kw_only=True):
 
     session: Session
 
-    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+    def run(self, memory: Memory) -> Done:
         session_id = memory.sessions.resolve_session(self.session)
         return Done(done=f"{session_id} {self.mark(memory.sessions, session_id)}.")
 

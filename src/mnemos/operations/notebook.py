@@ -10,7 +10,6 @@ from mnemos.errors import InvalidInput, MnemosError
 from mnemos.notebook.block import shown
 from mnemos.notebook.model import entries_of, joined
 from mnemos.operations.base import Done, Operation, Result, Traits
-from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -45,7 +44,7 @@ class EditNotes(Operation, frozen=True, kw_only=True):
         list[dict[str, Any]] | None, Meta(description="Several of {action, content, old_text}: all or none")
     ] = None
 
-    def run(self, memory: Memory, progress: Progress) -> NotesEdited:  # noqa: ARG002
+    def run(self, memory: Memory) -> NotesEdited:
         asked = {"action": self.action, "content": self.content, "old_text": self.old_text}
         if self.operations and self.action is not None:
             raise InvalidInput("pass an action or operations, not both")
@@ -87,7 +86,7 @@ class ShowNotes(Operation, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = Traits(title="Show the notebook", read_only=True)
 
-    def run(self, memory: Memory, progress: Progress) -> NotesShown:  # noqa: ARG002
+    def run(self, memory: Memory) -> NotesShown:
         files = []
         for name in memory.settings.notebook_files:
             file: dict[str, Any] = {
@@ -135,7 +134,7 @@ class AddNote(Operation, frozen=True, kw_only=True):
     content: Annotated[str, Meta(description="The note; - or nothing: standard input")]
     target: Target = "memory"
 
-    def run(self, memory: Memory, progress: Progress) -> NotesEdited:  # noqa: ARG002
+    def run(self, memory: Memory) -> NotesEdited:
         before = memory.notebook.use(self.target).entries
         use = memory.notebook.add(self.content, target=self.target)
         return NotesEdited.of(use, changed=use.entries != before)
@@ -158,7 +157,7 @@ class RewriteNotes(Operation, frozen=True, kw_only=True):
         str | None, Meta(description="The new text; - or nothing: standard input, at a terminal the editor")
     ] = None
 
-    def run(self, memory: Memory, progress: Progress) -> NotesEdited:  # noqa: ARG002
+    def run(self, memory: Memory) -> NotesEdited:
         if self.text is None or not self.text.strip():
             raise InvalidInput("text is empty; pass the whole new text of the file, or remove its entries")
         before = memory.notebook.entries(self.target)
@@ -181,7 +180,7 @@ class UndoNotes(Operation, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = Traits(title="Undo a change of the notebook")
 
-    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+    def run(self, memory: Memory) -> Done:
         return Done(done=memory.undo_notes())
 
 
@@ -200,7 +199,7 @@ class OptimizeNotes(Operation, frozen=True, kw_only=True):
     def writes(self) -> bool:
         return not self.dry_run
 
-    def run(self, memory: Memory, progress: Progress) -> NotesOptimized:  # noqa: ARG002
+    def run(self, memory: Memory) -> NotesOptimized:
         done = memory.optimize_notebook(threshold=self.threshold_pct, dry_run=self.dry_run)
         return NotesOptimized(
             before=done.before,

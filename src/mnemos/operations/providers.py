@@ -14,7 +14,6 @@ from mnemos.integrations.providers import configuring, discovery, tools
 from mnemos.integrations.providers.configuring import Field
 from mnemos.operations.base import Operation, Question, Result, Traits
 from mnemos.operations.wording import cut
-from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -28,7 +27,7 @@ class ListProviders(Operation, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = Traits(title="List providers", read_only=True, begins=True, local=True)
 
-    def run(self, memory: Memory, progress: Progress) -> ProvidersListed:  # noqa: ARG002
+    def run(self, memory: Memory) -> ProvidersListed:
         used = memory.settings.provider or discovery.BUILT_IN
         return ProvidersListed(
             providers=[
@@ -64,7 +63,7 @@ class ShowProviders(Operation, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = Traits(title="Show the provider", read_only=True, begins=True, local=True)
 
-    def run(self, memory: Memory, progress: Progress) -> ProviderShown:  # noqa: ARG002
+    def run(self, memory: Memory) -> ProviderShown:
         name = memory.settings.provider
         if not name:
             return ProviderShown(used=discovery.BUILT_IN, available=True, tools=[], missing=[], problem="")
@@ -140,7 +139,7 @@ class SetUpProvider(Operation, frozen=True, kw_only=True):
         str, Meta(description="KEY=VALUE, one a line; - : from standard input, which nobody else sees")
     ] = ""
 
-    def run(self, memory: Memory, progress: Progress) -> ProviderSetUp:  # noqa: ARG002
+    def run(self, memory: Memory) -> ProviderSetUp:
         home = memory.settings.home
         if self.name == discovery.BUILT_IN:
             configuring.use(home, "")

@@ -11,7 +11,6 @@ from mnemos.operations.base import Operation, Result, Traits
 from mnemos.operations.finding import meant, resolved
 from mnemos.operations.moments import When, seconds, shown
 from mnemos.operations.wording import counted
-from mnemos.progress import Progress
 from mnemos.sessions.search import cut
 from mnemos.text.highlight import snippet
 from mnemos.text.query import parse
@@ -50,7 +49,7 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
     exclude: Annotated[list[str] | None, Meta(description="Not these conversations")] = None
     words_only: Annotated[bool, Meta(description="By words alone, without vectors")] = False
 
-    def run(self, memory: Memory, progress: Progress) -> Recalled:  # noqa: ARG002
+    def run(self, memory: Memory) -> Recalled:
         # What a model leaves empty is no wish to find nothing.
         recalled = memory.recall(
             self.query,

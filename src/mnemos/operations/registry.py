@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from mnemos.errors import InvalidInput, NotFound
-from mnemos.operations.base import Operation, Result, builtins
+from mnemos.operations.base import LongOperation, Operation, Result, builtins, carry_out
 from mnemos.operations.border import explained, sound
 from mnemos.operations.index import BY_NAME, ENTRIES, SETS, Entry
 from mnemos.progress import Progress, no_progress
@@ -57,7 +57,7 @@ def call(
     operation = read(name, arguments or {})
     if memory.settings.disabled and operation.writes():
         return disabled()
-    return builtins(operation.run(memory, progress))
+    return builtins(carry_out(operation, memory, progress))
 
 
 def disabled() -> dict[str, Any]:
@@ -123,9 +123,10 @@ def output_schema(operation: type[Operation]) -> dict[str, Any]:
 
 
 def result_of(operation: type[Operation]) -> type[Result]:
-    """What ``run`` answers, by its annotation."""
-    answer = operation.run.__annotations__["return"]
-    kind = operation.run.__globals__[answer] if isinstance(answer, str) else answer
+    """The struct that an operation returns, by the annotation of its method."""
+    method = operation.work if issubclass(operation, LongOperation) else operation.run
+    answer = method.__annotations__["return"]
+    kind = method.__globals__[answer] if isinstance(answer, str) else answer
     return cast(type[Result], kind)
 
 

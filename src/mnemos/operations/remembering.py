@@ -10,7 +10,6 @@ from mnemos.errors import InvalidInput, Refused
 from mnemos.operations.base import Operation, Result, Traits
 from mnemos.operations.facts import FactsWritten, Scope, SessionId
 from mnemos.operations.factwords import described, fact_dict
-from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -43,7 +42,7 @@ class Remember(Operation, frozen=True, kw_only=True):
     scope: Scope = None
     session_id: SessionId = None
 
-    def run(self, memory: Memory, progress: Progress) -> Remembered:  # noqa: ARG002
+    def run(self, memory: Memory) -> Remembered:
         if self.kind == "note":
             use = memory.notebook.add(self.text, target=self.target or "memory")
             return Remembered(kind="note", where=use.book.filename, stored=[], warning=use.warning)

@@ -11,7 +11,6 @@ from mnemos.operations.base import Done, Operation, Result, Traits
 from mnemos.operations.border import MOST
 from mnemos.operations.moments import shown
 from mnemos.operations.wording import Session, calls, counted, spoken
-from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -27,7 +26,7 @@ class ListSessions(Operation, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=1000, description="At most so many")] = 20
     offset: Annotated[int, Meta(ge=0, le=MOST, description="Pass over so many")] = 0
 
-    def run(self, memory: Memory, progress: Progress) -> SessionList:  # noqa: ARG002
+    def run(self, memory: Memory) -> SessionList:
         rows = memory.sessions.search_sessions(self.source, self.limit, self.offset, archived=self.archived)
         return SessionList(
             sessions=[{key: row[key] for key in _LISTED} for row in rows],
@@ -66,7 +65,7 @@ class ShowSession(Operation, frozen=True, kw_only=True):
     session: Session
     tail: Annotated[int, Meta(ge=1, le=MOST, description="Only the last so many messages")] | None = None
 
-    def run(self, memory: Memory, progress: Progress) -> SessionShown:  # noqa: ARG002
+    def run(self, memory: Memory) -> SessionShown:
         session_id = memory.sessions.resolve_session(self.session)
         session = memory.sessions.get_session(session_id)
         if session is None:
@@ -101,7 +100,7 @@ class ShowLineage(Operation, frozen=True, kw_only=True):
 
     session: Session
 
-    def run(self, memory: Memory, progress: Progress) -> Lineage:  # noqa: ARG002
+    def run(self, memory: Memory) -> Lineage:
         return Lineage(sessions=memory.sessions.get_lineage(memory.sessions.resolve_session(self.session)))
 
 
@@ -130,7 +129,7 @@ class CreateSession(Operation, frozen=True, kw_only=True):
     parent_session_id: Annotated[str | None, Meta(description="The session it continues")] = None
     title: Annotated[str | None, Meta(description="A name for people")] = None
 
-    def run(self, memory: Memory, progress: Progress) -> Created:  # noqa: ARG002
+    def run(self, memory: Memory) -> Created:
         session_id = memory.sessions.create_session(
             self.session_id,
             self.source,
@@ -167,7 +166,7 @@ class AppendMessage(Operation, frozen=True, kw_only=True):
     tool_name: Annotated[str | None, Meta(description="The tool that answers")] = None
     tool_call_id: Annotated[str | None, Meta(description="The call it answers")] = None
 
-    def run(self, memory: Memory, progress: Progress) -> Appended:  # noqa: ARG002
+    def run(self, memory: Memory) -> Appended:
         message_id = memory.sessions.append_message(
             self.session_id, self.role, self.content, self.tool_name, None, self.tool_call_id
         )
@@ -190,7 +189,7 @@ class DeleteSession(Operation, frozen=True, kw_only=True):
 
     session: Session
 
-    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+    def run(self, memory: Memory) -> Done:
         session_id = memory.sessions.resolve_session(self.session)
         memory.sessions.delete_session(session_id)
         kept = any(row.ref == f"session:{session_id}" and row.before for row in memory.log(5))
@@ -219,7 +218,7 @@ class PruneSessions(Operation, frozen=True, kw_only=True):
     def writes(self) -> bool:
         return not self.dry_run
 
-    def run(self, memory: Memory, progress: Progress) -> Pruned:  # noqa: ARG002
+    def run(self, memory: Memory) -> Pruned:
         count = memory.sessions.prune_sessions(self.older_than_days, self.source, dry_run=self.dry_run)
         return Pruned(sessions=count, dry_run=self.dry_run)
 

@@ -12,7 +12,6 @@ from mnemos.errors import NotFound
 from mnemos.operations.base import Done, Operation, Result, Traits
 from mnemos.operations.moments import shown
 from mnemos.operations.wording import Session, counted, cut
-from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -36,7 +35,7 @@ class ListTemplates(Operation, frozen=True, kw_only=True):
     type: Type = None
     tags: Tags = None
 
-    def run(self, memory: Memory, progress: Progress) -> TemplateList:  # noqa: ARG002
+    def run(self, memory: Memory) -> TemplateList:
         found = memory.templates.list_templates(self.type, self.tags)
         return TemplateList(
             templates=[_listed(template) for template in found],
@@ -66,7 +65,7 @@ class ShowTemplate(Operation, frozen=True, kw_only=True):
 
     name: Name
 
-    def run(self, memory: Memory, progress: Progress) -> TemplateShown:  # noqa: ARG002
+    def run(self, memory: Memory) -> TemplateShown:
         return TemplateShown(template=memory.templates.show(self.name).to_dict())
 
 
@@ -110,7 +109,7 @@ class CreateTemplate(Operation, frozen=True, kw_only=True):
     description: Annotated[str, Meta(description="What it is good for")] = ""
     tags: Annotated[list[str] | None, Meta(description="Words to choose it by")] = None
 
-    def run(self, memory: Memory, progress: Progress) -> TemplateCreated:  # noqa: ARG002
+    def run(self, memory: Memory) -> TemplateCreated:
         session_id = memory.sessions.resolve_session(self.session)
         template = memory.templates.create_template(
             session_id, self.name, self.type, self.max_examples, self.description, self.tags
@@ -146,7 +145,7 @@ class DeleteTemplate(Operation, frozen=True, kw_only=True):
 
     name: Name
 
-    def run(self, memory: Memory, progress: Progress) -> Done:  # noqa: ARG002
+    def run(self, memory: Memory) -> Done:
         if not memory.templates.delete_template(self.name):
             raise NotFound(f"there is no template {self.name!r}; see `mnemos templates list`")
         return Done(done=f"{self.name} is deleted.")
@@ -163,7 +162,7 @@ class ShowTemplateStats(Operation, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = Traits(title="Count templates", read_only=True)
 
-    def run(self, memory: Memory, progress: Progress) -> TemplateStats:  # noqa: ARG002
+    def run(self, memory: Memory) -> TemplateStats:
         return TemplateStats(**memory.templates.get_template_stats())
 
 
@@ -195,7 +194,7 @@ class SuggestTemplates(Operation, frozen=True, kw_only=True):
         200
     )
 
-    def run(self, memory: Memory, progress: Progress) -> TemplatesSuggested:  # noqa: ARG002
+    def run(self, memory: Memory) -> TemplatesSuggested:
         found = memory.templates.suggest(self.limit, task_type=self.type, sessions=self.sessions)
         return TemplatesSuggested(
             suggestions=[
@@ -248,7 +247,7 @@ class CompareTemplates(Operation, frozen=True, kw_only=True):
         1_000
     )
 
-    def run(self, memory: Memory, progress: Progress) -> TemplatesCompared:  # noqa: ARG002
+    def run(self, memory: Memory) -> TemplatesCompared:
         found = memory.templates.experiment(
             self.template, task_type=self.type, source=self.source, sessions=self.sessions
         )

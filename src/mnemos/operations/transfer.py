@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from msgspec import Meta
 
 from mnemos.errors import AlreadyExists, InvalidInput, NotFound, PermissionDenied
-from mnemos.operations.base import Operation, Result, Traits
+from mnemos.operations.base import LongOperation, Operation, Result, Traits
 from mnemos.operations.border import file_named
 from mnemos.operations.reading import write_markdown
 from mnemos.operations.wording import counted
@@ -34,7 +34,7 @@ class ExportSessions(Operation, frozen=True, kw_only=True):
         Literal["jsonl", "markdown"] | None, Meta(description="Default: markdown for .md, else jsonl")
     ] = None
 
-    def run(self, memory: Memory, progress: Progress) -> Exported:  # noqa: ARG002
+    def run(self, memory: Memory) -> Exported:
         sessions = self._chosen(memory)
         path = file_named(self.path)
         try:
@@ -78,7 +78,7 @@ class Exported(Result, frozen=True, kw_only=True):
         return f"{counted(self.sessions, 'session')} written to {self.path}"
 
 
-class ImportSessions(Operation, frozen=True, kw_only=True):
+class ImportSessions(LongOperation, frozen=True, kw_only=True):
     """Store sessions that an export wrote. All are checked before any is stored; those already there are
     skipped. Can be undone."""
 
@@ -95,7 +95,7 @@ class ImportSessions(Operation, frozen=True, kw_only=True):
     path: Annotated[str | None, Meta(description="A JSONL file; - reads standard input")] = None
     text: Annotated[str | None, Meta(description="The lines themselves")] = None
 
-    def run(self, memory: Memory, progress: Progress) -> Imported:
+    def work(self, memory: Memory, progress: Progress) -> Imported:
         if self.text is not None:
             # Not splitlines: U+2028 and its like may stand inside a JSON text.
             lines = self.text.split("\n")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from msgspec import Meta
 
 from mnemos.errors import NotFound
-from mnemos.operations.base import Done, Operation, Result, Traits
+from mnemos.operations.base import Done, LongOperation, Operation, Result, Traits
 from mnemos.operations.border import file_named
 from mnemos.operations.wording import counted
 from mnemos.progress import Progress
@@ -22,7 +22,7 @@ class ShowStats(Operation, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = Traits(title="Show statistics", read_only=True)
 
-    def run(self, memory: Memory, progress: Progress) -> Stats:  # noqa: ARG002
+    def run(self, memory: Memory) -> Stats:
         return Stats(location=memory.storage.location, facts=memory.facts.count(), **memory.sessions.stats())
 
 
@@ -54,14 +54,14 @@ class Stats(Result, frozen=True, kw_only=True):
         )
 
 
-class Optimize(Operation, frozen=True, kw_only=True):
+class Optimize(LongOperation, frozen=True, kw_only=True):
     """Tidy the index and make the vectors that are missing, in short steps; nobody has to wait meanwhile."""
 
     traits: ClassVar[Traits] = Traits(title="Tidy the index", idempotent=True, example=("--seconds", "10"))
 
     seconds: Annotated[float, Meta(gt=0, description="At most about so long")] | None = None
 
-    def run(self, memory: Memory, progress: Progress) -> Done:
+    def work(self, memory: Memory, progress: Progress) -> Done:
         memory.sessions.optimize(self.seconds)
         if memory.embedding.is_wanted:
             memory.embedding.catch_up(self.seconds, progress)
@@ -78,7 +78,7 @@ class Examine(Operation, frozen=True, kw_only=True):
     def writes(self) -> bool:
         return self.repair
 
-    def run(self, memory: Memory, progress: Progress) -> Examined:  # noqa: ARG002
+    def run(self, memory: Memory) -> Examined:
         checks = [
             {"name": check.name, "ok": check.ok, "detail": check.detail}
             for check in memory.doctor(repair=self.repair)
@@ -101,7 +101,7 @@ class Examined(Result, frozen=True, kw_only=True):
         return "\n".join([*lines, "Healthy." if self.healthy else "Not healthy; try: mnemos doctor --repair"])
 
 
-class BackUp(Operation, frozen=True, kw_only=True):
+class BackUp(LongOperation, frozen=True, kw_only=True):
     """Write a verified copy of the database to a file, while it is in use."""
 
     traits: ClassVar[Traits] = Traits(
@@ -110,7 +110,7 @@ class BackUp(Operation, frozen=True, kw_only=True):
 
     path: Annotated[str, Meta(description="The file to write; it must not exist")]
 
-    def run(self, memory: Memory, progress: Progress) -> BackedUp:
+    def work(self, memory: Memory, progress: Progress) -> BackedUp:
         path = memory.backup(file_named(self.path), progress)
         return BackedUp(path=str(path), bytes=path.stat().st_size)
 
@@ -137,7 +137,7 @@ class Restore(Operation, frozen=True, kw_only=True):
 
     path: Annotated[str, Meta(description="A file that backup wrote")]
 
-    def run(self, memory: Memory, progress: Progress) -> Restored:  # noqa: ARG002
+    def run(self, memory: Memory) -> Restored:
         return Restored(former_data=str(memory.restore(self._backup())))
 
     def at_stake(self, memory: Memory) -> str:

@@ -11,10 +11,10 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
-from mnemos.operations.base import Operation, Result, Traits
+from mnemos.operations.base import LongOperation, Operation, Result, Traits
 from mnemos.operations.upkeep import size
 from mnemos.operations.wording import counted
-from mnemos.progress import Progress, no_progress
+from mnemos.progress import Progress
 from mnemos.workspace import limits, table
 from mnemos.workspace.answers import StatementResult
 
@@ -45,7 +45,7 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
     offset: Annotated[int, Meta(ge=0, description="Rows to skip")] = 0
     timeout: Annotated[float | None, Meta(description="Seconds")] = None
 
-    def run(self, memory: Memory, progress: Progress) -> QueryAnswer:  # noqa: ARG002
+    def run(self, memory: Memory) -> QueryAnswer:
         answer = memory.workspace.query(
             self.query,
             self.params,
@@ -133,7 +133,7 @@ class ShowSchema(Operation, frozen=True, kw_only=True):
     database: Database = "default"
     functions: Annotated[bool, Meta(description="List the SQL functions beyond SQLite's own")] = False
 
-    def run(self, memory: Memory, progress: Progress) -> SchemaShown:  # noqa: ARG002
+    def run(self, memory: Memory) -> SchemaShown:
         if self.functions:
             functions = [[one.signature, one.doc] for one in memory.workspace.functions()]
             return SchemaShown(database=self.database, card="", tables=[], functions=functions)
@@ -174,7 +174,7 @@ class ExportRows(Operation, frozen=True, kw_only=True):
     database: Database = "default"
     overwrite: Annotated[bool, Meta(description="Replace a file that is there")] = False
 
-    def run(self, memory: Memory, progress: Progress) -> RowsExported:  # noqa: ARG002
+    def run(self, memory: Memory) -> RowsExported:
         done = memory.workspace.export(
             self.query,
             self.path,
@@ -188,7 +188,7 @@ class ExportRows(Operation, frozen=True, kw_only=True):
     def write_lines(self, memory: Memory, stream: IO[str]) -> None:
         with TemporaryDirectory() as folder:
             copy = msgspec.structs.replace(self, path=f"{folder}/rows", format=self.format or "csv")
-            rows = Path(copy.run(memory, no_progress).path)
+            rows = Path(copy.run(memory).path)
             # Line breaks within cells stay what they are, as they do in a file.
             with rows.open(encoding="utf-8", errors="replace", newline="") as written:
                 shutil.copyfileobj(written, stream)
@@ -203,7 +203,7 @@ class RowsExported(Result, frozen=True, kw_only=True):
         return f"{counted(self.rows, 'row')} ({size(self.bytes)}) written to {self.path}."
 
 
-class ImportRows(Operation, frozen=True, kw_only=True):
+class ImportRows(LongOperation, frozen=True, kw_only=True):
     """Bring the rows of a CSV, TSV, JSON or JSONL file (also .gz), or of text, into a table, all or nothing.
     Delimiter, header and types are found; bad lines are left out and reported with their numbers."""
 
@@ -229,7 +229,7 @@ class ImportRows(Operation, frozen=True, kw_only=True):
     key: Annotated[str | None, Meta(description="The column (or a,b) that tells rows apart")] = None
     database: Database = "default"
 
-    def run(self, memory: Memory, progress: Progress) -> RowsImported:
+    def work(self, memory: Memory, progress: Progress) -> RowsImported:
         done = memory.workspace.import_file(
             self.path,
             self.table,

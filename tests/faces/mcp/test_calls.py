@@ -16,7 +16,6 @@ from mnemos.memory import Memory
 from mnemos.operations import registry
 from mnemos.operations.base import Operation, Result, Traits
 from mnemos.operations.index import BY_NAME, ENTRIES, Entry
-from mnemos.progress import Progress
 
 from .wire import code_of
 
@@ -35,7 +34,7 @@ class TellSession(Operation, frozen=True, kw_only=True):
 
     session_id: str | None = None
 
-    def run(self, memory: Memory, progress: Progress) -> Whereabouts:
+    def run(self, memory: Memory) -> Whereabouts:
         if self.session_id == "bug":
             raise ZeroDivisionError
         return Whereabouts(session_id=self.session_id)

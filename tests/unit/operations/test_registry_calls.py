@@ -180,7 +180,7 @@ def test_a_result_says_itself_once() -> None:
 
 def test_an_operation_without_a_body_cannot_be_run() -> None:
     with pytest.raises(NotImplementedError):
-        Operation().run(None, lambda _: None)  # type: ignore[arg-type]
+        Operation().run(None)  # type: ignore[arg-type]
 
 
 @pytest.mark.unmeasured

@@ -14,7 +14,7 @@ import msgspec
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.faces.cli.plain import plain
 from mnemos.operations import registry
-from mnemos.operations.base import Operation, Result, builtins
+from mnemos.operations.base import Operation, Result, builtins, carry_out
 from mnemos.operations.border import sound
 from mnemos.operations.index import ENTRIES
 from mnemos.progress import Progress
@@ -37,7 +37,7 @@ def show(memory: Memory, name: str, request: Operation, *, as_json: bool) -> int
         sys.stdout.flush()
         return 0
     with Bar(name, visible=not as_json and sys.stderr is not None and sys.stderr.isatty()) as bar:
-        result = request.run(memory, bar.move)
+        result = carry_out(request, memory, bar.move)
     say(result, as_json=as_json)
     return 0 if result.succeeded() else 1
 

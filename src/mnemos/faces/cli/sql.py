@@ -130,10 +130,9 @@ class Prompt:
 
     def _call(self, name: str, **arguments: str) -> None:
         from mnemos.operations import registry
-        from mnemos.progress import no_progress
 
         given = {key: value for key, value in arguments.items() if value}
-        say(registry.read(name, given).run(self._memory, no_progress), as_json=False)
+        say(registry.read(name, given).run(self._memory), as_json=False)
 
     def _tables(self, _rest: str) -> None:
         for table in self._memory.workspace.tables(self._database):

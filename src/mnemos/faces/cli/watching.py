@@ -11,7 +11,6 @@ from mnemos.errors import NotFound, Unavailable
 from mnemos.faces.cli.output import say, show
 from mnemos.faces.cli.plain import plain
 from mnemos.operations.base import Operation
-from mnemos.progress import no_progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -42,7 +41,7 @@ def watch(
         told = ""
         while not ended.wait(pause):
             try:
-                result = request.run(memory, no_progress)
+                result = request.run(memory)
             except (NotFound, Unavailable) as exc:
                 # What is watched was moved, somebody holds the database, or the disk is full: perhaps not
                 # for long.
