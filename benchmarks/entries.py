@@ -15,8 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from mnemos.entries.service import Entries
-from mnemos.memory.local_backend import LocalBackend
+from mnemos.memory.backends import LocalBackend
 from mnemos.storage.base import Writes
 
 _SYLLABLES = [a + b for a in "bcdfghklmnprstvw" for b in ("a", "e", "i", "o", "u", "an", "er")]
@@ -53,8 +52,8 @@ def _fill(path: Path, users: int, entries: int, words: list[str], rng: random.Ra
                 for key, value in some:
                     tx.entries.put(name, key, value, None, time.time())
 
-            backend._storage.write(work)
-        backend.settle()
+            backend.entries._storage.write(work)
+        backend.entries.settle()
         print(f"\r{user + 1} of {users} users", end="", file=sys.stderr)
     print(file=sys.stderr)
     backend.close()
@@ -63,7 +62,7 @@ def _fill(path: Path, users: int, entries: int, words: list[str], rng: random.Ra
 def _opened(path: Path) -> LocalBackend:
     backend = LocalBackend(path)
     # What recall does in the background when it is quiet would be measured too: here it never is.
-    backend._storage.when_idle(lambda: False)
+    backend.entries._storage.when_idle(lambda: False)
     return backend
 
 
@@ -105,8 +104,8 @@ def _timed(
     return figures
 
 
-def _times(trial: Callable[[], object], calls: int, backend: Entries) -> list[float]:
-    backend.settle()
+def _times(trial: Callable[[], object], calls: int, backend: LocalBackend) -> list[float]:
+    backend.entries.settle()
     times: list[float] = []
     for _ in range(calls):
         begun = time.perf_counter()

@@ -15,22 +15,21 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from mnemos.errors import MnemosError
     from mnemos.memory import Memory, SessionDB, open
-    from mnemos.memory.local_backend import LocalBackend
-    from mnemos.memory.process_backend import evaluate_backends, get_memory_backend, reset_backend
+    from mnemos.memory.backends import LocalBackend, evaluate_backends, get_memory_backend, reset_backend
     from mnemos.memory.session_templates import SessionTemplates
     from mnemos.settings import Settings
 
 _HOMES = {
-    "LocalBackend": "mnemos.memory.local_backend",
+    "LocalBackend": "mnemos.memory.backends",
     "Memory": "mnemos.memory.memory",
     "MnemosError": "mnemos.errors",
     "SessionDB": "mnemos.memory.memory",
     "SessionTemplates": "mnemos.memory.session_templates",
     "Settings": "mnemos.settings",
-    "evaluate_backends": "mnemos.memory.process_backend",
-    "get_memory_backend": "mnemos.memory.process_backend",
+    "evaluate_backends": "mnemos.memory.backends",
+    "get_memory_backend": "mnemos.memory.backends",
     "open": "mnemos.memory.memory",
-    "reset_backend": "mnemos.memory.process_backend",
+    "reset_backend": "mnemos.memory.backends",
 }
 
 __all__ = [

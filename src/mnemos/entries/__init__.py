@@ -1,6 +1,6 @@
-"""What is known about users, as keys and values behind one interface: null, local, Honcho, and plug-ins.
+"""Entries: keys and values about users behind one interface, with null, local, Honcho and plug-in backends.
 
-Nothing is imported before it is used: the null backend needs no database.
+Names are imported on first use, because the null backend needs no database.
 """
 
 from __future__ import annotations
@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING
 from mnemos.lazy import lazily
 
 if TYPE_CHECKING:
-    from mnemos.entries.contract import MemoryBackend, MemoryEntry
-    from mnemos.entries.evaluation.model import BackendEvaluation
-    from mnemos.entries.evaluation.trial import evaluate_backend
+    from mnemos.entries.backend import MemoryBackend, MemoryEntry, NullBackend
+    from mnemos.entries.evaluation import BackendEvaluation, evaluate_backend
     from mnemos.entries.honcho import HonchoBackend
-    from mnemos.entries.null import NullBackend
 
 _HOMES = {
-    "BackendEvaluation": "mnemos.entries.evaluation.model",
+    "BackendEvaluation": "mnemos.entries.evaluation",
     "HonchoBackend": "mnemos.entries.honcho",
-    "MemoryBackend": "mnemos.entries.contract",
-    "MemoryEntry": "mnemos.entries.contract",
-    "NullBackend": "mnemos.entries.null",
-    "evaluate_backend": "mnemos.entries.evaluation.trial",
+    "MemoryBackend": "mnemos.entries.backend",
+    "MemoryEntry": "mnemos.entries.backend",
+    "NullBackend": "mnemos.entries.backend",
+    "evaluate_backend": "mnemos.entries.evaluation",
 }
 
 __all__ = [

@@ -1,10 +1,9 @@
 """The Honcho backend: entries on a Honcho server, through the SDK of its v3 API.
 
-An entry is a session of its own, whose metadata holds it word for word: of all that Honcho has, only a
-session can be made in one request, found by what it holds, and deleted with everything that was concluded
-from it. A new value is a new session; the one before is deleted when the new one is there, so that no failure
-loses both, and of several the newest counts. What an entry says is also told to Honcho as a conclusion about
-the user, for its dialectic.
+An entry is a session of its own whose metadata holds the exact entry. Of all objects Honcho has, only a
+session can be created in one request, found by its metadata, and deleted with everything concluded from it.
+A new value is a new session, and the previous one is deleted once the new one exists: no failure loses both,
+and the newest of several counts. For Honcho's dialectic the entry is also sent as a conclusion on the user.
 """
 
 from __future__ import annotations
@@ -12,10 +11,12 @@ from __future__ import annotations
 import json
 import logging
 import os
+import random
 import re
+import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib import import_module
 from importlib.util import find_spec
@@ -23,21 +24,29 @@ from ipaddress import ip_address
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from mnemos.entries import ranking
-from mnemos.entries.contract import (
+from mnemos.deadlines import Overdue, Patience, StillOut
+from mnemos.entries import entry_ranking
+from mnemos.entries.backend import (
     DIALECTIC,
+    MAX_VALUE_BYTES,
     WORDS,
     MemoryBackend,
     MemoryEntry,
-    known_key,
-    known_limit,
-    known_query,
-    known_user,
-    known_value,
-    metadata_json,
+    check_key,
+    check_limit,
+    check_query,
+    check_user,
+    check_value,
+    encode_metadata,
 )
-from mnemos.entries.honcho_calls import Calls
-from mnemos.errors import MnemosError, NotFound, Unavailable
+from mnemos.errors import (
+    InvalidInput,
+    MnemosError,
+    NotFound,
+    PermissionDenied,
+    TooLarge,
+    Unavailable,
+)
 from mnemos.settings import Settings
 from mnemos.storage.entries import EntryRow
 from mnemos.text.secrets import redact as redact_secrets
@@ -45,20 +54,23 @@ from mnemos.text.secrets import redact as redact_secrets
 T = TypeVar("T")
 log = logging.getLogger("mnemos.entries")
 
-_MOST_BYTES = 16 * 1024 * 1024
-# What Honcho allows as a name.
+# The names that Honcho allows.
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,512}")
 _OURS = "mnemos-"
 _USER, _KEY, _ENTRY = "mnemos_user", "mnemos_key", "mnemos_entry"
-# The most that a page of Honcho's has, and the most pages that are read: a hundred thousand entries.
+# The largest page Honcho returns, and the most pages that are read: a hundred thousand entries.
 _PAGE = 100
 _MOST_PAGES = 1_000
 _READINGS = 3
-# What a conclusion and a question may have.
+# Honcho's limits.
 _CONCLUSION_CHARACTERS = 8_000
 _QUESTION_CHARACTERS = 10_000
-# What a server answers that has no dialectic.
-_HAS_NONE = frozenset({405, 501})
+# Statuses of a server without a dialectic, and of temporary failures.
+_NO_DIALECTIC = frozenset({405, 501})
+_TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
+_TRIES = 3
+_FIRST_PAUSE = 0.2
+_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +82,10 @@ class Kept:
 
 
 class HonchoBackend(MemoryBackend):
-    """Entries on a Honcho server. What is not given comes from the settings, and so from ``HONCHO_API_KEY``,
-    ``HONCHO_APP_ID`` and ``HONCHO_BASE_URL``. Nobody is asked before the first call."""
+    """Entries on a Honcho server. Nothing is sent before the first call.
+
+    Omitted arguments come from the settings: ``HONCHO_API_KEY``, ``HONCHO_APP_ID``, ``HONCHO_BASE_URL``.
+    """
 
     def __init__(
         self,
@@ -91,7 +105,7 @@ class HonchoBackend(MemoryBackend):
         self._clock = clock
         self._has_dialectic = True
         seconds = at.timeout if timeout is None else timeout
-        self._calls = Calls(self._base_url, self._api_key, self._app_id, seconds, is_local=not self.is_cloud)
+        self._calls = _Calls(self._base_url, self._api_key, self._app_id, seconds, is_local=not self.is_cloud)
 
     @property
     def backend_name(self) -> str:
@@ -99,7 +113,7 @@ class HonchoBackend(MemoryBackend):
 
     @property
     def is_cloud(self) -> bool:
-        """A server on this machine is none."""
+        """False for a server on this machine."""
         host = (urlsplit(self._base_url).hostname or "").rstrip(".")
         if host == "localhost" or host.endswith(".localhost"):
             return False
@@ -114,7 +128,7 @@ class HonchoBackend(MemoryBackend):
 
     @property
     def problem(self) -> str:
-        """Why it cannot be used as it is set up; empty when it can."""
+        """Why the configuration can't be used; empty when it can."""
         if find_spec("honcho") is None:
             return "honcho-ai is not installed; pip install 'mnemos[honcho]'"
         if urlsplit(self._base_url).scheme not in ("http", "https") or not urlsplit(self._base_url).hostname:
@@ -129,58 +143,54 @@ class HonchoBackend(MemoryBackend):
         return not self.problem
 
     def store(self, user_id: str, key: str, value: str, metadata: Mapping[str, Any] | None = None) -> bool:
-        user, key = known_user(user_id), known_key(key)
-        value = self._redact(known_value(value, _MOST_BYTES))
-        about = metadata_json(metadata)
-        former = self._of_key(user, key)
+        user, key = check_user(user_id), check_key(key)
+        value = self._redact(check_value(value, MAX_VALUE_BYTES))
+        about = encode_metadata(metadata)
+        former = self._find_key(user, key)
         now = self._clock()
         made = min((kept.entry.created_at for kept in former), default=now)
-        # Clocks differ from machine to machine; what was stored last counts.
+        # Clocks of machines differ, and the value stored last has to count.
         last = max([now, *(kept.entry.updated_at + 1e-6 for kept in former)])
         entry = MemoryEntry(key, value, user, made, last, json.loads(self._redact(about)) if about else {})
-        session = self._kept(entry)
+        session = self._create_session(entry)
         self._conclude(entry, session)
         for kept in former:
-            self._clear_away(kept)
+            self._delete_former(kept)
         return True
 
     def retrieve(self, user_id: str, key: str) -> MemoryEntry | None:
-        found = self._of_key(known_user(user_id), known_key(key))
+        found = self._find_key(check_user(user_id), check_key(key))
         return found[0].entry if found else None
 
     def query(self, user_id: str, query_text: str, limit: int = 10) -> list[MemoryEntry]:
-        """Entries that share words with the question, best first, and at the end what the dialectic says."""
-        user, question, limit = known_user(user_id), known_query(query_text), known_limit(limit)
+        """Return entries that share words with the question, best first, and last the dialectic's answer."""
+        user, question, limit = check_user(user_id), check_query(query_text), check_limit(limit)
         if not question:
             return []
-        entries = [kept.entry for kept in self._of_user(user)]
-        found = _matching(entries, question, limit)
+        entries = [kept.entry for kept in self._find_user(user)]
+        found = _match(entries, question, limit)
         if limit == 1 and found:
             return found
-        said = self._dialectic(user, question)
-        if said is None:
-            return found
-        return [*found[: limit - 1], said]
+        answer = self._ask_dialectic(user, question)
+        return found if answer is None else [*found[: limit - 1], answer]
 
     def list_keys(self, user_id: str) -> list[str]:
-        return [kept.entry.key for kept in self._of_user(known_user(user_id))]
+        return [kept.entry.key for kept in self._find_user(check_user(user_id))]
 
     def delete(self, user_id: str, key: str) -> bool:
-        """The server erases messages, vectors and conclusions of the entry a moment later."""
-        found = self._of_key(known_user(user_id), known_key(key))
-        # The newest last: whoever reads meanwhile does not see an old value come back.
-        gone = [self._deleted(kept.session) for kept in reversed(found)]
+        """Delete an entry. The server erases its messages, vectors and conclusions a moment later."""
+        found = self._find_key(check_user(user_id), check_key(key))
+        # The newest last, so that a reader meanwhile does not see an old value come back.
+        gone = [self._delete_session(kept.session) for kept in reversed(found)]
         return any(gone)
 
     def close(self) -> None:
         self._calls.close()
 
-    # --- inside -----------------------------------------------------------------------------
-
-    def _kept(self, entry: MemoryEntry) -> str:
+    def _create_session(self, entry: MemoryEntry) -> str:
         session = f"{_OURS}{_digest(entry.user_id)[:12]}-{_digest(entry.key)[:12]}-{os.urandom(8).hex()}"
-        # As one text of ASCII: what a server does to numbers, depths and characters does not matter.
-        word_for_word = json.dumps(
+        # One ASCII text, so that nothing the server does to numbers or nesting changes it.
+        exact = json.dumps(
             {
                 "user_id": entry.user_id,
                 "key": entry.key,
@@ -190,58 +200,58 @@ class HonchoBackend(MemoryBackend):
                 "metadata": entry.metadata,
             }
         )
-        metadata = {_USER: _digest(entry.user_id), _KEY: _digest(entry.key), _ENTRY: word_for_word}
+        metadata = {_USER: _digest(entry.user_id), _KEY: _digest(entry.key), _ENTRY: exact}
         peer = _peer(entry.user_id)
         self._ask(lambda client: client.session(session, metadata=metadata, peers=[peer]))
         return session
 
     def _conclude(self, entry: MemoryEntry, session: str) -> None:
-        """Tell Honcho what the entry says. The entry is kept whether or not it listens."""
-        said = f"{entry.key}: {entry.value}"[:_CONCLUSION_CHARACTERS].strip()
+        """Send the entry to Honcho as a conclusion. The entry is kept even if that fails."""
+        content = f"{entry.key}: {entry.value}"[:_CONCLUSION_CHARACTERS].strip()
 
         def call(client: Any) -> None:
             self._sdk().Peer(_peer(entry.user_id), client).conclusions.create(
-                [{"content": said, "session_id": session}]
+                [{"content": content, "session_id": session}]
             )
 
         try:
             self._ask(call, tries=1)
         except MnemosError as exc:
-            log.warning("the entry %r is kept, but Honcho's dialectic was not told: %s", entry.key, exc)
+            log.warning("the entry %r is stored, but Honcho's dialectic does not know it: %s", entry.key, exc)
 
-    def _clear_away(self, kept: Kept) -> None:
-        """Remove a value that has a successor; if that fails, the next change of the entry does it."""
+    def _delete_former(self, kept: Kept) -> None:
+        """Delete a replaced value; if that fails, the next change of the entry does it."""
         try:
-            self._deleted(kept.session)
+            self._delete_session(kept.session)
         except MnemosError as exc:
-            log.warning("the former value of %r is still at Honcho: %s", kept.entry.key, exc)
+            log.warning("the previous value of %r is still at Honcho: %s", kept.entry.key, exc)
 
-    def _deleted(self, session: str) -> bool:
+    def _delete_session(self, session: str) -> bool:
         try:
             self._ask(lambda client: self._sdk().Session(session, client).delete())
         except NotFound:
             return False
         return True
 
-    def _of_key(self, user: str, key: str) -> list[Kept]:
-        """The sessions that hold an entry, the newest first; more than one after a race or a failure."""
-        found = self._listed({_USER: _digest(user), _KEY: _digest(key)})
+    def _find_key(self, user: str, key: str) -> list[Kept]:
+        """Return the sessions of an entry, newest first; several after a race or a failure."""
+        found = self._find({_USER: _digest(user), _KEY: _digest(key)})
         return [kept for kept in found if kept.entry.user_id == user and kept.entry.key == key]
 
-    def _of_user(self, user: str) -> list[Kept]:
-        """The newest of each key, the most recently updated first."""
+    def _find_user(self, user: str) -> list[Kept]:
+        """Return the newest session of each key, the most recently updated first."""
         newest: dict[str, Kept] = {}
-        for kept in self._listed({_USER: _digest(user)}):
+        for kept in self._find({_USER: _digest(user)}):
             if kept.entry.user_id == user:
                 newest.setdefault(kept.entry.key, kept)
         return list(newest.values())
 
-    def _listed(self, metadata: dict[str, str]) -> list[Kept]:
-        """Every entry whose session has this metadata, the most recently updated first."""
+    def _find(self, metadata: dict[str, str]) -> list[Kept]:
+        """Return all entries whose session has this metadata, the most recently updated first."""
         found: dict[str, Kept] = {}
         for _ in range(_READINGS):
             found, total = self._read_all(metadata)
-            # What is deleted while pages are read moves others from one page to the one before.
+            # A deletion while pages are read moves entries to the page before.
             if len(found) >= total:
                 break
         return sorted(found.values(), key=lambda kept: (-kept.entry.updated_at, kept.session))
@@ -250,26 +260,26 @@ class HonchoBackend(MemoryBackend):
         found: dict[str, Kept] = {}
         unreadable = 0
         for number in range(1, _MOST_PAGES + 1):
-            sessions, pages, total = self._page(metadata, number)
+            sessions, pages, total = self._read_page(metadata, number)
             for session, about in sessions:
-                kept = _read(session, about)
+                kept = _parse_session(session, about)
                 if kept is None:
                     unreadable += 1
                 else:
                     found[session] = kept
             if number >= pages:
                 return found, total - unreadable
-        raise Unavailable(f"the Honcho server at {self._base_url} has too many entries to be read")
+        raise Unavailable(f"the Honcho server at {self._base_url} has too many entries to read")
 
-    def _page(self, metadata: dict[str, str], number: int) -> tuple[list[tuple[str, Any]], int, int]:
+    def _read_page(self, metadata: dict[str, str], number: int) -> tuple[list[tuple[str, Any]], int, int]:
         def call(client: Any) -> tuple[list[tuple[str, Any]], int, int]:
             page = client.sessions({"metadata": metadata}, page=number, size=_PAGE)
             return [(one.id, one.metadata) for one in page.items], int(page.pages), int(page.total)
 
         return self._ask(call)
 
-    def _dialectic(self, user: str, question: str) -> MemoryEntry | None:
-        """What Honcho's model says; None without a dialectic, or when it has nothing to say in time."""
+    def _ask_dialectic(self, user: str, question: str) -> MemoryEntry | None:
+        """Return the answer of Honcho's model; None without a dialectic or an answer in time."""
         if not self._has_dialectic:
             return None
 
@@ -277,31 +287,128 @@ class HonchoBackend(MemoryBackend):
             try:
                 return self._sdk().Peer(_peer(user), client).chat(question[:_QUESTION_CHARACTERS])
             except self._sdk().APIError as exc:
-                if exc.status in _HAS_NONE:
+                if exc.status in _NO_DIALECTIC:
                     self._has_dialectic = False
                     return None
                 raise
 
         try:
-            said = self._ask(call, tries=1)
+            answer = self._ask(call, tries=1)
         except NotFound:
-            # Nobody has told it anything of this user yet.
+            # It does not know this user yet.
             return None
         except MnemosError as exc:
-            log.warning("by words alone, without Honcho's dialectic: %s", exc)
+            log.warning("answered by keywords only, without Honcho's dialectic: %s", exc)
             return None
-        if not isinstance(said, str) or not said.strip():
+        if not isinstance(answer, str) or not answer.strip():
             return None
-        return MemoryEntry(DIALECTIC, said, user, metadata={"source": "honcho dialectic"}, match=DIALECTIC)
+        return MemoryEntry(DIALECTIC, answer, user, metadata={"source": "honcho dialectic"}, match=DIALECTIC)
 
-    def _ask(self, call: Callable[[Any], T], *, tries: int = 3) -> T:
+    def _ask(self, call: Callable[[Any], T], *, tries: int = _TRIES) -> T:
         if self.problem:
-            raise Unavailable(f"Honcho cannot be used: {self.problem}")
+            raise Unavailable(f"Honcho can't be used: {self.problem}")
         return self._calls.ask(call, tries=tries)
 
     def _sdk(self) -> Any:
-        # Optional, and 0.4 s to import: only for those who use it.
+        # Optional, and takes 0.4 s to import.
         return import_module("honcho")
+
+
+class _Calls:
+    """Calls to one workspace of a server that end within a known time.
+
+    The SDK would wait as long as a server's ``Retry-After`` asks, and its timeouts cover each piece of an
+    answer, not the whole. So its retries are off, and a call that is overdue is abandoned.
+    A child process after a fork makes its own connections.
+    """
+
+    def __init__(
+        self, base_url: str, api_key: str, workspace: str, timeout: float, *, is_local: bool
+    ) -> None:
+        self._base_url = base_url
+        self._api_key = api_key
+        self._workspace = workspace
+        self._timeout = timeout
+        self._is_local = is_local
+        self._lock = threading.Lock()
+        self._made: tuple[int, Any] | None = None
+        self._patience = Patience(f"the Honcho server at {base_url}")
+
+    def ask(self, call: Callable[[Any], T], *, tries: int = _TRIES) -> T:
+        """Run a call with the SDK's client and return its answer; temporary errors are retried.
+
+        Raises PermissionDenied for a refused key, InvalidInput and TooLarge for input that the server
+        refuses, NotFound, and Unavailable for everything else, at the latest after the timeout.
+        """
+        until = time.monotonic() + self._timeout
+        try:
+            answer: T = self._patience.ask(lambda: self._retry(call, tries, until), self._timeout + 0.5)
+        except (Overdue, StillOut) as exc:
+            # Without its connection the abandoned call ends soon; the next call makes a new one.
+            self.close()
+            raise Unavailable(f"{exc}; whether the call succeeded is unknown") from exc
+        return answer
+
+    def close(self) -> None:
+        made, self._made = self._made, None
+        if made is not None and made[0] == os.getpid():
+            made[1]._http._client.close()
+
+    def _retry(self, call: Callable[[Any], T], tries: int, until: float) -> T:
+        for number in range(tries):
+            try:
+                return call(self._client())
+            except MnemosError:
+                raise
+            # The SDK raises its own errors, pydantic's, and TypeErrors for an answer that is not an object.
+            except Exception as exc:
+                pause = _FIRST_PAUSE * 2**number * random.uniform(0.8, 1.2)  # noqa: S311
+                pause = max(pause, getattr(exc, "retry_after", None) or 0.0)
+                is_last = number == tries - 1 or time.monotonic() + pause >= until
+                if is_last or not _is_temporary(exc):
+                    raise self._translate(exc) from exc
+            time.sleep(pause)
+        raise AssertionError("the last try returns or raises")
+
+    def _client(self) -> Any:
+        with self._lock:
+            if self._made is None or self._made[0] != os.getpid():
+                self._made = (os.getpid(), self._connect())
+            return self._made[1]
+
+    def _connect(self) -> Any:
+        sdk, httpx = import_module("honcho"), import_module("httpx")
+        # A proxy from the environment must not be used for a server on this machine.
+        http = httpx.Client(timeout=self._timeout, trust_env=not self._is_local)
+        return sdk.Honcho(
+            api_key=self._api_key or None,
+            base_url=self._base_url,
+            workspace_id=self._workspace,
+            timeout=self._timeout,
+            max_retries=0,
+            http_client=http,
+        )
+
+    def _translate(self, exc: Exception) -> MnemosError:
+        status, where = _status(exc), f"the Honcho server at {self._base_url}"
+        text = (str(exc).splitlines() or [""])[0][:_SHOWN]
+        if status in (401, 403):
+            return PermissionDenied(f"{where} refused the key ({status}: {text}); check HONCHO_API_KEY")
+        if status == 404:
+            return NotFound(f"{where} does not have it: {text}")
+        if status == 413:
+            return TooLarge(f"{where} refused that much: {text}")
+        if status in (400, 422):
+            return InvalidInput(f"{where} refused the input ({status}): {text}")
+        if _is_garbage(exc):
+            return Unavailable(
+                f"{where} did not answer like Honcho ({text}); is HONCHO_BASE_URL the address of its API?"
+            )
+        if status == 429:
+            return Unavailable(f"{where} received too many requests (429); try again later")
+        if status:
+            return Unavailable(f"{where} failed ({status}: {text}); try again later")
+        return Unavailable(f"{where} can't be reached: {text}")
 
 
 def _digest(text: str) -> str:
@@ -309,43 +416,56 @@ def _digest(text: str) -> str:
 
 
 def _peer(user: str) -> str:
-    """The peer that a user is: under the same name where Honcho allows it, as others call them."""
+    """Return the peer of a user: the same name where Honcho allows it, as other programs use."""
     if _NAME.fullmatch(user) and not user.startswith(_OURS):
         return user
     return f"{_OURS}{_digest(user)}"
 
 
-def _read(session: str, about: Any) -> Kept | None:
-    """What a session holds; None for one that somebody else made or changed."""
+def _parse_session(session: str, about: Any) -> Kept | None:
+    """Return the entry of a session; None if somebody else made or changed it."""
     try:
         held = json.loads(about[_ENTRY])
         entry = MemoryEntry(
-            _text(held["key"]),
-            _text(held["value"]),
-            _text(held["user_id"]),
+            _check_text(held["key"]),
+            _check_text(held["value"]),
+            _check_text(held["user_id"]),
             float(held["created_at"]),
             float(held["updated_at"]),
             dict(held["metadata"]),
         )
     except (KeyError, TypeError, ValueError):
-        log.warning("the session %r at Honcho is no entry of ours, though it says so", session)
+        log.warning("the session %r at Honcho is marked as an entry of ours but can't be read", session)
         return None
     return Kept(session, entry)
 
 
-def _text(value: Any) -> str:
+def _check_text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not text")
     return value
 
 
-def _matching(entries: list[MemoryEntry], question: str, limit: int) -> list[MemoryEntry]:
+def _match(entries: list[MemoryEntry], question: str, limit: int) -> list[MemoryEntry]:
     rows = [
         EntryRow(number, one.user_id, one.key, one.value, None, one.created_at, one.updated_at, 1)
         for number, one in enumerate(entries)
     ]
-    found = [entries[row.id] for row in ranking.among(rows, question, limit)]
-    return [
-        MemoryEntry(one.key, one.value, one.user_id, one.created_at, one.updated_at, one.metadata, WORDS)
-        for one in found
-    ]
+    ranked = entry_ranking.rank_entries(rows, question, limit)
+    return [replace(entries[row.id], match=WORDS) for row in ranked]
+
+
+def _status(exc: Exception) -> int:
+    status = getattr(exc, "status", 0)
+    return status if isinstance(status, int) else 0
+
+
+def _is_garbage(exc: Exception) -> bool:
+    """True if the server answered with something the SDK can't read."""
+    # The SDK's own errors have a code; an answer that is not JSON is the cause of one of them.
+    return not hasattr(exc, "code") or isinstance(exc.__cause__, ValueError)
+
+
+def _is_temporary(exc: Exception) -> bool:
+    status = _status(exc)
+    return status in _TEMPORARY or (not status and not _is_garbage(exc))

@@ -31,7 +31,7 @@ from mnemos.storage import hermes_memory
 from mnemos.storage.base import AuditRow, Filters, Writes
 
 if TYPE_CHECKING:
-    from mnemos.entries.service import Entries
+    from mnemos.entries.entry_store import Entries
     from mnemos.facts.importing import Report
     from mnemos.memory.optimize import Relieved
     from mnemos.recall.model import Recall
@@ -208,9 +208,9 @@ class Memory(Parts):
         self, *, progress: Callable[[float], None] | None = None, workload: bool = True
     ) -> dict[str, Any]:
         """Compare the backends that could be used here; the report. Nothing that it stores stays."""
-        from mnemos.entries.evaluation.running import evaluated
+        from mnemos.entries.evaluation import compare_backends
 
-        return evaluated(self.settings, self._throw_away, progress, workload=workload)
+        return compare_backends(self.settings, self._throw_away, progress, workload=workload)
 
     def import_hermes_memory(
         self,
@@ -277,12 +277,12 @@ class Memory(Parts):
 
     def _kinds(self, kinds: list[str] | None, user_id: str | None) -> list[str] | None:
         """The kinds of passages to look at: of entries, those of one user."""
-        from mnemos.entries.contract import known_user
+        from mnemos.entries.backend import check_user
         from mnemos.recall.model import KINDS
         from mnemos.storage.entries import KIND as ENTRY
         from mnemos.storage.entries import USUAL_USER, kind_of
 
-        user = USUAL_USER if user_id is None else known_user(user_id)
+        user = USUAL_USER if user_id is None else check_user(user_id)
         if kinds is None:
             if not self.storage.read(lambda tx: tx.entries.has_others(user)):
                 return None
@@ -291,7 +291,7 @@ class Memory(Parts):
 
     def _throw_away(self, folder: Path) -> Entries:
         """The local backend in a database of its own, for trials."""
-        from mnemos.entries.service import Entries
+        from mnemos.entries.entry_store import Entries
 
         memory = Memory(replace(self.settings, home=folder, disabled=False), clock=self.clock)
         made = Entries(memory.storage, memory.settings, self.clock, memory._meaning, memory.close)

@@ -19,8 +19,8 @@ from mnemos.settings import Settings
 from mnemos.storage.base import Check, Filters, Results, Storage, failed, passed
 
 if TYPE_CHECKING:
-    from mnemos.entries.contract import MemoryBackend
-    from mnemos.entries.service import Entries, Meaning
+    from mnemos.entries.backend import MemoryBackend
+    from mnemos.entries.entry_store import Entries, Meaning
     from mnemos.recall.embedders.base import Embedder
     from mnemos.recall.embedding import Embedding
     from mnemos.recall.service import Recaller
@@ -61,16 +61,16 @@ class Parts(Home):
     @part
     def entries(self) -> Entries:
         """The entries that are kept in this database, whatever backend is chosen."""
-        from mnemos.entries.service import Entries
+        from mnemos.entries.entry_store import Entries
 
         return Entries(self.storage, self.settings, self.clock, self._meaning)
 
     @part
     def backend(self) -> MemoryBackend:
         """What keeps what is known about users: the one that the settings choose."""
-        from mnemos.entries.choosing import make
+        from mnemos.entries.backend_choice import make_backend
 
-        return make(self.settings, lambda: self.entries)
+        return make_backend(self.settings, lambda: self.entries)
 
     @part
     def templates(self) -> Templates:
@@ -171,10 +171,10 @@ class Parts(Home):
                 pass
 
     def _checks(self) -> Iterator[Check]:
-        from mnemos.entries.choosing import check
+        from mnemos.entries.backend_choice import check_choice
         from mnemos.workspace.bridge import check_databases
 
-        yield check(self.settings)
+        yield check_choice(self.settings)
         for problem in self.templates.problems():
             yield failed("templates", problem.reason)
         yield from self._vectors_check()
@@ -214,9 +214,9 @@ class Parts(Home):
         return tempfile.mkdtemp(prefix="mnemos-")
 
     def _meaning(self) -> Meaning | None:
-        from mnemos.entries.meaning import shipped
+        from mnemos.memory.backends import load_meaning
 
-        return shipped() if self.embedding.is_wanted else None
+        return load_meaning() if self.embedding.is_wanted else None
 
     def _ranked(self, query: str, filters: Filters) -> Results:
         """Messages that answer a question, best first: what session_search asks."""

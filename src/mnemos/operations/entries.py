@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from mnemos.entries.contract import WORDS, MemoryBackend, MemoryEntry
-from mnemos.entries.null import NullBackend
+from mnemos.entries.backend import WORDS, MemoryBackend, MemoryEntry, NullBackend
 from mnemos.errors import InvalidInput, MnemosError, NotFound
 from mnemos.operations.base import Done, LongOperation, Operation, Result, Traits
 from mnemos.operations.moments import shown
@@ -322,14 +321,14 @@ class ShowBackend(Operation, frozen=True, kw_only=True):
     traits: ClassVar[Traits] = Traits(title="Show the backend", read_only=True, begins=True)
 
     def run(self, memory: Memory) -> BackendShown:
-        from mnemos.entries.choosing import choose
+        from mnemos.entries.backend_choice import choose_backend
 
         backend = memory.backend
         return BackendShown(
             backend=backend.backend_name,
             is_cloud=backend.is_cloud,
             available=backend.is_available(),
-            reason=choose(memory.settings).reason,
+            reason=choose_backend(memory.settings).reason,
             location=backend.location,
         )
 

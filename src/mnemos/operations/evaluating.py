@@ -91,9 +91,9 @@ def _writable(name: str) -> Path:
 
 def _write(path: Path, report: dict[str, Any]) -> None:
     # Only for those who want a page.
-    from mnemos.entries.evaluation.page import page
+    from mnemos.entries.evaluation_page import render_page
 
     try:
-        path.write_text(page(report), encoding="utf-8")
+        path.write_text(render_page(report), encoding="utf-8")
     except OSError as exc:
         raise InvalidInput(f"html is {str(path)!r}: {exc.strerror}; name another file") from exc

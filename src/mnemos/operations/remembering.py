@@ -57,7 +57,7 @@ class Remember(Operation, frozen=True, kw_only=True):
 
 
 def _as_entry(memory: Memory, key: str | None, text: str) -> Remembered:
-    from mnemos.entries.null import NullBackend
+    from mnemos.entries.backend import NullBackend
     from mnemos.storage.entries import USUAL_USER
 
     if key is None:

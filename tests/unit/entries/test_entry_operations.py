@@ -25,7 +25,7 @@ def tool(memory: Memory, action: str, **more: Any) -> dict[str, Any]:
     return answer
 
 
-def test_the_actions_answer_what_they_promise(memory: Memory, clock: FixedClock) -> None:
+def test_each_action_returns_its_fields(memory: Memory, clock: FixedClock) -> None:
     given = {"key": "pref_editor", "value": "vim", "metadata": {"since": 2020}}
     assert tool(memory, "store", **given) == {"success": True, "key": "pref_editor"}
     assert tool(memory, "retrieve", key="pref_editor") == {"success": True, **given, "updated_at": clock()}
@@ -41,7 +41,7 @@ def test_the_actions_answer_what_they_promise(memory: Memory, clock: FixedClock)
     assert tool(memory, "delete", key="pref_editor") == {"success": True}
 
 
-def test_evaluating_answers_the_report(memory: Memory) -> None:
+def test_evaluate_returns_the_report(memory: Memory) -> None:
     memory.entries.store("default", "mine", "stays")
     answer = tool(memory, "evaluate")
     assert answer["success"] is True
@@ -61,7 +61,9 @@ def test_evaluating_answers_the_report(memory: Memory) -> None:
         ("delete", {}, "key"),
     ],
 )
-def test_what_is_missing_is_named(memory: Memory, action: str, given: dict[str, str], missing: str) -> None:
+def test_a_missing_argument_is_named(
+    memory: Memory, action: str, given: dict[str, str], missing: str
+) -> None:
     answer = tool(memory, action, **given)
     assert answer == {"success": False, "error": f"invalid_input: {action} needs {missing}"}
 
@@ -77,7 +79,9 @@ def test_what_is_missing_is_named(memory: Memory, action: str, given: dict[str, 
         ("list", {"user_id": " "}),
     ],
 )
-def test_a_failure_is_no_success_and_says_why(memory: Memory, action: str, given: dict[str, str]) -> None:
+def test_a_failed_action_reports_no_success_and_why(
+    memory: Memory, action: str, given: dict[str, str]
+) -> None:
     answer = tool(memory, action, **given)
     assert answer["success"] is False
     assert answer["error"]
@@ -94,7 +98,7 @@ def test_an_unknown_action_is_refused(memory: Memory) -> None:
         memory.call("memory_backend", {"action": "explode"})
 
 
-def test_what_is_near_in_meaning_is_marked(memory: Memory) -> None:
+def test_results_similar_in_meaning_are_marked(memory: Memory) -> None:
     tool(memory, "store", key="pet", value="a beagle")
     (found,) = tool(memory, "query", query_text="which animal lives with them?")["results"]
     assert found == {"key": "pet", "value": "a beagle", "metadata": {}, "match": "semantic"}
@@ -144,7 +148,7 @@ def test_remembering_an_entry_keeps_it_under_its_target(memory: Memory) -> None:
         memory.call("remember", {"text": "likes green tea", "kind": "entry"})
 
 
-def test_a_disabled_memory_is_told_before_anything_is_done(home: Path) -> None:
+def test_a_disabled_memory_refuses_before_anything_is_done(home: Path) -> None:
     with Memory.at(home, backend="local", disabled=True) as memory:
         assert memory.call("memory_backend", {"action": "store", "key": "k", "value": "v"})["disabled"]
         assert memory.call("evaluate")["disabled"]
@@ -152,7 +156,7 @@ def test_a_disabled_memory_is_told_before_anything_is_done(home: Path) -> None:
             memory.entries.store("a", "k", "v")
 
 
-def test_the_page_is_written_where_it_was_asked_for(memory: Memory, tmp_path: Path) -> None:
+def test_the_page_is_written_to_the_given_file(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     answer = memory.call("evaluate", {"html": str(path), "quick": True})
     assert answer["html"] == str(path)

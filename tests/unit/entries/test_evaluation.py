@@ -1,4 +1,4 @@
-"""What an evaluation says of a backend, and that it leaves nothing behind."""
+"""Evaluation of backends: scores, report, and cleaning up."""
 
 from __future__ import annotations
 
@@ -26,12 +26,17 @@ from mnemos.entries import (
     NullBackend,
     evaluate_backend,
 )
-from mnemos.entries.evaluation import scratch
-from mnemos.entries.evaluation.model import latency_points, points, verdict
-from mnemos.entries.evaluation.page import page
-from mnemos.entries.evaluation.people import PEOPLE, topics
-from mnemos.entries.evaluation.running import recommended, report
-from mnemos.entries.evaluation.workload import Workload, people
+from mnemos.entries.evaluation import (
+    count_points,
+    delete_leftovers,
+    make_report,
+    rate_latency,
+    rate_score,
+    recommend,
+    write_journal,
+)
+from mnemos.entries.evaluation_page import render_page
+from mnemos.entries.evaluation_workload import PEOPLE, Workload, load_topics, name_users
 from mnemos.errors import Unavailable
 from mnemos.memory import Memory
 from mnemos.settings import Settings
@@ -96,7 +101,7 @@ def test_an_evaluation_has_these_fields() -> None:
     [(0, 20), (9.9, 20), (10, 15), (49, 15), (50, 10), (199, 10), (200, 5), (9e9, 5)],
 )
 def test_latency_is_worth_less_the_longer_it_is(milliseconds: float, worth: int) -> None:
-    assert latency_points(milliseconds) == worth
+    assert rate_latency(milliseconds) == worth
 
 
 @pytest.mark.parametrize(
@@ -113,14 +118,14 @@ def test_latency_is_worth_less_the_longer_it_is(milliseconds: float, worth: int)
     ],
 )
 def test_a_score_has_its_verdict(score: int, said: str) -> None:
-    assert verdict(score) == said
+    assert rate_score(score) == said
 
 
 def test_a_good_backend_gets_every_point_and_is_left_as_it_was() -> None:
     backend = InADict()
     backend.store("eval_user", "mine", "stays")
     evaluation = evaluate_backend(backend)
-    assert points(evaluation) == {"availability": 20, "functionality": 40, "latency": 20, "privacy": 20}
+    assert count_points(evaluation) == {"availability": 20, "functionality": 40, "latency": 20, "privacy": 20}
     assert (evaluation.score, evaluation.recommendation) == (100, "RECOMMENDED")
     assert list(backend.kept) == [("eval_user", "mine")]
 
@@ -128,38 +133,38 @@ def test_a_good_backend_gets_every_point_and_is_left_as_it_was() -> None:
 def test_the_local_backend_is_recommended_and_left_empty(local: LocalBackend) -> None:
     evaluation = evaluate_backend(local, "somebody")
     assert (evaluation.recommendation, evaluation.data_location) == ("RECOMMENDED", local.location)
-    assert points(evaluation)["functionality"] == 40
+    assert count_points(evaluation)["functionality"] == 40
     assert local.list_keys("somebody") == []
 
 
-def test_nothing_that_is_not_kept_earns_points_for_it() -> None:
+def test_a_backend_that_keeps_nothing_earns_no_functionality_points() -> None:
     evaluation = evaluate_backend(NullBackend())
-    assert (evaluation.recommendation, points(evaluation)["functionality"]) == ("DISABLED", 0)
+    assert (evaluation.recommendation, count_points(evaluation)["functionality"]) == ("DISABLED", 0)
     assert not evaluation.store_success
 
 
 @pytest.mark.parametrize(
     ("wrong", "functionality"), [("changes", 15 + 10), ("fails", 0), ("absent", 0), ("", 40)]
 )
-def test_what_goes_wrong_costs_its_points(wrong: str, functionality: int) -> None:
+def test_each_failure_costs_its_points(wrong: str, functionality: int) -> None:
     evaluation = evaluate_backend(InADict(wrong))
-    assert points(evaluation)["functionality"] == functionality
+    assert count_points(evaluation)["functionality"] == functionality
     assert bool(evaluation.notes) == (wrong in ("fails", "absent"))
 
 
 def test_a_backend_that_is_down_is_not_acceptable_for_failing_fast() -> None:
     evaluation = evaluate_backend(InADict("fails"))
-    assert (evaluation.available, points(evaluation)["latency"]) == (False, 0)
+    assert (evaluation.available, count_points(evaluation)["latency"]) == (False, 0)
     assert evaluation.recommendation == "NOT RECOMMENDED"
 
 
-def test_a_cloud_has_less_privacy_and_is_warned_of() -> None:
+def test_a_cloud_backend_loses_privacy_points_with_a_warning() -> None:
     evaluation = evaluate_backend(InADict(is_cloud=True))
     assert (evaluation.score, evaluation.requires_api_key) == (85, True)
     assert any("leaves this machine" in note for note in evaluation.notes)
 
 
-def test_an_interrupted_trial_clears_up_before_it_ends() -> None:
+def test_an_interrupted_trial_deletes_its_entries() -> None:
     backend = InADict("interrupted")
     with pytest.raises(KeyboardInterrupt):
         evaluate_backend(backend)
@@ -170,25 +175,25 @@ def made(name: str, score: int, *, is_cloud: bool, kept: bool = True) -> Backend
     where = "https://far.example" if is_cloud else "here"
     return BackendEvaluation(
         name, is_cloud, available=True, score=score, store_success=kept, data_location=where,
-        recommendation=verdict(score),
+        recommendation=rate_score(score),
     )  # fmt: skip
 
 
 def test_the_recommendation_compares_the_best_local_with_the_best_cloud_and_warns() -> None:
-    said = recommended([made("near", 95, is_cloud=False), made("far", 85, is_cloud=True)])
+    said = recommend([made("near", 95, is_cloud=False), made("far", 85, is_cloud=True)])
     assert said.startswith("Use near")
     assert "data leaves this machine" in said
     assert "https://far.example" in said
-    said = recommended([made("far", 85, is_cloud=True), made("near", 60, is_cloud=False)])
+    said = recommend([made("far", 85, is_cloud=True), made("near", 60, is_cloud=False)])
     assert "85 points against 60" in said
     assert "data leaves this machine" in said
-    assert "leave this machine" in recommended([made("far", 85, is_cloud=True)])
-    assert "stays on this machine" in recommended([made("near", 95, is_cloud=False)])
-    assert "No backend" in recommended([made("none", 60, is_cloud=False, kept=False)])
+    assert "leave this machine" in recommend([made("far", 85, is_cloud=True)])
+    assert "stays on this machine" in recommend([made("near", 95, is_cloud=False)])
+    assert "No backend" in recommend([made("none", 60, is_cloud=False, kept=False)])
 
 
 def test_the_report_ranks_the_best_first_and_the_disabled_last() -> None:
-    found = report(
+    found = make_report(
         [evaluate_backend(NullBackend()), evaluate_backend(InADict("changes")), evaluate_backend(InADict())]
     )
     assert set(found) >= {"timestamp", "backends_evaluated", "evaluations", "recommendation"}
@@ -199,16 +204,16 @@ def test_the_report_ranks_the_best_first_and_the_disabled_last() -> None:
 
 
 def test_every_topic_has_a_value_for_everybody_and_a_question_in_other_words() -> None:
-    assert len(topics()) >= 40
-    assert len({topic.key for topic in topics()}) == len(topics())
-    for topic in topics():
+    assert len(load_topics()) >= 40
+    assert len({topic.key for topic in load_topics()}) == len(load_topics())
+    for topic in load_topics():
         assert len(topic.values) == len(PEOPLE)
         asked = set(re.findall(r"\w+", topic.question.lower()))
         assert not asked & set(topic.key.split("_")), topic.key
 
 
 def test_a_workload_measures_the_local_backend_and_leaves_nothing(tmp_path: Path) -> None:
-    users = people("test")
+    users = name_users("test")
     moved: list[float] = []
     result = Workload(lambda: LocalBackend(tmp_path / "x.db"), users, moved.append).run()
     assert (result.entries, result.users) == (300, 5)
@@ -220,7 +225,7 @@ def test_a_workload_measures_the_local_backend_and_leaves_nothing(tmp_path: Path
     assert result.recall_paraphrased["5"] > 0.5
     assert moved == sorted(moved)
     left = LocalBackend(tmp_path / "x.db")
-    assert left.users() == []
+    assert left.entries.users() == []
     left.close()
 
 
@@ -230,7 +235,7 @@ def test_a_workload_measures_the_local_backend_and_leaves_nothing(tmp_path: Path
 def test_a_workload_notices_broken_promises(wrong: str, broken: str) -> None:
     kept = InADict(wrong)
     result = Workload(
-        lambda: InADict() if wrong == "forgets" and kept.kept else kept, people("x"), lambda _: None
+        lambda: InADict() if wrong == "forgets" and kept.kept else kept, name_users("x"), lambda _: None
     ).run()
     promises = {name for name in ("exact", "isolated", "persistent") if not getattr(result, name)}
     assert promises >= ({broken} if broken else set())
@@ -238,7 +243,7 @@ def test_a_workload_notices_broken_promises(wrong: str, broken: str) -> None:
 
 
 def test_a_workload_of_a_failing_backend_says_what_failed() -> None:
-    result = Workload(lambda: InADict("fails"), people("x"), lambda _: None).run()
+    result = Workload(lambda: InADict("fails"), name_users("x"), lambda _: None).run()
     assert result.problems == ["it is down"]
 
 
@@ -277,39 +282,39 @@ def test_a_honcho_server_that_is_down_is_not_recommended(
     backend = HonchoBackend(KEY, "app", server.base_url, timeout=0.5)
     evaluation = evaluate_backend(backend)
     backend.close()
-    assert points(evaluation)["functionality"] == 0
+    assert count_points(evaluation)["functionality"] == 0
     assert "503" in " ".join(evaluation.notes)
 
 
 @needs_sdk
-def test_what_a_killed_evaluation_left_at_a_server_is_deleted_by_the_next(
+def test_the_next_evaluation_deletes_what_a_killed_one_left_on_the_server(
     server: HonchoServer, honcho: HonchoBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    users = people("killed")
+    users = name_users("killed")
     honcho.store(users[0], "left", "behind")
     honcho.store("alice", "theme", "dark")
     left = tmp_path / f"mnemos-evaluation-{gone.pid}-x"
     left.mkdir()
-    scratch.note(left, server.base_url, users)
+    write_journal(left, server.base_url, users)
     elsewhere = tmp_path / f"mnemos-evaluation-{gone.pid}-y"
     elsewhere.mkdir()
-    scratch.note(elsewhere, "https://another.example", users)
+    write_journal(elsewhere, "https://another.example", users)
     own = tmp_path / f"mnemos-evaluation-{os.getpid()}-z"
     own.mkdir()
     tampered = tmp_path / f"mnemos-evaluation-{gone.pid}-t"
     tampered.mkdir()
-    scratch.note(tampered, server.base_url, ["alice"])
-    assert scratch.clear_former(server.base_url, lambda: honcho) == 1
+    write_journal(tampered, server.base_url, ["alice"])
+    assert delete_leftovers(server.base_url, lambda: honcho) == 1
     assert honcho.list_keys(users[0]) == []
     assert honcho.list_keys("alice") == ["theme"]
     assert (left.exists(), elsewhere.exists(), own.exists()) == (False, True, True)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_an_evaluation_that_is_told_to_end_leaves_no_file(
+def test_an_evaluation_ended_by_a_signal_leaves_no_file(
     number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -326,19 +331,21 @@ def test_an_evaluation_that_is_told_to_end_leaves_no_file(
     assert list(tmp_path.glob("mnemos-evaluation-*")) == []
 
 
-def test_the_page_stands_alone_and_shows_names_as_text() -> None:
+def test_the_page_loads_nothing_and_escapes_names() -> None:
     evil = made("<script>alert(1)</script>", 85, is_cloud=True)
     evil.notes.append("<img src=x onerror=alert(1)>")
-    result = Workload(InADict, people("x"), lambda _: None).run()
-    text = page(report([evil, evaluate_backend(NullBackend())], {"<b>dict</b>": result}, {"x": "<i>why</i>"}))
+    result = Workload(InADict, name_users("x"), lambda _: None).run()
+    text = render_page(
+        make_report([evil, evaluate_backend(NullBackend())], {"<b>dict</b>": result}, {"x": "<i>why</i>"})
+    )
     assert text.startswith("<!doctype html>")
     for tag in ("<script", "<img", "<link", "<b>", "<i>", "http-equiv"):
         assert tag not in text
     assert not re.search(r"<[^>]*(?:src|href)\s*=|url\(", text)
-    assert text.count("<svg") == 3
+    assert text.count("<svg") > 3
     assert "leaves this machine" in text
 
 
-def test_a_page_without_a_workload_is_a_page_too(home: Path) -> None:
+def test_a_page_can_be_made_without_a_workload(home: Path) -> None:
     with Memory(Settings.load(home)) as memory:
-        assert "Not evaluated" in page(memory.evaluate(workload=False))
+        assert "Not evaluated" in render_page(memory.evaluate(workload=False))

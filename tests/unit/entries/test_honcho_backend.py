@@ -43,7 +43,7 @@ def hurried(server: HonchoServer) -> HonchoBackend:
         ("https://127.0.0.1.example.com", True),
     ],
 )
-def test_it_is_cloud_unless_the_server_is_this_machine(url: str, is_cloud: bool) -> None:
+def test_a_server_is_cloud_unless_it_is_this_machine(url: str, is_cloud: bool) -> None:
     backend = HonchoBackend(KEY, "app", url)
     assert backend.is_cloud is is_cloud
     assert backend.backend_name == ("honcho (cloud)" if is_cloud else "honcho (self-hosted)")
@@ -54,7 +54,7 @@ def test_a_server_of_this_machine_needs_no_key_and_another_does() -> None:
     assert HonchoBackend("", "app", "http://localhost:8000").is_available()
     backend = HonchoBackend("", "app", "https://api.honcho.dev")
     assert not backend.is_available()
-    with pytest.raises(Unavailable, match="HONCHO_API_KEY"):
+    with pytest.raises(Unavailable):
         backend.list_keys("alice")
 
 
@@ -111,7 +111,7 @@ def test_deleting_is_true_once_and_leaves_nothing_at_the_server(
     assert "zorkmid" not in server.held()
 
 
-def test_what_was_deleted_can_be_stored_again_at_once_and_later(
+def test_a_deleted_entry_can_be_stored_again_at_once_and_later(
     honcho: HonchoBackend, server: HonchoServer
 ) -> None:
     for value in ("one", "two", "three"):
@@ -123,7 +123,7 @@ def test_what_was_deleted_can_be_stored_again_at_once_and_later(
     assert honcho.retrieve("alice", "theme").value == "four"  # type: ignore[union-attr]
 
 
-def test_a_former_value_is_cleared_away_with_what_was_concluded_from_it(
+def test_a_replaced_value_is_deleted_with_its_conclusions(
     honcho: HonchoBackend, server: HonchoServer
 ) -> None:
     honcho.store("alice", "theme", "solarized")
@@ -141,7 +141,7 @@ def test_pages_are_read_to_the_end(honcho: HonchoBackend, server: HonchoServer, 
     assert keys(honcho) == [f"key_{n}" for n in range(9, -1, -1)]
 
 
-def test_two_at_once_leave_one_value_and_the_next_change_clears_up(
+def test_two_writers_leave_one_value_and_the_next_change_cleans_up(
     server: HonchoServer, honcho: HonchoBackend
 ) -> None:
     other = HonchoBackend(KEY, "hermes-agent", server.base_url, timeout=5)
@@ -166,9 +166,7 @@ def test_two_at_once_leave_one_value_and_the_next_change_clears_up(
     other.close()
 
 
-def test_what_somebody_else_wrote_into_our_sessions_is_passed_over(
-    honcho: HonchoBackend, server: HonchoServer
-) -> None:
+def test_sessions_changed_by_others_are_skipped(honcho: HonchoBackend, server: HonchoServer) -> None:
     honcho.store("alice", "theme", "dark")
     (ours,) = server.workspaces["hermes-agent"].sessions.values()
     for wrong in ("no json", json.dumps([1]), json.dumps({"key": 3}), 7, None):
@@ -217,18 +215,18 @@ def test_a_dialectic_that_fails_leaves_what_the_words_found(
     assert "dialectic" in caplog.text
 
 
-def test_an_entry_is_kept_though_the_dialectic_cannot_be_told(
+def test_an_entry_is_kept_when_its_conclusion_cannot_be_sent(
     honcho: HonchoBackend, server: HonchoServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.fault_at["/conclusions"] = 500
     with caplog.at_level(logging.WARNING, "mnemos.entries"):
         assert honcho.store("alice", "theme", "dark")
     assert honcho.retrieve("alice", "theme").value == "dark"  # type: ignore[union-attr]
-    assert "not told" in caplog.text
+    assert "dialectic" in caplog.text
 
 
 @pytest.mark.parametrize("fault", [500, 502, 503, 429, 408, "cut"])
-def test_what_may_pass_is_tried_again(honcho: HonchoBackend, server: HonchoServer, fault: int | str) -> None:
+def test_temporary_faults_are_retried(honcho: HonchoBackend, server: HonchoServer, fault: int | str) -> None:
     honcho.store("alice", "theme", "dark")
     server.faults = [fault]
     assert keys(honcho) == ["theme"]
@@ -252,7 +250,7 @@ def test_what_may_pass_is_tried_again(honcho: HonchoBackend, server: HonchoServe
         ("cut", Unavailable),
     ],
 )
-def test_what_does_not_pass_is_a_clear_error(
+def test_lasting_faults_are_typed_errors(
     honcho: HonchoBackend, server: HonchoServer, fault: int | str, error: type[MnemosError]
 ) -> None:
     honcho.store("alice", "theme", "dark")
@@ -266,15 +264,15 @@ def test_what_does_not_pass_is_a_clear_error(
     assert keys(honcho) == ["theme"]
 
 
-def test_a_wrong_key_is_said_to_be_one(server: HonchoServer) -> None:
+def test_a_wrong_key_is_permission_denied(server: HonchoServer) -> None:
     backend = HonchoBackend("wrong", "hermes-agent", server.base_url)
-    with pytest.raises(PermissionDenied, match="HONCHO_API_KEY"):
+    with pytest.raises(PermissionDenied):
         backend.store("alice", "theme", "dark")
     backend.close()
 
 
 @pytest.mark.parametrize("fault", ["hang", "drip"])
-def test_nobody_waits_longer_than_the_time_out(server: HonchoServer, fault: str) -> None:
+def test_no_call_takes_longer_than_the_timeout(server: HonchoServer, fault: str) -> None:
     backend = hurried(server)
     keys(backend)
     server.faults = [fault]
@@ -287,22 +285,24 @@ def test_a_server_that_asks_to_wait_an_hour_is_not_waited_for(server: HonchoServ
     backend = hurried(server)
     keys(backend)
     server.faults, server.retry_after = [429] * 5, "3600"
-    with pytest.raises(Unavailable, match="429"):
+    with pytest.raises(Unavailable):
         keys(backend)
     backend.close()
 
 
-def test_a_server_that_is_not_there_is_a_clear_error() -> None:
+def test_an_unreachable_server_is_unavailable() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     backend = HonchoBackend(KEY, "app", f"http://127.0.0.1:{port}", timeout=1)
-    with pytest.raises(Unavailable, match="cannot be reached"):
+    with pytest.raises(Unavailable):
         backend.retrieve("alice", "theme")
     backend.close()
 
 
-def test_it_speaks_to_its_own_workspace_and_server_alone(honcho: HonchoBackend, server: HonchoServer) -> None:
+def test_requests_go_only_to_the_configured_workspace_and_server(
+    honcho: HonchoBackend, server: HonchoServer
+) -> None:
     honcho.store("alice", "theme", "dark")
     honcho.query("alice", "theme")
     assert set(server.workspaces) == {"hermes-agent"}
@@ -320,7 +320,7 @@ def test_secrets_do_not_leave_the_machine(honcho: HonchoBackend, server: HonchoS
 @pytest.mark.parametrize(
     "arguments", [("", "k", "v"), ("a", "", "v"), ("a", "k", "\0"), ("a", "k", "v", {"x": object()})]
 )
-def test_what_no_backend_takes_is_not_sent(
+def test_invalid_input_is_not_sent(
     honcho: HonchoBackend, server: HonchoServer, arguments: tuple[object, ...]
 ) -> None:
     with pytest.raises(InvalidInput):

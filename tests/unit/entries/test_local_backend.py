@@ -19,7 +19,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 names = texts.filter(str.strip)
 
 
-def test_its_name_says_that_it_stays_here(local: LocalBackend, tmp_path: Path) -> None:
+def test_name_and_location_are_local(local: LocalBackend, tmp_path: Path) -> None:
     assert (local.backend_name, local.is_cloud, local.is_available()) == ("local (SQLite)", False, True)
     assert local.location == str(tmp_path / "entries.db")
     assert not local.needs_api_key
@@ -34,7 +34,7 @@ def test_an_entry_comes_back_with_its_times_and_metadata(local: LocalBackend, cl
     assert entry == MemoryEntry("theme", "light", "alice", made, made + 60, {"source": "form"})
 
 
-def test_what_is_not_there_is_none_and_deleting_it_is_false(local: LocalBackend) -> None:
+def test_a_missing_entry_is_none_and_deleting_it_is_false(local: LocalBackend) -> None:
     assert local.retrieve("alice", "theme") is None
     assert local.delete("alice", "theme") is False
     assert local.list_keys("alice") == []
@@ -75,7 +75,7 @@ def test_values_are_taken_up_to_the_limit_and_no_further(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("user", ["", "   ", "a\0b", "a\nb", "x" * 600, None, 7])
-def test_a_user_that_is_no_name_is_refused(local: LocalBackend, user: object) -> None:
+def test_an_invalid_user_is_refused(local: LocalBackend, user: object) -> None:
     for call in (
         lambda: local.store(user, "k", "v"),  # type: ignore[arg-type]
         lambda: local.retrieve(user, "k"),  # type: ignore[arg-type]
@@ -88,13 +88,13 @@ def test_a_user_that_is_no_name_is_refused(local: LocalBackend, user: object) ->
 
 
 @pytest.mark.parametrize("key", ["", " ", "a\0b", "\ud800", "k" * 5_000, None, 3])
-def test_a_key_that_cannot_be_kept_is_refused(local: LocalBackend, key: object) -> None:
+def test_an_invalid_key_is_refused(local: LocalBackend, key: object) -> None:
     with pytest.raises(InvalidInput):
         local.store("alice", key, "v")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("value", ["a\0b", "\udfff", None, 3, {"a": 1}])
-def test_a_value_that_cannot_be_kept_is_refused(local: LocalBackend, value: object) -> None:
+def test_an_invalid_value_is_refused(local: LocalBackend, value: object) -> None:
     with pytest.raises(InvalidInput):
         local.store("alice", "k", value)  # type: ignore[arg-type]
     assert local.list_keys("alice") == []
@@ -109,7 +109,7 @@ def test_metadata_that_json_would_change_is_refused(local: LocalBackend, metadat
     assert local.retrieve("alice", "k") is None
 
 
-def test_metadata_without_end_is_refused(local: LocalBackend) -> None:
+def test_endless_metadata_is_refused(local: LocalBackend) -> None:
     endless: dict[str, object] = {}
     endless["me"] = endless
     for metadata in (endless, {"a": "x" * 2_000_000}):
@@ -132,7 +132,7 @@ def test_users_and_spaces_never_see_each_other(tmp_path: Path) -> None:
     there.close()
 
 
-def test_what_was_stored_is_there_after_a_restart_and_found(tmp_path: Path) -> None:
+def test_stored_entries_are_found_after_a_restart(tmp_path: Path) -> None:
     first = LocalBackend(tmp_path / "x.db")
     first.store("alice", "pref_editor", "vim")
     first.close()
@@ -142,7 +142,7 @@ def test_what_was_stored_is_there_after_a_restart_and_found(tmp_path: Path) -> N
     again.close()
 
 
-def test_closing_twice_does_no_harm_and_a_closed_one_says_so(tmp_path: Path) -> None:
+def test_closing_twice_is_harmless_and_a_closed_backend_raises(tmp_path: Path) -> None:
     backend = LocalBackend(tmp_path / "x.db")
     backend.close()
     backend.close()
@@ -150,7 +150,7 @@ def test_closing_twice_does_no_harm_and_a_closed_one_says_so(tmp_path: Path) -> 
         backend.store("alice", "k", "v")
 
 
-def test_threads_may_share_one(local: LocalBackend) -> None:
+def test_threads_may_share_one_backend(local: LocalBackend) -> None:
     def work(number: int) -> None:
         for n in range(10):
             local.store("alice", f"key_{number}_{n}", f"value {n}")

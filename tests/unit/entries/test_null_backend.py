@@ -25,7 +25,7 @@ print(*[name for name in ("apsw", "sqlite3", "numpy", "honcho", "httpx", "msgspe
 
 
 @pytest.mark.parametrize("setting", [{}, {"MNEMOS_BACKEND": "null"}])
-def test_it_imports_no_driver_makes_no_file_and_starts_no_thread(
+def test_null_imports_no_driver_makes_no_file_and_starts_no_thread(
     home: Path, monkeypatch: pytest.MonkeyPatch, setting: dict[str, str]
 ) -> None:
     for name, value in setting.items():
@@ -37,7 +37,7 @@ def test_it_imports_no_driver_makes_no_file_and_starts_no_thread(
     assert not home.exists()
 
 
-def test_it_is_available_local_and_says_that_it_is_disabled() -> None:
+def test_null_is_available_and_its_name_says_disabled() -> None:
     backend = NullBackend()
     assert isinstance(backend, MemoryBackend)
     assert (backend.backend_name, backend.is_cloud, backend.is_available()) == (
@@ -47,7 +47,7 @@ def test_it_is_available_local_and_says_that_it_is_disabled() -> None:
     )
 
 
-def test_what_others_would_refuse_it_refuses_too() -> None:
+def test_null_refuses_what_every_backend_refuses() -> None:
     backend = NullBackend()
     for call in (
         lambda: backend.store("", "k", "v"),
@@ -63,7 +63,7 @@ def test_what_others_would_refuse_it_refuses_too() -> None:
             call()
 
 
-def test_times_are_filled_in_where_they_are_absent() -> None:
+def test_missing_times_are_filled_in() -> None:
     entry = MemoryEntry("k", "v", "alice")
     assert entry.created_at > 1_700_000_000
     assert entry.updated_at == entry.created_at

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from mnemos.entries.contract import known_key, known_user, known_value, metadata_json
+from mnemos.entries.backend import check_key, check_user, check_value, encode_metadata
 from mnemos.errors import InvalidInput
 from mnemos.storage.base import Writes
 from mnemos.storage.entries import EntryRow
@@ -29,7 +29,7 @@ _BATCH: Final = 50
 Moment = Annotated[float, Meta(gt=-1e12, lt=1e12)]
 
 
-class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class EntryLine(msgspec.Struct, frozen=True, forbid_uncheck_fields=True):
     user_id: str
     key: str
     value: str
@@ -86,12 +86,12 @@ class EntryPart:
         for place, row in source.rows(FILE):
             line = shaped(row, EntryLine, place)
             try:
-                about = metadata_json(line.metadata)
+                about = encode_metadata(line.metadata)
                 yield EntryRow(
                     id=0,
-                    user=known_user(line.user_id),
-                    key=known_key(line.key),
-                    value=self._redact(known_value(line.value, most)),
+                    user=check_user(line.user_id),
+                    key=check_key(line.key),
+                    value=self._redact(check_value(line.value, most)),
                     metadata=None if about is None else self._redact(about),
                     created_at=line.created_at,
                     updated_at=line.updated_at,

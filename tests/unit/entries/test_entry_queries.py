@@ -28,7 +28,7 @@ def alice(request: pytest.FixtureRequest, local: LocalBackend) -> LocalBackend:
         local.store("alice", key, value)
     local.store("bob", "pref_shell", "zsh, espresso at night")
     if request.param == "indexed":
-        assert local.settle()
+        assert local.entries.settle()
     return local
 
 
@@ -60,7 +60,7 @@ def found(backend: LocalBackend, question: str, limit: int = 10) -> list[str]:
         ("   ", set()),
     ],
 )
-def test_a_question_finds_what_shares_a_word_a_stem_or_a_part(
+def test_a_query_finds_entries_that_share_a_word_a_stem_or_a_part(
     alice: LocalBackend, question: str, keys: set[str]
 ) -> None:
     assert set(found(alice, question)) == keys
@@ -73,43 +73,43 @@ def test_the_key_itself_comes_first(local: LocalBackend) -> None:
     assert found(local, "theme")[0] == "theme"
 
 
-def test_what_has_more_of_the_words_comes_first(local: LocalBackend) -> None:
+def test_entries_with_more_of_the_words_come_first(local: LocalBackend) -> None:
     local.store("alice", "a", "red apples")
     local.store("alice", "b", "red apples and green pears")
     local.store("alice", "c", "blue plums")
     for _ in range(2):
         assert found(local, "red apples with green pears")[0] == "b"
-        local.settle()
+        local.entries.settle()
 
 
-def test_what_is_only_near_in_meaning_comes_last_and_is_marked(local: LocalBackend) -> None:
+def test_entries_only_similar_in_meaning_come_last_and_are_marked(local: LocalBackend) -> None:
     local.store("alice", "pet", "a beagle")
     local.store("alice", "commute", "an animal clinic on the way")
     local.store("alice", "formatter", "gofmt")
     for _ in range(2):
         entries = local.query("alice", "which animal lives with them?")
         assert [(one.key, one.match) for one in entries] == [("commute", "words"), ("pet", "semantic")]
-        local.settle()
+        local.entries.settle()
 
 
-def test_without_an_embedder_words_alone_count(tmp_path: Path) -> None:
+def test_without_an_embedder_only_words_count(tmp_path: Path) -> None:
     backend = LocalBackend(tmp_path / "x.db", embedder="none")
     backend.store("alice", "pet", "a beagle")
     assert backend.query("alice", "which animal lives with them?") == []
     assert [one.key for one in backend.query("alice", "beagles")] == ["pet"]
-    backend.settle()
+    backend.entries.settle()
     assert [one.key for one in backend.query("alice", "beagles")] == ["pet"]
     backend.close()
 
 
-def test_a_changed_value_is_not_found_by_what_it_was(local: LocalBackend) -> None:
+def test_an_updated_entry_is_not_found_by_its_old_value(local: LocalBackend) -> None:
     local.store("alice", "theme", "solarized")
-    local.settle()
+    local.entries.settle()
     local.store("alice", "theme", "gruvbox")
     for _ in range(2):
         assert found(local, "solarized") == []
         assert found(local, "gruvbox") == ["theme"]
-        local.settle()
+        local.entries.settle()
 
 
 def test_many_fresh_entries_are_all_found(local: LocalBackend) -> None:
@@ -122,13 +122,13 @@ def test_many_fresh_entries_are_all_found(local: LocalBackend) -> None:
 def test_a_word_that_everything_has_finds_the_newest_and_rarer_ones_decide(local: LocalBackend) -> None:
     for n in range(450):
         local.store("alice", f"key_{n}", "common words here" + (" unicorn" if n == 3 else ""))
-    local.settle()
+    local.entries.settle()
     assert found(local, "common unicorn")[0] == "key_3"
     assert len(found(local, "common", 50)) == 50
 
 
 @pytest.mark.parametrize("limit", [0, -1, 201, True, 1.5, "3"])
-def test_a_limit_that_makes_no_sense_is_refused(local: LocalBackend, limit: object) -> None:
+def test_an_invalid_limit_is_refused(local: LocalBackend, limit: object) -> None:
     with pytest.raises(InvalidInput):
         local.query("alice", "x", limit)  # type: ignore[arg-type]
 

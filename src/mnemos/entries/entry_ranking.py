@@ -1,8 +1,8 @@
-"""Which entries a question finds by its words, and in which order.
+"""Ranking of entries by the words of a question.
 
-A word of the question is found as it is, by its stem, at the beginning of a word, or inside one, and counts
-less in that order. Words that few entries have count more, and words in a key more than in a value. What a
-word is, is the rule of ``text/words.py``.
+A word of the question matches a whole word, a stem, the beginning of a word or a part of one, and counts less
+in that order. Rare words count more than common ones, and words in a key more than words in a value.
+``text/words.py`` defines what a word is.
 """
 
 from __future__ import annotations
@@ -17,44 +17,45 @@ from mnemos.storage.entries import EntryReads, EntryRow, Place, Posting
 from mnemos.text.stopwords import STOP_WORDS
 from mnemos.text.words import fold, is_unspaced, runs, stem
 
-# An entry is found by the words at its beginning: a longer one is a document.
+# Only the beginning of a long value is indexed.
 INDEXED_CHARACTERS = 20_000
 
 _EXACT, _STEM, _PREFIX, _INSIDE = 1.0, 0.8, 0.6, 0.4
 _IN_KEY = 1.5
-# As numbers: the sums of an enumeration are slow.
+# Plain integers, because adding up an enumeration is slow.
 _KEY, _VALUE, _BESIDE = int(Place.KEY), int(Place.VALUE), int(Place.BESIDE)
-# The whole question as a key, in a key, in a value.
+# Extra score when the whole question is the key, is in the key, or is in the value.
 _IS_KEY, _WHOLE_IN_KEY, _WHOLE_IN_VALUE = 4.0, 1.0, 0.5
 
 _MOST_TERMS = 24
-# A question of more words is a sentence: parts of words would find whatever has "art" in it.
+# A question of more words is a sentence, where "art" must not match "start".
 _TERMS_IN_PARTS = 3
 _LEAST_PART, _LEAST_PART_OF_SENTENCE = 2, 4
 _LEAST_INSIDE = 3
-# How many words that have the part are looked up, and how many entries of a word.
+# Words looked up for one part, and entries read for one common word.
 _MOST_WORDS = 60
 _MOST_POSTINGS = 800
-# From here on a word is common: it ranks what others found, and finds by itself only when no other does.
+# A word in more entries than this is common: it ranks what rarer words found, and finds entries itself only
+# when they found too few.
 _COMMON = 400
-# Words that are kept in memory: those of a hundred users with ten thousand entries each.
+# Cache limit: the words of a hundred users with ten thousand entries each.
 _KEPT_CHARACTERS = 16_000_000
 
 
-# Of an entry, how much each term of a question counts.
+# The score of each term of a question, by entry.
 _Best = defaultdict[int, dict[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word of a question, and the stem that will do as well."""
+    """A word of a question and its stem."""
 
     form: str
     stem: str
 
 
 def words_of(key: str, value: str) -> dict[str, int]:
-    """The words an entry is found by, and where they stand."""
+    """Return the words of an entry and the places they occur in."""
     found: dict[str, int] = {}
     for text, place in ((key, _KEY), (value[:INDEXED_CHARACTERS], _VALUE)):
         for run in runs(text):
@@ -66,23 +67,23 @@ def words_of(key: str, value: str) -> dict[str, int]:
 
 
 def terms_of(question: str) -> list[Term]:
-    """The telling words of a question; all of them when none is."""
+    """Return the words of a question without stop words, or all when there are only stop words."""
     forms: dict[str, None] = {}
     for run in runs(question[:INDEXED_CHARACTERS]):
-        # The last character alone of an unspaced run is there for questions of one character.
+        # The last form of an unspaced run is a single character, for questions of one character.
         own = run.forms[:-1] if len(run.forms) > 1 and is_unspaced(run.forms[0]) else run.forms
         forms |= dict.fromkeys(own)
-    telling = [form for form in forms if form not in STOP_WORDS] or list(forms)
-    return [Term(form, stem(form)) for form in telling[:_MOST_TERMS]]
+    content = [form for form in forms if form not in STOP_WORDS] or list(forms)
+    return [Term(form, stem(form)) for form in content[:_MOST_TERMS]]
 
 
 class Vocabularies:
-    """The words of the users asked about last, as one text each, kept while they are as they were."""
+    """A cache of each user's words as one text, valid until the words change."""
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[int, str]] = {}
 
-    def of(self, tx: EntryReads, user: str) -> str:
+    def read(self, tx: EntryReads, user: str) -> str:
         mark = tx.vocabulary_mark(user)
         kept = self._kept.get(user)
         if kept is not None and kept[0] == mark:
@@ -94,7 +95,7 @@ class Vocabularies:
         return text
 
 
-def matching(
+def find_matches(
     tx: EntryReads,
     user: str,
     question: str,
@@ -102,18 +103,18 @@ def matching(
     limit: int,
     vocabularies: Vocabularies,
 ) -> list[EntryRow]:
-    """The user's entries that share words, stems or parts of words with a question, best first.
+    """Return the user's entries that share words, stems or parts of words with a question, best first.
 
-    ``fresh``: those whose words are not known to the engine yet, or those of a former version.
+    ``fresh`` are entries that the engine has not indexed yet, or only in an older version.
     """
     terms = terms_of(question)
     if not terms:
-        return _as_it_stands(tx, user, question, fresh, limit)
+        return _find_literal(tx, user, question, fresh, limit)
     scores: defaultdict[int, float] = defaultdict(float)
-    wanted = _wanted(terms, _parts(terms), lambda: vocabularies.of(tx, user))
+    wanted = _expand(terms, _select_parts(terms), lambda: vocabularies.read(tx, user))
     _score_indexed(tx, user, wanted, limit, scores)
     for row in fresh:
-        # What the index says of it is of a version that is gone.
+        # The index has an older version of it.
         scores.pop(row.id, None)
     _score_fresh(fresh, terms, scores)
     best = sorted(scores, key=lambda entry: (-scores[entry], -entry))[: 3 * limit + 10]
@@ -121,12 +122,12 @@ def matching(
     rows = [known[entry] for entry in best if entry in known]
     rows += tx.of_ids(user, [entry for entry in best if entry not in known])
     whole = fold(question)
-    rows.sort(key=lambda row: (-scores[row.id] - _wholeness(row, whole), -row.updated_at, -row.id))
+    rows.sort(key=lambda row: (-scores[row.id] - _score_whole(row, whole), -row.updated_at, -row.id))
     return rows[:limit]
 
 
-def among(rows: Sequence[EntryRow], question: str, limit: int) -> list[EntryRow]:
-    """The same of entries that are all at hand."""
+def rank_entries(rows: Sequence[EntryRow], question: str, limit: int) -> list[EntryRow]:
+    """Do the same for entries that are all in memory."""
     terms = terms_of(question)
     if not terms:
         held = [row for row in rows if question in row.key or question in row.value]
@@ -135,23 +136,23 @@ def among(rows: Sequence[EntryRow], question: str, limit: int) -> list[EntryRow]
     _score_fresh(rows, terms, scores)
     whole = fold(question)
     found = [row for row in rows if row.id in scores]
-    found.sort(key=lambda row: (-scores[row.id] - _wholeness(row, whole), -row.updated_at, -row.id))
+    found.sort(key=lambda row: (-scores[row.id] - _score_whole(row, whole), -row.updated_at, -row.id))
     return found[:limit]
 
 
-def _as_it_stands(
+def _find_literal(
     tx: EntryReads, user: str, question: str, fresh: Sequence[EntryRow], limit: int
 ) -> list[EntryRow]:
-    """A question without a word, such as ``%``: entries that have these signs."""
+    """Find the characters of a question without a word, such as ``%``."""
     found = {row.id: row for row in tx.holding(user, question, limit)}
     found |= {row.id: row for row in fresh if question in row.key or question in row.value}
     return sorted(found.values(), key=lambda row: (question not in row.key, -row.updated_at, -row.id))[:limit]
 
 
-def _wanted(
+def _expand(
     terms: Sequence[Term], parts: Sequence[Term], vocabulary: Callable[[], str]
 ) -> dict[str, tuple[int, float]]:
-    """Words to look up, each with the number of the term it stands for and how well it does."""
+    """Return the words to look up, each with the number of its term and the quality of the match."""
     wanted: dict[str, tuple[int, float]] = {}
     for number, term in enumerate(terms):
         wanted[term.form] = (number, _EXACT)
@@ -159,26 +160,26 @@ def _wanted(
         wanted.setdefault(term.stem, (number, _STEM))
     if not parts:
         return wanted
-    # One long text is searched in microseconds, the words one by one take milliseconds.
+    # Searching one long text takes microseconds, searching words one by one milliseconds.
     text = f"\n{vocabulary()}\n"
     for number, term in enumerate(terms):
         if term in parts:
-            for word in _words_with(text, term.form):
+            for word in _find_words(text, term.form):
                 share = len(term.form) / len(word)
                 quality = _PREFIX if word.startswith(term.form) else _INSIDE
                 wanted.setdefault(word, (number, quality * (0.5 + share / 2)))
     return wanted
 
 
-def _parts(terms: Sequence[Term]) -> list[Term]:
-    """The terms that may be parts of words."""
+def _select_parts(terms: Sequence[Term]) -> list[Term]:
+    """Return the terms that may match parts of words."""
     few = len(terms) <= _TERMS_IN_PARTS
     least = 1 if len(terms) == 1 else _LEAST_PART if few else _LEAST_PART_OF_SENTENCE
     return [term for term in terms if len(term.form) >= least]
 
 
-def _words_with(text: str, part: str) -> list[str]:
-    """Words of a text, one a line, that begin with a part or, when it is long enough, have it inside."""
+def _find_words(text: str, part: str) -> list[str]:
+    """Return words of a text (one per line) that start with a part or, if it is long enough, contain it."""
     needle = part if len(part) >= _LEAST_INSIDE or not part.isascii() else "\n" + part
     found: dict[str, None] = {}
     position = text.find(needle)
@@ -200,20 +201,22 @@ def _score_indexed(
     counts = tx.counts(user, list(wanted))
     common = [word for word in counts if counts[word] > _COMMON]
     best: _Best = defaultdict(dict)
-    _note(best, tx.postings(user, [word for word in counts if counts[word] <= _COMMON]), wanted, counts)
+    _add_postings(
+        best, tx.postings(user, [word for word in counts if counts[word] <= _COMMON]), wanted, counts
+    )
     if len(best) >= limit:
-        _note(best, tx.among(user, common, list(best)) if common else [], wanted, counts)
+        _add_postings(best, tx.among(user, common, list(best)) if common else [], wanted, counts)
     else:
         for word in common:
-            _note(best, tx.newest_with(user, word, _MOST_POSTINGS), wanted, counts)
+            _add_postings(best, tx.newest_with(user, word, _MOST_POSTINGS), wanted, counts)
     for entry, shares in best.items():
         scores[entry] = sum(shares.values())
 
 
-def _note(
+def _add_postings(
     best: _Best, found: Iterable[Posting], wanted: dict[str, tuple[int, float]], counts: dict[str, int]
 ) -> None:
-    """Of the words that stand for a term, the best one counts."""
+    """Count the best word of each term."""
     worth = {word: wanted[word][1] / (1 + math.log(max(count, 1))) for word, count in counts.items()}
     for word, entry, place in found:
         score = worth[word] * _IN_KEY if place & _KEY else worth[word]
@@ -223,19 +226,19 @@ def _note(
 
 
 def _score_fresh(fresh: Sequence[EntryRow], terms: Sequence[Term], scores: defaultdict[int, float]) -> None:
-    """The same for entries that have no index: each is taken for the only one with its words."""
-    parts = _parts(terms)
+    """Score entries that are not indexed, as if no other entry had their words."""
+    parts = _select_parts(terms)
     best: _Best = defaultdict(dict)
     for row in fresh:
         words = words_of(row.key, row.value)
-        wanted = _wanted(terms, parts, partial("\n".join, words))
+        wanted = _expand(terms, parts, partial("\n".join, words))
         found = [(word, row.id, words[word]) for word in wanted if word in words]
-        _note(best, found, wanted, dict.fromkeys(wanted, 1))
+        _add_postings(best, found, wanted, dict.fromkeys(wanted, 1))
     for entry, shares in best.items():
         scores[entry] = sum(shares.values())
 
 
-def _wholeness(row: EntryRow, question: str) -> float:
+def _score_whole(row: EntryRow, question: str) -> float:
     key = fold(row.key)
     if key == question:
         return _IS_KEY

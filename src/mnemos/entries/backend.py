@@ -1,0 +1,212 @@
+"""The interface of a backend, the backend that keeps nothing, and the limits that hold for both."""
+
+from __future__ import annotations
+
+import json
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mnemos.errors import InvalidInput, TooLarge
+from mnemos.inputs import name
+
+MAX_KEY = 4_096
+MAX_METADATA = 1_000_000
+MAX_RESULTS = 200
+MAX_VALUE_BYTES = 16 * 1024 * 1024
+"""The limit of backends that have no setting for it."""
+
+WORDS, SEMANTIC, DIALECTIC = "words", "semantic", "dialectic"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryEntry:
+    """A key and a value of a user. Times are Unix seconds; a missing time is now."""
+
+    key: str
+    value: str
+    user_id: str
+    created_at: float = 0
+    updated_at: float = 0
+    metadata: dict[str, Any] = field(default_factory=dict)
+    match: str = ""
+    """How ``query`` found it: ``words`` (or parts of them), ``semantic`` (only similar in meaning) or
+    ``dialectic`` (an answer of the backend's model, not a stored entry)."""
+
+    def __post_init__(self) -> None:
+        created = self.created_at or time.time()
+        object.__setattr__(self, "created_at", created)
+        object.__setattr__(self, "updated_at", self.updated_at or created)
+
+
+class MemoryBackend(ABC):
+    """Keys and values of users, across sessions. Threads may share one instance.
+
+    Users never see each other's entries. Text that can't be stored unchanged raises InvalidInput, and a
+    store that can't be reached raises Unavailable: success is never reported for work that was not done.
+    """
+
+    @property
+    @abstractmethod
+    def backend_name(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def is_cloud(self) -> bool:
+        """True if stored data leaves this machine."""
+
+    @abstractmethod
+    def is_available(self) -> bool:
+        """True if the backend is configured well enough to be used. Never uses the network."""
+
+    @abstractmethod
+    def store(self, user_id: str, key: str, value: str, metadata: Mapping[str, Any] | None = None) -> bool:
+        """Set the value of a key, replacing the previous one; True when it was accepted."""
+
+    @abstractmethod
+    def retrieve(self, user_id: str, key: str) -> MemoryEntry | None: ...
+
+    @abstractmethod
+    def query(self, user_id: str, query_text: str, limit: int = 10) -> list[MemoryEntry]:
+        """Return the user's entries that match a question or its words, best first."""
+
+    @abstractmethod
+    def list_keys(self, user_id: str) -> list[str]:
+        """Return the user's keys, the most recently updated first."""
+
+    @abstractmethod
+    def delete(self, user_id: str, key: str) -> bool:
+        """Delete an entry; True only when there was one."""
+
+    @property
+    def location(self) -> str:
+        """Where the data is, for people."""
+        return "elsewhere" if self.is_cloud else "this machine"
+
+    @property
+    def needs_api_key(self) -> bool:
+        return self.is_cloud
+
+    def close(self) -> None:  # noqa: B027 - most have nothing to close
+        """Release connections and files. Closing twice is harmless."""
+
+
+class NullBackend(MemoryBackend):
+    """Accepts everything and keeps nothing: no file, no thread, no driver.
+
+    Input that every backend refuses is refused here too, so choosing a real backend later breaks no caller.
+    """
+
+    def __init__(self, reason: str = "no backend is configured") -> None:
+        self.reason = reason
+        """Why nothing is kept."""
+
+    @property
+    def backend_name(self) -> str:
+        return "null (disabled)"
+
+    @property
+    def is_cloud(self) -> bool:
+        return False
+
+    @property
+    def location(self) -> str:
+        return "nowhere"
+
+    def is_available(self) -> bool:
+        return True
+
+    def store(self, user_id: str, key: str, value: str, metadata: Mapping[str, Any] | None = None) -> bool:
+        """Return True, which by contract means accepted, not kept."""
+        check_user(user_id)
+        check_key(key)
+        check_value(value, MAX_VALUE_BYTES)
+        encode_metadata(metadata)
+        return True
+
+    def retrieve(self, user_id: str, key: str) -> MemoryEntry | None:
+        check_user(user_id)
+        check_key(key)
+        return None
+
+    def query(self, user_id: str, query_text: str, limit: int = 10) -> list[MemoryEntry]:  # noqa: ARG002
+        check_user(user_id)
+        check_query(query_text)
+        return []
+
+    def list_keys(self, user_id: str) -> list[str]:
+        check_user(user_id)
+        return []
+
+    def delete(self, user_id: str, key: str) -> bool:
+        check_user(user_id)
+        check_key(key)
+        return False
+
+
+def check_user(user_id: Any) -> str:
+    return _check_text("user_id", name("user_id", user_id))
+
+
+def check_key(key: Any) -> str:
+    if not isinstance(key, str) or not key.strip():
+        raise InvalidInput(f"key is {key!r}; use text that is not empty")
+    if len(key) > MAX_KEY:
+        raise TooLarge(f"key has {len(key)} characters; at most {MAX_KEY} are allowed")
+    return _check_text("key", key)
+
+
+def check_value(value: Any, max_bytes: int) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(f"value must be a string, not {type(value).__name__}")
+    if len(value) > max_bytes or len(_check_text("value", value).encode()) > max_bytes:
+        raise TooLarge(f"value has {len(value):,} characters; at most {max_bytes:,} bytes are allowed")
+    return value
+
+
+def check_limit(limit: Any) -> int:
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_RESULTS:
+        raise InvalidInput(f"limit is {limit!r}; use 1 to {MAX_RESULTS}")
+    return limit
+
+
+def check_query(text: Any) -> str:
+    """Return the question without surrounding space. An empty one matches nothing."""
+    if not isinstance(text, str):
+        raise InvalidInput(f"query_text is {text!r}; use a question or a few words")
+    return text.strip()
+
+
+def encode_metadata(metadata: Any) -> str | None:
+    """Return metadata as JSON that decodes to the same value; None for no metadata."""
+    if not metadata and (metadata is None or isinstance(metadata, Mapping)):
+        return None
+    if not isinstance(metadata, Mapping):
+        raise InvalidInput(f"metadata must be an object of names and values, not {type(metadata).__name__}")
+    try:
+        plain = dict(metadata)
+        text = json.dumps(plain, ensure_ascii=False, allow_nan=False)
+        is_same = json.loads(text) == plain
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise InvalidInput(
+            f"metadata can't be stored as JSON: {exc}; use strings, numbers, lists and objects"
+        ) from exc
+    if not is_same:
+        raise InvalidInput("metadata would change when stored as JSON; use strings as names, and no tuples")
+    if len(text) > MAX_METADATA:
+        raise TooLarge(f"metadata has {len(text):,} characters as JSON; at most {MAX_METADATA:,} are allowed")
+    # A NUL is escaped here, so it is text like any other.
+    return _check_text("metadata", text)
+
+
+def _check_text(label: str, text: str) -> str:
+    """Return text that every store can keep: no NUL, no lone surrogate."""
+    if "\0" in text:
+        raise InvalidInput(f"{label} has a NUL character at {text.index(chr(0))}; remove it")
+    try:
+        text.encode()
+    except UnicodeEncodeError as exc:
+        raise InvalidInput(f"{label} has a lone surrogate at {exc.start}; use valid Unicode") from exc
+    return text

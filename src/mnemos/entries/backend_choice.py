@@ -1,0 +1,110 @@
+"""The choice of a backend by settings, and its reason."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from mnemos.entries.backend import MemoryBackend, NullBackend
+from mnemos.errors import InvalidInput, Unavailable
+from mnemos.settings import Settings
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from mnemos.storage.base import Check
+
+log = logging.getLogger("mnemos.entries")
+
+GROUP = "mnemos.backends"
+NULL, LOCAL, HONCHO = "null", "local", "honcho"
+BUILT_IN = (NULL, LOCAL, HONCHO)
+
+
+@dataclass(frozen=True, slots=True)
+class BackendChoice:
+    name: str
+    reason: str
+    is_explicit: bool = False
+    is_fallback: bool = False
+    """True when Honcho was configured and can't be used."""
+
+
+def choose_backend(settings: Settings) -> BackendChoice:
+    """Return the configured backend; without one, Honcho if it has a key and its SDK, else null."""
+    if settings.backend:
+        return BackendChoice(settings.backend, f"backend is set to {settings.backend}", is_explicit=True)
+    if not settings.honcho.api_key:
+        return BackendChoice(NULL, "no backend is configured")
+    if find_spec("honcho") is None:
+        reason = "HONCHO_API_KEY is set, but honcho-ai is not installed (pip install 'mnemos[honcho]')"
+        return BackendChoice(NULL, reason, is_fallback=True)
+    return BackendChoice(HONCHO, "HONCHO_API_KEY is set")
+
+
+def make_backend(settings: Settings, make_local: Callable[[], MemoryBackend]) -> MemoryBackend:
+    """Make the backend that the settings choose.
+
+    Raises Unavailable when a configured backend can't be used, and InvalidInput when none has that name.
+    Nothing is ever used in its place.
+    """
+    choice = choose_backend(settings)
+    if choice.name == NULL:
+        if not choice.is_explicit:
+            level = logging.WARNING if choice.is_fallback else logging.INFO
+            log.log(level, "nothing is kept about users: %s", choice.reason)
+        return NullBackend(choice.reason)
+    if choice.name == LOCAL:
+        return make_local()
+    backend = make_honcho(settings) if choice.name == HONCHO else _load_plug_in(choice.name)
+    if not backend.is_available():
+        why = getattr(backend, "problem", "") or "it reports that it is not available"
+        raise Unavailable(f"the configured backend {choice.name!r} can't be used: {why}")
+    return backend
+
+
+def check_choice(settings: Settings) -> Check:
+    """Return the doctor's line on the backend."""
+    # A caller with no backend needs nothing that storage loads.
+    from mnemos.storage.base import failed, passed
+
+    choice = choose_backend(settings)
+    try:
+        # The local backend is the database that is being examined, so it is not opened here.
+        make_backend(settings, NullBackend)
+    except (InvalidInput, Unavailable) as exc:
+        return failed("backend", str(exc))
+    report = failed if choice.is_fallback else passed
+    return report("backend", f"{choice.name}: {choice.reason}")
+
+
+def make_honcho(settings: Settings) -> MemoryBackend:
+    # Loads httpx and pydantic on the first request, not here.
+    from mnemos.entries.honcho import HonchoBackend
+
+    at = settings.honcho
+    return HonchoBackend(at.api_key, at.app_id, at.base_url, timeout=at.timeout, redact=settings.redact)
+
+
+def _load_plug_in(name: str) -> MemoryBackend:
+    declared = {entry.name: entry for entry in _entry_points()}
+    if name not in declared:
+        known = ", ".join(sorted({*BUILT_IN, *declared}))
+        raise InvalidInput(f"there is no backend {name!r}; use one of {known}")
+    try:
+        made = declared[name].load()()
+    except Exception as exc:
+        raise Unavailable(f"the backend {name!r} can't be created: {type(exc).__name__}: {exc}") from exc
+    if not isinstance(made, MemoryBackend):
+        raise InvalidInput(f"the backend {name!r} is a {type(made).__name__}, not a MemoryBackend")
+    return made
+
+
+def _entry_points() -> Iterable[EntryPoint]:
+    # importlib.metadata takes 45 ms to import, and only plug-ins need it.
+    from importlib.metadata import entry_points
+
+    return [entry for entry in entry_points(group=GROUP) if entry.name not in BUILT_IN]

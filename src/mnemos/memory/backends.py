@@ -1,0 +1,134 @@
+"""The local backend, and the one backend of a process."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from mnemos.entries import backend_choice
+from mnemos.entries.backend import MemoryBackend, MemoryEntry
+from mnemos.settings import Settings
+
+if TYPE_CHECKING:
+    from mnemos.entries.entry_store import Meaning
+
+_lock = threading.Lock()
+_made: tuple[int, MemoryBackend] | None = None
+
+
+class LocalBackend(MemoryBackend):
+    """Entries in a database file, or with ``db_path`` None in that of the default home.
+
+    A missing file is created, with its folder.
+    """
+
+    def __init__(
+        self,
+        db_path: str | os.PathLike[str] | None = None,
+        *,
+        space: str | None = None,
+        clock: Callable[[], float] = time.time,
+        **flags: Any,
+    ) -> None:
+        # The database driver, which a process with another backend does without.
+        from mnemos.memory.home import IN_MEMORY, path_of
+        from mnemos.memory.memory import Memory
+
+        settings = Settings.load(space=space, **flags)
+        where = None if db_path is None else os.fspath(db_path)
+        path = None if where is None or where == IN_MEMORY else path_of(where)
+        if path is not None:
+            settings = replace(settings, home=path.parent)
+        self._memory = Memory(settings, clock=clock, database=path, in_memory=where == IN_MEMORY)
+        self.entries = self._memory.entries
+
+    @property
+    def backend_name(self) -> str:
+        return self.entries.backend_name
+
+    @property
+    def is_cloud(self) -> bool:
+        return False
+
+    @property
+    def location(self) -> str:
+        return self.entries.location
+
+    def is_available(self) -> bool:
+        return True
+
+    def store(self, user_id: str, key: str, value: str, metadata: Mapping[str, Any] | None = None) -> bool:
+        return self.entries.store(user_id, key, value, metadata)
+
+    def retrieve(self, user_id: str, key: str) -> MemoryEntry | None:
+        return self.entries.retrieve(user_id, key)
+
+    def query(self, user_id: str, query_text: str, limit: int = 10) -> list[MemoryEntry]:
+        return self.entries.query(user_id, query_text, limit)
+
+    def list_keys(self, user_id: str) -> list[str]:
+        return self.entries.list_keys(user_id)
+
+    def delete(self, user_id: str, key: str) -> bool:
+        return self.entries.delete(user_id, key)
+
+    def close(self) -> None:
+        self._memory.close()
+
+
+def get_memory_backend() -> MemoryBackend:
+    """Return the backend that the settings choose, made once per process; see ``reset_backend``.
+
+    An explicit setting (``MNEMOS_BACKEND``, else ``HERMES_MEMORY_BACKEND``) always wins, and raises when it
+    can't be used. Without one: Honcho if ``HONCHO_API_KEY`` is set and the SDK is installed, else null.
+    """
+    global _made
+    with _lock:
+        if _made is None or _made[0] != os.getpid():
+            _made = (os.getpid(), backend_choice.make_backend(Settings.load(), LocalBackend))
+        return _made[1]
+
+
+def reset_backend() -> None:
+    """Close the backend of this process, if there is one."""
+    global _made
+    with _lock:
+        former, _made = _made, None
+    if former is not None and former[0] == os.getpid():
+        former[1].close()
+
+
+def evaluate_backends(**options: Any) -> dict[str, Any]:
+    """Evaluate every backend that can be used here and return the report.
+
+    It has ``timestamp``, ``backends_evaluated``, ``evaluations``, ``recommendation`` and ``workloads``.
+    """
+    # The database driver, as above.
+    from mnemos.memory.memory import Memory
+
+    with Memory.at() as memory:
+        return memory.evaluate(**options)
+
+
+def load_meaning() -> Meaning | None:
+    """Return the shipped embedding model, also where recall uses another: a remote one is too slow here.
+
+    None when its files are missing or damaged, which the doctor reports.
+    """
+    from mnemos.entries.entry_store import Meaning
+    from mnemos.errors import Unavailable
+    from mnemos.recall.embedders.base import embedder
+    from mnemos.recall.embedding import quantised
+
+    try:
+        static = embedder("static")
+    except Unavailable:
+        return None
+    return Meaning(static.name, static.embed, quantised)
+
+
+os.register_at_fork(after_in_child=lambda: globals().__setitem__("_lock", threading.Lock()))
