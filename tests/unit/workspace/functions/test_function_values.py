@@ -81,3 +81,11 @@ def test_an_aggregate_answers_or_fails_as_documented(
         query = f"SELECT {function.name}({columns}){over} FROM (VALUES {table})"
         with suppress(FunctionFailed):
             database.execute(query, bound).fetchall()
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\n", "\x1c", "\x1f", "\x85", "\xa0", "\u3000"])
+def test_blanks_and_separators_around_a_number_are_ignored(blank: str) -> None:
+    for text in (f"{blank}12", f"12{blank}", f"{blank}12{blank}"):
+        for value in (text, text.encode()):
+            assert base.as_number(value) == 12.0
+            assert base.as_whole(value, "count") == 12
