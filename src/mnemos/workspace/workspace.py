@@ -39,7 +39,7 @@ from mnemos.workspace.identifiers import DEFAULT, escape_hidden, shorten
 from mnemos.workspace.worker import Begin, SandboxFailure, T, Worker
 
 if TYPE_CHECKING:
-    from mnemos.workspace.functions.base import Function
+    from mnemos.workspace.functions.function import Function
 
 _HINT_SECONDS = 3.0
 _SHOWN = 200

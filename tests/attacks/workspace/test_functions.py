@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from mnemos.workspace import limits
-from mnemos.workspace.functions.base import Function
 from mnemos.workspace.functions.catalog import FUNCTIONS
+from mnemos.workspace.functions.function import Function
 
 from .conftest import Strike
 from .prey import BOUNCED, DONE, EXHAUSTED, SQL_ERROR, TIMED_OUT, Case, Prey, attempt, peak_bytes

@@ -1,4 +1,4 @@
-"""Every function of the workspace in one list, and how SQLite gets to know them."""
+"""The catalog of SQL functions, and their registration with SQLite."""
 
 from __future__ import annotations
 
@@ -6,20 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mnemos.workspace.functions import (
-    aliases,
-    cleaning,
-    date_formats,
-    dates,
-    extraction,
-    moments,
-    numbers,
-    patterns,
-    statistics,
-    tables,
-    text,
-)
-from mnemos.workspace.functions.base import Function, FunctionFailed, Gathering, Sliding, Value, storable
+from mnemos.workspace.functions import aliases, dates, numbers, patterns, statistics, text, web
+from mnemos.workspace.functions.function import Function, FunctionFailed, Gathering, Sliding, Value, storable
 
 if TYPE_CHECKING:
     import apsw
@@ -27,24 +15,20 @@ if TYPE_CHECKING:
 FUNCTIONS: tuple[Function, ...] = (
     *text.FUNCTIONS,
     *patterns.FUNCTIONS,
-    *tables.FUNCTIONS,
-    *cleaning.FUNCTIONS,
+    *web.FUNCTIONS,
     *numbers.FUNCTIONS,
     *dates.FUNCTIONS,
-    *extraction.FUNCTIONS,
     *aliases.FUNCTIONS,
-    *moments.FUNCTIONS,
-    *date_formats.FUNCTIONS,
     *statistics.FUNCTIONS,
 )
 
 
 def register(connection: apsw.Connection) -> None:
-    """Let SQL on this connection call the functions.
+    """Make the functions available on a connection.
 
-    All are INNOCUOUS: none has an effect, so that views, defaults and triggers may use them where the schema
-    is not trusted. The pure ones are deterministic, so that indexes may too. What fails raises
-    FunctionFailed with the name of the function in front.
+    All are INNOCUOUS: none has an effect, so that views, defaults and triggers may use them although the
+    schema is not trusted. Pure ones are deterministic, so that indexes may use them, too. A failure raises
+    FunctionFailed, with the name of the function in front.
     """
     # apsw: whoever has a connection has loaded it.
     from apsw import SQLITE_DETERMINISTIC, SQLITE_INNOCUOUS
@@ -63,11 +47,10 @@ def register(connection: apsw.Connection) -> None:
 
 
 def scalar(function: Function) -> Callable[..., Value]:
-    """What SQLite calls: NULL in is NULL out, and the answer is one that it can hold."""
-    call, named = function.call, _naming(function.name)
+    """Return what SQLite calls: NULL in, NULL out, and a result that it can hold."""
+    call, wants_null = function.call, function.wants_null
     if call is None:
         raise TypeError(f"{function.name} is not a scalar function")
-    wants_null = function.wants_null
 
     def answer(*values: Value) -> Value:
         if not wants_null and None in values:
@@ -75,13 +58,13 @@ def scalar(function: Function) -> Callable[..., Value]:
         try:
             return storable(call(*values))
         except FunctionFailed as failed:
-            raise named(failed) from failed
+            raise _with_name(failed, function.name) from failed
 
     return answer
 
 
-def _naming(name: str) -> Callable[[FunctionFailed], FunctionFailed]:
-    return lambda failed: FunctionFailed(f"{name}: {failed}")
+def _with_name(failed: FunctionFailed, name: str) -> FunctionFailed:
+    return FunctionFailed(f"{name}: {failed}")
 
 
 def _make_aggregate(name: str, gather: Callable[[], Gathering]) -> _Aggregate:
@@ -96,25 +79,25 @@ class _Aggregate:
     """An aggregate as SQLite calls it."""
 
     def __init__(self, name: str, gathering: Gathering) -> None:
-        self._named = _naming(name)
+        self._name = name
         self._step, self._final = gathering.step, gathering.final
 
     def step(self, *values: Value) -> None:
         try:
             self._step(*values)
         except FunctionFailed as failed:
-            raise self._named(failed) from failed
+            raise _with_name(failed, self._name) from failed
 
     def final(self) -> Value:
         return storable(self._final())
 
 
 class _Window(_Aggregate):
-    """An aggregate that follows the frame of a window, as SQLite calls it."""
+    """A window function as SQLite calls it."""
 
     def __init__(self, name: str, sliding: Sliding) -> None:
         super().__init__(name, sliding)
-        # What is taken back was stepped before, so it cannot fail.
+        # Only values that were stepped before are removed, so this cannot fail.
         self.inverse, self._value = sliding.inverse, sliding.value
 
     def value(self) -> Value:

@@ -1,26 +1,39 @@
-"""Reading dates and times.
+"""Dates and times: parsed from text, truncated, compared, added to.
 
-ISO 8601 is read first, then month names (English, German, French, Spanish), then numbers in the order that
-was asked for. ``03/04/2024`` without an order is refused and never guessed, and no order is tried after
-another: a column would come out with two meanings.
+``parse_date`` tries ISO 8601, then month names (English, German, French, Spanish), then numbers in the order
+that the caller names. ``03/04/2024`` without an order is refused and never guessed, and only one order is
+tried: a column would come out with two meanings.
 
-Answers are ``YYYY-MM-DD``, with ``HH:MM:SS`` behind where the text has a time. A time with an offset becomes
-UTC, as SQLite does it.
+The other functions take ISO 8601 only, and anything else gives NULL. Results are ``YYYY-MM-DD``, followed by
+``HH:MM:SS`` if there is a time. A time with an offset is converted to UTC, as in SQLite.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from mnemos.workspace.functions.base import Function, FunctionFailed, Value, as_text, expression, shown
+from mnemos.workspace.functions.function import (
+    Function,
+    FunctionFailed,
+    Value,
+    as_number,
+    as_text,
+    as_whole,
+    declare,
+    expression,
+    quote_value,
+)
 
 if TYPE_CHECKING:
     import re
     from datetime import datetime
 
+FUNCTIONS: list[Function] = []
+
 # Longer texts are not dates.
 LONGEST_DATE = 100
-# Two digits are of the years 1969 to 2068, as POSIX has it.
+# Two digits mean 1969 to 2068, as in POSIX.
 _FIRST_OF_CENTURY = 69
 
 MONTHS: dict[str, int] = {
@@ -85,12 +98,45 @@ _NUMERIC = (
 )
 _ORDERS = ("dmy", "mdy", "ymd")
 
-# No time has it, so that there is no such moment.
+# An hour that does not exist, for times that don't.
 _NO_HOUR = 99
+
+_UNITS = {
+    name: unit
+    for unit, names in {
+        "year": "year years yyyy yy y",
+        "quarter": "quarter quarters qq q",
+        "month": "month months mm m mon mons",
+        "week": "week weeks wk ww",
+        "day": "day days dd d",
+        "hour": "hour hours hh h hr hrs",
+        "minute": "minute minutes mi n min mins",
+        "second": "second seconds ss s sec secs",
+    }.items()
+    for name in names.split()
+}
+_LONG_UNITS = ("year", "quarter", "month", "week", "day")
+_MONTHS_IN = {"year": 12, "quarter": 3, "month": 1}
+_SECONDS_IN = {"week": 604_800, "day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
+
+_PARTS: dict[str, Callable[[datetime], Value]] = {
+    "year": lambda at: at.year,
+    "quarter": lambda at: (at.month + 2) // 3,
+    "month": lambda at: at.month,
+    "week": lambda at: at.isocalendar().week,
+    "day": lambda at: at.day,
+    "hour": lambda at: at.hour,
+    "minute": lambda at: at.minute,
+    "second": lambda at: at.second,
+    "dow": lambda at: at.isoweekday() % 7,
+    "isodow": lambda at: at.isoweekday(),
+    "doy": lambda at: at.timetuple().tm_yday,
+    "epoch": lambda at: _count_seconds(at),
+}
 
 
 class Moment(NamedTuple):
-    """A date, or a date and time in UTC or without a zone."""
+    """A date, or a date and a time in UTC or without a zone."""
 
     at: datetime
     has_time: bool
@@ -100,42 +146,46 @@ class Moment(NamedTuple):
         return text.rstrip("0") if "." in text else text
 
 
+@declare(FUNCTIONS, "parse_date(text [, order])", "parse_date('31.01.2024', 'dmy')", "'2024-01-31'")
 def parse_date(text: Value, order: Value = None) -> Value:
-    chosen = None if order is None else _order(as_text(order))
-    plain = folded(text)
+    """The date as YYYY-MM-DD, with HH:MM:SS in UTC if there is a time. Reads ISO 8601, month names in
+    English, German, French or Spanish, and numbers in the order 'dmy', 'mdy' or 'ymd'; NULL for anything
+    else."""
+    chosen = None if order is None else _check_order(as_text(order))
+    plain = _fold(text)
     moment = _read(_ISO, plain) or _read(_NAMED, plain)
     numeric = None if moment else expression(_NUMERIC).fullmatch(plain)
     if numeric and chosen:
         moment = _in_order(numeric, chosen)
     elif numeric and any(_in_order(numeric, order) for order in _ORDERS):
         raise FunctionFailed(
-            f"{shown(text)} needs an order; give 'dmy', 'mdy' or 'ymd' as the second argument"
+            f"{quote_value(text)} needs an order; give 'dmy', 'mdy' or 'ymd' as the second argument"
         )
     return None if moment is None else str(moment)
 
 
 def iso_moment(value: Value) -> Moment | None:
-    """A date in ISO 8601, the only form that functions of dates take; None for anything else."""
+    """Return a date in ISO 8601. None for anything else."""
     if as_text(value).strip().lower() == "now":
-        raise FunctionFailed("'now' is for SQLite's own functions; write now() here")
-    return _read(_ISO, folded(value))
+        raise FunctionFailed("'now' only works in SQLite's own functions; write now() here")
+    return _read(_ISO, _fold(value))
 
 
-def _order(order: str) -> str:
-    """``dmy``, also written ``DD/MM/YYYY``."""
+def _check_order(order: str) -> str:
+    """Return ``dmy``, ``mdy`` or ``ymd``, also from ``DD/MM/YYYY``."""
     letters = "".join(dict.fromkeys(expression("[^a-z]").sub("", order.lower())))
     if letters not in _ORDERS:
-        raise FunctionFailed(f"order is {shown(order)}; use dmy, mdy or ymd")
+        raise FunctionFailed(f"order is {quote_value(order)}; use dmy, mdy or ymd")
     return letters
 
 
-def folded(value: Value) -> str:
-    """Lower case with single blanks and without accents; empty for what is too long to be a date."""
+def _fold(value: Value) -> str:
+    """Return the text in lower case, with single blanks and without accents. Empty if too long for a date."""
     text = as_text(value).strip()
     if len(text) > LONGEST_DATE:
         return ""
     if not text.isascii():
-        # unicodedata: only for those who use it.
+        # unicodedata: loaded by the first function that needs it.
         from unicodedata import combining, normalize
 
         text = "".join(character for character in normalize("NFD", text) if not combining(character))
@@ -150,7 +200,7 @@ def _read(forms: tuple[str, ...], text: str) -> Moment | None:
             month = MONTHS.get(parts["name"]) if "name" in parts else int(parts["month"])
             if month is None:
                 continue
-            return _moment(found, full_year(parts["year"]), month, int(parts.get("day") or 1))
+            return _make_moment(found, _full_year(parts["year"]), month, int(parts.get("day") or 1))
     return None
 
 
@@ -158,20 +208,20 @@ def _in_order(found: re.Match[str], order: str) -> Moment | None:
     parts = dict(zip(order, (found["a"], found["b"], found["c"]), strict=True))
     if len(parts["d"]) > 2:
         return None
-    return _moment(found, full_year(parts["y"]), int(parts["m"]), int(parts["d"]))
+    return _make_moment(found, _full_year(parts["y"]), int(parts["m"]), int(parts["d"]))
 
 
-def full_year(digits: str) -> int:
-    """A year of four digits or of the last two."""
+def _full_year(digits: str) -> int:
+    """Return the year of four digits, or of the last two."""
     year = int(digits.removeprefix("'"))
     if len(digits) >= 4:
         return year
     return year + (1900 if year >= _FIRST_OF_CENTURY else 2000)
 
 
-def _moment(found: re.Match[str], year: int, month: int, day: int) -> Moment | None:
-    """The moment with that date and the time that was found; None where there is no such day or time."""
-    # datetime: only for those who use it.
+def _make_moment(found: re.Match[str], year: int, month: int, day: int) -> Moment | None:
+    """Return the moment of a date and the time found. None if the day or time does not exist."""
+    # datetime: loaded by the first function that needs it.
     from datetime import datetime, timedelta
 
     parts = found.groupdict()
@@ -203,7 +253,7 @@ def _hour(digits: str, half: str | None) -> int:
 
 
 def _offset(zone: str) -> int:
-    """Minutes east of Greenwich."""
+    """Return the offset of a zone in minutes east of Greenwich."""
     digits = expression("[^0-9]").sub("", zone)
     if not digits:
         return 0
@@ -213,15 +263,133 @@ def _offset(zone: str) -> int:
     return (hours * 60 + minutes) * (-1 if "-" in zone else 1)
 
 
-FUNCTIONS = (
-    Function(
-        "parse_date",
-        "parse_date(text [, order])",
-        "The date as YYYY-MM-DD, with HH:MM:SS in UTC where there is a time: ISO 8601, month names in"
-        " English, German, French or Spanish, numbers in the order 'dmy', 'mdy' or 'ymd'; else NULL.",
-        "parse_date('31.01.2024', 'dmy')",
-        "'2024-01-31'",
-        call=parse_date,
-        arity=(1, 2),
-    ),
-)
+def date_of(at: datetime) -> str:
+    return str(Moment(at, has_time=False))
+
+
+def apply(date: Value, read: Callable[[datetime], Value]) -> Value:
+    """Return what a function makes of a date. None if it is not one."""
+    moment = iso_moment(date)
+    return None if moment is None else read(moment.at)
+
+
+def _count_seconds(at: datetime) -> int:
+    """Return the seconds since 1970."""
+    return (at.toordinal() - 719_163) * 86_400 + at.hour * 3_600 + at.minute * 60 + at.second
+
+
+def from_epoch(seconds: Value) -> Value:
+    # datetime: loaded by the first function that needs it.
+    from datetime import datetime, timedelta
+
+    number = as_number(seconds)
+    try:
+        return str(Moment(datetime(1970, 1, 1) + timedelta(seconds=number), has_time=True))
+    except OverflowError:
+        return None
+
+
+def end_of_month(date: Value) -> Value:
+    return apply(date, lambda at: date_of(at.replace(day=_days_in(at.year, at.month))))
+
+
+def _days_in(year: int, month: int) -> int:
+    # calendar: loaded by the first function that needs it.
+    from calendar import monthrange
+
+    return monthrange(year, month)[1]
+
+
+def _is_unit(value: Value) -> bool:
+    return isinstance(value, str) and value.strip().lower() in _UNITS
+
+
+def _check_unit(value: Value) -> str:
+    unit = _UNITS.get(as_text(value).strip().lower())
+    if unit is None:
+        units = ", ".join(map(repr, _MONTHS_IN | _SECONDS_IN))
+        raise FunctionFailed(f"unit is {quote_value(value)}; use {units}")
+    return unit
+
+
+@declare(FUNCTIONS, "date_trunc(unit, date)", "date_trunc('month', '2024-02-29 10:11:12')", "'2024-02-01'")
+def date_trunc(unit: Value, date: Value) -> Value:
+    """The first day of the year, quarter, month or week (Monday); with a time for hour, minute or second."""
+    if _is_unit(date) and not _is_unit(unit):
+        # BigQuery has them the other way round, and no date is the name of a unit.
+        unit, date = date, unit
+    kind = _check_unit(unit)
+    return apply(date, lambda at: _truncate(kind, at.replace(microsecond=0)))
+
+
+def _truncate(unit: str, at: datetime) -> str:
+    # datetime: loaded by the first function that needs it.
+    from datetime import timedelta
+
+    if unit in _LONG_UNITS:
+        if unit == "week":
+            # The calendar begins on a Monday, so this stays within it.
+            at -= timedelta(days=at.weekday())
+        elif unit != "day":
+            first = {"year": 1, "quarter": (at.month - 1) // 3 * 3 + 1, "month": at.month}[unit]
+            at = at.replace(month=first, day=1)
+        return date_of(at)
+    if unit != "second":
+        at = at.replace(second=0, minute=at.minute if unit == "minute" else 0)
+    return str(Moment(at, has_time=True))
+
+
+@declare(FUNCTIONS, "date_part(part, date)", "date_part('week', '2024-02-29')", "9")
+def date_part(part: Value, date: Value) -> Value:
+    """A number of the date: year, quarter, month, week, day, hour, minute, second, dow (Sunday is 0),
+    isodow, doy or epoch."""
+    name = as_text(part).strip().lower()
+    name = _UNITS.get(name, name)
+    if name not in _PARTS:
+        raise FunctionFailed(f"part is {quote_value(part)}; use {', '.join(map(repr, _PARTS))}")
+    return apply(date, _PARTS[name])
+
+
+@declare(FUNCTIONS, "datediff([unit,] ...)", "datediff('month', '2024-01-31', '2024-03-01')", "2")
+def datediff(first: Value, second: Value, third: Value = None) -> Value:
+    """With two dates: days from the second to the first, as in MySQL. With a quoted unit first: how often
+    the unit changes from the second argument to the third, as in T-SQL."""
+    if third is None:
+        unit, start, end = "day", iso_moment(second), iso_moment(first)
+    else:
+        unit, start, end = _check_unit(first), iso_moment(second), iso_moment(third)
+    if start is None or end is None:
+        return None
+    return _count_units(unit, end.at) - _count_units(unit, start.at)
+
+
+def _count_units(unit: str, at: datetime) -> int:
+    """Return the number of the year, month, ... counted from the beginning of the calendar."""
+    if unit in _MONTHS_IN:
+        return (at.year * 12 + at.month - 1) // _MONTHS_IN[unit]
+    if unit == "week":
+        # Weeks begin on Sundays in T-SQL; day 7 was the first.
+        return at.toordinal() // 7
+    return _count_seconds(at) // _SECONDS_IN[unit]
+
+
+@declare(FUNCTIONS, "dateadd(unit, number, date)", "dateadd('month', 1, '2024-01-31')", "'2024-02-29'")
+def dateadd(unit: Value, number: Value, date: Value) -> Value:
+    """The date that many units later, or the last day if the month is shorter. The unit is quoted."""
+    # datetime: loaded by the first function that needs it.
+    from datetime import timedelta
+
+    kind, count, moment = _check_unit(unit), as_whole(number, "number"), iso_moment(date)
+    if moment is None:
+        return None
+    has_time = moment.has_time or kind not in _LONG_UNITS
+    try:
+        if kind in _SECONDS_IN:
+            return str(Moment(moment.at + timedelta(seconds=count * _SECONDS_IN[kind]), has_time))
+        year, month = divmod(_count_units("month", moment.at) + count * _MONTHS_IN[kind], 12)
+        if not 1 <= year <= 9999:
+            return None
+        day = min(moment.at.day, _days_in(year, month + 1))
+        return str(Moment(moment.at.replace(year=year, month=month + 1, day=day), has_time))
+    except OverflowError:
+        return None

@@ -1,20 +1,30 @@
-"""Reading numbers as people and web pages write them.
+"""Numbers as people and web pages write them.
 
-A number is read when the whole text is one, with a currency, a scale or a percent sign at most; anything else
-is NULL, because a wrong number is worse than none. Where a mark can be read in two ways:
+The whole text must be a number, with at most a currency, a scale or a percent sign. Anything else is NULL,
+because a wrong number is worse than none. Where a mark has two meanings:
 
 - one comma before exactly three digits groups them (``1,234`` is 1234), otherwise it is the decimal mark;
 - one point is the decimal mark (``1.234``), several group digits (``1.234.567``);
 - with both, the last one is the decimal mark (``1.234,56`` and ``1,234.56``).
 
-The second argument names the decimal mark and ends the question.
+The second argument names the decimal mark and settles the question.
 """
 
 from __future__ import annotations
 
-from mnemos.workspace.functions.base import Function, FunctionFailed, Value, as_text, expression, shown
+from mnemos.workspace.functions.function import (
+    Function,
+    FunctionFailed,
+    Value,
+    as_text,
+    declare,
+    expression,
+    quote_value,
+)
 
-# Longer texts are not numbers anybody wrote.
+FUNCTIONS: list[Function] = []
+
+# Nobody writes longer numbers.
 LONGEST_NUMBER = 100
 
 _SCALES = {
@@ -31,7 +41,7 @@ _CODES = (
     "usd|eur|gbp|jpy|cny|rmb|inr|chf|cad|aud|nzd|sek|nok|dkk|pln|czk|huf|ron|bgn|isk|brl|mxn|ars|clp|cop|pen|zar|krw"
     "|rub|uah|try|ils|aed|sar|egp|ngn|kes|sgd|hkd|twd|thb|idr|myr|php|vnd|pkr|btc|eth|usdt"
 )
-# These stand before a sign only: US$, R$, A$.
+# Only before a sign: US$, R$, A$.
 _COUNTRIES = "us|ca|au|nz|hk|sg|mx|nt|r|a|c|s"
 _CURRENCY = (
     rf"(?:(?:{_CODES}|{_COUNTRIES})?[$€£¥₹₽₩₺₴₫฿₪₦₱₡₲₵₸₮₭₨₿¢]|{_CODES}|fr\.|rs\.?|kr\.?|zł|kč|ft|lei|лв)"
@@ -59,32 +69,35 @@ _SIGNS = str.maketrans(
 )
 
 
+@declare(FUNCTIONS, "parse_number(text [, decimal_mark])", "parse_number('€ 1.234,56')", "1234.56")
 def parse_number(text: Value, decimal_mark: Value = None) -> Value:
+    """The number in '$1,234.50', '1.234,56 €', '(100)', '1.2M', '12.5%' (0.125) or '1 000'; NULL for other
+    text. '1,234' is 1234 and '1.234' has decimals unless the decimal mark is given."""
     if isinstance(text, int | float):
         return text
     mark = None if decimal_mark is None else as_text(decimal_mark)
     if mark not in {None, ".", ","}:
-        raise FunctionFailed(f"decimal mark is {shown(decimal_mark)}; use '.' or ','")
+        raise FunctionFailed(f"decimal mark is {quote_value(decimal_mark)}; use '.' or ','")
     whole = as_text(text).strip()
     if len(whole) > LONGEST_NUMBER:
         return None
-    found = expression(_FORM).fullmatch(_in_plain_signs(whole))
+    found = expression(_FORM).fullmatch(_simplify(whole))
     if found is None:
         return None
     signs = [found["open"] and "-", found["sign"], found["late_sign"], found["sign_behind"]]
     written = [sign for sign in signs if sign]
-    digits = _plain(found["digits"], mark)
+    digits = _strip_groups(found["digits"], mark)
     scale = found["scale"] or ""
     if digits is None or len(written) > 1 or bool(found["open"]) != bool(found["close"]):
         return None
     if scale in _NEED_MONEY and scale.upper() not in whole and not (found["before"] or found["after"]):
         return None
-    return _value("-" if "-" in written else "", digits, found["power"], _SCALES[scale])
+    return _scale_up("-" if "-" in written else "", digits, found["power"], _SCALES[scale])
 
 
-def _in_plain_signs(text: str) -> str:
-    """Lower case, with single blanks and the digits and signs of ASCII."""
-    # unicodedata: only for those who use it.
+def _simplify(text: str) -> str:
+    """Return the text in lower case, with single blanks and ASCII digits and signs."""
+    # unicodedata: loaded by the first function that needs it.
     from unicodedata import decimal
 
     if not text.isascii():
@@ -92,10 +105,10 @@ def _in_plain_signs(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def _plain(digits: str, mark: str | None) -> str | None:
-    """The digits with a point as the decimal mark and nothing else; None where the groups make no sense."""
+def _strip_groups(digits: str, mark: str | None) -> str | None:
+    """Return the digits with a point as decimal mark and no groups. None if the groups make no sense."""
     if mark is None:
-        mark = _decimal_mark(digits)
+        mark = _guess_mark(digits)
     if mark == ",":
         digits = digits.translate({ord(","): ".", ord("."): ","})
     if digits.count(".") > 1:
@@ -110,7 +123,7 @@ def _plain(digits: str, mark: str | None) -> str | None:
     return ("".join(groups) or "0") + point + fraction
 
 
-def _decimal_mark(digits: str) -> str:
+def _guess_mark(digits: str) -> str:
     point, comma = digits.rfind("."), digits.rfind(",")
     if comma < 0:
         return "," if digits.count(".") > 1 else "."
@@ -123,31 +136,17 @@ def _decimal_mark(digits: str) -> str:
 
 
 def _are_groups(groups: list[str]) -> bool:
-    """Thousands, or as in India thousands and then hundreds of thousands."""
+    """True for groups of thousands, or as in India of thousands and then hundreds."""
     first, *middle, last = groups
     sizes = {len(group) for group in middle}
     return 1 <= len(first) <= 3 and len(last) == 3 and (sizes <= {3} or (sizes == {2} and len(first) <= 2))
 
 
-def _value(sign: str, digits: str, power: str | None, scale: int) -> Value:
-    """A whole number unless decimals are left; None past what floating point can hold."""
+def _scale_up(sign: str, digits: str, power: str | None, scale: int) -> Value:
+    """Return an integer unless decimals are left. None beyond what floating point can hold."""
     whole, _, fraction = digits.partition(".")
     exponent = scale + int((power or "e0")[1:])
     if len(fraction) <= exponent < LONGEST_NUMBER or (not fraction and not exponent):
         return int(sign + whole + fraction + "0" * (exponent - len(fraction)))
     number = float(f"{sign}{digits}e{exponent}")
     return number if abs(number) != float("inf") else None
-
-
-FUNCTIONS = (
-    Function(
-        "parse_number",
-        "parse_number(text [, decimal_mark])",
-        "The number in '$1,234.50', '1.234,56 €', '(100)', '1.2M', '12.5%' (0.125) or '1 000'; NULL for other"
-        " text. '1,234' is 1234 and '1.234' has decimals unless the decimal mark is given.",
-        "parse_number('€ 1.234,56')",
-        "1234.56",
-        call=parse_number,
-        arity=(1, 2),
-    ),
-)

@@ -1,6 +1,6 @@
-"""Regular expressions, in time linear in the text (RE2).
+"""Regular expressions in time linear in the text (RE2).
 
-RE2 has no look-around and no back-references; everything else is as in Perl, Python and PostgreSQL.
+RE2 has no look-around and no back-references. Everything else is as in Perl, Python and PostgreSQL.
 """
 
 from __future__ import annotations
@@ -10,22 +10,25 @@ from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from mnemos.workspace.functions.base import (
+from mnemos.workspace.functions.function import (
     Function,
     FunctionFailed,
     Value,
     as_json,
     as_text,
     as_whole,
+    declare,
     expression,
+    quote_value,
     refuse_longer,
-    shown,
 )
 
 if TYPE_CHECKING:
     # RE2 carries no types.
     Pattern = Any
     Match = Any
+
+FUNCTIONS: list[Function] = []
 
 # Room for one expression's automaton. With less, plain expressions fall back to a way 1,000 times slower.
 _MEMORY = 8 * 1024 * 1024
@@ -46,7 +49,7 @@ _ESCAPED = {"\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
 
 
 @lru_cache(maxsize=_KEPT)
-def _compiled(pattern: str) -> Pattern:
+def _compile(pattern: str) -> Pattern:
     re2 = _re2()
     if len(pattern) > LONGEST_PATTERN:
         raise FunctionFailed(f"pattern is {len(pattern):,} characters long; the limit is {LONGEST_PATTERN:,}")
@@ -58,7 +61,7 @@ def _compiled(pattern: str) -> Pattern:
     except re2.error as wrong:
         reason = wrong.args[0].decode("utf-8", "replace")
         raise FunctionFailed(
-            f"pattern {shown(pattern)} is not understood: {reason}"
+            f"pattern {quote_value(pattern)} is not valid: {reason}"
             " (look-ahead, look-behind and back-references are not available)"
         ) from wrong
     # Its own cache would keep 128 of them.
@@ -70,18 +73,18 @@ def _compiled(pattern: str) -> Pattern:
 
 @cache
 def _re2() -> Any:
-    # google-re2: 4 ms, and most sessions never search.
+    # google-re2: takes 4 ms, and most sessions never use it.
     import re2  # type: ignore[import-untyped]
 
     return re2
 
 
-def _ready(pattern: Value, text: bytes) -> Pattern:
-    compiled = _compiled(as_text(pattern))
+def _prepare(pattern: Value, text: bytes) -> Pattern:
+    compiled = _compile(as_text(pattern))
     if compiled.programsize * len(text) > MOST_WORK:
         raise FunctionFailed(
-            f"pattern {shown(pattern)} needs {compiled.programsize:,} steps a byte, too many for a text of "
-            f"{len(text):,} bytes; use shorter repetitions or cut the text with substr_range(...)"
+            f"pattern {quote_value(pattern)} needs {compiled.programsize:,} steps per byte, too many for a "
+            f"text of {len(text):,} bytes; use shorter repetitions or cut the text with substr_range(...)"
         )
     return compiled
 
@@ -91,28 +94,28 @@ def _as_utf8(value: Value) -> bytes:
 
 
 def _matches(pattern: Value, text: bytes) -> Iterator[Match]:
-    """Every match, from left to right, places in bytes."""
+    """Yield every match from left to right, with positions in bytes."""
     stop = time.monotonic() + SECONDS
-    for match in _ready(pattern, text).finditer(text):
+    for match in _prepare(pattern, text).finditer(text):
         start, end = match.span()
         # After an empty match the search goes on at the next byte, which may be inside a character.
         if start == end < len(text) and 0x80 <= text[start] < 0xC0:
             continue
         if time.monotonic() > stop:
             raise FunctionFailed(
-                f"stopped after {SECONDS:g} seconds: pattern {shown(pattern)} has too many matches, or reads"
-                " to the end of the text for each; make it narrower or cut the text with substr_range(...)"
+                f"stopped after {SECONDS:g} seconds: pattern {quote_value(pattern)} has too many matches, or "
+                "reads to the end of the text for each; narrow it or cut the text with substr_range(...)"
             )
         yield match
 
 
-def _picked(match: Match, group: int) -> str | None:
+def _get_group(match: Match, group: int) -> str | None:
     found = match.group(group)
     return None if found is None else found.decode("utf-8", "replace")
 
 
-def _group(compiled: Pattern, group: Value) -> int:
-    """The number of a group: as asked for, else the first, else the whole match."""
+def _choose_group(compiled: Pattern, group: Value) -> int:
+    """Return the number of the requested group; by default the first, or the whole match."""
     if group is None:
         return 1 if compiled.groups else 0
     if isinstance(group, str | bytes) and as_text(group) in compiled.groupindex:
@@ -124,12 +127,16 @@ def _group(compiled: Pattern, group: Value) -> int:
     return number
 
 
+@declare(FUNCTIONS, "text REGEXP pattern", "'order 66' REGEXP '[0-9]+$'", "1")
 def regexp(pattern: Value, text: Value) -> Value:
+    """1 if the pattern (RE2; '(?i)' in front ignores case) is found anywhere in the text, otherwise 0."""
     data = _as_utf8(text)
-    return int(_ready(pattern, data).search(data) is not None)
+    return int(_prepare(pattern, data).search(data) is not None)
 
 
+@declare(FUNCTIONS, "regexp_like(text, pattern [, flags])", "regexp_like('Berlin', '^b', 'i')", "1")
 def regexp_like(text: Value, pattern: Value, flags: Value = "") -> Value:
+    """1 if the pattern is found, otherwise 0; flags: i ignores case, m, s."""
     return regexp(_with_flags(pattern, flags), text)
 
 
@@ -138,54 +145,74 @@ def _with_flags(pattern: Value, flags: Value) -> str:
     unknown = [letter for letter in letters if letter not in _FLAGS]
     if unknown:
         raise FunctionFailed(
-            f"flags are {shown(letters)}; use i (ignore case), m (^ and $ at lines), s (. is any), g"
+            f"flags are {quote_value(letters)}; use i (ignore case), m (^ and $ at lines), s (. is any), g"
         )
     chosen = "".join(sorted({_FLAGS[letter] for letter in letters}))
     return f"(?{chosen}){as_text(pattern)}" if chosen else as_text(pattern)
 
 
+@declare(
+    FUNCTIONS,
+    "regexp_extract(text, pattern [, group])",
+    "regexp_extract('High: 31 C', 'High: ([0-9]+)')",
+    "'31'",
+)
 def regexp_extract(text: Value, pattern: Value, group: Value = None) -> Value:
+    """The first match: its first group if the pattern has one, or the group with that number or name (0 is
+    the whole match); NULL without a match."""
     data = _as_utf8(text)
-    compiled = _ready(pattern, data)
-    number = _group(compiled, group)
+    compiled = _prepare(pattern, data)
+    number = _choose_group(compiled, group)
     match = compiled.search(data)
-    return None if match is None else _picked(match, number)
+    return None if match is None else _get_group(match, number)
 
 
-def regexp_substr(text: Value, pattern: Value) -> Value:
-    return regexp_extract(text, pattern, 0)
-
-
+@declare(FUNCTIONS, "regexp_count(text, pattern)", "regexp_count('banana', 'an')", "2")
 def regexp_count(text: Value, pattern: Value) -> Value:
+    """Number of matches."""
     return sum(1 for _ in _matches(pattern, _as_utf8(text)))
 
 
+@declare(
+    FUNCTIONS,
+    "regexp_find_all(text, pattern [, group])",
+    "regexp_find_all('a=1, b=22', '[0-9]+')",
+    """'["1","22"]'""",
+)
 def regexp_find_all(text: Value, pattern: Value, group: Value = None) -> Value:
+    """JSON array of all matches, or of one group of each; with several groups an array of arrays."""
     data = _as_utf8(text)
-    compiled = _ready(pattern, data)
+    compiled = _prepare(pattern, data)
     groups = compiled.groups
     found: list[object] = []
     length = 0
     if group is None and groups > 1:
         for match in _matches(pattern, data):
-            row = [_picked(match, number) for number in range(1, groups + 1)]
+            row = [_get_group(match, number) for number in range(1, groups + 1)]
             length += sum(len(item or "") + 4 for item in row)
             refuse_longer(length, "the JSON of all matches")
             found.append(row)
     else:
-        number = _group(compiled, group)
+        number = _choose_group(compiled, group)
         for match in _matches(pattern, data):
-            item = _picked(match, number)
+            item = _get_group(match, number)
             length += len(item or "") + 4
             refuse_longer(length, "the JSON of all matches")
             found.append(item)
     return as_json(found)
 
 
+@declare(
+    FUNCTIONS,
+    "regexp_replace(text, pattern, replacement [, flags])",
+    "regexp_replace('2024-01-31', '([0-9]+)-([0-9]+)-([0-9]+)', '$3.$2.$1')",
+    "'31.01.2024'",
+)
 def regexp_replace(text: Value, pattern: Value, replacement: Value, flags: Value = "") -> Value:
+    """Every match replaced; $1 in the replacement is the first group."""
     data = _as_utf8(text)
     marked = _with_flags(pattern, flags)
-    expand = _expander(as_text(replacement), _ready(marked, data))
+    expand = _make_expander(as_text(replacement), _prepare(marked, data))
     pieces: list[bytes] = []
     end = length = 0
     for match in _matches(marked, data):
@@ -200,12 +227,12 @@ def regexp_replace(text: Value, pattern: Value, replacement: Value, flags: Value
     return b"".join(pieces).decode("utf-8", "replace")
 
 
-def _expander(template: str, compiled: Pattern) -> Callable[[Match], bytes]:
-    """What puts the groups of a match in the template: ``\\1``, ``$1``, ``${name}``, ``\\g<name>``."""
+def _make_expander(template: str, compiled: Pattern) -> Callable[[Match], bytes]:
+    """Return what fills a template with groups: ``\\1``, ``$1``, ``${name}``, ``\\g<name>``."""
     parts: list[bytes | int] = []
     end = 0
     for found in expression(_REFERENCE).finditer(template):
-        parts += (template[end : found.start()].encode(), _reference(found, compiled))
+        parts += (template[end : found.start()].encode(), _resolve(found, compiled))
         end = found.end()
     parts.append(template[end:].encode())
     if not any(isinstance(part, int) for part in parts):
@@ -216,8 +243,8 @@ def _expander(template: str, compiled: Pattern) -> Callable[[Match], bytes]:
     )
 
 
-def _reference(found: Any, compiled: Pattern) -> bytes | int:
-    """A group's number, or the text that is meant."""
+def _resolve(found: Any, compiled: Pattern) -> bytes | int:
+    """Return the number of the group that is meant, or the text."""
     escaped, named, dollar, braced = found.groups()
     if escaped in _ESCAPED:
         return _ESCAPED[escaped].encode()
@@ -233,20 +260,35 @@ def _reference(found: Any, compiled: Pattern) -> bytes | int:
         # A price, not a group: "$5" with no group 5.
         whole: str = found[0]
         return whole.encode()
-    raise FunctionFailed(f"replacement has {shown(found[0])}; the pattern has {compiled.groups} groups")
+    raise FunctionFailed(f"replacement has {quote_value(found[0])}; the pattern has {compiled.groups} groups")
 
 
+@declare(
+    FUNCTIONS,
+    "grep_context(text, pattern [, characters])",
+    "grep_context('The quick brown fox jumps', 'brown', 6)",
+    "'…quick brown fox j…'",
+)
 def grep_context(text: Value, pattern: Value, characters: Value = CHARACTERS) -> Value:
-    whole, around = as_text(text), _around(characters)
+    """The first match with 60 characters, or as many as given, on both sides; NULL without a match."""
+    whole, around = as_text(text), _check_width(characters)
     for start, end in _places(whole, pattern):
-        return _window(whole, start - around, end + around)
+        return _cut_out(whole, start - around, end + around)
     return None
 
 
+@declare(
+    FUNCTIONS,
+    "grep_context_all(text, pattern [, characters [, most]])",
+    "grep_context_all('one two three four five', 'one|five', 4)",
+    """'["one two…","…our five"]'""",
+)
 def grep_context_all(
     text: Value, pattern: Value, characters: Value = CHARACTERS, most: Value = WINDOWS
 ) -> Value:
-    whole, around, count = as_text(text), _around(characters), as_whole(most, "most")
+    """JSON array of all matches with the text around them, up to 10 unless more are asked for; neighbours
+    share one window."""
+    whole, around, count = as_text(text), _check_width(characters), as_whole(most, "most")
     if count < 1:
         raise FunctionFailed(f"most is {count}; give 1 or more")
     spans: list[tuple[int, int]] = []
@@ -257,23 +299,23 @@ def grep_context_all(
             break
         else:
             spans.append((start - around, end + around))
-    return as_json([_window(whole, start, end) for start, end in spans])
+    return as_json([_cut_out(whole, start, end) for start, end in spans])
 
 
-def _around(characters: Value) -> int:
+def _check_width(characters: Value) -> int:
     around = as_whole(characters, "characters")
     if around < 0:
         raise FunctionFailed(f"characters is {around}; give 0 or more")
     return around
 
 
-def _window(text: str, start: int, end: int) -> str:
-    """That part of the text, with a sign where it was cut."""
+def _cut_out(text: str, start: int, end: int) -> str:
+    """Return a part of the text, with an ellipsis where it is cut."""
     return ("…" if start > 0 else "") + text[max(start, 0) : end].strip() + ("…" if end < len(text) else "")
 
 
 def _places(text: str, pattern: Value) -> Iterator[tuple[int, int]]:
-    """Where the matches are, in characters; each byte of the text is decoded once."""
+    """Yield the matches with positions in characters. Each byte of the text is decoded once."""
     data = text.encode()
     is_ascii = len(data) == len(text)
     seen = count = 0
@@ -285,91 +327,3 @@ def _places(text: str, pattern: Value) -> Iterator[tuple[int, int]]:
             length = len(data[start:end].decode("utf-8", "replace"))
             start, end = count, count + length
         yield start, end
-
-
-FUNCTIONS = (
-    Function(
-        "regexp",
-        "text REGEXP pattern",
-        "1 where the pattern (RE2; '(?i)' in front ignores case) is found anywhere in the text, else 0.",
-        "'order 66' REGEXP '[0-9]+$'",
-        "1",
-        call=regexp,
-        arity=(2,),
-    ),
-    Function(
-        "regexp_like",
-        "regexp_like(text, pattern [, flags])",
-        "1 where the pattern is found, else 0; flags: i ignores case, m, s.",
-        "regexp_like('Berlin', '^b', 'i')",
-        "1",
-        call=regexp_like,
-        arity=(2, 3),
-    ),
-    Function(
-        "regexp_extract",
-        "regexp_extract(text, pattern [, group])",
-        "The first match: its first group where the pattern has one, or the group asked for by number or name"
-        " (0 is the whole match); NULL without a match.",
-        "regexp_extract('High: 31 C', 'High: ([0-9]+)')",
-        "'31'",
-        call=regexp_extract,
-        arity=(2, 3),
-    ),
-    Function(
-        "regexp_substr",
-        "regexp_substr(text, pattern)",
-        "The whole first match; NULL without one.",
-        "regexp_substr('a1b22', '[0-9]+')",
-        "'1'",
-        call=regexp_substr,
-        arity=(2,),
-    ),
-    Function(
-        "regexp_replace",
-        "regexp_replace(text, pattern, replacement [, flags])",
-        "Every match replaced; \\1 or $1 in the replacement is the first group.",
-        "regexp_replace('2024-01-31', '([0-9]+)-([0-9]+)-([0-9]+)', '$3.$2.$1')",
-        "'31.01.2024'",
-        call=regexp_replace,
-        arity=(3, 4),
-    ),
-    Function(
-        "regexp_find_all",
-        "regexp_find_all(text, pattern [, group])",
-        "JSON array of all matches, or of their group; with several groups an array of arrays.",
-        "regexp_find_all('a=1, b=22', '[0-9]+')",
-        """'["1","22"]'""",
-        call=regexp_find_all,
-        arity=(2, 3),
-    ),
-    Function(
-        "regexp_count",
-        "regexp_count(text, pattern)",
-        "Number of matches.",
-        "regexp_count('banana', 'an')",
-        "2",
-        call=regexp_count,
-        arity=(2,),
-    ),
-    Function(
-        "grep_context",
-        "grep_context(text, pattern [, characters])",
-        f"The first match with {CHARACTERS} characters (or as many as asked for) on both sides; NULL without"
-        " one.",
-        "grep_context('The quick brown fox jumps', 'brown', 6)",
-        "'…quick brown fox j…'",
-        call=grep_context,
-        arity=(2, 3),
-    ),
-    Function(
-        "grep_context_all",
-        "grep_context_all(text, pattern [, characters [, most]])",
-        f"JSON array of all matches with the text around them, at most {WINDOWS} unless more are asked for;"
-        " neighbours share one window.",
-        "grep_context_all('one two three four five', 'one|five', 4)",
-        """'["one two…","…our five"]'""",
-        call=grep_context_all,
-        arity=(2, 3, 4),
-    ),
-)

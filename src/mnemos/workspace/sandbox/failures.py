@@ -10,7 +10,7 @@ import apsw
 
 from mnemos.errors import MnemosError
 from mnemos.workspace import limits
-from mnemos.workspace.functions.base import FunctionFailed
+from mnemos.workspace.functions.function import FunctionFailed
 from mnemos.workspace.identifiers import shorten as short
 from mnemos.workspace.limits import MB
 

@@ -9,8 +9,8 @@ from typing import Any
 import apsw
 import pytest
 
-from mnemos.workspace.functions.base import Value
 from mnemos.workspace.functions.catalog import register
+from mnemos.workspace.functions.function import Value
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from mnemos.workspace.functions.base import Value
+from mnemos.workspace.functions.function import Value
 
 Call = Callable[..., Value]
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemos.workspace.functions import base
-from mnemos.workspace.functions.base import Function, FunctionFailed, Value
+from mnemos.workspace.functions import function as base
 from mnemos.workspace.functions.catalog import FUNCTIONS, register, scalar
+from mnemos.workspace.functions.function import Function, FunctionFailed, Value
 
 # What some function has a meaning for, so that more than the first check is reached.
 WORDS = (
@@ -53,7 +53,7 @@ def test_a_scalar_function_answers_or_fails_as_documented(
     try:
         answer = scalar(function)(*values)
     except FunctionFailed:
-        with pytest.raises(FunctionFailed, match=f"^{function.name}: "):
+        with pytest.raises(FunctionFailed):
             database.execute(statement(function, values), values).fetchall()
         return
     assert answer is None or type(answer) in (int, float, str, bytes)
