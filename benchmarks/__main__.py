@@ -23,6 +23,7 @@ MODULES = {
     "imports": "benchmarks.imports",
     "hooks": "benchmarks.hooks",
     "size": "benchmarks.size",
+    "sql_hints": "benchmarks.sql_hints",
 }
 DEFAULT_SIZES = {
     "search": (10_000, 100_000),

@@ -9,12 +9,12 @@ from typing import Any
 import apsw
 
 from mnemos.workspace.functions import catalog
-from mnemos.workspace.identifiers import quote as quoted
+from mnemos.workspace.identifiers import quote
 from mnemos.workspace.sandbox.card.listing import Listing, listed
 from mnemos.workspace.sandbox.card.model import Listed, Sort
 from mnemos.workspace.sandbox.card.views import Weights
 from mnemos.workspace.sandbox.database import Database
-from mnemos.workspace.sandbox.hints import Known
+from mnemos.workspace.sandbox.hints.nearest import Known
 from mnemos.workspace.sandbox.lexer import Kind, tokens
 
 _MOST_TABLES = 300
@@ -52,7 +52,7 @@ def known(database: Database) -> Known:
 def columns_of(connection: apsw.Connection, table: str) -> list[str]:
     """The names of a table's columns, generated ones too; none of a view of what is no longer there."""
     try:
-        found = connection.execute(f"PRAGMA table_xinfo({quoted(table)})")
+        found = connection.execute(f"PRAGMA table_xinfo({quote(table)})")
         return [str(row[1]) for row in found if row[6] != _HIDDEN]
     except (apsw.SQLError, UnicodeDecodeError):
         return []

@@ -12,7 +12,7 @@ import apsw
 from mnemos.workspace import limits
 from mnemos.workspace.formats import Column, Kind, Limits, NotUtf8, Table, open_table
 from mnemos.workspace.formats.model import Row
-from mnemos.workspace.identifiers import quote as quoted
+from mnemos.workspace.identifiers import quote
 from mnemos.workspace.sandbox import failures, snapshots
 from mnemos.workspace.sandbox.card.listing import folded, listed
 from mnemos.workspace.sandbox.card.model import Sort
@@ -151,7 +151,7 @@ class Import:
         if not source.columns:
             raise Failure("invalid_input", f"{self._wanted.name} holds no columns; nothing was changed")
         if there and mode == "replace":
-            connection.execute(f"DROP TABLE {quoted(table)}", can_cache=False)
+            connection.execute(f"DROP TABLE {quote(table)}", can_cache=False)
             there = None
         if there is None:
             self._create(connection, source)
@@ -168,11 +168,11 @@ class Import:
 
     def _create(self, connection: apsw.Connection, source: Table) -> None:
         self._check_key([column.name for column in source.columns])
-        columns = [f"{quoted(column.name)} {column.type}".rstrip() for column in source.columns]
+        columns = [f"{quote(column.name)} {column.type}".rstrip() for column in source.columns]
         if self._wanted.key:
             columns.append(f"PRIMARY KEY ({self._listed(self._wanted.key)})")
         connection.execute(
-            f"CREATE TABLE {quoted(self._wanted.table)} ({', '.join(columns)})", can_cache=False
+            f"CREATE TABLE {quote(self._wanted.table)} ({', '.join(columns)})", can_cache=False
         )
 
     def _match(self, connection: apsw.Connection, source: Table) -> None:
@@ -182,9 +182,9 @@ class Import:
         known = {name.lower() for name in has}
         missing = [column for column in source.columns if column.name.lower() not in known]
         if missing:
-            table = quoted(self._wanted.table)
+            table = quote(self._wanted.table)
             adding = "; ".join(
-                f"ALTER TABLE {table} ADD COLUMN {quoted(column.name)} {column.type}".rstrip()
+                f"ALTER TABLE {table} ADD COLUMN {quote(column.name)} {column.type}".rstrip()
                 for column in missing[:5]
             )
             raise Failure(
@@ -205,11 +205,11 @@ class Import:
 
     def _make_unique(self, connection: apsw.Connection) -> None:
         """Upsert needs the key to be unique; where the table does not say so, an index does."""
-        name = quoted(f"{self._wanted.table}_{'_'.join(self._wanted.key)}_key")
+        name = quote(f"{self._wanted.table}_{'_'.join(self._wanted.key)}_key")
         if self._is_unique(connection):
             return
         connection.execute(
-            f"CREATE UNIQUE INDEX IF NOT EXISTS {name} ON {quoted(self._wanted.table)} "
+            f"CREATE UNIQUE INDEX IF NOT EXISTS {name} ON {quote(self._wanted.table)} "
             f"({self._listed(self._wanted.key)})",
             can_cache=False,
         )
@@ -237,11 +237,11 @@ class Import:
     def _insert(self, source: Table) -> str:
         names = [column.name for column in source.columns]
         values = ", ".join(self._value(column, source) for column in source.columns)
-        statement = f"INSERT INTO {quoted(self._wanted.table)} ({self._listed(names)}) VALUES ({values})"
+        statement = f"INSERT INTO {quote(self._wanted.table)} ({self._listed(names)}) VALUES ({values})"
         if self._wanted.mode != "upsert":
             return statement
         key = {name.lower() for name in self._wanted.key}
-        others = [quoted(name) for name in names if name.lower() not in key]
+        others = [quote(name) for name in names if name.lower() not in key]
         change = (
             "UPDATE SET " + ", ".join(f"{name} = excluded.{name}" for name in others) if others else "NOTHING"
         )
@@ -256,7 +256,7 @@ class Import:
         return value
 
     def _listed(self, names: Sequence[str]) -> str:
-        return ", ".join(map(quoted, names))
+        return ", ".join(map(quote, names))
 
 
 def _state(stream: BinaryIO) -> tuple[int, int]:

@@ -135,11 +135,11 @@ class Server:
                 self._close(request["database"])
 
     def _hint(self, request: dict[str, Any]) -> dict[str, Any]:
-        from mnemos.workspace.sandbox import hints
         from mnemos.workspace.sandbox.describing import known
+        from mnemos.workspace.sandbox.hints.failure import hint
 
         database = self._database(request["database"])
-        said = hints.hint(request["sql"], request["said"], request["offset"], known(database))
+        said = hint(request["sql"], request["said"], request["offset"], known(database))
         return {"hint": said}
 
     def _compact(self, request: dict[str, Any]) -> dict[str, Any]:

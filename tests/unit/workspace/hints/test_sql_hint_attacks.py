@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import apsw
 import pytest
+from benchmarks.sql_hints import open_shop
 from hypothesis import given
 from hypothesis import strategies as st
-from shop import KNOWN, opened
+from shop import KNOWN
 
-from mnemos.workspace.sandbox.hints import Known, hint, warnings
+from mnemos.workspace.sandbox.hints import warnings
+from mnemos.workspace.sandbox.hints.failure import hint
+from mnemos.workspace.sandbox.hints.nearest import Known
 
 MOST = 2_000
 WORDS = st.sampled_from(
@@ -59,7 +59,7 @@ def test_a_hint_never_fails_and_is_never_long(sql: str, message: str, offset: in
 
 @given(SCRAPS)
 def test_what_sqlite_itself_says_of_nonsense_is_answered(sql: str) -> None:
-    connection = opened()
+    connection = open_shop()
     connection.exec_trace = lambda *_: False
     try:
         connection.execute(sql)
@@ -181,7 +181,7 @@ def test_ten_thousand_tables_with_long_names_are_answered_briefly() -> None:
 
 
 def test_a_pragma_of_the_agent_is_never_carried_out_while_a_hint_is_made() -> None:
-    before = opened().execute("PRAGMA hard_heap_limit").fetchall()
+    before = open_shop().execute("PRAGMA hard_heap_limit").fetchall()
     for sql in (
         "PRAGMA hard_heap_limit = 1000000;;,",
         "PRAGMA hard_heap_limit = 1000000 x",
@@ -190,24 +190,10 @@ def test_a_pragma_of_the_agent_is_never_carried_out_while_a_hint_is_made() -> No
         hint(sql, 'near "x": syntax error', 0, KNOWN)
         hint(f"```sql\n{sql}\n```", 'near "x": syntax error', 0, KNOWN)
         hint("```PRAGMA hard_heap_limit = 1000000```", 'near "x": syntax error', 0, KNOWN)
-    assert opened().execute("PRAGMA hard_heap_limit").fetchall() == before
+    assert open_shop().execute("PRAGMA hard_heap_limit").fetchall() == before
 
 
 def test_nothing_is_written_to_the_errors_of_the_worker(capfd: pytest.CaptureFixture[str]) -> None:
     for sql in ("HANDLER prices OPEN", "SELECT * FROM prices MATCH_RECOGNIZE (x)", "CREATE EXTENSION x y z"):
         hint(sql, 'near "x": syntax error', 0, KNOWN)
     assert capfd.readouterr() == ("", "")
-
-
-def test_sqlglot_is_loaded_only_for_a_statement_that_nothing_else_answers() -> None:
-    code = (
-        "import sys\n"
-        "from mnemos.workspace.sandbox.hints import Known, hint, warnings\n"
-        "known = Known({'prices': ['eur']}, [])\n"
-        "warnings('SELECT 1')\n"
-        "hint('SELECT eurr FROM prices', 'no such column: eurr', 7, known)\n"
-        "hint('SELECT TOP 1 eur FROM prices', 'near \"1\": syntax error', 11, known)\n"
-        "print('sqlglot' in sys.modules)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

@@ -10,7 +10,7 @@ from typing import Any
 
 import apsw
 
-from mnemos.workspace.identifiers import quote as quoted
+from mnemos.workspace.identifiers import quote
 from mnemos.workspace.sandbox.card import kinds, profile, showing
 from mnemos.workspace.sandbox.card.listing import Listing, folded
 from mnemos.workspace.sandbox.card.model import (
@@ -87,7 +87,7 @@ class Reader:
         bounds = self._pace.bounds
         columns = structure.columns[: bounds.columns]
         most = bounds.view_rows
-        select = f"SELECT {_names(columns)} FROM {quoted(one.name)} LIMIT {most + 1}"
+        select = f"SELECT {_names(columns)} FROM {quote(one.name)} LIMIT {most + 1}"
         if one.sort is Sort.VIEW and (why := obstacle(self._connection, select)):
             return Contents(unread=why)
         rows = list(_Fetch(self._connection, self._pace, len(columns)).rows(select))
@@ -110,7 +110,7 @@ class _Table:
         self._bounds = pace.bounds
         self._pace = pace
         self._name = one.name
-        self._table = quoted(one.name)
+        self._table = quote(one.name)
         self._note = ""
         self._is_hurried = False
         self._columns = self._readable(structure.columns[: pace.bounds.columns])
@@ -224,7 +224,7 @@ class _Table:
         found = {}
         known = [column for column in self._columns if column.name in first or column.key == 1]
         for column in known[:_MOST_RANGES]:
-            name = quoted(column.name)
+            name = quote(column.name)
             ask = f"SELECT (SELECT min({name}) FROM {self._table}), (SELECT max({name}) FROM {self._table})"
             if not self._is_quick(ask):
                 continue
@@ -256,7 +256,7 @@ class _Table:
         """The first and the last rows by primary key, of a table whose rows have no number."""
         half = self._at_most(self._bounds.sampled_rows) // 2
         first = self._first(half)
-        keys = {column.key: quoted(column.name) for column in self._structure.columns if column.key}
+        keys = {column.key: quote(column.name) for column in self._structure.columns if column.key}
         order = ", ".join(f"{name} DESC" for _, name in sorted(keys.items()))
         if not order or self._pace():
             return first
@@ -315,12 +315,12 @@ def _exactly(rows: int) -> Count:
 
 
 def _up_to(connection: apsw.Connection, table: str, most: int) -> Count:
-    found = connection.execute(f"SELECT count(*) FROM (SELECT 1 FROM {quoted(table)} LIMIT {most + 1})").get
+    found = connection.execute(f"SELECT count(*) FROM (SELECT 1 FROM {quote(table)} LIMIT {most + 1})").get
     return _exactly(found) if found <= most else Count(found)
 
 
 def _names(columns: Sequence[Column]) -> str:
-    return ", ".join(quoted(column.name) for column in columns)
+    return ", ".join(quote(column.name) for column in columns)
 
 
 def _told(

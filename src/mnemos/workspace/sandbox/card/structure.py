@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 
-from mnemos.workspace.identifiers import quote as quoted
+from mnemos.workspace.identifiers import quote
 from mnemos.workspace.sandbox.card.comments import remarks
 from mnemos.workspace.sandbox.card.listing import Listing, folded
 from mnemos.workspace.sandbox.card.model import Column, Index, Listed, Reference, Sort, Structure
@@ -96,7 +96,7 @@ def _references(connection: apsw.Connection, name: str) -> list[Reference]:
 
 
 def _ask(connection: apsw.Connection, pragma: str, name: str, most: int | None = None) -> list[Any]:
-    cursor = connection.execute(f"PRAGMA {pragma}({quoted(name)})", can_cache=False)
+    cursor = connection.execute(f"PRAGMA {pragma}({quote(name)})", can_cache=False)
     try:
         return list(islice(cursor, most))
     finally:
