@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from msgspec import Meta, Struct
 
 from mnemos.errors import InvalidInput
-from mnemos.integrations.clients import connection, places
+from mnemos.integrations.clients import connection, machine
 from mnemos.integrations.clients.catalogue import CLIENTS
-from mnemos.integrations.clients.connection import Asked, Plan
+from mnemos.integrations.clients.connection import Plan, Request
 from mnemos.operations.base import Operation, Question, Result, check_answer, whether_to_go_on
 
 if TYPE_CHECKING:
@@ -34,51 +34,51 @@ class OneClient(Struct, frozen=True, kw_only=True):
         return not self.print
 
     def run(self, memory: Memory) -> ClientConnected:
-        asked, here = self.asked(memory), surroundings()
-        done = connection.plan(asked, here) if self.print else connection.carry_out(asked, here)
+        request, here = self.request(memory), surroundings()
+        done = connection.plan(request, here) if self.print else connection.carry_out(request, here)
         return ClientConnected(
             client=self.client,
-            name=asked.client.name,
-            home=str(asked.home),
-            space=asked.space,
-            connected=connection.is_connected(asked, here),
+            name=request.client.name,
+            home=str(request.home),
+            space=request.space,
+            connected=connection.is_connected(request, here),
             done=not self.print,
             undo=self.undo,
             changes=[
                 {
                     "file": str(change.path),
-                    "says": change.says(),
-                    "diff": change.shown(),
+                    "says": change.describe(),
+                    "diff": change.render_diff(),
                     "restored": change.is_restored,
                 }
                 for change in done.changes
             ],
-            command=done.command(undo=self.undo),
-            backups=[] if self.print or self.undo else connection.backups(asked, done.changes),
+            command=done.command_line(request),
+            backups=[] if self.print or self.undo else connection.find_backups(request, done.changes),
             remarks=list(done.remarks),
             afterwards=self.afterwards(),
             take_away=shlex.join(
-                ("mnemos", "connect", self.client, *self.where(), "--undo", *asked.starting.options)
+                ("mnemos", "connect", self.client, *self.where(), "--undo", *request.launch.options)
             ),
         )
 
     def questions(self, memory: Memory) -> Sequence[Question]:
         if self.print or memory.settings.disabled:
             return ()
-        asked = self.asked(memory)
-        planned = connection.plan(asked, surroundings())
+        request = self.request(memory)
+        planned = connection.plan(request, surroundings())
         if not planned.changes:
             return ()
         what = "Disconnecting" if self.undo else "Connecting"
-        text = f"{what} {asked.client.name} would\n{described(planned, undo=self.undo)}\nGo on?"
+        text = f"{what} {request.client.name} would\n{described(planned, request)}\nGo on?"
         return [whether_to_go_on(text)]
 
     def answered(self, answers: Mapping[str, str]) -> Operation:
         check_answer(answers)
         return self  # type: ignore[return-value]
 
-    def asked(self, memory: Memory) -> Asked:
-        return asked_for(memory, self.client, undo=self.undo, config=self.named_config())
+    def request(self, memory: Memory) -> Request:
+        return build_request(memory, self.client, undo=self.undo, config=self.named_config())
 
     def named_config(self) -> Path | None:
         named: str | None = getattr(self, "config", None)
@@ -154,15 +154,15 @@ def _told(change: Mapping[str, Any], *, undo: bool) -> str:
     return f"{file} is as it was before" if change["restored"] else f"took what is ours out of {file}"
 
 
-def surroundings() -> places.Surroundings:
-    return places.Surroundings.of(os.environ, sys.platform)
+def surroundings() -> machine.Machine:
+    return machine.Machine.of(os.environ, sys.platform)
 
 
-def asked_for(memory: Memory, client: str, *, undo: bool = False, config: Path | None = None) -> Asked:
+def build_request(memory: Memory, client: str, *, undo: bool = False, config: Path | None = None) -> Request:
     settings = memory.settings
-    program = places.program_of(sys.argv, sys.executable, sys.platform)
-    starting = places.starting(surroundings(), program, settings.home, settings.space)
-    return Asked(CLIENTS[client], starting, settings.home, settings.space, undo=undo, config=config)
+    program = machine.find_own_program(sys.argv, sys.executable, sys.platform)
+    launch = machine.build_launch(surroundings(), program, settings.home, settings.space)
+    return Request(CLIENTS[client], launch, settings.home, settings.space, undo=undo, config=config)
 
 
 def path_of(named: str, field: str) -> Path:
@@ -175,9 +175,9 @@ def path_of(named: str, field: str) -> Path:
     return path
 
 
-def described(planned: Plan, *, undo: bool) -> str:
-    changes = [{"says": change.says(), "diff": change.shown()} for change in planned.changes]
-    return _lines(changes, planned.command(undo=undo))
+def described(planned: Plan, request: Request) -> str:
+    changes = [{"says": change.describe(), "diff": change.render_diff()} for change in planned.changes]
+    return _lines(changes, planned.command_line(request))
 
 
 def _lines(changes: Sequence[Mapping[str, Any]], command: str) -> str:

@@ -14,12 +14,12 @@ from msgspec.structs import replace
 from mnemos.errors import InvalidInput, MnemosError, NotFound
 from mnemos.integrations.clients import connection
 from mnemos.integrations.clients.catalogue import CLIENTS
-from mnemos.integrations.clients.connection import Asked
-from mnemos.integrations.clients.records import Records
+from mnemos.integrations.clients.connection import Request
+from mnemos.integrations.clients.settings_files import Records
 from mnemos.integrations.hermes import place, plugin
 from mnemos.operations.base import Operation, Question, Result, Traits
 from mnemos.operations.clients import ClientConnected as ClientConnected
-from mnemos.operations.clients import OneClient, asked_for, described, path_of, surroundings
+from mnemos.operations.clients import OneClient, build_request, described, path_of, surroundings
 from mnemos.settings import hermes_home
 
 if TYPE_CHECKING:
@@ -136,10 +136,10 @@ class ConnectClaudeCode(OneClient, Operation, frozen=True, kw_only=True):
         str | None, Meta(description="Write a plug-in into this folder instead, for claude --plugin-dir")
     ] = None
 
-    def asked(self, memory: Memory) -> Asked:
+    def request(self, memory: Memory) -> Request:
         folder = None if self.plugin is None else path_of(self.plugin, "plugin")
-        asked = asked_for(memory, self.client, undo=self.undo, config=self.named_config())
-        return altered(asked, hooks=not self.no_hooks, plugin=folder)
+        request = build_request(memory, self.client, undo=self.undo, config=self.named_config())
+        return altered(request, hooks=not self.no_hooks, plugin=folder)
 
     def where(self) -> tuple[str, ...]:
         return ("--plugin", str(path_of(self.plugin, "plugin"))) if self.plugin else OneClient.where(self)
@@ -269,7 +269,7 @@ def _state(memory: Memory, client: str) -> dict[str, Any]:
     if not CLIENTS[client].is_installed(here):
         return _told(client, name, found=False, connected=False)
     try:
-        connected = connection.is_connected(asked_for(memory, client), here)
+        connected = connection.is_connected(build_request(memory, client), here)
     except MnemosError as exc:
         return _told(client, name, found=True, connected=False, problem=str(exc))
     return _told(client, name, found=True, connected=connected)
@@ -290,8 +290,8 @@ def _offer(memory: Memory, client: str) -> Question:
         steps = plugin.connecting(hermes_home(None), place.Place(settings.home, settings.space))
         name, would = "Hermes Agent", "\n".join(f"  {step.says}" for step in steps)
     else:
-        name = CLIENTS[client].name
-        would = described(connection.plan(asked_for(memory, client), surroundings()), undo=False)
+        name, request = CLIENTS[client].name, build_request(memory, client)
+        would = described(connection.plan(request, surroundings()), request)
     return Question(
         client,
         f"{name} is here. Connecting it would\n{would}\nConnect it?",

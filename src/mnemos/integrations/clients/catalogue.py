@@ -1,122 +1,206 @@
-"""The clients that are known: one declaration each."""
+"""The clients that can be connected, and what Claude Code takes besides a server."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import shlex
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from mnemos.integrations.clients import claude_code
-from mnemos.integrations.clients.editing import Target
-from mnemos.integrations.clients.edits import Addition, Format
-from mnemos.integrations.clients.json_edits import Json
-from mnemos.integrations.clients.places import NAME, Starting, Surroundings
-from mnemos.integrations.clients.toml_edits import Toml
-from mnemos.integrations.clients.tools import Tool
+from mnemos import __version__
+from mnemos.integrations.clients.additions import Addition, Format
+from mnemos.integrations.clients.formats import Json, Toml
+from mnemos.integrations.clients.machine import NAME, Launch, Machine
+
+CLAUDE_CODE: Final = "claude-code"
+_CLAUDE_FOLDER: Final = "CLAUDE_CONFIG_DIR"
+_CLAUDE_SERVERS: Final = ".claude.json"
+
+# Events of Claude Code, the hook run at each, and its time limit in seconds.
+_EVENTS: Final = (
+    ("SessionStart", "session-start", 10),
+    ("UserPromptSubmit", "user-prompt", 10),
+    ("PreCompact", "pre-compact", 30),
+    ("Stop", "stop", 30),
+    ("SessionEnd", "session-end", 30),
+)
+
+_README: Final = """# Mnemos for Claude Code
+
+This folder is a plug-in. It gives Claude Code the tools of the memory in {home}, space {space}, and hooks
+that recall and record automatically. Use it for one session with
+
+    claude --plugin-dir FOLDER
+
+Written by `mnemos connect claude-code --plugin FOLDER`. Add --undo to remove it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCommand:
+    """A client's own command to add and remove a server."""
+
+    program: str
+    add: tuple[str, ...]
+    """Arguments that add our server; the command that starts it follows."""
+    remove: tuple[str, ...]
+
+    def arguments(self, launch: Launch, *, undo: bool) -> tuple[str, ...]:
+        return self.remove if undo else (*self.add, *launch.server_command())
+
+    def render(self, arguments: Sequence[str]) -> str:
+        return shlex.join((self.program, *arguments))
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A program that speaks MCP, and where it keeps the list of its servers."""
+    """A program that uses MCP servers."""
 
     key: str
-    """What is typed after ``mnemos connect``."""
+    """The word after ``mnemos connect``."""
     name: str
-    file: Callable[[Surroundings], Path]
-    """Where the list is, unless somebody names another file."""
+    file: Callable[[Machine], Path]
+    """The file with the list of servers."""
     table: str
-    """The member of it that holds the servers."""
+    """The member of that file that holds the servers."""
     format: Format
     programs: tuple[str, ...]
-    """Commands that come with it."""
-    folders: Callable[[Surroundings], tuple[Path, ...]]
-    """One of them is there when it is installed."""
+    """Commands that are installed with it."""
+    folders: Callable[[Machine], tuple[Path, ...]]
+    """Paths of which one exists when it is installed."""
     afterwards: str
     """What a person does next."""
     names_type: bool = False
-    """Its entries say that they are programs, and no addresses."""
-    tool: Callable[[Starting], Tool] | None = None
+    """Entries must say that they are programs and not addresses."""
+    command: ClientCommand | None = None
 
-    def is_installed(self, surroundings: Surroundings) -> bool:
-        there = any(folder.exists() for folder in self.folders(surroundings))
-        return there or any(surroundings.program(name) for name in self.programs)
+    def is_installed(self, machine: Machine) -> bool:
+        has_folder = any(folder.exists() for folder in self.folders(machine))
+        return has_folder or any(machine.find_program(name) for name in self.programs)
 
-    def target(self, surroundings: Surroundings, starting: Starting, config: Path | None) -> Target:
-        """The list of servers, and our entry in it."""
+    def server(self, launch: Launch) -> Addition:
+        """Return our entry in the list of servers."""
         kind = {"type": "stdio"} if self.names_type else {}
-        entry = Addition(path=(self.table, NAME), value=kind | starting.entry())
-        return Target(config or self.file(surroundings), self.format, (entry,), self.key)
+        return Addition(path=(self.table, NAME), value=kind | launch.server_entry())
 
 
-def _claude_tool(starting: Starting) -> Tool:
-    return Tool(
-        "claude",
-        add=("mcp", "add", "--scope", "user", NAME, "--", *starting.words()),
-        remove=("mcp", "remove", "--scope", "user", NAME),
-    )
+def _claude_folder(machine: Machine) -> Path:
+    return machine.folder(_CLAUDE_FOLDER, ".claude")
 
 
-def _codex_tool(starting: Starting) -> Tool:
-    return Tool("codex", add=("mcp", "add", NAME, "--", *starting.words()), remove=("mcp", "remove", NAME))
+def _claude_servers(machine: Machine) -> Path:
+    # Beside the settings folder, unless the variable moves both.
+    moved = machine.env.get(_CLAUDE_FOLDER, "").strip()
+    return (_claude_folder(machine) if moved else machine.home) / _CLAUDE_SERVERS
 
 
 CLIENTS: Final = {
     client.key: client
     for client in (
         Client(
-            key="claude-code",
+            key=CLAUDE_CODE,
             name="Claude Code",
-            file=claude_code.servers_file,
+            file=_claude_servers,
             table="mcpServers",
             format=Json(),
             programs=("claude",),
-            folders=lambda here: (claude_code.folder(here), claude_code.servers_file(here)),
+            folders=lambda machine: (_claude_folder(machine), _claude_servers(machine)),
             names_type=True,
-            tool=_claude_tool,
+            command=ClientCommand(
+                "claude",
+                add=("mcp", "add", "--scope", "user", NAME, "--"),
+                remove=("mcp", "remove", "--scope", "user", NAME),
+            ),
             afterwards="Start a new session of Claude Code; /mcp shows the server, /hooks the hooks.",
         ),
         Client(
             key="claude-desktop",
             name="Claude Desktop",
-            file=lambda here: here.app_folder("Claude") / "claude_desktop_config.json",
+            file=lambda machine: machine.app_folder("Claude") / "claude_desktop_config.json",
             table="mcpServers",
             format=Json(),
             programs=("claude-desktop",),
-            folders=lambda here: (here.app_folder("Claude"),),
+            folders=lambda machine: (machine.app_folder("Claude"),),
             afterwards="Quit Claude Desktop and start it again; Settings, Developer shows the server.",
         ),
         Client(
             key="cursor",
             name="Cursor",
-            file=lambda here: here.home / ".cursor" / "mcp.json",
+            file=lambda machine: machine.home / ".cursor" / "mcp.json",
             table="mcpServers",
-            format=Json(comments=True),
+            format=Json(),
             programs=("cursor",),
-            folders=lambda here: (here.home / ".cursor", here.app_folder("Cursor")),
-            afterwards="Cursor reads it by itself; its settings show the server under MCP.",
+            folders=lambda machine: (machine.home / ".cursor", machine.app_folder("Cursor")),
+            afterwards="Cursor picks it up automatically; its settings show the server under MCP.",
         ),
         Client(
             key="vscode",
             name="VS Code",
-            file=lambda here: here.app_folder("Code") / "User" / "mcp.json",
+            file=lambda machine: machine.app_folder("Code") / "User" / "mcp.json",
             table="servers",
-            format=Json(comments=True),
+            format=Json(),
             programs=("code",),
-            folders=lambda here: (here.app_folder("Code"),),
+            folders=lambda machine: (machine.app_folder("Code"),),
             names_type=True,
             afterwards="VS Code asks whether it may start the server; MCP: List Servers shows it.",
         ),
         Client(
             key="codex",
             name="Codex",
-            file=lambda here: here.folder("CODEX_HOME", ".codex") / "config.toml",
+            file=lambda machine: machine.folder("CODEX_HOME", ".codex") / "config.toml",
             table="mcp_servers",
             format=Toml(),
             programs=("codex",),
-            folders=lambda here: (here.folder("CODEX_HOME", ".codex"),),
-            tool=_codex_tool,
+            folders=lambda machine: (machine.folder("CODEX_HOME", ".codex"),),
+            command=ClientCommand("codex", add=("mcp", "add", NAME, "--"), remove=("mcp", "remove", NAME)),
             afterwards="Start a new session of Codex; /mcp shows the server.",
         ),
     )
 }
+
+
+# --- Claude Code ----------------------------------------------------------------------------------
+
+
+def claude_files(machine: Machine, folder: Path | None) -> tuple[Path, Path]:
+    """Return the files of servers and of hooks, in the usual place or in a folder that was named."""
+    servers = folder / _CLAUDE_SERVERS if folder else _claude_servers(machine)
+    return servers, (folder or _claude_folder(machine)) / "settings.json"
+
+
+def claude_hooks(launch: Launch) -> tuple[Addition, ...]:
+    return tuple(
+        Addition(path=("hooks", event), value=group, is_item=True)
+        for event, group in _hook_groups(launch).items()
+    )
+
+
+def claude_plugin(launch: Launch, home: Path, space: str, *, with_hooks: bool) -> dict[str, str]:
+    """Return the files of a plug-in folder by name."""
+    about = {
+        "name": NAME,
+        "version": __version__,
+        "description": "A memory on this machine: conversations, notes and facts, recalled when they fit.",
+    }
+    texts = {
+        ".claude-plugin/plugin.json": _render_json(about),
+        ".mcp.json": _render_json({"mcpServers": {NAME: launch.server_entry()}}),
+        "README.md": _README.format(home=home, space=space),
+    }
+    if with_hooks:
+        groups = {event: [group] for event, group in _hook_groups(launch).items()}
+        texts["hooks/hooks.json"] = _render_json({"hooks": groups})
+    return texts
+
+
+def _hook_groups(launch: Launch) -> dict[str, dict[str, Any]]:
+    return {
+        event: {"hooks": [{"type": "command", "command": launch.hook_command(name), "timeout": seconds}]}
+        for event, name, seconds in _EVENTS
+    }
+
+
+def _render_json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

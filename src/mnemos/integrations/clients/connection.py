@@ -1,31 +1,50 @@
-"""Connecting one client with a memory, and taking the connection away: what is to be done, and doing it."""
+"""Connect a client with a memory, and undo it: plan the changes to its settings, then make them.
+
+If a file is still as it was written, undo restores the original bytes. If the client or a person changed it
+since, only our entries are removed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from mnemos.errors import InvalidInput, Refused
-from mnemos.integrations.clients import claude_code, config_files, editing
-from mnemos.integrations.clients.catalogue import Client
-from mnemos.integrations.clients.editing import Change, Target
-from mnemos.integrations.clients.edits import Addition, Trace, Written, located
-from mnemos.integrations.clients.json_edits import Json
-from mnemos.integrations.clients.places import Starting, Surroundings
-from mnemos.integrations.clients.records import Records, digest_of
-from mnemos.integrations.clients.tools import Tool
+from msgspec import structs
+
+from mnemos.errors import Busy, InvalidInput, Refused
+from mnemos.integrations.clients import settings_files
+from mnemos.integrations.clients.additions import (
+    Addition,
+    Format,
+    has_addition,
+    locate,
+    starts_mnemos,
+    starts_same,
+    value_at,
+)
+from mnemos.integrations.clients.catalogue import (
+    CLAUDE_CODE,
+    Client,
+    ClientCommand,
+    claude_files,
+    claude_hooks,
+    claude_plugin,
+)
+from mnemos.integrations.clients.formats import Json
+from mnemos.integrations.clients.machine import Launch, Machine
+from mnemos.integrations.clients.settings_files import Record, Records
 
 _PLUGIN: Final = "claude-code-plugin"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a person wants."""
+class Request:
+    """A client to connect, or with ``undo`` to disconnect, and how."""
 
     client: Client
-    starting: Starting
+    launch: Launch
     home: Path
     space: str
     undo: bool = False
@@ -33,188 +52,367 @@ class Asked:
     """Other settings than the usual ones."""
     hooks: bool = True
     plugin: Path | None = None
-    """Write a plug-in there, and leave the settings alone."""
+    """Write a plug-in into this folder, and leave the settings alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A file and the additions it should have."""
+
+    path: Path
+    format: Format
+    additions: tuple[Addition, ...]
+    client: str
+
+    def text(self, data: bytes | None) -> str:
+        return settings_files.decode(data, self.path)
+
+    def parse(self, data: bytes | str | None) -> dict[str, Any]:
+        return self.format.parse(data if isinstance(data, str) else self.text(data), str(self.path))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change to one file."""
+
+    target: _Target
+    before: bytes | None
+    after: bytes | None
+    """None: the file is deleted."""
+    original: bytes | None
+    """The file without our additions."""
+    additions: tuple[Addition, ...]
+    """Ours afterwards; empty when everything of ours is removed."""
+    is_restored: bool = False
+    """The original bytes are restored."""
+
+    @property
+    def path(self) -> Path:
+        return self.target.path
+
+    def render_diff(self) -> str:
+        return settings_files.render_diff(self.before, self.after)
+
+    def describe(self) -> str:
+        verb = "remove" if self.after is None else "write" if self.before is None else "change"
+        return f"{verb} {self.path}"
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be done, in this order."""
+    """Changes in the order in which they are made."""
 
     changes: tuple[Change, ...]
-    tool: Tool | None = None
-    """The client's own command, which makes the first of the changes."""
+    command: ClientCommand | None = None
+    """The client's own command, which makes the first change."""
     remarks: tuple[str, ...] = ()
 
-    def command(self, *, undo: bool) -> str:
-        """The command that is run; empty for none."""
-        return self.tool.line(self.tool.remove if undo else self.tool.add) if self.tool else ""
+    def command_line(self, request: Request) -> str:
+        """Return the client's own command as it is typed; empty for none."""
+        if self.command is None:
+            return ""
+        return self.command.render(self.command.arguments(request.launch, undo=request.undo))
 
 
-def plan(asked: Asked, here: Surroundings) -> Plan:
-    """What is to be done; nothing is yet. Settings that cannot be read or changed raise."""
-    if asked.plugin is not None:
-        return _plan_plugin(asked, asked.plugin)
-    records = Records(asked.home, asked.client.key)
-    work = editing.disconnecting if asked.undo else editing.connecting
-    targets = _targets(asked, here)
-    changes = [change for target in targets if (change := work(target, records)) is not None]
+def plan(request: Request, machine: Machine) -> Plan:
+    """Plan a request without changing anything. Settings that cannot be read or changed raise."""
+    if request.plugin is not None:
+        return _plan_plugin(request, request.plugin)
+    records = _records(request)
+    targets = _targets(request, machine)
+    planned = [(target, _plan_change(target, records, undo=request.undo)) for target in targets]
+    changes = tuple(change for _, change in planned if change is not None)
     for change in changes:
-        editing.check(change)
-    remarks = () if asked.undo or asked.client.is_installed(here) else (_absent(asked.client),)
-    return Plan(tuple(changes), _tool(asked, here, changes, targets[0]), remarks)
+        settings_files.check_writable(change.path)
+    command = request.client.command
+    first = planned[0][1]
+    if (
+        command is None
+        or request.config is not None
+        or first is None
+        or machine.find_program(command.program) is None
+        # Known bytes need no command to restore them, and an existing entry is not changed by adding it.
+        or (first.is_restored if request.undo else _has_all(first.target))
+    ):
+        command = None
+    remarks: tuple[str, ...] = ()
+    if not request.undo and not request.client.is_installed(machine):
+        name = request.client.name
+        remarks = (f"{name} was not found on this machine. It will use the memory once it is installed.",)
+    return Plan(changes, command, remarks)
 
 
-def carry_out(asked: Asked, here: Surroundings) -> Plan:
-    """Do what is to be done, and say what was; nobody else does so meanwhile."""
-    records = _records(asked)
-    if not plan(asked, here).changes:
-        if asked.undo and _remembered(asked, here, records):
-            with records.locked():
-                _forget(asked, here, records)
-        return plan(asked, here)
+def carry_out(request: Request, machine: Machine) -> Plan:
+    """Carry out a request under the lock of the home, and return what was done."""
+    records = _records(request)
+    planned = plan(request, machine)
+    if not planned.changes and not (request.undo and _recorded_paths(request, machine, records)):
+        return planned
     with records.locked():
-        planned = plan(asked, here)
+        planned = plan(request, machine)
         remarks = list(planned.remarks)
         for number, change in enumerate(planned.changes):
-            if number == 0 and planned.tool:
-                remarks += _by_tool(planned.tool, asked, here, change, records)
+            if number == 0 and planned.command:
+                remarks += _run_command(planned.command, request, machine, change, records)
             else:
-                editing.make(change, records)
-        if asked.undo:
-            _forget(asked, here, records)
-    return Plan(planned.changes, planned.tool, tuple(remarks))
+                _make(change, records)
+        if request.undo:
+            # Somebody else may have removed our entries, or we did before we were killed.
+            for path in _recorded_paths(request, machine, records):
+                records.drop(path)
+    return Plan(planned.changes, planned.command, tuple(remarks))
 
 
-def is_connected(asked: Asked, here: Surroundings) -> bool:
-    """Whether the client's own list of servers names a Mnemos."""
-    if asked.plugin is not None:
-        return (asked.plugin / ".mcp.json").is_file()
-    return editing.is_connected(_targets(asked, here)[0])
+def is_connected(request: Request, machine: Machine) -> bool:
+    """True if the client's list of servers names Mnemos, on whichever memory."""
+    if request.plugin is not None:
+        return (request.plugin / ".mcp.json").is_file()
+    return _has_all(_targets(request, machine)[0])
 
 
-def backups(asked: Asked, changes: tuple[Change, ...]) -> list[str]:
-    """Where copies of what was changed are."""
-    records = _records(asked)
-    found = [records.backup_of(change.path) for change in changes]
-    return [str(path) for path in found if path is not None]
+def find_backups(request: Request, changes: tuple[Change, ...]) -> list[str]:
+    """Return the paths of the copies of original files."""
+    records = _records(request)
+    return [str(path) for change in changes if (path := records.find_backup(change.path)) is not None]
 
 
-# --- inside --------------------------------------------------------------------------------------
+def _records(request: Request) -> Records:
+    return Records(request.home, request.client.key if request.plugin is None else _PLUGIN)
 
 
-def _records(asked: Asked) -> Records:
-    return Records(asked.home, asked.client.key if asked.plugin is None else _PLUGIN)
-
-
-def _targets(asked: Asked, here: Surroundings) -> list[Target]:
-    if asked.client.key != claude_code.KEY:
-        return [asked.client.target(here, asked.starting, asked.config)]
-    servers = claude_code.files_in(asked.config) if asked.config else None
+def _targets(request: Request, machine: Machine) -> list[_Target]:
+    client, launch = request.client, request.launch
+    server = client.server(launch)
+    if client.key != CLAUDE_CODE:
+        return [_Target(request.config or client.file(machine), client.format, (server,), client.key)]
+    servers, settings = claude_files(machine, request.config)
+    hooks = claude_hooks(launch) if request.hooks or request.undo else ()
     return [
-        asked.client.target(here, asked.starting, servers),
-        claude_code.hooks(here, asked.starting, asked.config, wanted=asked.hooks or asked.undo),
+        _Target(servers, client.format, (server,), client.key),
+        _Target(settings, Json(), hooks, client.key),
     ]
 
 
-def _tool(asked: Asked, here: Surroundings, changes: list[Change], servers: Target) -> Tool | None:
-    """The client's own command, where it can be used for the list of servers."""
-    make: Callable[[Starting], Tool] | None = asked.client.tool
-    if make is None or asked.config is not None or not changes or changes[0].target is not servers:
-        return None
-    tool = make(asked.starting)
-    if here.program(tool.program) is None:
-        return None
-    if asked.undo:
-        # Bytes that are known need no command.
-        return None if changes[0].is_restored else tool
-    # It adds; what is there already, it does not change.
-    return None if _is_there(servers) else tool
+def _recorded_paths(request: Request, machine: Machine, records: Records) -> list[Path]:
+    targets = [] if request.plugin else _targets(request, machine)
+    return [target.path for target in targets if records.find(target.path) is not None]
 
 
-def _by_tool(tool: Tool, asked: Asked, here: Surroundings, change: Change, records: Records) -> list[str]:
-    """Let the client's own command make a change, and make it ourselves when that does not; remarks."""
-    editing.remember(change, records, change.after)
-    arguments = tool.remove if asked.undo else tool.add
-    problem = tool.run(here, arguments)
-    if not problem and _is_there(change.target) == (not asked.undo):
-        if asked.undo:
+def _has_all(target: _Target) -> bool:
+    settings = target.parse(settings_files.read(target.path))
+    return all(locate(settings, one) is not None for one in target.additions)
+
+
+# --- one file -------------------------------------------------------------------------------------
+
+
+def _plan_change(target: _Target, records: Records, *, undo: bool) -> Change | None:
+    current = settings_files.read(target.path)
+    record = records.find(target.path)
+    if undo:
+        return _plan_removal(target, current, record, records)
+    settings = target.parse(current)
+    if all(has_addition(settings, one) for one in target.additions) and not _is_stale(
+        target, settings, record
+    ):
+        return None
+    base, _ = _without_ours(target, current, record, records)
+    text = target.text(base)
+    added: list[Addition] = []
+    for addition in target.additions:
+        if has_addition(target.parse(text), addition):
+            continue
+        _check_free(target, target.parse(text), addition)
+        present: Any = None if addition.is_item else value_at(settings, addition.path)
+        whole = addition
+        if record and starts_mnemos(present):
+            # A person may have added to our entry.
+            whole = structs.replace(addition, value={**present, **addition.value})
+        text = target.format.add(text, whole, str(target.path))
+        added.append(addition)
+    after = text.encode() if added or base is not None else None
+    return None if after == current else Change(target, current, after, base, tuple(added))
+
+
+def _plan_removal(
+    target: _Target, current: bytes | None, record: Record | None, records: Records
+) -> Change | None:
+    if current is None:
+        return None
+    settings = target.parse(current)
+    if record is None:
+        for addition in target.additions:
+            if not has_addition(settings, addition):
+                _check_free(target, settings, addition)
+    after, is_restored = _without_ours(target, current, record, records)
+    if record is not None:
+        left = target.parse(after)
+        for addition in record.additions:
+            _check_free(target, left, addition)
+    return None if after == current else Change(target, current, after, after, (), is_restored)
+
+
+def _is_stale(target: _Target, settings: Any, record: Record | None) -> bool:
+    """True if the settings have an addition of ours that is not wanted any more."""
+    wanted = [locate(settings, one) for one in target.additions]
+    return any(
+        (keys := locate(settings, one)) is not None and keys not in wanted
+        for one in (record.additions if record else ())
+    )
+
+
+def _without_ours(
+    target: _Target, current: bytes | None, record: Record | None, records: Records
+) -> tuple[bytes | None, bool]:
+    """Return the file without our additions, and whether these are the original bytes."""
+    if current is None:
+        return None, False
+    original = None
+    if record is not None and records.has_original(record):
+        original = records.original(record)
+        if settings_files.digest(current) == record.digest:
+            return original, True
+    text = target.text(current)
+    # Objects that were made for our entries go with them.
+    former = target.parse(original) if record is not None and records.has_original(record) else None
+    additions = target.additions if record is None else record.additions
+    for addition in reversed(additions):
+        settings = target.parse(text)
+        keys = locate(settings, addition)
+        if keys is None:
+            continue
+        present = value_at(settings, keys)
+        if addition.is_item or starts_same(present, addition.value) or (record and starts_mnemos(present)):
+            text = _remove(target, text, keys, former)
+    if record is not None and record.backup is None and not text.strip("{} \t\r\n"):
+        return None, False
+    return text.encode(), False
+
+
+def _remove(target: _Target, text: str, keys: tuple[str | int, ...], former: Any) -> str:
+    text = target.format.remove(text, keys, str(target.path))
+    while former is not None and len(keys) > 1:
+        keys = keys[:-1]
+        is_ours = value_at(former, keys) is None and value_at(target.parse(text), keys) in ({}, [])
+        if not is_ours:
+            break
+        text = target.format.remove(text, keys, str(target.path))
+    return text
+
+
+def _check_free(target: _Target, settings: Any, addition: Addition) -> None:
+    """Raise Refused if there is an entry of our name that somebody else wrote."""
+    if addition.is_item or locate(settings, addition) is None:
+        return
+    present = value_at(settings, addition.path)
+    name = ".".join(addition.path)
+    if not starts_mnemos(present):
+        raise Refused(
+            f"{target.path} has an entry {name} that `mnemos connect` did not write. "
+            "Rename or remove it there. Nothing was changed."
+        )
+    options = present["args"][present["args"].index("mcp") + 1 :]
+    command = shlex.join(["mnemos", *map(str, options), "connect", target.client, "--undo"])
+    raise Refused(
+        f"{target.path} already has an entry {name}, for another memory or written by hand. "
+        f"`{command}` removes it if Mnemos wrote it, otherwise remove it there. Nothing was changed."
+    )
+
+
+def _make(change: Change, records: Records) -> None:
+    """Make a change. If another program changed the file meanwhile, Busy is raised and it stays."""
+    if settings_files.read(change.path) != change.before:
+        raise Busy(f"{change.path} was changed by another program meanwhile and stays so. Try again.")
+    _keep(change, records, change.after)
+    if change.after is None:
+        record = records.find(change.path)
+        settings_files.remove(change.path, [Path(one) for one in record.folders] if record else [])
+    else:
+        settings_files.replace(change.path, change.after)
+    if not change.additions:
+        records.drop(change.path)
+
+
+def _keep(change: Change, records: Records, written: bytes | None) -> None:
+    """Record what is needed to undo a change."""
+    if not change.additions:
+        return
+    record = records.find(change.path)
+    folders = [Path(one) for one in record.folders] if record else settings_files.missing_folders(change.path)
+    records.keep(
+        change.path,
+        written=written or b"",
+        original=change.original,
+        folders=folders,
+        additions=change.additions,
+    )
+
+
+# --- the client's own command ---------------------------------------------------------------------
+
+
+def _run_command(
+    command: ClientCommand, request: Request, machine: Machine, change: Change, records: Records
+) -> list[str]:
+    """Let the client's own command make a change; if that fails, make it here. Returns remarks."""
+    _keep(change, records, change.after)
+    arguments = command.arguments(request.launch, undo=request.undo)
+    problem = machine.run(command.program, arguments)
+    if not problem and _has_all(change.target) is not request.undo:
+        if request.undo:
             records.drop(change.path)
         else:
-            now = config_files.read(change.path)
-            # What somebody else wrote meanwhile would be lost with the bytes from before: then only our
-            # entry is taken out again.
-            editing.remember(change, records, now if _kept_the_rest(change, now) else change.after)
+            now = settings_files.read(change.path)
+            # If somebody else wrote meanwhile, restoring the original bytes would lose that.
+            _keep(change, records, now if _changed_only_ours(change, now) else change.after)
         return []
-    work = editing.disconnecting if asked.undo else editing.connecting
-    again = work(change.target, records)
+    again = _plan_change(change.target, records, undo=request.undo)
     if again is not None:
-        editing.make(again, records)
+        _make(again, records)
     return [
-        f"`{tool.program} {' '.join(arguments[:2])}` did not work ({problem or 'it changed nothing'}); "
+        f"`{command.program} {' '.join(arguments[:2])}` failed ({problem or 'it changed nothing'}); "
         "the file was changed directly"
     ]
 
 
-def _kept_the_rest(change: Change, now: bytes | None) -> bool:
-    """Whether what stands in the settings still is as it was.
-
-    The program itself may have added to it, or have left out what is its default anyway.
-    """
-    target = change.target
-    table, own = target.additions[0].path
-    before, after = (
-        target.format.value(config_files.text_of(data, target.path), str(target.path))
-        for data in (change.before, now)
-    )
-    servers = {name: entry for name, entry in after.get(table, {}).items() if name != own}
-    rest = after | ({table: servers} if table in before else {})
-    return all(rest[name] == value for name, value in before.items() if name in rest)
+def _changed_only_ours(change: Change, now: bytes | None) -> bool:
+    """True if no other setting has a new value. The client may have added some, or dropped defaults."""
+    before, after = change.target.parse(change.before), change.target.parse(now)
+    table, own = change.target.additions[0].path
+    if table in before:
+        after = after | {table: {name: one for name, one in after.get(table, {}).items() if name != own}}
+    return all(after[name] == value for name, value in before.items() if name in after)
 
 
-def _is_there(target: Target) -> bool:
-    text = config_files.text_of(config_files.read(target.path), target.path)
-    values = target.format.value(text, str(target.path))
-    return all(located(values, one) is not None for one in target.additions)
+# --- plug-in folders ------------------------------------------------------------------------------
 
 
-def _forget(asked: Asked, here: Surroundings, records: Records) -> None:
-    """What somebody else took out, or we before we were killed, is not ours any more."""
-    for path in _remembered(asked, here, records):
-        records.drop(path)
-
-
-def _remembered(asked: Asked, here: Surroundings, records: Records) -> list[Path]:
-    targets = [] if asked.plugin else _targets(asked, here)
-    return [target.path for target in targets if records.of(target.path) is not None]
-
-
-def _absent(client: Client) -> str:
-    return f"{client.name} was not found on this machine; it will find the memory once it is installed."
-
-
-def _plan_plugin(asked: Asked, folder: Path) -> Plan:
+def _plan_plugin(request: Request, folder: Path) -> Plan:
     if folder.exists() and not folder.is_dir():
-        raise InvalidInput(f"{folder} is a file; name a folder for the plug-in")
-    texts = claude_code.plugin(asked.starting, asked.home, asked.space, with_hooks=asked.hooks or asked.undo)
-    records = Records(asked.home, _PLUGIN)
+        raise InvalidInput(f"{folder} is a file. Name a folder for the plug-in.")
+    with_hooks = request.hooks or request.undo
+    records = _records(request)
     changes: list[Change] = []
     remarks: list[str] = []
-    for name, text in texts.items():
-        target = Target(folder / name, Json(), (), asked.client.key)
-        current = config_files.read(target.path)
-        kept = records.of(target.path)
-        is_ours = current is None or current == text.encode()
-        is_ours = is_ours or (kept is not None and kept.digest == digest_of(current or b""))
-        after = None if asked.undo else text.encode()
-        if not is_ours and not asked.undo:
-            raise Refused(
-                f"{target.path} was not written by `mnemos connect`, or was changed since; "
-                "name another folder, or move it away"
-            )
-        if not is_ours:
+    for name, text in claude_plugin(
+        request.launch, request.home, request.space, with_hooks=with_hooks
+    ).items():
+        target = _Target(folder / name, Json(), (), request.client.key)
+        current = settings_files.read(target.path)
+        record = records.find(target.path)
+        is_ours = current in (None, text.encode()) or (
+            record is not None and record.digest == settings_files.digest(current or b"")
+        )
+        after = None if request.undo else text.encode()
+        if is_ours and current != after:
+            additions = () if request.undo else (Addition(path=(name,), value=None),)
+            changes.append(Change(target, current, after, None, additions))
+        elif not is_ours and request.undo:
             remarks.append(f"{target.path} was changed since and stays")
-        elif current != after:
-            mark = Written(addition=Addition(path=(name,), value=None), trace=Trace())
-            changes.append(Change(target, current, after, None, () if asked.undo else (mark,)))
+        elif not is_ours:
+            raise Refused(
+                f"{target.path} was not written by `mnemos connect`, or was changed since. "
+                "Name another folder, or move the file away."
+            )
     # The folder itself was made for the first file, and goes with it.
-    return Plan(tuple(reversed(changes) if asked.undo else changes), None, tuple(remarks))
+    return Plan(tuple(reversed(changes) if request.undo else changes), None, tuple(remarks))

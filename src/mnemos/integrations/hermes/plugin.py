@@ -17,8 +17,8 @@ from typing import Final
 
 from mnemos import __version__, files
 from mnemos.errors import Refused
-from mnemos.integrations.clients import config_files
-from mnemos.integrations.clients.records import Records, digest_of
+from mnemos.integrations.clients import settings_files
+from mnemos.integrations.clients.settings_files import Records, digest
 from mnemos.integrations.hermes import activation, place
 from mnemos.integrations.hermes.place import Place
 
@@ -132,34 +132,34 @@ def is_there(hermes: Path) -> bool:
 def connect(steps: list[Step], hermes: Path, records: Records) -> None:
     """Do what was planned, each file in one step, and remember what was there before."""
     for step in steps:
-        config_files.check_writable(step.path)
+        settings_files.check_writable(step.path)
     first = _first_file(hermes)
-    made = config_files.missing_folders(first)
+    made = settings_files.missing_folders(first)
     if made:
-        records.keep(first, digest="", original=None, folders=made, written=[])
+        records.keep(first, written=b"", original=None, folders=made)
     for step in steps:
         text = step.text or ""
         if step.path == hermes / activation.FILE:
-            was = config_files.read(step.path)
-            records.keep(step.path, digest=digest_of(text.encode()), original=was, folders=[], written=[])
-        config_files.replace(step.path, text.encode())
+            was = settings_files.read(step.path)
+            records.keep(step.path, written=text.encode(), original=was, folders=[])
+        settings_files.replace(step.path, text.encode())
 
 
 def disconnect(steps: list[Step], hermes: Path, records: Records) -> None:
     """Do what was planned; folders that were made for it go too, when nothing else is in them."""
     for step in steps:
-        config_files.check_writable(step.path)
+        settings_files.check_writable(step.path)
     first = _first_file(hermes)
-    kept = records.of(first)
+    kept = records.find(first)
     for step in steps:
         if step.text is not None:
-            config_files.replace(step.path, step.text.encode())
+            settings_files.replace(step.path, step.text.encode())
         else:
-            config_files.remove(step.path, [])
+            settings_files.remove(step.path, [])
             if step.path.parent.name == NAME:
                 _tidy(step.path.parent)
     # The innermost is gone.
-    config_files.remove(first, [Path(one) for one in kept.folders if Path(one).exists()] if kept else [])
+    settings_files.remove(first, [Path(one) for one in kept.folders if Path(one).exists()] if kept else [])
     for path in (first, hermes / activation.FILE):
         records.drop(path)
 
@@ -213,9 +213,9 @@ def _first_file(hermes: Path) -> Path:
 def _restored(hermes: Path, records: Records) -> list[Step]:
     """What puts the settings back as they were; nothing when somebody changed them since."""
     path = hermes / activation.FILE
-    kept = records.of(path)
-    now = config_files.read(path)
-    if kept is None or now is None or digest_of(now) != kept.digest or not records.has_original(kept):
+    kept = records.find(path)
+    now = settings_files.read(path)
+    if kept is None or now is None or digest(now) != kept.digest or not records.has_original(kept):
         return []
     was = records.original(kept)
     return [Step(path, None if was is None else was.decode(), f"put {path} back as it was")]
@@ -223,7 +223,7 @@ def _restored(hermes: Path, records: Records) -> list[Step]:
 
 def _config(hermes: Path, *, to_mnemos: bool) -> Iterator[Step]:
     path = hermes / activation.FILE
-    before = config_files.text_of(config_files.read(path), path)
+    before = settings_files.decode(settings_files.read(path), path)
     used = activation.provider(before)
     if to_mnemos and used == "":
         yield Step(path, activation.using(before, NAME), f"set memory.provider: {NAME} in {path}")

@@ -1,4 +1,4 @@
-"""Where clients keep their settings, and looking at them."""
+"""Settings files of clients, for tests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def put(path: Path, text: str | bytes) -> Path:
 
 
 def everything(folder: Path) -> dict[str, bytes | None]:
-    """All that is in a person's folder, but for the memory."""
+    """Return all files and folders in a person's folder except the memory."""
     return {
         str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
         for path in folder.rglob("*")

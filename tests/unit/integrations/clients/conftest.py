@@ -10,7 +10,7 @@ from mnemos import Memory
 
 @pytest.fixture
 def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A person's folder, and nothing else of this machine."""
+    """An empty home folder, with nothing else of this machine in reach."""
     folder = tmp_path / "person"
     folder.mkdir()
     (tmp_path / "bin").mkdir()

@@ -1,9 +1,10 @@
-"""``mnemos connect``: what it writes into the settings of clients, what it leaves alone, how it is undone."""
+"""``mnemos connect`` writes into the settings of clients, keeps everything else, and can be undone."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -25,14 +26,14 @@ from client_settings import (
 
 from mnemos import Memory
 from mnemos.errors import InvalidInput, PermissionDenied, Refused
-from mnemos.integrations.clients import places
-from mnemos.integrations.clients.records import Records
+from mnemos.integrations.clients.machine import Machine, find_own_program
+from mnemos.integrations.clients.settings_files import Records
 
-# --- in and out ----------------------------------------------------------------------------------
+# --- connect and undo -----------------------------------------------------------------------------
 
 
 @every_client
-def test_a_client_that_is_connected_starts_this_memory(client: str, memory: Memory, person: Path) -> None:
+def test_a_connected_client_starts_this_memory(client: str, memory: Memory, person: Path) -> None:
     answer = connect(memory, client)
     assert (answer["connected"], answer["done"]) == (True, True)
     entry = entry_of(client, person)
@@ -46,7 +47,7 @@ def test_a_client_that_is_connected_starts_this_memory(client: str, memory: Memo
 
 
 @every_client
-def test_files_and_folders_that_were_made_go_again(client: str, memory: Memory, person: Path) -> None:
+def test_undo_removes_files_and_folders_that_were_made(client: str, memory: Memory, person: Path) -> None:
     connect(memory, client)
     assert everything(person)
     answer = connect(memory, client, undo=True)
@@ -61,9 +62,7 @@ def test_files_and_folders_that_were_made_go_again(client: str, memory: Memory, 
      '{"hooks": {}}', '{"hooks": {"Stop": []}, "a": "\\u00e9é"}', '   {"deep": {"er": [[[{}]]]}}   '],
 )  # fmt: skip
 @every_json_client
-def test_connecting_and_taking_it_back_leaves_every_byte_as_it_was(
-    client: str, text: str, memory: Memory, person: Path
-) -> None:
+def test_undo_restores_every_byte(client: str, text: str, memory: Memory, person: Path) -> None:
     put(person / FILES[client], text)
     put(person / ".claude/settings.json", text)
     before = everything(person)
@@ -74,7 +73,7 @@ def test_connecting_and_taking_it_back_leaves_every_byte_as_it_was(
 
 
 @pytest.mark.parametrize("client", WITH_COMMENTS)
-def test_comments_and_commas_at_the_end_stay(client: str, memory: Memory, person: Path) -> None:
+def test_comments_and_trailing_commas_stay(client: str, memory: Memory, person: Path) -> None:
     path = put(person / FILES[client], '{\n  // mine\n  "a": 1, /* b */\n}\n')
     before = path.read_bytes()
     connect(memory, client)
@@ -86,7 +85,7 @@ def test_comments_and_commas_at_the_end_stay(client: str, memory: Memory, person
 @pytest.mark.parametrize(
     "text", ["", "a = 1", '\ufeffa = 1\r\n[mcp_servers.x]\r\ncommand = "y"\r\n', "# only\n"]
 )
-def test_codex_gets_its_bytes_back(text: str, memory: Memory, person: Path) -> None:
+def test_undo_restores_every_byte_of_codex_settings(text: str, memory: Memory, person: Path) -> None:
     path = put(person / FILES["codex"], text)
     before = path.read_bytes()
     connect(memory, "codex")
@@ -96,7 +95,7 @@ def test_codex_gets_its_bytes_back(text: str, memory: Memory, person: Path) -> N
 
 
 @every_client
-def test_connecting_twice_changes_nothing_and_says_so(client: str, memory: Memory, person: Path) -> None:
+def test_connecting_twice_changes_nothing(client: str, memory: Memory, person: Path) -> None:
     connect(memory, client)
     before = everything(person)
     answer = connect(memory, client)
@@ -106,7 +105,7 @@ def test_connecting_twice_changes_nothing_and_says_so(client: str, memory: Memor
 
 
 @every_client
-def test_only_showing_writes_nothing_at_all(client: str, memory: Memory, person: Path) -> None:
+def test_a_dry_run_writes_nothing(client: str, memory: Memory, person: Path) -> None:
     answer = connect(memory, client, print=True)
     assert answer["done"] is False
     assert "mnemos" in answer["changes"][0]["diff"]
@@ -115,9 +114,7 @@ def test_only_showing_writes_nothing_at_all(client: str, memory: Memory, person:
 
 
 @every_client
-def test_what_the_client_wrote_meanwhile_stays_when_it_is_taken_back(
-    client: str, memory: Memory, person: Path
-) -> None:
+def test_undo_keeps_what_the_client_wrote_meanwhile(client: str, memory: Memory, person: Path) -> None:
     path = person / FILES[client]
     connect(memory, client)
     if client == "codex":
@@ -144,7 +141,7 @@ def test_what_the_client_wrote_meanwhile_stays_when_it_is_taken_back(
         }
 
 
-def test_another_memory_takes_the_place_of_the_former_and_taking_back_ends_where_it_began(
+def test_connecting_another_space_replaces_the_entry_and_undo_restores_the_original(
     memory: Memory, person: Path
 ) -> None:
     put(person / FILES["cursor"], '{"mcpServers": {}}')
@@ -157,7 +154,7 @@ def test_another_memory_takes_the_place_of_the_former_and_taking_back_ends_where
     assert everything(person) == before
 
 
-def test_a_home_and_a_space_are_named_only_when_they_are_not_the_default(person: Path) -> None:
+def test_only_a_home_and_space_that_are_not_the_default_are_written(person: Path) -> None:
     with Memory.at(person / "other home", space="me") as memory:
         answer = connect(memory, "cursor")
     assert entry_of("cursor", person)["args"] == [
@@ -175,7 +172,7 @@ def test_a_file_of_a_project_can_be_named(memory: Memory, person: Path) -> None:
     assert entry_of("cursor", person)
 
 
-def test_the_settings_keep_their_mode_and_links_stay_links(memory: Memory, person: Path) -> None:
+def test_settings_keep_their_mode_and_links(memory: Memory, person: Path) -> None:
     real = put(person / "dotfiles/mcp.json", "{}\n")
     real.chmod(0o640)
     link = person / FILES["cursor"]
@@ -188,9 +185,7 @@ def test_the_settings_keep_their_mode_and_links_stay_links(memory: Memory, perso
     assert (link.is_symlink(), real.read_text(), real.stat().st_mode & 0o777) == (True, "{}\n", 0o640)
 
 
-def test_the_copy_of_the_settings_is_private_and_goes_with_the_connection(
-    memory: Memory, person: Path
-) -> None:
+def test_the_backup_is_private_and_deleted_by_undo(memory: Memory, person: Path) -> None:
     put(person / FILES["cursor"], '{"key": "abc"}').chmod(0o644)
     (copy,) = connect(memory, "cursor")["backups"]
     assert (Path(copy).read_text(), Path(copy).stat().st_mode & 0o777) == ('{"key": "abc"}', 0o600)
@@ -198,7 +193,7 @@ def test_the_copy_of_the_settings_is_private_and_goes_with_the_connection(
     assert [path.name for path in (person / ".mnemos/connections").iterdir()] == [".lock"]
 
 
-def test_two_at_once_leave_one_entry(memory: Memory, person: Path) -> None:
+def test_connecting_concurrently_leaves_one_entry(memory: Memory, person: Path) -> None:
     put(person / FILES["cursor"], '{"a": 1}')
     with ThreadPoolExecutor(4) as several:
         answers = list(several.map(lambda _: connect(memory, "cursor"), range(4)))
@@ -207,43 +202,44 @@ def test_two_at_once_leave_one_entry(memory: Memory, person: Path) -> None:
     assert (person / FILES["cursor"]).read_text() == '{"a": 1}'
 
 
-# --- what is refused -----------------------------------------------------------------------------
+# --- refusals -------------------------------------------------------------------------------------
 
 
 @every_client
 @pytest.mark.parametrize("undo", [False, True])
-def test_settings_that_cannot_be_read_are_named_and_left(
+def test_invalid_settings_are_reported_and_stay(
     client: str, undo: bool, memory: Memory, person: Path
 ) -> None:
     path = put(person / FILES[client], '{"a": 1,\n  oops}\n')
-    with pytest.raises(InvalidInput, match=r"line \d+, column \d+") as raised:
+    with pytest.raises(InvalidInput) as raised:
         connect(memory, client, undo=undo)
-    assert str(path) in str(raised.value)
+    assert re.search(rf"{re.escape(str(path))} .*line \d+, column \d+", str(raised.value))
     assert path.read_text() == '{"a": 1,\n  oops}\n'
     assert not (person / ".mnemos").exists()
 
 
 @every_json_client
-def test_an_entry_that_a_person_wrote_is_not_touched(client: str, memory: Memory, person: Path) -> None:
+def test_an_entry_of_a_person_is_not_changed(client: str, memory: Memory, person: Path) -> None:
     table = JSON_CLIENTS[client][1]
     path = put(person / FILES[client], json.dumps({table: {"mnemos": {"url": "http://127.0.0.1:1/mcp"}}}))
     before = path.read_bytes()
     for undo in (False, True):
-        with pytest.raises(Refused, match="did not write"):
+        with pytest.raises(Refused):
             connect(memory, client, undo=undo)
     assert path.read_bytes() == before
 
 
-def test_an_entry_for_another_memory_is_not_touched_and_its_home_is_named(
+def test_an_entry_for_another_memory_is_not_changed_and_its_undo_command_is_shown(
     memory: Memory, person: Path
 ) -> None:
     with Memory.at(person / "other") as other:
         connect(other, "cursor")
-    with pytest.raises(Refused, match=f"--home {person / 'other'} connect cursor --undo"):
+    with pytest.raises(Refused) as raised:
         connect(memory, "cursor")
+    assert f"mnemos --home {person / 'other'} connect cursor --undo" in str(raised.value)
 
 
-def test_the_same_entry_in_the_hand_of_a_person_is_a_connection(memory: Memory, person: Path) -> None:
+def test_the_same_entry_written_by_a_person_counts_as_connected(memory: Memory, person: Path) -> None:
     connect(memory, "cursor")
     entry = entry_of("cursor", person)
     connect(memory, "cursor", undo=True)
@@ -253,7 +249,7 @@ def test_the_same_entry_in_the_hand_of_a_person_is_a_connection(memory: Memory, 
     assert json.loads((person / FILES["cursor"]).read_text()) == {"mcpServers": {}}
 
 
-def test_an_entry_that_became_something_else_is_not_taken_out(memory: Memory, person: Path) -> None:
+def test_undo_refuses_an_entry_that_became_something_else(memory: Memory, person: Path) -> None:
     connect(memory, "cursor")
     path = put(person / FILES["cursor"], '{"mcpServers": {"mnemos": {"url": "x"}}}')
     with pytest.raises(Refused):
@@ -261,7 +257,7 @@ def test_an_entry_that_became_something_else_is_not_taken_out(memory: Memory, pe
     assert "url" in path.read_text()
 
 
-def test_an_entry_that_somebody_removed_is_forgotten(memory: Memory, person: Path) -> None:
+def test_undo_drops_the_record_of_an_entry_that_is_gone(memory: Memory, person: Path) -> None:
     connect(memory, "cursor")
     put(person / FILES["cursor"], '{"mine": 1}')
     assert connect(memory, "cursor", undo=True)["changes"] == []
@@ -269,14 +265,14 @@ def test_an_entry_that_somebody_removed_is_forgotten(memory: Memory, person: Pat
     assert (person / FILES["cursor"]).read_text() == '{"mine": 1}'
 
 
-def test_read_only_settings_are_left_also_by_root(memory: Memory, person: Path) -> None:
+def test_read_only_settings_are_refused_even_to_root(memory: Memory, person: Path) -> None:
     put(person / FILES["cursor"], "{}").chmod(0o444)
-    with pytest.raises(PermissionDenied, match="chmod"):
+    with pytest.raises(PermissionDenied):
         connect(memory, "cursor")
     assert (person / FILES["cursor"]).read_text() == "{}"
 
 
-def test_one_file_that_cannot_be_written_leaves_the_other_alone(memory: Memory, person: Path) -> None:
+def test_nothing_is_written_if_one_of_two_files_is_read_only(memory: Memory, person: Path) -> None:
     put(person / ".claude/settings.json", "{}").chmod(0o444)
     put(person / ".claude.json", "{}")
     with pytest.raises(PermissionDenied):
@@ -284,14 +280,14 @@ def test_one_file_that_cannot_be_written_leaves_the_other_alone(memory: Memory, 
     assert (person / ".claude.json").read_text() == "{}"
 
 
-def test_what_is_no_file_is_named(memory: Memory, person: Path) -> None:
+def test_settings_that_are_not_a_text_file_are_refused(memory: Memory, person: Path) -> None:
     path = person / FILES["cursor"]
     path.mkdir(parents=True)
-    with pytest.raises(InvalidInput, match="folder"):
+    with pytest.raises(InvalidInput):
         connect(memory, "cursor")
     path.rmdir()
     os.mkfifo(path)
-    with pytest.raises(InvalidInput, match="no plain file"):
+    with pytest.raises(InvalidInput):
         connect(memory, "cursor")
     path.unlink()
     path.symlink_to(path)
@@ -299,7 +295,7 @@ def test_what_is_no_file_is_named(memory: Memory, person: Path) -> None:
         connect(memory, "cursor")
     path.unlink()
     put(path, b"\xff\xfe{\x00}\x00")
-    with pytest.raises(InvalidInput, match="UTF-8"):
+    with pytest.raises(InvalidInput):
         connect(memory, "cursor")
     path.unlink()
     path.parent.rmdir()
@@ -308,9 +304,9 @@ def test_what_is_no_file_is_named(memory: Memory, person: Path) -> None:
         connect(memory, "cursor")
 
 
-def test_a_record_that_cannot_be_read_is_named(memory: Memory, person: Path) -> None:
+def test_an_unreadable_record_is_reported(memory: Memory, person: Path) -> None:
     put(person / ".mnemos/connections/cursor.json", "nonsense")
-    with pytest.raises(InvalidInput, match="connections"):
+    with pytest.raises(InvalidInput):
         connect(memory, "cursor")
 
 
@@ -325,17 +321,17 @@ def test_a_large_file_keeps_its_bytes(memory: Memory, person: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_secret_beside_the_entry_is_not_shown(memory: Memory, person: Path) -> None:
+def test_the_diff_hides_secrets(memory: Memory, person: Path) -> None:
     put(person / FILES["cursor"], '{\n  "apiKey": "sk-ant-' + "a1B2" * 12 + '"\n}')
     diff = connect(memory, "cursor", print=True)["changes"][0]["diff"]
     assert "apiKey" in diff
     assert "a1B2a1B2" not in diff
 
 
-# --- finding -------------------------------------------------------------------------------------
+# --- discovery ------------------------------------------------------------------------------------
 
 
-def test_clients_are_found_by_their_folders_and_programs(memory: Memory, person: Path) -> None:
+def test_clients_are_found_by_folder_or_program(memory: Memory, person: Path) -> None:
     put(person.parent / "bin/codex", "").chmod(0o755)
     put(person / ".cursor/mcp.json", "nonsense")
     (person / ".hermes").mkdir()
@@ -347,33 +343,33 @@ def test_clients_are_found_by_their_folders_and_programs(memory: Memory, person:
     assert not (person / ".mnemos").exists()
 
 
-def test_those_that_are_named_are_connected(memory: Memory, person: Path) -> None:
+def test_connect_found_connects_the_clients_named(memory: Memory, person: Path) -> None:
     (person / ".hermes").mkdir()
     answer = connect(memory, "found", client=["cursor", "hermes"])
     states = {one["client"]: one["connected"] for one in answer["clients"]}
     assert (states["cursor"], states["hermes"], states["codex"]) == (True, True, False)
 
 
-def test_settings_are_where_each_system_has_them(tmp_path: Path) -> None:
-    mac = places.Surroundings({}, "darwin", tmp_path)
+def test_settings_folders_depend_on_the_platform(tmp_path: Path) -> None:
+    mac = Machine({}, "darwin", tmp_path)
     assert mac.app_folder("Code") == tmp_path / "Library" / "Application Support" / "Code"
-    windows = places.Surroundings({"APPDATA": str(tmp_path / "Roaming")}, "win32", tmp_path)
+    windows = Machine({"APPDATA": str(tmp_path / "Roaming")}, "win32", tmp_path)
     assert windows.app_folder("Claude") == tmp_path / "Roaming" / "Claude"
-    linux = places.Surroundings({"XDG_CONFIG_HOME": str(tmp_path / "xdg")}, "linux", tmp_path)
+    linux = Machine({"XDG_CONFIG_HOME": str(tmp_path / "xdg")}, "linux", tmp_path)
     assert linux.app_folder("Code") == tmp_path / "xdg" / "Code"
 
 
-def test_the_command_is_the_running_one_or_python_itself(tmp_path: Path) -> None:
+def test_the_command_is_the_running_program_or_python(tmp_path: Path) -> None:
     program = put(tmp_path / "bin" / "mnemos", "")
     python = str(put(tmp_path / "venv" / "python3", ""))
-    assert places.program_of([str(program)], python, "linux") == (str(program),)
-    assert places.program_of(["-c"], python, "linux") == (python, "-P", "-m", "mnemos")
+    assert find_own_program([str(program)], python, "linux") == (str(program),)
+    assert find_own_program(["-c"], python, "linux") == (python, "-P", "-m", "mnemos")
     beside = put(tmp_path / "venv" / "mnemos", "")
-    assert places.program_of(["/usr/bin/pytest"], python, "linux") == (str(beside),)
-    assert places.program_of([], "", "linux") == ("mnemos",)
+    assert find_own_program(["/usr/bin/pytest"], python, "linux") == (str(beside),)
+    assert find_own_program([], "", "linux") == ("mnemos",)
 
 
-def test_python_can_run_the_package() -> None:
+def test_python_runs_the_package_as_a_module() -> None:
     done = subprocess.run([sys.executable, "-m", "mnemos", "--version"], capture_output=True, check=True)
     assert done.stdout.startswith(b"mnemos ")
 
@@ -381,7 +377,7 @@ def test_python_can_run_the_package() -> None:
 @pytest.mark.parametrize(
     "entry", ['{"command": "x", "args": true}', '{"command": "/bin/mnemos", "args": 7}', "true", "[]"]
 )
-def test_an_entry_of_another_shape_is_refused_and_stays(entry: str, memory: Memory, person: Path) -> None:
+def test_an_entry_of_another_shape_is_refused(entry: str, memory: Memory, person: Path) -> None:
     text = f'{{"mcpServers": {{"mnemos": {entry}}}}}'
     path = put(person / ".cursor/mcp.json", text)
     for undo in (False, True):
@@ -390,14 +386,12 @@ def test_an_entry_of_another_shape_is_refused_and_stays(entry: str, memory: Memo
     assert path.read_text() == text
 
 
-def test_the_home_that_connecting_makes_is_private(memory: Memory, person: Path) -> None:
+def test_connecting_makes_a_private_home(memory: Memory, person: Path) -> None:
     connect(memory, "cursor")
     assert (person / ".mnemos").stat().st_mode & 0o777 == 0o700
 
 
-def test_what_a_killed_process_left_beside_the_settings_goes_with_the_next_change(
-    memory: Memory, person: Path
-) -> None:
+def test_the_next_change_removes_files_left_by_a_killed_process(memory: Memory, person: Path) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     path = put(person / ".cursor/mcp.json", '{"key": "secret"}')
@@ -408,7 +402,7 @@ def test_what_a_killed_process_left_beside_the_settings_goes_with_the_next_chang
     assert [left.exists(), other.exists(), used.exists()] == [False, True, True]
 
 
-def test_no_copy_of_the_settings_stays_when_taking_back_was_cut_off(
+def test_a_second_undo_removes_backups_after_the_first_was_killed(
     memory: Memory, person: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Killed(BaseException):
@@ -431,7 +425,7 @@ def test_no_copy_of_the_settings_stays_when_taking_back_was_cut_off(
 
 
 @every_client
-def test_what_a_person_added_to_the_entry_is_there_when_mnemos_moved(
+def test_members_added_by_a_person_survive_a_move_of_mnemos(
     client: str, memory: Memory, person: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connect(memory, client)

@@ -1,4 +1,4 @@
-"""What only Claude Code takes, and the commands by which clients change their own settings."""
+"""Hooks and plug-ins of Claude Code, and the commands with which clients change their own settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mnemos.errors import Refused
 # --- Claude Code ---------------------------------------------------------------------------------
 
 
-def test_hooks_come_behind_those_that_are_there(memory: Memory, person: Path) -> None:
+def test_hooks_are_added_after_existing_ones(memory: Memory, person: Path) -> None:
     mine = {"matcher": "startup", "hooks": [{"type": "command", "command": "date"}]}
     path = put(
         person / ".claude/settings.json", json.dumps({"hooks": {"SessionStart": [mine]}, "model": "x"})
@@ -31,9 +31,7 @@ def test_hooks_come_behind_those_that_are_there(memory: Memory, person: Path) ->
     assert all(hooks[event][-1]["hooks"][0]["timeout"] >= 10 for event in EVENTS)
 
 
-def test_hooks_that_were_changed_or_joined_by_others_are_taken_out_alone(
-    memory: Memory, person: Path
-) -> None:
+def test_undo_removes_only_our_hooks_from_changed_groups(memory: Memory, person: Path) -> None:
     path = person / ".claude/settings.json"
     connect(memory, "claude_code")
     said = json.loads(path.read_text())
@@ -47,7 +45,7 @@ def test_hooks_that_were_changed_or_joined_by_others_are_taken_out_alone(
     }
 
 
-def test_hooks_can_be_left_out_and_taken_out_later(memory: Memory, person: Path) -> None:
+def test_hooks_can_be_left_out_and_removed_later(memory: Memory, person: Path) -> None:
     connect(memory, "claude_code", no_hooks=True)
     assert not (person / ".claude").exists()
     connect(memory, "claude_code")
@@ -57,7 +55,9 @@ def test_hooks_can_be_left_out_and_taken_out_later(memory: Memory, person: Path)
     assert entry_of("claude_code", person)
 
 
-def test_a_variable_moves_both_files(memory: Memory, person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_variable_moves_both_files(
+    memory: Memory, person: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(person / "elsewhere"))
     connect(memory, "claude_code")
     assert sorted(everything(person)) == [
@@ -65,14 +65,14 @@ def test_a_variable_moves_both_files(memory: Memory, person: Path, monkeypatch: 
     ]  # fmt: skip
 
 
-def test_a_path_with_blanks_is_quoted_for_the_shell(person: Path) -> None:
+def test_a_path_with_spaces_is_quoted_for_the_shell(person: Path) -> None:
     with Memory.at(person / "my home") as memory:
         connect(memory, "claude_code")
     hooks = json.loads((person / ".claude/settings.json").read_text())["hooks"]
     assert hooks["Stop"][0]["hooks"][0]["command"].endswith(f"hook stop --home '{person / 'my home'}'")
 
 
-def test_a_plug_in_folder_holds_all_and_is_removed_again(memory: Memory, person: Path) -> None:
+def test_a_plug_in_folder_is_written_and_removed(memory: Memory, person: Path) -> None:
     folder = person / "some/plug-in"
     answer = connect(memory, "claude_code", plugin=str(folder))
     files = {name for name, data in everything(folder).items() if data is not None}
@@ -156,7 +156,7 @@ def test_claude_code_is_connected_by_its_own_command(memory: Memory, person: Pat
     assert len(calls(person)) == 1
 
 
-def test_what_claude_code_changed_since_is_left_to_its_own_command(memory: Memory, person: Path) -> None:
+def test_claude_code_removes_the_entry_itself_if_its_settings_changed(memory: Memory, person: Path) -> None:
     install(person, "claude", CLAUDE)
     connect(memory, "claude_code", no_hooks=True)
     path = person / ".claude.json"
@@ -166,7 +166,9 @@ def test_what_claude_code_changed_since_is_left_to_its_own_command(memory: Memor
     assert json.loads(path.read_text()) == {"mcpServers": {}, "numStartups": 4}
 
 
-def test_codex_is_connected_by_its_own_command_and_gets_its_bytes_back(memory: Memory, person: Path) -> None:
+def test_codex_is_connected_by_its_own_command_and_undo_restores_every_byte(
+    memory: Memory, person: Path
+) -> None:
     install(person, "codex", CODEX)
     path = put(person / ".codex/config.toml", "a = 1  # mine\n")
     connect(memory, "codex")
@@ -182,7 +184,7 @@ def test_codex_is_connected_by_its_own_command_and_gets_its_bytes_back(memory: M
 
 @pytest.mark.parametrize("body", ["sys.exit('no, thanks')", "pass", "raise SystemExit(3)"])
 @pytest.mark.parametrize("undo", [False, True])
-def test_a_command_that_does_not_work_is_done_without(
+def test_settings_are_changed_directly_if_the_command_fails(
     body: str, undo: bool, memory: Memory, person: Path
 ) -> None:
     if undo:
@@ -196,12 +198,12 @@ def test_a_command_that_does_not_work_is_done_without(
     assert answer["connected"] is not undo
 
 
-def test_a_command_that_cannot_be_started_is_done_without(memory: Memory, person: Path) -> None:
+def test_settings_are_changed_directly_if_the_command_cannot_start(memory: Memory, person: Path) -> None:
     put(person.parent / "bin/claude", "#!/no/such/interpreter\n").chmod(0o755)
     assert connect(memory, "claude_code")["connected"]
 
 
-def test_the_entry_for_the_registry_of_servers_is_of_this_version() -> None:
+def test_the_registry_entry_has_this_version() -> None:
     entry = json.loads((Path(__file__).parents[4] / "server.json").read_text(encoding="utf-8"))
     (package,) = entry["packages"]
     assert entry["version"] == package["version"] == __version__
@@ -214,9 +216,7 @@ path.write_text(json.dumps(json.loads(path.read_text()) | {"numStartups": 4}, in
 """
 
 
-def test_what_a_running_claude_code_wrote_during_connecting_is_not_taken_back(
-    memory: Memory, person: Path
-) -> None:
+def test_undo_keeps_what_claude_code_wrote_while_connecting(memory: Memory, person: Path) -> None:
     install(person, "claude", CLAUDE + MEANWHILE)
     path = put(person / ".claude.json", '{"numStartups": 3}')
     connect(memory, "claude_code", no_hooks=True)
@@ -226,7 +226,7 @@ def test_what_a_running_claude_code_wrote_during_connecting_is_not_taken_back(
 
 
 @pytest.mark.parametrize("group", ['{"hooks": true}', '{"hooks": ["x", 7]}', "7", "null"])
-def test_hooks_of_another_shape_stay(group: str, memory: Memory, person: Path) -> None:
+def test_hook_groups_of_another_shape_stay(group: str, memory: Memory, person: Path) -> None:
     text = f'{{"hooks": {{"Stop": [{group}]}}}}'
     path = put(person / ".claude/settings.json", text)
     connect(memory, "claude_code")
@@ -235,7 +235,7 @@ def test_hooks_of_another_shape_stay(group: str, memory: Memory, person: Path) -
     assert path.read_text() == text
 
 
-def test_a_hook_beside_something_else_is_found_at_its_place(memory: Memory, person: Path) -> None:
+def test_our_hook_is_removed_from_a_group_with_other_items(memory: Memory, person: Path) -> None:
     connect(memory, "claude_code")
     path = person / ".claude/settings.json"
     said = json.loads(path.read_text())
@@ -245,7 +245,7 @@ def test_a_hook_beside_something_else_is_found_at_its_place(memory: Memory, pers
     assert json.loads(path.read_text()) == {"hooks": {"Stop": [{"hooks": ["not a hook"]}]}}
 
 
-def test_commands_that_are_shown_can_be_typed(memory: Memory, person: Path) -> None:
+def test_commands_are_shown_quoted_for_the_shell(memory: Memory, person: Path) -> None:
     folder = person / "a plug-in"
     assert f"claude --plugin-dir '{folder}'" in connect(memory, "claude_code", plugin=str(folder))["text"]
     install(person, "claude", CLAUDE)

@@ -1,0 +1,143 @@
+"""Additions to the settings of a client: entries that Mnemos adds, and how they are found again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any, Protocol
+
+import msgspec
+
+from mnemos.errors import InvalidInput
+
+Keys = tuple[str | int, ...]
+"""The path to a value: names of members and indices of items, from the outside in."""
+
+
+class Addition(msgspec.Struct, frozen=True, kw_only=True):
+    """A member with that path, or an item of the list with that path."""
+
+    path: tuple[str, ...]
+    value: Any
+    is_item: bool = False
+
+    @property
+    def containers(self) -> tuple[str, ...]:
+        """The path of the object, or for an item of the list, that holds it."""
+        return self.path if self.is_item else self.path[:-1]
+
+
+class Format(Protocol):
+    """A file format in which one entry can be changed while all other bytes stay.
+
+    ``where`` names the file in errors. A text that cannot be parsed raises InvalidInput with line and column.
+    """
+
+    def parse(self, text: str, where: str) -> dict[str, Any]:
+        """Return the settings; a blank text is an empty dict."""
+        ...
+
+    def add(self, text: str, addition: Addition, where: str) -> str:
+        """Return the text with an addition that it does not have yet."""
+        ...
+
+    def remove(self, text: str, keys: Keys, where: str) -> str:
+        """Return the text without the value at that path. A container that holds a comment stays."""
+        ...
+
+
+def locate(settings: Any, addition: Addition) -> Keys | None:
+    """Find where an addition is, whether changed since or not; None if it is missing."""
+    inside = value_at(settings, addition.containers)
+    if not addition.is_item:
+        is_there = isinstance(inside, Mapping) and addition.path[-1] in inside
+        return addition.path if is_there else None
+    ours = _commands(addition.value)
+    for number, group in enumerate(inside if isinstance(inside, list) else ()):
+        commands = _commands(group)
+        for place, command in enumerate(commands):
+            if command is not None and command in ours:
+                # A person may have added another hook to our group.
+                within: Keys = ("hooks", place) if len(commands) > 1 else ()
+                return (*addition.path, number, *within)
+    return None
+
+
+def value_at(settings: Any, keys: Keys) -> Any:
+    """Return the value at a path; None if there is none."""
+    for key in keys:
+        if isinstance(settings, Mapping):
+            settings = settings.get(key)
+        elif isinstance(settings, list) and isinstance(key, int):
+            settings = settings[key]
+        else:
+            return None
+    return settings
+
+
+def has_addition(settings: Any, addition: Addition) -> bool:
+    """True if the settings have an addition, whatever a program or a person added to it."""
+    keys = locate(settings, addition)
+    return keys is not None and (addition.is_item or starts_same(value_at(settings, keys), addition.value))
+
+
+def starts_same(entry: Any, other: Mapping[str, Any]) -> bool:
+    """True if two server entries start the same program with the same arguments."""
+    return isinstance(entry, Mapping) and all(
+        (entry.get(name) or []) == (other.get(name) or []) for name in ("command", "args")
+    )
+
+
+def starts_mnemos(entry: Any) -> bool:
+    """True if a server entry starts Mnemos, on whichever memory."""
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("command"), str):
+        return False
+    args = entry.get("args")
+    if not isinstance(args, list) or "mcp" not in args:
+        return False
+    return PurePath(entry["command"].replace("\\", "/")).stem == "mnemos" or args[:3] == [
+        "-P",
+        "-m",
+        "mnemos",
+    ]
+
+
+def settings_with(settings: Mapping[str, Any], addition: Addition, where: str) -> dict[str, Any]:
+    """Return settings with an addition. A container of another type raises InvalidInput."""
+    changed: dict[str, Any] = dict(settings)
+    inside: Any = changed
+    for depth, name in enumerate(addition.containers, 1):
+        is_list = addition.is_item and depth == len(addition.containers)
+        kind: type[Any] = list if is_list else dict
+        found = inside.get(name, kind())
+        if not isinstance(found, kind):
+            what = "a list" if is_list else "an object"
+            raise InvalidInput(
+                f"{where}: {'.'.join(addition.path[:depth])} is not {what}. Change that first."
+            )
+        inside[name] = kind(found)
+        inside = inside[name]
+    if addition.is_item:
+        inside.append(addition.value)
+    else:
+        inside[addition.path[-1]] = addition.value
+    return changed
+
+
+def settings_without(settings: Mapping[str, Any], keys: Keys) -> dict[str, Any]:
+    changed: Any = dict(settings)
+    inside = changed
+    for key in keys[:-1]:
+        inside[key] = inside = inside[key].copy()
+    del inside[keys[-1]]
+    return dict(changed)
+
+
+def _commands(group: Any) -> list[Any]:
+    """Return the command of each hook in a group; None for a hook without one."""
+    hooks = group.get("hooks") if isinstance(group, Mapping) else None
+    return (
+        [hook.get("command") if isinstance(hook, Mapping) else None for hook in hooks or ()]
+        if isinstance(hooks, list)
+        else []
+    )
