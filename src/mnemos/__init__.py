@@ -23,7 +23,7 @@ _HOMES = {
     "LocalBackend": "mnemos.memory.backends",
     "Memory": "mnemos.memory.memory",
     "MnemosError": "mnemos.errors",
-    "SessionDB": "mnemos.memory.memory",
+    "SessionDB": "mnemos.memory.session_db",
     "SessionTemplates": "mnemos.memory.session_templates",
     "Settings": "mnemos.settings",
     "evaluate_backends": "mnemos.memory.backends",

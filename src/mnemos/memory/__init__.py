@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING
 from mnemos.lazy import lazily
 
 if TYPE_CHECKING:
-    from mnemos.memory.memory import Memory, SessionDB, open
+    from mnemos.memory.memory import Memory, open
+    from mnemos.memory.session_db import SessionDB
 
-_HOMES = dict.fromkeys(("Memory", "SessionDB", "open"), "mnemos.memory.memory")
+_HOMES = {
+    "Memory": "mnemos.memory.memory",
+    "SessionDB": "mnemos.memory.session_db",
+    "open": "mnemos.memory.memory",
+}
 
 __all__ = ["Memory", "SessionDB", "open"]
 

@@ -1,4 +1,4 @@
-"""A home: where the data of one installation is, opened, backed up, examined, mended, closed."""
+"""A home: where the data of one installation is, and its database in one space."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-from mnemos.errors import Corrupt, Disabled, InvalidInput, PermissionDenied, Unavailable
+from mnemos.errors import Disabled, InvalidInput, PermissionDenied
 from mnemos.sessions.model import document_of
 from mnemos.sessions.recording import Clock
 from mnemos.settings import Settings
-from mnemos.storage.base import Check, Storage, Writes, failed, passed
+from mnemos.storage.base import Check, Storage, Writes, passed
 from mnemos.storage.sqlite.engine import SqliteStorage
 from mnemos.storage.sqlite.salvage import salvage
 
@@ -37,10 +37,9 @@ else:
 
 
 class Home:
-    """The storage of one home in one space, and what concerns it as a whole.
+    """The database of one home in one space: opened, backed up, restored, examined, repaired.
 
-    Parts are added by who inherits; what they want to do when the storage opens, closes or was mended goes
-    into the methods below that do nothing here.
+    Nothing is opened until ``storage`` is first used. A context manager; closing twice does no harm.
     """
 
     def __init__(
@@ -51,54 +50,37 @@ class Home:
         clock: Clock = time.time,
         database: Path | None = None,
         in_memory: bool = False,
+        on_open: Callable[[Storage], None] | None = None,
     ) -> None:
-        """Nothing is opened until a part is used. ``database``: a file outside the home."""
+        """``database``: a file outside the home. ``on_open``: called with the storage when it is opened."""
         self.settings = settings
         self.clock = clock
-        self._read_only = read_only
-        self._in_memory = in_memory
+        self.read_only = read_only
+        self.in_memory = in_memory
+        self._on_open = on_open
         self._making = threading.RLock()
         self.database = database or settings.home / DATABASE
         # A folder that was there before us keeps its mode when it is not a home of ours.
         self._owns_folder = database is None
 
-    @classmethod
-    def at(
-        cls,
-        home_or_url: str | os.PathLike[str] | None = None,
-        *,
-        space: str | None = None,
-        read_only: bool = False,
-        clock: Clock = time.time,
-        **flags: Any,
-    ) -> Self:
-        """As ``open``, but nothing is touched until a part is used."""
-        where = None if home_or_url is None else os.fspath(home_or_url)
-        if where is not None and where.startswith(("postgresql://", "postgres://")):
-            raise Unavailable("this version has no PostgreSQL engine yet; open a home folder instead")
-        in_memory = where == IN_MEMORY
-        settings = Settings.load(None if in_memory else where, space=space, **flags)
-        return cls(settings, read_only=read_only, clock=clock, in_memory=in_memory)
-
     @part
     def storage(self) -> Storage:
-        if not self._in_memory and not self._read_only:
+        if not self.in_memory and not self.read_only:
             self._make_home()
         storage = SqliteStorage(
-            None if self._in_memory else self.database,
+            None if self.in_memory else self.database,
             space=self.settings.space,
             documents=document_of,
-            read_only=self._read_only,
+            read_only=self.read_only,
             durability=self.settings.durability,
             busy_seconds=self.settings.busy_seconds,
         )
-        self._opened(storage)
+        if self._on_open is not None:
+            self._on_open(storage)
         return storage
 
-    # --- the database as a whole ------------------------------------------------------------
-
     def backup(self, target: str | os.PathLike[str], progress: Callable[[float], None] | None = None) -> Path:
-        """Write a verified copy of the database while it is in use; where it is."""
+        """Write a verified copy of the database while it is in use; return its path."""
         path = path_of(target)
         self.storage.backup(path, progress)
         if not self.storage.read_only:
@@ -114,8 +96,8 @@ class Home:
         return [path for path in everything if Path(path).exists()]
 
     def restore(self, backup: str | os.PathLike[str]) -> Path | None:
-        """Replace all data by a backup; where the former data was put."""
-        self._check_enabled()
+        """Replace all data by a backup; return where the former data was put."""
+        check_enabled(self.settings)
         path = path_of(backup)
         known = self.storage.read(lambda tx: tx.audit.backups())
         former = self.storage.restore(path)
@@ -127,24 +109,22 @@ class Home:
         self.storage.write(work)
         return former
 
-    def doctor(self, *, repair: bool = False) -> Iterator[Check]:
-        """Check the data; with ``repair``, mend what can be mended and keep what cannot."""
-        try:
-            checks = list(self.storage.examine(repair=repair))
-        except Corrupt as exc:
-            yield failed("integrity", str(exc))
-            if repair:
-                yield from self._salvage()
-            return
-        yield from checks
-        yield from self._checks()
-        if repair and any(check.name == "integrity" and not check.ok for check in checks):
-            yield from self._salvage()
+    def salvage(self) -> Iterator[Check]:
+        """Copy what can still be read of a damaged file into a new one, which is used from now on."""
+        self.close()
+        self.__dict__.pop("storage", None)
+        result = salvage(self.database.parent.resolve() / self.database.name)
+        saved = ", ".join(f"{count} {table}" for table, count in result.rows.items() if count)
+        yield passed("salvage", f"saved {saved}; the damaged file is {result.damaged}")
+        self.storage.catch_up()
 
     def close(self) -> None:
-        if "storage" in self.__dict__:
-            self._settle()
+        if self.is_open:
             self.storage.close()
+
+    @property
+    def is_open(self) -> bool:
+        return "storage" in self.__dict__
 
     def __enter__(self) -> Self:
         return self
@@ -156,28 +136,6 @@ class Home:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-    # --- what parts add ---------------------------------------------------------------------
-
-    def _opened(self, storage: Storage) -> None:
-        """The storage was opened."""
-
-    def _settle(self) -> None:
-        """The storage is about to be closed."""
-
-    def _checks(self) -> Iterator[Check]:
-        """Further checks of the data."""
-        yield from ()
-
-    def _mended(self) -> Iterator[Check]:
-        """The file is a new one, with what could be read of the old."""
-        yield from ()
-
-    # --- inside -----------------------------------------------------------------------------
-
-    def _check_enabled(self) -> None:
-        if self.settings.disabled:
-            raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
 
     def _make_home(self) -> None:
         home = self.database.parent
@@ -196,25 +154,20 @@ class Home:
                     "that you can write"
                 ) from exc
 
-    def _salvage(self) -> Iterator[Check]:
-        self.close()
-        for made in [name for name in self.__dict__ if isinstance(getattr(type(self), name, None), part)]:
-            del self.__dict__[made]
-        result = salvage(self.database.parent.resolve() / self.database.name)
-        brought = ", ".join(f"{count} {table}" for table, count in result.rows.items() if count)
-        yield passed("salvage", f"saved {brought}; the damaged file is {result.damaged}")
-        self.storage.catch_up()
-        yield from self._mended()
-        yield from self.storage.examine(repair=True)
+
+def check_enabled(settings: Settings) -> None:
+    """Raise Disabled when memory is switched off."""
+    if settings.disabled:
+        raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
 
 
 def path_of(name: str | os.PathLike[str]) -> Path:
-    """An absolute path; a name that no file system takes raises InvalidInput."""
+    """Return an absolute path; a name that no file system accepts raises InvalidInput."""
     try:
         path = Path(name).expanduser().absolute()
         path.lstat()
     except FileNotFoundError:
         return path
     except (ValueError, TypeError, RuntimeError, OSError) as exc:
-        raise InvalidInput(f"{str(name)[:200]!r} is no name for a file: {exc}") from exc
+        raise InvalidInput(f"{str(name)[:200]!r} is not a valid file name: {exc}") from exc
     return path

@@ -1,48 +1,56 @@
-"""A memory: one question over everything, tools for agent loops, and what people may want to take back."""
+"""A memory: one home in one space, and its parts."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from mnemos.errors import (
-    InvalidInput,
-    NotFound,
-    Refused,
-    Unavailable,
-)
-from mnemos.facts import undo as undo_facts
+from mnemos.errors import InvalidInput, MnemosError, Unavailable
+from mnemos.facts.model import KIND
+from mnemos.facts.service import Facts
 from mnemos.inputs import names, optional_moment, span, whole
-from mnemos.memory.home import IN_MEMORY, path_of
-from mnemos.memory.parts import TEMPLATES, Parts, folder_of
-from mnemos.notebook import undo as undo_notes
+from mnemos.memory.changes import Changes
+from mnemos.memory.home import IN_MEMORY, Home, check_enabled, part, path_of
 from mnemos.notebook.model import Book
-from mnemos.progress import no_progress
-from mnemos.sessions import undo
+from mnemos.notebook.service import Notebook
+from mnemos.notebook.shelf import Folder, KeptInMemory, Shelf
+from mnemos.progress import Progress, no_progress
 from mnemos.sessions.recording import Clock
 from mnemos.sessions.service import Sessions
 from mnemos.settings import Settings
 from mnemos.storage import hermes_memory
-from mnemos.storage.base import AuditRow, Filters, Writes
+from mnemos.storage.base import AuditRow, Check, Filters, Results, Storage
 
 if TYPE_CHECKING:
-    from mnemos.entries.entry_store import Entries
+    from mnemos.entries.backend import MemoryBackend
+    from mnemos.entries.entry_store import Entries, Meaning
     from mnemos.facts.importing import Report
     from mnemos.memory.optimize import Relieved
+    from mnemos.recall.embedders.base import Embedder
+    from mnemos.recall.embedding import Embedding
     from mnemos.recall.model import Recall
+    from mnemos.recall.service import Recaller
+    from mnemos.templates.service import Templates
     from mnemos.transfer.archive.importing import Comparison
     from mnemos.transfer.archive.importing import Report as ArchiveReport
     from mnemos.transfer.archive.model import Exported
+    from mnemos.transfer.service import Imports
+    from mnemos.workspace.workspace import Workspace
 
 MOST_HITS = 200
-_A_PAGE = 200
+DEFAULT_SPACE = "default"
+TEMPLATES = "session-templates"
 # What a question may spend on entries that are not indexed.
 _SETTLE_SECONDS = 0.2
+# What closing may spend on entries that are not indexed.
+_CLOSE_SECONDS = 2.0
 
 
 def open(
@@ -63,8 +71,180 @@ def open(
     return memory
 
 
-class Memory(Parts):
-    """One home in one space. A context manager; ``close`` twice does no harm."""
+class Memory:
+    """One home in one space. A context manager; ``close`` twice does no harm.
+
+    Each part is made when it is first used.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        read_only: bool = False,
+        clock: Clock = time.time,
+        database: Path | None = None,
+        in_memory: bool = False,
+        background: bool = True,
+    ) -> None:
+        """``database``: a file outside the home. ``background``: make vectors while nothing else happens."""
+        self.settings = settings
+        self.clock = clock
+        self._making = threading.RLock()
+        self._background = background
+        self.home = Home(
+            settings,
+            read_only=read_only,
+            clock=clock,
+            database=database,
+            in_memory=in_memory,
+            on_open=self._start_background,
+        )
+
+    @classmethod
+    def at(
+        cls,
+        home_or_url: str | os.PathLike[str] | None = None,
+        *,
+        space: str | None = None,
+        read_only: bool = False,
+        clock: Clock = time.time,
+        **flags: Any,
+    ) -> Self:
+        """As ``open``, but nothing is touched until a part is used."""
+        where = None if home_or_url is None else os.fspath(home_or_url)
+        if where is not None and where.startswith(("postgresql://", "postgres://")):
+            raise Unavailable("this version has no PostgreSQL engine yet; open a home folder instead")
+        in_memory = where == IN_MEMORY
+        settings = Settings.load(None if in_memory else where, space=space, **flags)
+        return cls(settings, read_only=read_only, clock=clock, in_memory=in_memory)
+
+    # --- where it is ------------------------------------------------------------------------
+
+    @property
+    def storage(self) -> Storage:
+        return self.home.storage
+
+    @property
+    def database(self) -> Path:
+        return self.home.database
+
+    @property
+    def is_in_memory(self) -> bool:
+        return self.home.in_memory
+
+    @property
+    def folder(self) -> Path:
+        """A folder for temporary files of this memory."""
+        return Path(self._temporary) if self.home.in_memory else self.settings.home
+
+    @property
+    def templates_folder(self) -> Path:
+        return folder_of(self.settings) / TEMPLATES
+
+    # --- its parts --------------------------------------------------------------------------
+
+    @part
+    def sessions(self) -> Sessions:
+        return Sessions(self.storage, self.settings, self.clock, self._ranked)
+
+    @part
+    def facts(self) -> Facts:
+        # Without a session of the host's, this object is one.
+        session_id = f"memory-{os.urandom(8).hex()}"
+        return Facts(self.storage, self.settings, self.clock, self._ranked_facts, session_id)
+
+    @part
+    def notebook(self) -> Notebook:
+        return Notebook(self.shelf, self.storage, self.settings, self.clock)
+
+    @part
+    def shelf(self) -> Shelf:
+        """The files of the notebook."""
+        if self.home.in_memory:
+            return KeptInMemory()
+        return Folder(folder_of(self.settings) / "memories", busy_seconds=self.settings.busy_seconds)
+
+    @part
+    def entries(self) -> Entries:
+        """The entries in this database, whatever backend is chosen."""
+        from mnemos.entries.entry_store import Entries
+
+        return Entries(self.storage, self.settings, self.clock, self._meaning)
+
+    @part
+    def backend(self) -> MemoryBackend:
+        """The backend for what is known about users, chosen by the settings."""
+        from mnemos.entries.backend_choice import make_backend
+
+        return make_backend(self.settings, lambda: self.entries)
+
+    @part
+    def templates(self) -> Templates:
+        """Tool calls that worked, in files."""
+        # Whoever only records should not wait for what reads and judges calls.
+        from mnemos.templates import files
+        from mnemos.templates.service import Templates
+
+        return Templates(
+            files.KeptInMemory()
+            if self.home.in_memory
+            else files.Folder(self.templates_folder, busy_seconds=self.settings.busy_seconds),
+            lambda: self.sessions,
+            self.settings,
+            self.clock,
+            read_only=self.home.read_only,
+            changed=self._feed_templates,
+        )
+
+    @part
+    def workspace(self) -> Workspace:
+        """The agent's own SQL databases, in a sandbox that starts with the first call."""
+        # Whoever only remembers should not wait for what the workspace needs.
+        from mnemos.workspace.bridge import open_workspace
+
+        return open_workspace(
+            self.settings,
+            self.folder,
+            history=None if self.home.in_memory else self.database,
+            read_only=self.home.read_only,
+            schema_changed=self._tables_changed,
+        )
+
+    @part
+    def imports(self) -> Imports:
+        """Imports of what other programs keep."""
+        from mnemos.transfer.service import Imports
+
+        return Imports(self.storage, self.settings, self.clock)
+
+    @part
+    def embedding(self) -> Embedding:
+        """The vectors of this home: made in the background, or by ``embedding.catch_up()``."""
+        from mnemos.recall.embedding import Embedding
+
+        may_write = not self.settings.disabled
+        return Embedding(self.storage, self.settings.embedder, self._embedder, may_write=may_write)
+
+    @part
+    def recaller(self) -> Recaller:
+        # Whoever only records should not wait for what recall needs.
+        from mnemos.recall.service import Recaller
+
+        return Recaller(self.storage, self.embedding, self.clock)
+
+    @part
+    def changes(self) -> Changes:
+        """The log of changes, undo and forget."""
+        return Changes(self)
+
+    def tables_block(self) -> str:
+        """Render the tables of the workspace for a system prompt; empty where there are none."""
+        from mnemos.workspace.bridge import render_prompt_block
+
+        return render_prompt_block(self.workspace, self.settings.prompt_schema_tokens)
+
+    # --- asking -----------------------------------------------------------------------------
 
     def recall(
         self,
@@ -82,7 +262,7 @@ class Memory(Parts):
         words_only: bool = False,
         user_id: str | None = None,
     ) -> Recall:
-        """One question over everything: the passages that answer it best, and the same packed as text.
+        """Ask one question over everything: the passages that answer it best, and the same packed as text.
 
         ``budget``: the tokens of the text; None: as many as the hits take. ``now``: what "last week" in
         the question is seen from. ``words_only``: without vectors, and without loading what they need.
@@ -118,7 +298,7 @@ class Memory(Parts):
 
     @staticmethod
     def tools(format: str = "openai", tools: str = "default") -> list[dict[str, Any]]:
-        """The operations as tools for a model: ``openai``, ``anthropic`` or ``mcp`` format.
+        """Describe the operations as tools for a model: ``openai``, ``anthropic`` or ``mcp`` format.
 
         ``tools`` names a set: ``default`` (few), ``sessions``, ``upkeep``, ``all``.
         """
@@ -133,69 +313,28 @@ class Memory(Parts):
 
         return registry.call(self, name, args)
 
-    # --- what people may want to take back --------------------------------------------------
+    # --- changes ----------------------------------------------------------------------------
 
     def log(self, limit: int = 50, *, before: int | None = None) -> list[AuditRow]:
-        """The newest changes first."""
-        return self.storage.read(lambda tx: tx.audit.newest(limit, before=before))
+        """List the newest changes first."""
+        return self.changes.log(limit, before=before)
 
     def undo(self, entry_id: int | None = None) -> str:
-        """Take back a change of the log, by default the newest that can be; what was done."""
-        self._check_enabled()
-        entry = self._undoable(entry_id)
-        if undo_facts.can_be_undone(entry):
-            return undo_facts.take_back(self.storage, entry, self.clock(), self._mark_undone)
-        if undo_notes.can_be_undone(entry):
-            return self.notebook.bring_back(entry)
-        done = undo.take_back(self.storage, entry, self.clock())
-        self.storage.write(lambda tx: self._mark_undone(tx, entry))
-        return done
+        """Undo a change of the log, by default the newest that can be undone; return what was done."""
+        return self.changes.undo(entry_id)
 
     def undo_notes(self) -> str:
-        """Take back the newest change of the notebook that can be taken back."""
-        self.notebook.notice()
-        return self.undo(self._newest(undo_notes.can_be_undone, "change of the notebook").id)
+        """Undo the newest change of the notebook that can be undone."""
+        return self.changes.undo_notes()
 
     def forget(self, ref: str) -> dict[str, Any]:
-        """Erase what a reference names, in rows, index and log; it cannot be undone.
+        """Erase what a reference names, in rows, index and log; this can't be undone.
 
         ``message:ID``, ``session:ID``, ``fact:ID``, ``note:ID``, ``entry:ID`` or ``template:NAME``. Answers
         ``pending`` while another reader keeps the log from being emptied, and ``copies``: files that may
         still hold it.
         """
-        self._check_enabled()
-        kind, _, name = ref.partition(":") if isinstance(ref, str) else ("", "", "")
-        lifted = self._lifted_from(kind, name)
-        if kind == "message" and name.isascii() and name.isdecimal():
-            self.sessions.forget_message(int(name))
-        elif kind == "session" and name:
-            self.sessions.forget_session(name)
-        elif kind == "fact" and name:
-            self.facts.forget(name)
-        elif kind == "note" and name:
-            self.notebook.forget(name)
-        elif kind == "entry" and name:
-            self.entries.forget(name)
-        elif kind == "template" and name:
-            if not self.templates.delete_template(name):
-                raise NotFound(f"there is no template {name!r}; see `mnemos templates list`")
-        else:
-            raise InvalidInput(
-                f"{ref!r} names nothing; use message:ID, session:ID, fact:ID, note:ID, entry:ID or "
-                "template:NAME"
-            )
-        done = self.scrubbed(ref)
-        return done | {"copies": [*done["copies"], *lifted]}
-
-    def scrubbed(self, ref: str) -> dict[str, Any]:
-        """Reach the bytes of what was just forgotten; the answer of ``forget``."""
-        pending = not self.storage.scrub()
-        return {
-            "ref": ref,
-            "forgotten": True,
-            "pending": pending,
-            "copies": [*self.backups(), *self.notebook.copies()],
-        }
+        return self.changes.forget(ref)
 
     def optimize_notebook(self, *, threshold: float = 55, dry_run: bool = False) -> Relieved:
         """Make room in the notebook: what is a fact becomes one, what is verbose becomes shorter."""
@@ -204,9 +343,7 @@ class Memory(Parts):
         books = [Book(name) for name in self.settings.notebook_files]
         return relieve(self.notebook, self.facts, books, threshold=threshold, dry_run=dry_run)
 
-    def evaluate(
-        self, *, progress: Callable[[float], None] | None = None, workload: bool = True
-    ) -> dict[str, Any]:
+    def evaluate(self, *, progress: Progress | None = None, workload: bool = True) -> dict[str, Any]:
         """Compare the backends that could be used here; the report. Nothing that it stores stays."""
         from mnemos.entries.evaluation import compare_backends
 
@@ -215,7 +352,7 @@ class Memory(Parts):
     def import_hermes_memory(
         self,
         path: str | os.PathLike[str] | None = None,
-        progress: Callable[[float], None] | None = None,
+        progress: Progress | None = None,
     ) -> Report:
         """Bring in the facts of a hermes-memory database, which is only read; by default its usual one."""
         where = path_of(path if path is not None else self.settings.hermes_memory_db)
@@ -223,9 +360,19 @@ class Memory(Parts):
 
     # --- as a whole -------------------------------------------------------------------------
 
-    def export(
-        self, path: str | os.PathLike[str], progress: Callable[[float], None] | None = None
-    ) -> Exported:
+    def backup(self, target: str | os.PathLike[str], progress: Progress | None = None) -> Path:
+        """Write a verified copy of the database while it is in use; return its path."""
+        return self.home.backup(target, progress)
+
+    def backups(self) -> list[str]:
+        """List the backups made so far that are still where they were written."""
+        return self.home.backups()
+
+    def restore(self, backup: str | os.PathLike[str]) -> Path | None:
+        """Replace all data by a backup; return where the former data was put."""
+        return self.home.restore(backup)
+
+    def export(self, path: str | os.PathLike[str], progress: Progress | None = None) -> Exported:
         """Write everything of this space to an archive: ``.tar.zst``, ``.tar.gz``, ``.tar`` or a folder.
 
         While it may be in use. It is there whole or not at all; an existing file is not overwritten.
@@ -238,9 +385,7 @@ class Memory(Parts):
             self.storage.write(lambda tx: tx.audit.note_backup(str(done.path), self.clock()))
         return done
 
-    def import_archive(
-        self, path: str | os.PathLike[str], progress: Callable[[float], None] | None = None
-    ) -> ArchiveReport:
+    def import_archive(self, path: str | os.PathLike[str], progress: Progress | None = None) -> ArchiveReport:
         """Bring in what an archive holds and this space does not. All is verified before any is stored.
 
         What is there already stays as it is, unless the archive's is newer. A second time, it adds nothing;
@@ -248,32 +393,69 @@ class Memory(Parts):
         """
         from mnemos.transfer.archive import importing
 
-        self._check_enabled()
+        check_enabled(self.settings)
         return importing.bring_in(self, path_of(path), progress or no_progress)
 
-    def compare_archive(
-        self, path: str | os.PathLike[str], progress: Callable[[float], None] | None = None
-    ) -> Comparison:
+    def compare_archive(self, path: str | os.PathLike[str], progress: Progress | None = None) -> Comparison:
         """Whether an archive is whole, and whether this space holds all that is in it; nothing is changed."""
         from mnemos.transfer.archive import importing
 
         return importing.compare(self, path_of(path), progress or no_progress)
 
+    def doctor(self, *, repair: bool = False) -> Iterator[Check]:
+        """Check the data; with ``repair``, fix what can be fixed and keep what can't."""
+        # Most processes never examine anything.
+        from mnemos.memory.health import examine
+
+        return examine(self, self._reset, repair=repair)
+
+    def close(self) -> None:
+        if "workspace" in self.__dict__:
+            self.workspace.close()
+        if "_temporary" in self.__dict__:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+        if self.home.is_open:
+            self._settle()
+            self.home.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        exc: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
     # --- inside -----------------------------------------------------------------------------
 
-    def _lifted_from(self, kind: str, name: str) -> list[str]:
-        """Templates that may hold what is about to be forgotten."""
-        try:
-            if kind == "message" and name.isascii() and name.isdecimal():
-                name = self.sessions.get_messages_around(int(name), 0, 0)[0]["session_id"]
-            elif kind != "session":
-                return []
-            return self.templates.lifted_from([name, *self.sessions.get_lineage(name)])
-        except NotFound:
-            return []
-        except Unavailable:
-            # A folder that cannot be read keeps nobody from forgetting.
-            return [str(folder_of(self.settings) / TEMPLATES)]
+    def _start_background(self, storage: Storage) -> None:
+        if self._background and not self.settings.disabled:
+            storage.when_idle(self._work_in_background)
+
+    def _work_in_background(self) -> bool:
+        if "entries" in self.__dict__ and self.entries.step():
+            return True
+        return self.embedding.is_wanted and self.embedding.in_background()
+
+    def _settle(self) -> None:
+        """Finish what is pending before the storage is closed."""
+        if "facts" in self.__dict__:
+            self.facts.flush()
+        if "entries" in self.__dict__:
+            try:
+                self.entries.settle(_CLOSE_SECONDS)
+            except MnemosError:
+                # Closed before, or damaged: what is not indexed is read as it is by whoever comes next.
+                pass
+
+    def _reset(self) -> None:
+        """Close everything, so that each part is made again when it is next used."""
+        self.close()
+        for name in [name for name in self.__dict__ if isinstance(getattr(type(self), name, None), part)]:
+            del self.__dict__[name]
 
     def _kinds(self, kinds: list[str] | None, user_id: str | None) -> list[str] | None:
         """The kinds of passages to look at: of entries, those of one user."""
@@ -298,42 +480,51 @@ class Memory(Parts):
         memory.__dict__["entries"] = made
         return made
 
-    def _mark_undone(self, tx: Writes, entry: AuditRow) -> None:
-        by = tx.audit.record(
-            at=self.clock(),
-            actor=self.settings.actor,
-            operation=f"undo {entry.operation}",
-            ref=entry.ref,
-        )
-        tx.audit.mark_undone(entry.id, by)
-        # A copy of what is back in its place would only outlive it.
-        tx.audit.clear(entry.id)
+    def _feed_templates(self) -> None:
+        from mnemos.templates.feeding import feed
 
-    def _undoable(self, entry_id: int | None) -> AuditRow:
-        if entry_id is not None:
-            if isinstance(entry_id, bool) or not isinstance(entry_id, int):
-                raise InvalidInput(f"entry_id is {entry_id!r}; use the number of an entry of the log")
-            entry = self.storage.read(lambda tx: tx.audit.get(entry_id))
-            if entry is None:
-                raise NotFound(f"the log has no entry {entry_id}; see `mnemos log`")
-            if not _can_be_undone(entry):
-                raise Refused(f"entry {entry_id} ({entry.operation}) cannot be undone (again)")
-            return entry
-        return self._newest(_can_be_undone, "change")
+        if not self.settings.disabled and not self.storage.read_only:
+            feed(self.storage, self.templates.kept)
 
-    def _newest(self, wanted: Callable[[AuditRow], bool], what: str) -> AuditRow:
-        """The newest entry of the log that is no undoing itself and can be undone."""
-        before: int | None = None
-        while page := self.log(_A_PAGE, before=before):
-            for entry in page:
-                if wanted(entry) and not entry.operation.startswith("undo "):
-                    return entry
-            before = page[-1].id
-        raise NotFound(f"there is no {what} to undo")
+    def _tables_changed(self, database: str) -> None:
+        """Tell recall of the tables there are now."""
+        from mnemos.workspace.bridge import index_tables
+
+        index_tables(self.storage, database, self.workspace.tables(database), self.clock())
+
+    @part
+    def _temporary(self) -> str:
+        """A folder for the files of a memory that is kept in memory; gone when it is closed."""
+        import tempfile
+
+        return tempfile.mkdtemp(prefix="mnemos-")
+
+    def _meaning(self) -> Meaning | None:
+        from mnemos.memory.backends import load_meaning
+
+        return load_meaning() if self.embedding.is_wanted else None
+
+    def _ranked(self, query: str, filters: Filters) -> Results:
+        """Messages that answer a question, best first: what session_search asks."""
+        return self.recaller.messages(query, filters)
+
+    def _ranked_facts(self, query: str, scope: str | None, limit: int) -> list[str]:
+        """Refs of facts that answer a question: what memory_search asks."""
+        return self.recaller.refs(query, KIND, Filters(group=scope), limit)
+
+    def _embedder(self, spec: str) -> Embedder:
+        from mnemos.recall.embedders.base import embedder
+
+        at = self.settings.embedding
+        return embedder(spec, base_url=at.base_url, api_key=at.api_key, timeout=at.timeout)
 
 
-def _can_be_undone(entry: AuditRow) -> bool:
-    return any(part.can_be_undone(entry) for part in (undo, undo_facts, undo_notes))
+def folder_of(settings: Settings) -> Path:
+    """Return the folder with the files of a space; for the default space, the home itself."""
+    if settings.space == DEFAULT_SPACE:
+        return settings.home
+    # One folder per space, however deep its name: none lies inside another.
+    return settings.home / "spaces" / settings.space.replace("/", "+")
 
 
 def _known_kinds(kinds: list[str] | None) -> list[str] | None:
@@ -343,47 +534,3 @@ def _known_kinds(kinds: list[str] | None) -> list[str] | None:
         if kind not in KINDS:
             raise InvalidInput(f"there is no kind {kind!r}; known are {', '.join(KINDS)}")
     return kinds
-
-
-class SessionDB(Sessions):
-    """Sessions in a database file of their own: what agent hosts open.
-
-    ``db_path`` None is the database of the default home.
-    """
-
-    def __init__(
-        self,
-        db_path: str | os.PathLike[str] | None = None,
-        *,
-        space: str = "default",
-        read_only: bool = False,
-        clock: Clock = time.time,
-        **flags: Any,
-    ) -> None:
-        settings = Settings.load(space=space, **flags)
-        where = None if db_path is None else os.fspath(db_path)
-        path = None if where is None else path_of(where)
-        if path is not None:
-            settings = replace(settings, home=path.parent)
-        self._memory = Memory(
-            settings,
-            read_only=read_only,
-            clock=clock,
-            database=path,
-            in_memory=where == IN_MEMORY,
-        )
-        super().__init__(self._memory.storage, settings, clock, self._memory._ranked)
-
-    def close(self) -> None:
-        self._memory.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        exc: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

@@ -355,7 +355,7 @@ class ForgetFacts(Operation, frozen=True, kw_only=True):
         if (self.id is None) == (self.target is None):
             raise InvalidInput("name a fact by its id or a target, one of the two")
         count = memory.facts.forget(self.id, target=self.target, scope=self.scope)
-        reached = memory.scrubbed(self.id or f"{self.target}")
+        reached = memory.changes.scrub(self.id or f"{self.target}")
         return FactsForgotten(forgotten=count, pending=reached["pending"], copies=reached["copies"])
 
     def at_stake(self, memory: Memory) -> str:

@@ -87,12 +87,12 @@ def carry_out(settings: Settings, event: Event) -> None:
     # Needed here alone.
     from mnemos.integrations.claude_code.recording import bring, end
     from mnemos.integrations.claude_code.saving import save_stated
-    from mnemos.memory.parts import Parts
+    from mnemos.memory import Memory
 
     if settings.disabled or event.transcript is None or not event.transcript.is_file():
         return
-    with Parts(settings) as parts:
-        bring(parts, event, indexes=True)
+    with Memory(settings) as parts:
+        bring(parts.home, event, indexes=True)
         if event.name == PRE_COMPACT:
             save_stated(parts, event.session_id)
         elif event.name == SESSION_END:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from mnemos.language.notation import Mark, written
 from mnemos.storage.facts import FactRow, Wanted
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
-    from mnemos.memory.parts import Parts
     from mnemos.storage.base import MessageRow, Reads, Storage, Writes
 
 _OPERATION: Final = "compact session"
@@ -31,7 +30,7 @@ class Compacted:
     until: int = 0
 
 
-def save_stated(parts: Parts, session_id: str) -> int:
+def save_stated(parts: Memory, session_id: str) -> int:
     """Save what the messages since the last compaction state; how many facts hold that they state."""
     # A few hundred expressions: not before something is to be saved.
     from mnemos.integrations.providers import keeping
@@ -43,9 +42,7 @@ def save_stated(parts: Parts, session_id: str) -> int:
         return 0
     before = storage.read(lambda tx: tx.facts.newest())
     said = [{"role": row.role, "content": row.content} for row in rows if not row.encoded]
-    # It needs no more of a memory than its parts.
-    memory = cast("Memory", parts)
-    saved = keeping.save(memory, session_id, keeping.stated(memory, said))
+    saved = keeping.save(parts, session_id, keeping.stated(parts, said))
     _note(parts, session_id, Compacted(rows[-1].id, last.after or before, 0))
     return len(saved)
 
@@ -80,7 +77,7 @@ def _compacted(tx: Reads, session_id: str) -> Compacted:
     return Compacted(known["through"], known["after"], known["until"])
 
 
-def _note(parts: Parts, session_id: str, done: Compacted) -> None:
+def _note(parts: Memory, session_id: str, done: Compacted) -> None:
     def work(tx: Writes) -> None:
         tx.audit.record(
             at=parts.clock(),

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Final
 from mnemos.errors import MnemosError
 from mnemos.integrations.claude_code.events import AFTER_COMPACTION, Event
 from mnemos.integrations.claude_code.harmless import Harmless
-from mnemos.memory.parts import Parts
+from mnemos.memory import Memory
 from mnemos.notebook.block import shown
 from mnemos.text.fences import clean
 from mnemos.text.tokens import count_tokens
 
 if TYPE_CHECKING:
     from mnemos.settings import Settings
-    from mnemos.storage.base import Storage
 
 # Known to what takes recalled text out of transcripts.
 _OPEN: Final = "<memory-context>"
@@ -29,23 +28,14 @@ _MORE: Final = "(more are left out)"
 _TABLE: Final = "table"
 
 
-class Glance(Parts):
-    """The parts of a memory for one look: nothing of it is written, and nothing goes on in the background."""
-
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings, read_only=True)
-
-    def _opened(self, storage: Storage) -> None:
-        """No vectors are made while somebody waits."""
-
-
 def begun(settings: Settings, event: Event) -> str:
     """The text for a session that begins; empty for an empty memory, and where there is none."""
-    with Glance(settings) as parts:
+    # No vectors are made while somebody waits.
+    with Memory(settings, read_only=True, background=False) as parts:
         return compose(parts, event) if parts.database.is_file() else ""
 
 
-def compose(parts: Parts, event: Event) -> str:
+def compose(parts: Memory, event: Event) -> str:
     """Facts first, then notes, what was saved before a compaction, and tables: each while there is room."""
     wanted = parts.settings.prompt_parts.split(",")
     budget = parts.settings.hook_start_tokens
@@ -66,7 +56,7 @@ def compose(parts: Parts, event: Event) -> str:
     return "\n\n".join(filter(None, (fenced, facts)))
 
 
-def _notes(parts: Parts, room: int) -> list[str]:
+def _notes(parts: Memory, room: int) -> list[str]:
     """The notes of each file, the newest first, which find room first."""
     harmless = Harmless(parts.settings.home)
     texts: list[str] = []
@@ -92,13 +82,13 @@ def _shown(entry: str, harmless: Harmless) -> str:
     return text
 
 
-def _facts(parts: Parts, session_id: str) -> str:
+def _facts(parts: Memory, session_id: str) -> str:
     """The block of the hot facts, which has a fence of its own; empty when none is hot."""
     status = parts.facts.status(session_id=session_id or None)
     return status.text if status.gauge.used else ""
 
 
-def _saved(parts: Parts, session_id: str, facts: str) -> list[str]:
+def _saved(parts: Memory, session_id: str, facts: str) -> list[str]:
     """What was saved before the compaction and is not among the hot facts."""
     # Only after a compaction.
     from mnemos.integrations.claude_code.saving import saved_before
@@ -107,7 +97,7 @@ def _saved(parts: Parts, session_id: str, facts: str) -> list[str]:
     return [line for line in saved_before(parts.storage, session_id) if line not in hot]
 
 
-def _tables(parts: Parts) -> list[str]:
+def _tables(parts: Memory) -> list[str]:
     """The tables as recall knows them: to ask the databases themselves, a process had to be started."""
     found = parts.storage.read(lambda tx: tx.passages.of_kind(_TABLE))
     return [passage.text for passage in sorted(found, key=lambda passage: -passage.at)]

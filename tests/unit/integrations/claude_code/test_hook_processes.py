@@ -15,7 +15,7 @@ import mnemos
 from mnemos.integrations.claude_code import events, rest
 from mnemos.settings import Settings
 
-HEAVY = ("numpy", "click", "pydantic", "mcp", "rich", "asyncio", "mnemos.operations", "mnemos.memory.memory")
+HEAVY = ("numpy", "click", "pydantic", "mcp", "rich", "asyncio", "mnemos.operations")
 ASKED = "which CAN bus does the conveyor belt of the depot use"
 
 # Ends as a hook does, but says what was imported.
