@@ -29,7 +29,7 @@ _BATCH: Final = 50
 Moment = Annotated[float, Meta(gt=-1e12, lt=1e12)]
 
 
-class EntryLine(msgspec.Struct, frozen=True, forbid_uncheck_fields=True):
+class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     user_id: str
     key: str
     value: str
