@@ -17,8 +17,7 @@ import numpy as np
 from mnemos.recall import related
 from mnemos.recall.embedders import asset
 from mnemos.recall.embedders.static import StaticEmbedder
-from mnemos.text.stopwords import STOP_WORDS
-from mnemos.text.words import stem
+from mnemos.text.words import STOP_WORDS, stem
 
 LEAST = 0.5
 MOST = 60

@@ -482,7 +482,7 @@ def test_a_fact_cannot_use_up_the_ids(memory: mnemos.Memory, tmp_path: Path) -> 
     facts = jsonl(FACT | {"id": 1 << 53})
     memory.import_archive(archive(tmp_path / "a.tar", {"facts.jsonl": facts}))
     memory.facts.write("V[b]: c")
-    assert all(int(fact.id[1:]) < 1 << 41 for fact in memory.facts.listed())
+    assert all(int(fact.id[1:]) < 1 << 41 for fact in memory.facts.list())
 
 
 # --- databases ------------------------------------------------------------------------------

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from mnemos.facts.abbreviations import ABBREVIATIONS, SIGNS
-from mnemos.facts.block import LEGEND, Budget
+from mnemos.facts.hot_set import LEGEND, Budget
+from mnemos.facts.keywords import ABBREVIATIONS, SIGNS
 from mnemos.facts.scopes import MAX_LABEL
 from mnemos.language.notation import MAX_LINES, MAX_TARGET, MEANING, parse
 from mnemos.operations import registry

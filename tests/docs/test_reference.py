@@ -16,8 +16,8 @@ import mnemos
 from mnemos import errors, settings
 from mnemos.errors import MnemosError
 from mnemos.faces.cli.app import exit_code
-from mnemos.facts.model import Conflict, Fact, Scope, Status, Stored, Ticked, Written
-from mnemos.facts.service import Facts
+from mnemos.facts.fact import Conflict, Fact, Scope, Status, Stored, Ticked, Written
+from mnemos.facts.facts import Facts
 from mnemos.memory import Memory, SessionDB
 from mnemos.notebook.model import Use
 from mnemos.notebook.service import Notebook

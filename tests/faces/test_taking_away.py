@@ -42,7 +42,7 @@ def held(root: Path) -> list[dict[str, Any]]:
     with Memory.at(root / "home") as memory:
         sessions = list(memory.sessions.export_all())
         databases = [asdict(info) for info in memory.workspace.databases()]
-        facts = [asdict(fact) for fact in memory.facts.listed(states=("live", "superseded", "retired"))]
+        facts = [asdict(fact) for fact in memory.facts.list(states=("live", "superseded", "retired"))]
         templates = [{"id": one.name, **one.to_dict()} for one in memory.templates.list_templates()]
         entries = [{"id": key} for user in memory.entries.users() for key in memory.entries.list_keys(user)]
     for session in sessions:

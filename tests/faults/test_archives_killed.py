@@ -60,7 +60,7 @@ def state_of(home: Path) -> dict[str, Any]:
         facts = [
             (fact.id, str(fact), fact.scope, fact.state, fact.at, fact.ended_at, fact.superseded_by,
              fact.tier, places[fact.message_id or 0])
-            for fact in memory.facts.listed(states=STATES)
+            for fact in memory.facts.list(states=STATES)
         ]  # fmt: skip
         return {
             "sessions": sessions,

@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 import mnemos
-from mnemos.facts.model import Fact
+from mnemos.facts.fact import Fact
 
 from . import processes
 from .processes import Spawn
@@ -36,7 +36,7 @@ def assert_facts_sound(home: Path) -> None:
     """One live fact a key, chains that end at what is live, and recall that knows exactly the live ones."""
     assert_sound(home)
     with opened(home) as memory:
-        rows = {fact.id: fact for fact in memory.facts.listed(states=STATES)}
+        rows = {fact.id: fact for fact in memory.facts.list(states=STATES)}
     live = [(fact.type, fact.target.casefold(), fact.scope) for fact in rows.values() if fact.state == "live"]
     assert len(live) == len(set(live))
     for fact in rows.values():
@@ -81,7 +81,7 @@ def test_four_processes_that_write_one_key_leave_one_live_fact_and_a_whole_chain
     assert seen["reads"] > 0
 
     with opened(home) as memory:
-        (live,) = memory.facts.listed()
+        (live,) = memory.facts.list()
         chain = memory.facts.history("srv.prod")
         assert len(chain) == PROCESSES * count
         assert chain[-1] == live
@@ -117,7 +117,7 @@ def test_no_acknowledged_fact_is_lost_when_writers_are_killed(
     survivor.finish()
     assert_facts_sound(home)
     with opened(home) as memory:
-        rows = {fact.id: fact for fact in memory.facts.listed(states=STATES)}
+        rows = {fact.id: fact for fact in memory.facts.list(states=STATES)}
         for own, (name, call, place) in acknowledged.items():
             assert rows[own].content == f"word{name}n{call}p{place}"
         # A call is there whole or not at all.
@@ -150,7 +150,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def summary(home: Path) -> tuple[Any, ...]:
     """Everything that a piece of work may change, without times."""
     with opened(home) as memory:
-        facts = [plain(fact) for fact in memory.facts.listed(states=STATES)]
+        facts = [plain(fact) for fact in memory.facts.list(states=STATES)]
         scopes = [(scope.label, scope.is_open) for scope in memory.facts.scopes()]
         undone = [entry.undone_by is not None for entry in memory.log()]
     return facts, scopes, undone
@@ -182,7 +182,7 @@ def test_what_takes_several_steps_can_be_done_again_after_a_kill(
     for home in killed(template, tmp_path, spawn, work, 60 if nightly else 3):
         assert_facts_sound(home)
         with opened(home) as memory:
-            there = {fact.target for fact in memory.facts.listed(states=STATES)}
+            there = {fact.target for fact in memory.facts.list(states=STATES)}
             if work == "forget":
                 if "secret" in there:
                     memory.call("memory_forget", {"target": "secret"})
@@ -190,7 +190,7 @@ def test_what_takes_several_steps_can_be_done_again_after_a_kill(
                 assert not memory.facts.search("hidden59")
             elif work == "purge":
                 memory.facts.purge(older_than_days=0)
-                assert all(fact.state == "live" for fact in memory.facts.listed(states=STATES))
+                assert all(fact.state == "live" for fact in memory.facts.list(states=STATES))
             else:
                 assert str(memory.facts.history("new")[-1]) in ("D[new]: one", "D[new]: two")
         if work == "forget":

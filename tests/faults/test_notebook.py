@@ -127,13 +127,13 @@ def test_making_room_loses_nothing_when_it_is_killed_at_any_step(killed: dict[st
     for home in killed["optimize"]:
         with mnemos.open(home, **SMALL) as memory:
             notes = memory.notebook.entries()
-            facts = [str(fact) for fact in memory.facts.listed()]
+            facts = [str(fact) for fact in memory.facts.list()]
             assert set(NOTED[:-1]) <= {*notes, *facts}
             assert {NOTED[-1], "the cfg of the db in prod"} & set(notes)
             assert len(facts) == len(set(facts))
             left.append(len(notes))
             memory.optimize_notebook(threshold=0)
-            assert set(memory.notebook.entries()) | {*map(str, memory.facts.listed())} >= set(NOTED[:-1])
+            assert set(memory.notebook.entries()) | {*map(str, memory.facts.list())} >= set(NOTED[:-1])
         assert_notes_sound(home, **SMALL)
     assert len(set(left)) > 2
 

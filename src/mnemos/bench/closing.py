@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from mnemos.bench.labelled import EVERYTHING, Counts, add, examples, in_repository, percent
 from mnemos.bench.report import Grid
-from mnemos.language.closing import closing
+from mnemos.language.closing import find_closings
 
 LABELLED: Final = in_repository("closing")
 
@@ -58,7 +58,7 @@ def measure(name: str, labelled: Iterable[Example]) -> Measured:
     parts = {EVERYTHING: Counts()}
     misses = []
     for example in labelled:
-        said = closing(example.sentence)
+        said = find_closings(example.sentence)
         closes = example.label is Label.CLOSE
         add(parts, Counts.of(is_sought=closes, is_found=bool(said)), EVERYTHING, example.language)
         if closes != bool(said):

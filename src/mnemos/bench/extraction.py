@@ -16,7 +16,7 @@ from typing import Any, Final
 from mnemos.bench import labelled
 from mnemos.bench.labelled import EVERYTHING, add, examples, in_repository, percent, share
 from mnemos.bench.report import Grid
-from mnemos.language.extraction import Extract, extracted
+from mnemos.language.extraction import Extract, extract_facts
 
 LABELLED: Final = in_repository("extraction")
 ROLES: Final = ("user", "assistant")
@@ -75,7 +75,7 @@ def measure(name: str, texts: Iterable[Example]) -> Measured:
     parts = dict.fromkeys((EVERYTHING, *ROLES, *TYPES), Counts())
     misses = []
     for example in texts:
-        found = extracted(example.text, role=example.role)
+        found = extract_facts(example.text, role=example.role)
         counts = _counts(example, found)
         add(parts, counts, EVERYTHING, example.role)
         for type, more in _by_type(example, found):

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from mnemos.storage.entries import EntryReads, EntryRow, Place, Posting
-from mnemos.text.stopwords import STOP_WORDS
-from mnemos.text.words import fold, is_unspaced, runs, stem
+from mnemos.text.words import STOP_WORDS, fold, is_unspaced, runs, stem
 
 # Only the beginning of a long value is indexed.
 INDEXED_CHARACTERS = 20_000

@@ -1,1 +1,1 @@
-"""What was decided, kept as one-line facts."""
+"""Facts: decisions, constraints and values in one line each, hot or cold, with their history."""

@@ -1,30 +1,38 @@
-"""When a unit of work ends: rules on turns, and what a message names."""
+"""Scopes: the units of work that facts belong to, and the turns that close and reopen them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Final
 
 from msgspec.structs import replace
 
-from mnemos.errors import InvalidInput
+from mnemos.errors import InvalidInput, NotFound
 from mnemos.inputs import name
+from mnemos.language.closing import find_closings
 from mnemos.language.notation import check_visible, key_of
-from mnemos.storage.facts import Attendance
-from mnemos.text.stopwords import STOP_WORDS
-from mnemos.text.words import is_unspaced
+from mnemos.storage.base import Reads, Writes
+from mnemos.storage.facts import Attendance, Hot, ScopeRow
+from mnemos.text.words import STOP_WORDS, is_unspaced
 
-# A scope closes when so many turns of a session pass without a reference to it,
+# A scope closes when this many turns of a session pass without a reference to it,
 IDLE_TURNS: Final = 6
 # unless another session referred to it within this time;
 SHARED_SECONDS: Final = 3600.0
-# or when so many turns after each other wrote to another scope alone.
+# or when this many consecutive turns wrote to one other scope only.
 SHIFT_TURNS: Final = 3
 
-# What stands for "no scope" among the scopes written to.
+# Represents "no scope" among the scopes written to.
 NO_SCOPE: Final = 0
 
 MAX_LABEL: Final = 100
+# Facts that become hot again with their scope, before pressure is applied.
+_CONSTRAINTS_WARMED: Final = 200
+_OTHERS_WARMED: Final = 20
+# Scopes whose labels are looked for in a message whatever they look like.
+_NEWEST_SCOPES: Final = 50
 _READ: Final = 4_000
 _MOST_NAMES: Final = 1_000
 _LONGEST_NAME: Final = 3
@@ -33,17 +41,51 @@ _JOINTS: Final = (" ", "-")
 _BETWEEN: Final = re.compile(r"[\s_./-]+")
 
 
-def checked_label(label: str) -> str:
-    """The label of a scope as it is kept; one that is none raises InvalidInput."""
+def normalize_label(label: str) -> str:
+    """Return the label of a scope as it is stored; an invalid one raises InvalidInput."""
     check_visible("scope", name("scope", label))
     kept = " ".join(label.split()).strip("\u200c\u200d")
     if len(kept) > MAX_LABEL:
-        raise InvalidInput(f"the scope has {len(kept)} characters; at most {MAX_LABEL}: use a short label")
+        raise InvalidInput(f"the scope has {len(kept)} characters; use a label of up to {MAX_LABEL}")
     return kept
 
 
-def advanced(attendance: Attendance, turn: int) -> Attendance:
-    """The session as it enters a turn. A lower number restarts its count."""
+def find_scope(tx: Reads, label: str) -> ScopeRow:
+    """Return the scope with that label; an unknown one raises NotFound."""
+    scope = tx.facts.scope(key_of(normalize_label(label)))
+    if scope is None:
+        known = [one.label for one in tx.facts.open_scopes(10)]
+        advice = (
+            f"open scopes: {', '.join(known)}" if known else "none is open; `mnemos facts scopes` lists them"
+        )
+        raise NotFound(f"there is no scope {label!r}; {advice}")
+    return scope
+
+
+def open_scope(tx: Writes, label: str, now: float) -> tuple[ScopeRow, bool]:
+    """Return the scope with that label, open, and whether it was closed.
+
+    The facts of a scope that was closed become hot again, constraints first.
+    """
+    scope, was_closed = tx.facts.open_scope(label, key_of(label), now)
+    if was_closed:
+        tx.facts.warm(scope.id, constraints=_CONSTRAINTS_WARMED, others=_OTHERS_WARMED)
+    return scope, was_closed
+
+
+def find_idle(tx: Reads, hot: Hot, session: str, turn: int, now: float) -> frozenset[int]:
+    """Return open scopes of hot facts that this session left, or that nobody touched for long."""
+    since = now - SHARED_SECONDS
+    left = {scope.id for scope in tx.facts.idle(session, turn=turn - SHIFT_TURNS, since=since)}
+    there = tx.facts.scopes({fact.scope_id for fact in hot.others if fact.scope_id is not None})
+    return frozenset(left | {scope.id for scope in there.values() if scope.touched_at < since})
+
+
+# --- attendance: what a session wrote to in its turns -----------------------------------------
+
+
+def enter_turn(attendance: Attendance, turn: int) -> Attendance:
+    """Return the session as it enters a turn. A lower number restarts its count."""
     if turn == attendance.turn:
         return attendance
     if turn < attendance.turn:
@@ -56,12 +98,12 @@ def advanced(attendance: Attendance, turn: int) -> Attendance:
 
 
 def has_shifted(attendance: Attendance) -> bool:
-    """Whether the session has turned to one scope for good: its others close."""
+    """True if the session turned to one scope for good, so that its others close."""
     return attendance.streak >= SHIFT_TURNS
 
 
-def wrote(attendance: Attendance, scope_id: int | None) -> Attendance:
-    """The session after it wrote into a scope, or into none."""
+def note_write(attendance: Attendance, scope_id: int | None) -> Attendance:
+    """Return the session after a write into a scope, or into none."""
     return replace(
         attendance,
         scope_id=attendance.scope_id if scope_id is None else scope_id,
@@ -69,8 +111,93 @@ def wrote(attendance: Attendance, scope_id: int | None) -> Attendance:
     )
 
 
-def names_in(text: str) -> list[str]:
-    """Words and short runs of words in a text that could be a label or a target, as keys."""
+@dataclass(slots=True)
+class Turn:
+    """One tick: a session enters a turn, and scopes that are done, idle or left close."""
+
+    tx: Writes
+    session_id: str
+    now: float
+    attendance: Attendance
+    number: int
+    message: str
+    closed: dict[int, ScopeRow] = field(default_factory=dict)
+    reopened: dict[int, ScopeRow] = field(default_factory=dict)
+
+    def run(self) -> None:
+        if self.number < self.attendance.turn:
+            self.tx.facts.restart(self.session_id, self.number)
+        self.attendance = enter_turn(self.attendance, self.number)
+        self.tx.facts.attend(self.session_id, self.attendance, self.now)
+        done = self._find_done()
+        self._close(scope for scope in done.values() if scope.closed_at is None)
+        named = [scope for scope in self._find_named() if scope.id not in done]
+        self._touch(named)
+        self._close(self._find_untouched(self.number - IDLE_TURNS))
+        if has_shifted(self.attendance):
+            kept = {self.attendance.streak_scope, *(scope.id for scope in named)}
+            self._close(scope for scope in self._find_untouched(self.number) if scope.id not in kept)
+
+    def _find_named(self) -> list[ScopeRow]:
+        """Scopes that the message refers to by label, and open ones also by their targets."""
+        found = [*self._find_labels(self.message), *self._find_holders(self.message)]
+        return list({scope.id: scope for scope in found}.values())
+
+    def _find_done(self) -> dict[int, ScopeRow]:
+        """Scopes that the message declares done, whether or not they are closed already."""
+        found: dict[int, ScopeRow] = {}
+        for statement in find_closings(self.message):
+            ended = self._find_labels(statement.sentence) or self._find_home(statement.sentence)
+            found |= {scope.id: scope for scope in ended}
+        return found
+
+    def _find_labels(self, text: str) -> list[ScopeRow]:
+        """Scopes whose label is in a text: any of the newest, an older one if its label is short."""
+        if not text.strip():
+            return []
+        newest = self.tx.facts.newest_scopes(_NEWEST_SCOPES)
+        labels = LabelFinder(text)
+        found = {scope.id: scope for scope in newest if labels.has(scope.key)}
+        found |= {scope.id: scope for scope in self.tx.facts.scopes_named(list_names(text))}
+        return list(found.values())
+
+    def _find_holders(self, text: str) -> list[ScopeRow]:
+        """Open scopes with a fact on a target that is named in a text."""
+        names = list_names(text)
+        return self.tx.facts.scopes_of_targets(names) if names else []
+
+    def _find_home(self, text: str) -> list[ScopeRow]:
+        """The scope that a text without a label is about: the session's own, unless another fits."""
+        holders = self._find_holders(text)
+        current = self.attendance.scope_id
+        if not holders or any(scope.id == current for scope in holders):
+            return [] if current is None else list(self.tx.facts.scopes([current]).values())
+        return [max(holders, key=lambda scope: scope.touched_at)]
+
+    def _find_untouched(self, turn: int) -> list[ScopeRow]:
+        """Scopes that this session last referred to in that turn or before, and nobody else lately."""
+        return self.tx.facts.idle(self.session_id, turn=turn, since=self.now - SHARED_SECONDS)
+
+    def _touch(self, named: Iterable[ScopeRow]) -> None:
+        touched: list[int] = []
+        for scope in named:
+            if scope.closed_at is not None:
+                self.reopened[scope.id] = open_scope(self.tx, scope.label, self.now)[0]
+            touched.append(scope.id)
+        self.tx.facts.touch(self.session_id, touched, self.number, self.now)
+
+    def _close(self, going: Iterable[ScopeRow]) -> None:
+        for scope in going:
+            if scope.id not in self.closed and scope.id not in self.reopened:
+                self.tx.facts.close_scope(scope.id, self.now)
+                self.closed[scope.id] = scope
+
+
+# --- names in messages ------------------------------------------------------------------------
+
+
+def list_names(text: str) -> list[str]:
+    """Return the words and short phrases of a text that could be a label or a target, as keys."""
     tokens = [key_of(token) for token in _TOKEN.findall(text[:_READ])]
     found = {token: None for token in tokens if len(token) > 1 and token not in STOP_WORDS}
     for size in range(2, _LONGEST_NAME + 1):
@@ -82,32 +209,32 @@ def names_in(text: str) -> list[str]:
     return list(found)[:_MOST_NAMES]
 
 
-class Heard:
-    """A message in which labels are looked for."""
+class LabelFinder:
+    """Looks for labels in one message; blanks and dashes are the same."""
 
     def __init__(self, text: str) -> None:
-        self._text = _spaced(key_of(text))
+        self._text = _space(key_of(text))
 
-    def names(self, key: str) -> bool:
-        """Whether the label stands there, as words of its own; blanks and dashes are the same."""
-        label = _spaced(key)
+    def has(self, key: str) -> bool:
+        """True if the label is in the message as words of its own."""
+        label = _space(key)
         if not label or label in STOP_WORDS:
             return False
         start = self._text.find(label)
         while start >= 0:
             end = start + len(label)
-            if not _runs_on(self._text, start) and not _runs_on(self._text, end):
+            if not _is_inside_word(self._text, start) and not _is_inside_word(self._text, end):
                 return True
             start = self._text.find(label, start + 1)
         return False
 
 
-def _spaced(key: str) -> str:
+def _space(key: str) -> str:
     return _BETWEEN.sub(" ", key).strip()
 
 
-def _runs_on(text: str, place: int) -> bool:
-    """Whether a word goes on across this place; where words are written without blanks, none does."""
+def _is_inside_word(text: str, place: int) -> bool:
+    """True if a word continues across this place; scripts without blanks have no such words."""
     if not 0 < place < len(text):
         return False
     before, after = text[place - 1], text[place]

@@ -1,4 +1,4 @@
-"""Facts as they are written: ``TYPE[target]: content``, one a line (MEMORY_SPEC v1.0)."""
+"""The notation of facts: ``TYPE[target]: content``, one per line (MEMORY_SPEC v1.0)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mnemos.errors import InvalidInput, TooLarge
 MAX_TARGET: Final = 200
 MAX_LINES: Final = 200
 
-_SHOWN: Final = 60
+_QUOTED: Final = 60
 
 
 class Mark(StrEnum):
@@ -45,14 +45,14 @@ _SIGNS: Final = {
     "c": Mark.CONSTRAINT, "d": Mark.DECISION, "v": Mark.VALUE,
     **{name: mark for mark, name in MEANING.items()},
 }  # fmt: skip
-# These may say nothing but that it is so.
-_SPEAK_FOR_THEMSELVES: Final = frozenset({Mark.DONE, Mark.OBSOLETE})
+# Marks that need no content.
+_CONTENT_OPTIONAL: Final = frozenset({Mark.DONE, Mark.OBSOLETE})
 
 _LINE_BREAK: Final = re.compile(r"\r\n|\r|\n")
 _BULLET: Final = re.compile(r"[-•+>]+[ \t]*|\*[ \t]+|\d{1,4}[.)][ \t]+")
 _FENCE: Final = re.compile(r"`{3,}[\w-]*")
-# The head of a line: a sign or a word, brackets, a colon. Markdown's emphasis around it, or around the whole
-# line, is no part of it; a variation selector may follow an emoji.
+# The head of a line: a sign or a word, brackets, a colon. Markdown emphasis around it, or around the whole
+# line, is ignored; a variation selector may follow an emoji.
 _HEAD: Final = re.compile(
     r"(?P<emphasis>[*_`]{0,3})(?P<sign>[^\W\d_]{1,12}|[^\w\s\[\]*`])\ufe0f?[ \t]*\[(?P<target>[^\[\]]*)\]"
     r"(?:(?P<closed>(?P=emphasis)[ \t]*(?:[:：]|$)|[ \t]*[:：](?P=emphasis))|[ \t]*[:：]|[ \t]*$)"
@@ -67,7 +67,7 @@ _BLANK: Final = " \t"
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One line of notation, understood."""
+    """One parsed line of notation."""
 
     mark: Mark
     target: str
@@ -75,7 +75,7 @@ class Statement:
 
     @property
     def key(self) -> str:
-        """What targets are compared by."""
+        """The form of the target used in comparisons."""
         return key_of(self.target)
 
     @property
@@ -83,69 +83,69 @@ class Statement:
         return is_critical(self.content)
 
     def __str__(self) -> str:
-        return written(self.mark, self.target, self.content)
+        return format_line(self.mark, self.target, self.content)
 
 
 def parse(text: str, *, most: int = 400) -> list[Statement]:
-    """Every line a statement, in order; one that cannot be read fails them all.
+    """Parse one statement per line, in order; one invalid line fails them all.
 
-    ``most``: the characters that a content may have. Blank lines and code fences are passed over.
+    ``most`` is the maximum number of characters of a content. Blank lines and code fences are skipped.
     """
     if not isinstance(text, str):
-        raise InvalidInput(f"content is a {type(text).__name__}; use a text such as D[auth]: JWT, 7 days")
+        raise InvalidInput(f"content must be a string, not {type(text).__name__}; write D[auth]: JWT, 7 days")
     lines = list(_lines(text))
     if not lines:
         raise InvalidInput("content is empty; write a fact such as D[auth]: JWT, 7 days")
     if len(lines) > MAX_LINES:
         raise TooLarge(
-            f"there are {len(lines):,} facts in one call; at most {MAX_LINES}: send them in several calls"
+            f"the call has {len(lines):,} facts, more than {MAX_LINES}; send them in several calls"
         )
     return [_statement(line, number, len(lines), most) for number, line in lines]
 
 
-def written(mark: str, target: str, content: str) -> str:
-    """A fact in notation, as ``parse`` reads it."""
+def format_line(mark: str, target: str, content: str) -> str:
+    """Format a fact in the notation that ``parse`` reads."""
     return f"{mark}[{target}]: {content}" if content else f"{mark}[{target}]:"
 
 
-def checked_target(target: str) -> str:
-    """A target as it is kept: blanks around it and its dots gone. One that is none raises InvalidInput."""
+def normalize_target(target: str) -> str:
+    """Return a target without blanks around it and its dots; an invalid one raises InvalidInput."""
     if not isinstance(target, str):
-        raise InvalidInput(f"target is {target!r}; use a text such as srv.prod")
+        raise InvalidInput(f"target is {target!r}; use a string such as srv.prod")
     check_visible("target", target)
     if "[" in target or "]" in target:
-        raise InvalidInput(f"the target {_shown(target)} has brackets; write it as a dotted path")
+        raise InvalidInput(f"the target {_quote(target)} has brackets; write it as a dotted path")
     kept = ".".join(
         part.strip(_BLANK_OR_JOINER) for part in _BLANKS.sub(" ", normalize("NFC", target)).split(".")
     )
     if len(kept) > MAX_TARGET:
-        raise TooLarge(f"the target has {len(kept):,} characters; at most {MAX_TARGET}: name it shortly")
+        raise TooLarge(f"the target has {len(kept):,} characters, more than {MAX_TARGET}; use a shorter one")
     if not all(kept.split(".")):
         raise InvalidInput(
-            f"the target {_shown(target)} is empty or has an empty part; use a dotted path such as srv.prod"
+            f"the target {_quote(target)} is empty or has an empty part; use a dotted path such as srv.prod"
         )
     return kept
 
 
 def check_visible(what: str, name: str) -> None:
-    """A name that has characters which cannot be seen, or break a line, raises InvalidInput."""
+    """Raise InvalidInput for a name with invisible characters or line breaks."""
     for character in name.strip(" "):
         if category(character) in _NOT_IN_TARGETS and character not in _JOINERS:
             raise InvalidInput(
-                f"the {what} {_shown(name)} has the character U+{ord(character):04X}; a {what} has no line "
-                "breaks, control or invisible characters"
+                f"the {what} {_quote(name)} has the character U+{ord(character):04X}; remove line "
+                "breaks, control and invisible characters"
             )
 
 
-def visible(text: str) -> str:
-    """A text without what cannot be seen: blanks for controls and line breaks, nothing for hidden signs.
+def strip_hidden(text: str) -> str:
+    """Replace control characters and line breaks by blanks and remove other invisible characters.
 
-    Joiners stay: they hold letters and emoji together.
+    Joiners stay, because they hold letters and emoji together.
     """
-    return text if text.isascii() and text.isprintable() else "".join(map(_seen, text))
+    return text if text.isascii() and text.isprintable() else "".join(map(_show, text))
 
 
-def _seen(character: str) -> str:
+def _show(character: str) -> str:
     kind = category(character)
     if kind not in _NOT_IN_TARGETS or character in _JOINERS:
         return character
@@ -153,18 +153,18 @@ def _seen(character: str) -> str:
 
 
 def key_of(name: str) -> str:
-    """What targets and labels of scopes are compared by."""
+    """Return the form in which targets and scope labels are compared."""
     return normalize("NFC", name.casefold())
 
 
 def is_critical(content: str) -> bool:
-    """Whether a content is marked with a ``!`` before or after."""
+    """True if a content begins or ends with ``!``."""
     bare = content.strip()
     return bare.startswith("!") or bare.endswith("!")
 
 
 def mark_of(sign: str) -> Mark:
-    """The type that a sign or a word stands for; another raises InvalidInput."""
+    """Return the type that a sign or a word means; an unknown one raises InvalidInput."""
     mark = _SIGNS.get(sign) or _SIGNS.get(sign.lower())
     if mark is None:
         raise InvalidInput(f"there is no type {sign!r}; use C, D, V, ?, ✓ or ~")
@@ -172,7 +172,7 @@ def mark_of(sign: str) -> Mark:
 
 
 def looks_like(text: str) -> bool:
-    """Whether a text is meant as notation: its first line begins like one."""
+    """True if the first line of a text begins like notation."""
     first = next(_lines(text), None)
     return first is not None and _head(first[1]) is not None
 
@@ -197,14 +197,14 @@ def _statement(line: str, number: int, count: int, most: int) -> Statement:
     head = _head(line)
     if head is None:
         raise InvalidInput(
-            f"{where}{_shown(line)} is no fact; write TYPE[target]: content with C, D, V, ?, ✓ or ~, "
+            f"{where}{_quote(line)} is not a fact; write TYPE[target]: content with C, D, V, ?, ✓ or ~, "
             "for example V[srv.prod]: api.example.com:3005"
         )
     content = line[head.end() :].strip(_BLANK)
     if head["closed"] is None:
         content = content.removesuffix(head["emphasis"]).rstrip(_BLANK)
     try:
-        target = checked_target(head["target"].replace(_TAB, " "))
+        target = normalize_target(head["target"].replace(_TAB, " "))
         statement = Statement(mark_of(head["sign"]), target, content)
         _check_content(statement, most)
     except InvalidInput as exc:
@@ -214,20 +214,20 @@ def _statement(line: str, number: int, count: int, most: int) -> Statement:
 
 def _check_content(statement: Statement, most: int) -> None:
     mark, target, content = statement.mark, statement.target, statement.content
-    if not content and mark not in _SPEAK_FOR_THEMSELVES:
-        raise InvalidInput(f"{mark}[{target}] says nothing; write what holds after the colon")
+    if not content and mark not in _CONTENT_OPTIONAL:
+        raise InvalidInput(f"{mark}[{target}] has no content; write it after the colon")
     if len(content) > most:
         raise TooLarge(
-            f"{mark}[{target}] has {len(content):,} characters of content; at most {most}: split it into "
+            f"{mark}[{target}] has {len(content):,} characters of content, more than {most}; split it into "
             f"several facts, such as {mark}[{target[:40]}.1] and {mark}[{target[:40]}.2]"
         )
     for character in content:
         if category(character) in ("Cc", "Cs") and character != _TAB:
             raise InvalidInput(
-                f"{mark}[{target}] has the character U+{ord(character):04X} in its content; leave control "
-                "characters out"
+                f"{mark}[{target}] has the character U+{ord(character):04X} in its content; remove control "
+                "characters"
             )
 
 
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
+def _quote(text: str) -> str:
+    return repr(text if len(text) <= _QUOTED else text[: _QUOTED - 1] + "…")

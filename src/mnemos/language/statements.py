@@ -1,7 +1,7 @@
-"""Plain sentences as facts, for those who never read the notation.
+"""Facts from plain sentences, for those who don't use the notation.
 
-Which type a sentence is and what it is about is told by its words. A wrong guess costs little: facts are
-found by what they say, whatever their target; and a guessed target never replaces what says something else.
+Type and target are guessed from the words of a sentence. A wrong guess costs little: facts are found by
+their content, whatever their target, and a guessed target never replaces a different fact.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from itertools import count
 from typing import Final
 
 from mnemos.errors import InvalidInput
-from mnemos.language.notation import MAX_TARGET, Mark, Statement, checked_target, visible
-from mnemos.text.stopwords import STOP_WORDS
-from mnemos.text.words import fold, runs
+from mnemos.language.notation import MAX_TARGET, Mark, Statement, normalize_target, strip_hidden
+from mnemos.text.words import STOP_WORDS, fold, runs
 
 _CONSTRAINT: Final = re.compile(
     r"\b(?:must|never|always|mandatory|required|forbidden|prohibited|not allowed|cannot|can't|do not|don't"
@@ -30,7 +29,7 @@ _DECISION: Final = re.compile(
     r"|entschieden|beschlossen|gewählt|wir nehmen|décidé|choisi|préfère|decidido|elegido|prefiere)\b",
     re.IGNORECASE,
 )
-# Words that tell nothing about the subject of a sentence.
+# Words that say nothing about the subject of a sentence.
 _EMPTY: Final = STOP_WORDS | frozenset(
     """
     must never always mandatory required forbidden prohibited allowed cannot shall decided decide decision
@@ -50,23 +49,23 @@ _ALIKE: Final = 0.5
 _BLANK_OR_JOINER: Final = " \u200c\u200d"
 
 
-def statements(text: str, *, target: str | None, most: int) -> list[Statement]:
-    """A text as facts: one, or several where it is too long for one.
+def make_statements(text: str, *, target: str | None, most: int) -> list[Statement]:
+    """Turn a text into facts: one, or several if it is too long for one.
 
-    ``target``: what it is about, if the caller knows.
+    ``target`` is the subject, if the caller knows it.
     """
     clean = _clean(text) if isinstance(text, str) else ""
     if not clean:
-        raise InvalidInput(f"text is {text!r}; write what is to be remembered")
+        raise InvalidInput(f"text is {text!r}; write what to remember")
     parts = list(_parts(clean, most))
-    about = checked_target(target) if target is not None else guessed_target(parts[0])
+    about = normalize_target(target) if target is not None else guess_target(parts[0])
     return [
-        Statement(type_of(part), about if number == 1 else f"{about}.{number}", part)
+        Statement(guess_type(part), about if number == 1 else f"{about}.{number}", part)
         for number, part in enumerate(parts, start=1)
     ]
 
 
-def type_of(sentence: str) -> Mark:
+def guess_type(sentence: str) -> Mark:
     if sentence.rstrip().endswith(("?", "？")):
         return Mark.UNKNOWN
     if _DECISION.search(sentence):
@@ -74,16 +73,16 @@ def type_of(sentence: str) -> Mark:
     return Mark.CONSTRAINT if _CONSTRAINT.search(sentence) else Mark.VALUE
 
 
-def guessed_target(sentence: str) -> str:
-    """What a sentence is about: its first telling words, as a dotted path."""
-    return ".".join(_telling(sentence)[:_WORDS_OF_TARGET]) or "note"
+def guess_target(sentence: str) -> str:
+    """Return the first content words of a sentence as a dotted path."""
+    return ".".join(_content_words(sentence)[:_WORDS_OF_TARGET]) or "note"
 
 
-def other_targets(statement: Statement) -> Iterator[str]:
-    """Targets to try when one is taken: longer by the next telling words, then numbered without end."""
+def longer_targets(statement: Statement) -> Iterator[str]:
+    """Yield targets to try when one is taken: longer by content words, then numbered without end."""
     target = statement.target
     taken = frozenset(target.split("."))
-    for word in _telling(statement.content):
+    for word in _content_words(statement.content):
         if word not in taken and len(target) + 1 + len(word) < _LONGEST_TARGET:
             target = f"{target}.{word}"
             yield target
@@ -92,14 +91,14 @@ def other_targets(statement: Statement) -> Iterator[str]:
 
 
 def is_update(old: str, new: str) -> bool:
-    """Whether one sentence says the same thing anew: most of its words are those of the other."""
+    """True if one sentence updates the other: most of their words are the same."""
     before, after = set(_words(old)), set(_words(new))
     smaller = min(len(before), len(after))
-    # Signs without a word, such as emoji, are the same thing only if they are the same.
+    # Texts without words, such as emoji, must be equal.
     return len(before & after) / smaller >= _ALIKE if smaller else old.split() == new.split()
 
 
-def _telling(sentence: str) -> list[str]:
+def _content_words(sentence: str) -> list[str]:
     found = (word for word in _words(sentence) if word not in _EMPTY and len(word) <= _LONGEST_WORD)
     return list(dict.fromkeys(word for word in found if not word.isdecimal()))
 
@@ -110,13 +109,13 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _clean(text: str) -> str:
-    """What cannot be seen is no part of a sentence."""
-    lines = (" ".join(visible(line).split()).strip(_BLANK_OR_JOINER) for line in text.splitlines())
+    """Remove invisible characters and extra blanks from every line."""
+    lines = (" ".join(strip_hidden(line).split()).strip(_BLANK_OR_JOINER) for line in text.splitlines())
     return "\n".join(lines).strip()
 
 
 def _parts(text: str, most: int) -> Iterator[str]:
-    """The text, on one line; a longer one in parts of whole sentences, a longer sentence in pieces."""
+    """Yield the text on one line, or in parts of whole sentences; long sentences are cut."""
     line = " ".join(text.split())
     if len(line) <= most:
         yield line

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mnemos.errors import InvalidInput, NotFound, Refused, Unavailable
-from mnemos.facts import undo as fact_undo
+from mnemos.facts import fact_undo as fact_undo
 from mnemos.memory.home import check_enabled
 from mnemos.notebook import undo as note_undo
 from mnemos.sessions import undo as session_undo
@@ -34,7 +34,7 @@ class Changes:
         check_enabled(memory.settings)
         entry = self._find(entry_id)
         if fact_undo.can_be_undone(entry):
-            return fact_undo.take_back(memory.storage, entry, memory.clock(), self._mark_undone)
+            return fact_undo.undo_write(memory.storage, entry, memory.clock(), self._mark_undone)
         if note_undo.can_be_undone(entry):
             return memory.notebook.bring_back(entry)
         done = session_undo.take_back(memory.storage, entry, memory.clock())

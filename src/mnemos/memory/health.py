@@ -50,5 +50,5 @@ def _salvage(memory: Memory, reset: Callable[[], None]) -> Iterator[Check]:
     """Go on with what can still be read of a damaged file."""
     reset()
     yield from memory.home.salvage()
-    yield passed("facts", f"{memory.facts.mend()} are found again")
+    yield passed("facts", f"{memory.facts.repair_index()} are found again")
     yield from memory.storage.examine(repair=True)

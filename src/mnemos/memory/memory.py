@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from mnemos.errors import InvalidInput, MnemosError, Unavailable
-from mnemos.facts.model import KIND
-from mnemos.facts.service import Facts
+from mnemos.facts.fact import KIND
+from mnemos.facts.facts import Facts
 from mnemos.inputs import names, optional_moment, span, whole
 from mnemos.memory.changes import Changes
 from mnemos.memory.home import IN_MEMORY, Home, check_enabled, part, path_of
@@ -31,7 +31,7 @@ from mnemos.storage.base import AuditRow, Check, Filters, Results, Storage
 if TYPE_CHECKING:
     from mnemos.entries.backend import MemoryBackend
     from mnemos.entries.entry_store import Entries, Meaning
-    from mnemos.facts.importing import Report
+    from mnemos.facts.hermes_facts import Report
     from mnemos.memory.optimize import Relieved
     from mnemos.recall.embedders.base import Embedder
     from mnemos.recall.embedding import Embedding
@@ -356,7 +356,7 @@ class Memory:
     ) -> Report:
         """Bring in the facts of a hermes-memory database, which is only read; by default its usual one."""
         where = path_of(path if path is not None else self.settings.hermes_memory_db)
-        return self.facts.bring_in(hermes_memory(where), progress)
+        return self.facts.import_hermes(hermes_memory(where), progress)
 
     # --- as a whole -------------------------------------------------------------------------
 

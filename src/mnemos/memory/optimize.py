@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from mnemos.errors import InvalidInput, MnemosError
-from mnemos.facts.abbreviations import ABBREVIATIONS
-from mnemos.facts.conflicts import same
-from mnemos.facts.service import Facts
-from mnemos.language.extraction import extracted
+from mnemos.facts.fact import is_same_content
+from mnemos.facts.facts import Facts
+from mnemos.facts.keywords import ABBREVIATIONS
+from mnemos.language.extraction import extract_facts
 from mnemos.language.notation import Mark, Statement, looks_like, parse
 from mnemos.notebook.model import Book, given, joined
 from mnemos.notebook.service import Notebook
@@ -138,7 +138,7 @@ def as_facts(entry: str, most: int) -> list[Statement]:
 
 def _stated(sentence: str, most: int) -> Statement:
     line = " ".join(sentence.split())
-    found = extracted(line)
+    found = extract_facts(line)
     if len(found) != 1 or len(line) > most:
         raise InvalidInput("it states no fact, or several")
     statement = found[0].statement
@@ -210,7 +210,7 @@ class _Room:
     def _live(self, statement: Statement, content: str | None = None) -> bool:
         """Whether a fact of this type is live on the target; with ``content``, saying that."""
         live = self.facts.live(statement.target, statement.mark)
-        return any(content is None or same(fact.content, content) for fact in live)
+        return any(content is None or is_same_content(fact.content, content) for fact in live)
 
     def _change(self, entry: str, shorter: str | None) -> None:
         place = self.entries.index(entry)

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from mnemos.facts.block import escaped
-from mnemos.language.notation import written
+from mnemos.facts.hot_set import escape
+from mnemos.language.notation import format_line
 from mnemos.operations.factwords import day
 
 _MARKUP = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|#"})
@@ -17,7 +17,7 @@ _MARKUP = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|#"})
 
 def notation(facts: list[dict[str, Any]]) -> str:
     """One fact a line, as ``memory_write`` takes them."""
-    return "\n".join(written(fact["type"], fact["target"], fact["content"]) for fact in facts)
+    return "\n".join(format_line(fact["type"], fact["target"], fact["content"]) for fact in facts)
 
 
 def as_json(facts: list[dict[str, Any]]) -> str:
@@ -43,7 +43,7 @@ def _item(fact: dict[str, Any]) -> str:
 
 
 def _plain(text: str) -> str:
-    return escaped(text).translate(_MARKUP)
+    return escape(text).translate(_MARKUP)
 
 
 FORMS: dict[str, Callable[[list[dict[str, Any]]], str]] = {

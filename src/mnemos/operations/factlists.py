@@ -162,6 +162,6 @@ def _chosen(
 ) -> Iterator[Any]:
     states = {"everything": ("live", *_ENDED), "superseded": _ENDED[:1], "retired": _ENDED[1:]}
     tier = status if status in ("all", "hot", "active", "cold") else "all"
-    return memory.facts.listed(
+    return memory.facts.iterate(
         scope=scope, tier=tier, states=states.get(status, ("live",)), types=types, as_of=as_of
     )

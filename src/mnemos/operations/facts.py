@@ -14,7 +14,7 @@ from mnemos.operations.moments import When, seconds
 from mnemos.operations.wording import counted, traces
 
 if TYPE_CHECKING:
-    from mnemos.facts.model import Written
+    from mnemos.facts.fact import Written
     from mnemos.memory import Memory
 
 Scope = Annotated[str | None, Meta(description="A unit of work, e.g. auth-refactor")]
@@ -188,7 +188,7 @@ class ShowStatus(Operation, frozen=True, kw_only=True):
     session_id: SessionId = None
 
     def run(self, memory: Memory) -> MemoryStatus:
-        from mnemos.facts.block import LEGEND
+        from mnemos.facts.hot_set import LEGEND
 
         notebook = _notebook(memory)
         notes = [f"{name} {share}%" for name, share in notebook.items() if share]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mnemos.facts.model import Conflict, Fact
+    from mnemos.facts.fact import Conflict, Fact
 
 
 def fact_dict(fact: Fact) -> dict[str, Any]:
@@ -47,10 +47,10 @@ def _short(fact: Fact) -> dict[str, Any]:
 
 def described(fact: dict[str, Any], *, dated: bool = True) -> str:
     """A fact on one line: as it is written, with its id, scope, tier and day."""
-    from mnemos.facts.block import escaped
-    from mnemos.language.notation import written
+    from mnemos.facts.hot_set import escape
+    from mnemos.language.notation import format_line
 
-    text = written(fact["type"], escaped(fact["target"]), escaped(fact["content"]))
+    text = format_line(fact["type"], escape(fact["target"]), escape(fact["content"]))
     kept = fact["tier"] if fact["state"] == "live" else fact["state"]
     if fact["superseded_by"]:
         kept = f"{kept} by {fact['superseded_by']}"
@@ -61,9 +61,9 @@ def described(fact: dict[str, Any], *, dated: bool = True) -> str:
 
 def shown_label(label: str) -> str:
     """The label of a scope, in which nothing is hidden."""
-    from mnemos.facts.block import escaped
+    from mnemos.facts.hot_set import escape
 
-    return escaped(label)
+    return escape(label)
 
 
 def iso(moment: float) -> str:

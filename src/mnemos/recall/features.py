@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from mnemos.language import times
 from mnemos.recall.candidates import CONTEXT, told_until
 from mnemos.recall.lines import Line, Scene, Stretch
-from mnemos.text.stopwords import STOP_WORDS
-from mnemos.text.words import fold
+from mnemos.text.words import STOP_WORDS, fold
 
 _K1 = 1.2
 _B = 0.75

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from mnemos.language import times
 from mnemos.text.query import MAX_CHARACTERS, MAX_CLAUSES, Clause, Term
-from mnemos.text.stopwords import STOP_WORDS
-from mnemos.text.words import Run, fold, is_unspaced, runs, stem
+from mnemos.text.words import STOP_WORDS, Run, fold, is_unspaced, runs, stem
 
 # Words that questions are made of. They tell little about the answer.
 _GENERIC = frozenset(

@@ -12,7 +12,7 @@ import re
 from msgspec import Struct
 
 from mnemos.text import words
-from mnemos.text.stopwords import STOP_WORDS
+from mnemos.text.words import STOP_WORDS
 
 # A pasted log is a query too; its first words say what it is about. Engines take time that grows with
 # the square of these.

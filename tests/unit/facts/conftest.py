@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from mnemos import Memory
-from mnemos.facts.service import Facts
+from mnemos.facts.facts import Facts
 from mnemos.testing import FixedClock
 
 

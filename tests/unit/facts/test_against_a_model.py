@@ -10,8 +10,8 @@ import pytest
 
 from mnemos import Memory
 from mnemos.errors import NotFound
-from mnemos.facts.model import Fact
-from mnemos.facts.service import Facts
+from mnemos.facts.fact import Fact
+from mnemos.facts.facts import Facts
 from mnemos.testing import FixedClock
 
 Key = tuple[str, str, str | None]
@@ -88,7 +88,7 @@ def key_of(fact: Fact) -> Key:
 
 
 def live(facts: Facts) -> dict[Key, str]:
-    found = list(facts.listed())
+    found = list(facts.list())
     assert len({key_of(fact) for fact in found}) == len(found)
     return {key_of(fact): fact.content for fact in found}
 
@@ -97,7 +97,7 @@ def check(facts: Facts, model: Model) -> None:
     assert live(facts) == model.live
     assert facts.count() == len(model.live)
     assert {scope.label: scope.is_open for scope in facts.scopes()} == model.open
-    for fact in facts.listed(tier="hot"):
+    for fact in facts.list(tier="hot"):
         assert fact.scope is None or model.open[fact.scope]
     found = {
         frozenset({(key_of(one.older), one.older.content), (key_of(one.newer), one.newer.content)})
@@ -174,7 +174,7 @@ def take_back(memory: Memory, model: Model, before: dict[Key, str]) -> None:
 
 def resync(facts: Facts, model: Model) -> None:
     """What else an undo, a forgetting or a purge changes is counted, not foretold."""
-    rows = list(facts.listed(states=STATES))
+    rows = list(facts.list(states=STATES))
     model.open = {scope.label: scope.is_open for scope in facts.scopes()}
     model.on = {}
     model.ended = {}

@@ -10,7 +10,7 @@ import pytest
 
 from mnemos import Memory
 from mnemos.errors import InvalidInput, NotFound
-from mnemos.facts.service import Facts
+from mnemos.facts.facts import Facts
 from mnemos.testing import FixedClock
 
 DAY = 86_400.0
@@ -40,7 +40,7 @@ def test_as_of_answers_what_was_believed_then(facts: Facts, clock: FixedClock) -
         (1_000, ["V[srv]: three"]),
     ):
         assert believed(facts, "SRV", start + days * DAY) == wanted, days
-        assert [str(fact) for fact in facts.listed(as_of=start + days * DAY)] == wanted, days
+        assert [str(fact) for fact in facts.list(as_of=start + days * DAY)] == wanted, days
 
 
 def test_as_of_knows_types_and_scopes_apart(facts: Facts, clock: FixedClock) -> None:
@@ -88,7 +88,7 @@ def test_a_clock_that_goes_back_loses_nothing(facts: Facts, clock: FixedClock) -
     clock.advance(-DAY)
     facts.write("V[a]: 3")
     assert [fact.content for fact in facts.history("a")] == ["1", "2", "3"]
-    assert [fact.content for fact in facts.listed()] == ["3"]
+    assert [fact.content for fact in facts.list()] == ["3"]
     facts.tick(1)
     assert facts.status().tokens <= 180
 

@@ -9,8 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows import fact_row, hot_set
 
-from mnemos.facts import pressure
-from mnemos.facts.block import CLOSE, LEGEND, MERGE, OPEN, Block, Budget, as_lines, compose, escaped, fitted
+from mnemos.facts.hot_set import (
+    CLOSE,
+    LEGEND,
+    MERGE,
+    OPEN,
+    Block,
+    Budget,
+    compose_block,
+    escape,
+    fit_lines,
+    render_hot,
+    render_lines,
+)
 from mnemos.storage.facts import FactRow
 from mnemos.text.tokens import count_tokens
 
@@ -21,7 +32,7 @@ def block_of(
     *rows: FactRow, budget: Budget = BUDGET, scopes: list[str] | None = None, further: int = 0
 ) -> Block:
     hot = hot_set(*rows, further=further)
-    return compose(lambda room: pressure.shown(hot, room), budget, scopes=scopes or [])
+    return compose_block(lambda room: render_hot(hot, room), budget, scopes=scopes or [])
 
 
 def body(block: Block) -> list[str]:
@@ -86,7 +97,7 @@ def test_from_seventy_percent_on_a_target_is_one_line() -> None:
     rows = [
         fact_row(mark, f"target{n}", f"what is said here of number {n}") for n in range(4) for mark in "CD"
     ]
-    few, many = as_lines(rows[:4], 150), as_lines(rows, 150)
+    few, many = render_lines(rows[:4], 150), render_lines(rows, 150)
     assert len(few.lines) == 4
     assert (
         sum(count_tokens(f"{row.mark}[{row.target}]: {row.content}\n") for row in rows) >= 150 * MERGE / 100
@@ -118,7 +129,7 @@ def test_a_fact_that_can_never_fit_hides_no_other(place: int) -> None:
     assert [line for line in lines if line.startswith("C[")] == [
         f"C[c{n}]: short" for n in range(6) if n != place
     ]
-    assert "1 further" in lines[-1]
+    assert "1 more fact" in lines[-1]
 
 
 def test_open_scopes_are_named_as_far_as_there_is_room() -> None:
@@ -154,19 +165,19 @@ def test_open_scopes_are_named_as_far_as_there_is_room() -> None:
     ],
 )
 def test_no_text_opens_a_tag(text: str) -> None:
-    shown = escaped(text)
+    shown = escape(text)
     assert not shown.startswith(("<", "＜", "﹤"))
     assert "</memory" not in shown.replace("\u200d", "").replace("\ufe0f", "").replace("\u034f", "")
 
 
 @pytest.mark.parametrize("text", ["a < b", "latency < 5 ms", "x<5", "a <= b", "->", "1 > 0", "a<=b"])
 def test_a_comparison_stays_one(text: str) -> None:
-    assert escaped(text) == text
+    assert escape(text) == text
 
 
 @given(st.text(st.characters(blacklist_categories=()), max_size=60))
 def test_an_escaped_text_is_one_visible_line(text: str) -> None:
-    shown = escaped(text)
+    shown = escape(text)
     assert len((shown + ".").splitlines()) == 1
     hidden = (
         "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200b\u200e\u200f\u2028\u2029\ufeff\x00\x1b"
@@ -199,7 +210,7 @@ ROWS = st.lists(
 
 def test_facts_on_one_target_are_merged_only_where_that_takes_less():
     rows = [fact_row("C", "a", ""), fact_row("C", "a", "")]
-    assert len(as_lines(rows, 1).lines) == 2
+    assert len(render_lines(rows, 1).lines) == 2
 
 
 @pytest.mark.unmeasured
@@ -226,12 +237,12 @@ def test_the_block_is_never_over_its_budget(
 @given(ROWS, st.integers(0, 100))
 @settings(max_examples=200)
 def test_every_fact_is_printed_or_counted(rows: list[FactRow], further: int) -> None:
-    lines = fitted([*hot_set(*rows).constraints, *hot_set(*rows).others], further, 150)
+    lines = fit_lines([*hot_set(*rows).constraints, *hot_set(*rows).others], further, 150)
     assert lines.tokens <= 150
     assert 0 <= lines.left_out <= len(rows) + further
     if lines.left_out == 0:
         assert further == 0
         shown = "\n".join(lines.lines)
-        assert all(escaped(row.content) in shown for row in rows)
+        assert all(escape(row.content) in shown for row in rows)
     else:
         assert lines.lines[-1].startswith("and ")

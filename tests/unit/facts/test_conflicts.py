@@ -6,8 +6,8 @@ import pytest
 from rows import fact_row
 
 from mnemos import Memory
-from mnemos.facts.conflicts import contradict
-from mnemos.facts.service import Facts
+from mnemos.facts.fact import are_contradictory
+from mnemos.facts.facts import Facts
 
 
 def open_ones(facts: Facts) -> list[tuple[str, str]]:
@@ -35,11 +35,11 @@ def test_what_contradicts(
 ) -> None:
     first = fact_row(one[0], content=one[2], scope_id=one[1], id=1)
     second = fact_row(other[0], content=other[2], scope_id=other[1], id=2)
-    assert contradict(first, second) is contradict(second, first) is wanted
+    assert are_contradictory(first, second) is are_contradictory(second, first) is wanted
 
 
 def test_facts_on_other_targets_never_contradict() -> None:
-    assert contradict(fact_row("C", "a", id=1), fact_row("D", "b", "c", id=2)) is False
+    assert are_contradictory(fact_row("C", "a", id=1), fact_row("D", "b", "c", id=2)) is False
 
 
 def test_a_decision_against_a_law_is_named_and_both_stay(facts: Facts) -> None:
@@ -48,7 +48,7 @@ def test_a_decision_against_a_law_is_named_and_both_stay(facts: Facts) -> None:
     (conflict,) = written.conflicts
     assert (str(conflict.older), str(conflict.newer)) == ("C[db.id]: UUID only", "D[db.id]: serial")
     assert conflict.target == "db.id"
-    assert len(list(facts.listed())) == 2
+    assert len(list(facts.list())) == 2
     assert open_ones(facts) == [("C[db.id]: UUID only", "D[db.id]: serial")]
 
 

@@ -131,20 +131,20 @@ def test_every_tool_takes_a_session(told: Memory, tool: str, asked: dict[str, An
 def test_arguments_of_the_wrong_kind_are_honest_errors(
     told: Memory, tool: str, asked: dict[str, Any]
 ) -> None:
-    before = [fact.id for fact in told.facts.listed(states=("live", "superseded", "retired"))]
+    before = [fact.id for fact in told.facts.list(states=("live", "superseded", "retired"))]
     with pytest.raises(InvalidInput):
         told.call(tool, asked)
-    assert [fact.id for fact in told.facts.listed(states=("live", "superseded", "retired"))] == before
+    assert [fact.id for fact in told.facts.list(states=("live", "superseded", "retired"))] == before
 
 
 def test_an_export_can_be_written_again(told: Memory, clock: FixedClock) -> None:
     told.call("memory_write", {"content": "V[odd.one]: a: [b] `c` **d** \u2028 -> ! <x>"})
     text = told.call("memory_export")["text"]
-    live = [str(fact) for fact in told.facts.listed()]
+    live = [str(fact) for fact in told.facts.list()]
     assert [str(one) for one in parse(text)] == live
     with Memory.at(":memory:", clock=clock, embedder="none") as other:
         other.call("memory_write", {"content": text})
-        assert [str(fact) for fact in other.facts.listed()] == live
+        assert [str(fact) for fact in other.facts.list()] == live
 
 
 def test_an_export_is_narrowed_to_a_scope_and_a_status(told: Memory) -> None:

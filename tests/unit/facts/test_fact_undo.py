@@ -6,13 +6,13 @@ import pytest
 
 from mnemos import Memory
 from mnemos.errors import NotFound, Refused
-from mnemos.facts import undo
-from mnemos.facts.service import Facts
+from mnemos.facts import fact_undo
+from mnemos.facts.facts import Facts
 from mnemos.testing import FixedClock
 
 
 def live(facts: Facts) -> list[str]:
-    return sorted(str(fact) for fact in facts.listed())
+    return sorted(str(fact) for fact in facts.list())
 
 
 def test_a_first_statement_is_withdrawn(facts: Facts, memory: Memory) -> None:
@@ -67,7 +67,7 @@ def test_a_retirement_is_taken_back(facts: Facts, memory: Memory) -> None:
     facts.write("~[a]: gone")
     memory.undo()
     assert live(facts) == ["D[a]: 2", "V[a]: 1"]
-    assert {fact.tier for fact in facts.listed()} == {"hot"}
+    assert {fact.tier for fact in facts.list()} == {"hot"}
 
 
 def test_a_closing_is_taken_back(facts: Facts, memory: Memory) -> None:
@@ -161,13 +161,13 @@ def test_purged_history_keeps_nobody_from_undoing_what_was_before(facts: Facts, 
 def test_an_undo_says_that_something_holds_again_only_when_it_does(facts: Facts, memory: Memory) -> None:
     facts.write("V[a]: 1")
     facts.write("V[a]: 2")
-    assert "holds again" in memory.undo()
+    assert "restored" in memory.undo()
     facts.write("V[b]: 1")
     facts.write("V[b]: 2")
     facts.forget(facts.history("b")[0].id)
-    assert "holds again" not in memory.undo()
+    assert "restored" not in memory.undo()
     facts.write("V[c]: 1\nV[c]: 2")
-    assert "holds again" not in memory.undo()
+    assert "restored" not in memory.undo()
 
 
 def test_an_entry_that_somebody_else_undid_meanwhile_is_not_undone_again(
@@ -177,7 +177,7 @@ def test_an_entry_that_somebody_else_undid_meanwhile_is_not_undone_again(
     (seen,) = memory.log()
     memory.undo(seen.id)
     with pytest.raises(Refused):
-        undo.take_back(memory.storage, seen, 0.0, lambda _, __: None)
+        fact_undo.undo_write(memory.storage, seen, 0.0, lambda _, __: None)
 
 
 def test_a_confirming_rewrite_is_nothing_to_take_back(facts: Facts, memory: Memory) -> None:

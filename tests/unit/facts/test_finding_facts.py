@@ -11,8 +11,8 @@ import pytest
 import mnemos
 from mnemos import Memory
 from mnemos.errors import InvalidInput, NotFound
-from mnemos.facts.abbreviations import ABBREVIATIONS, counterparts
-from mnemos.facts.service import Facts
+from mnemos.facts.facts import Facts
+from mnemos.facts.keywords import ABBREVIATIONS, find_counterparts
 from mnemos.testing import FixedClock
 
 
@@ -70,9 +70,9 @@ def test_the_other_form_is_not_shown(facts: Facts) -> None:
 
 
 def test_what_is_written_in_both_forms_has_no_counterpart() -> None:
-    assert counterparts("the database db") == ""
-    assert counterparts("nothing of the kind") == ""
-    assert set(counterparts("db and configuration").split()) >= {"database", "cfg"}
+    assert find_counterparts("the database db") == ""
+    assert find_counterparts("nothing of the kind") == ""
+    assert set(find_counterparts("db and configuration").split()) >= {"database", "cfg"}
 
 
 def test_cold_facts_are_found_as_well(known: Facts) -> None:
@@ -95,7 +95,7 @@ def test_an_unknown_scope_is_an_error_and_never_everything(known: Facts, scope: 
     for call in (
         lambda: known.search("port", scope=scope),
         lambda: known.reflect("port", scope=scope),
-        lambda: list(known.listed(scope=scope)),
+        lambda: list(known.list(scope=scope)),
         lambda: known.history("auth", scope=scope),
         lambda: known.purge(scope=scope),
         lambda: known.forget(target="auth", scope=scope),
@@ -184,7 +184,7 @@ def test_lists_choose(known: Facts) -> None:
     known.write("D[auth]: OAuth", scope="backend")
 
     def listed(**options: Any) -> list[str]:
-        return sorted(fact.target for fact in known.listed(**options))
+        return sorted(fact.target for fact in known.list(**options))
 
     assert listed(scope="backend") == ["auth", "cache"]
     assert listed(tier="cold") == ["db.id", "infra", "srv.prod", "srv.staging"]
@@ -194,19 +194,19 @@ def test_lists_choose(known: Facts) -> None:
     assert known.count() == len(listed()) == 7
     for wrong in ({"tier": "warm"}, {"states": ("dead",)}, {"types": ["X"]}, {"as_of": "today"}):
         with pytest.raises(InvalidInput):
-            known.listed(**wrong)  # type: ignore[arg-type]
+            known.list(**wrong)  # type: ignore[arg-type]
 
 
 def test_lists_go_on_over_many_pages(facts: Facts) -> None:
     for start in range(0, 1_200, 200):
         facts.write("\n".join(f"V[t{n}]: {n}" for n in range(start, start + 200)))
-    assert [fact.target for fact in facts.listed()] == [f"t{n}" for n in range(1_200)]
+    assert [fact.target for fact in facts.list()] == [f"t{n}" for n in range(1_200)]
 
 
 def test_a_list_ends_while_others_go_on_writing(facts: Facts) -> None:
     facts.write("V[a]: 0\nV[b]: 0")
     seen: list[str] = []
-    for fact in facts.listed():
+    for fact in facts.list():
         seen.append(fact.target)
         facts.write(f"V[a]: {len(seen)}")
         assert len(seen) < 10, "the list runs after the writer"
@@ -248,7 +248,7 @@ def test_reading_writes_nothing(home: Path, clock: FixedClock) -> None:
         facts.status()
         facts.history("srv.prod")
         facts.get("f1")
-        list(facts.listed(tier="hot"))
+        list(facts.list(tier="hot"))
         facts.scopes()
         facts.conflicts()
         facts.purge(scope="infra", dry_run=True)
@@ -319,6 +319,6 @@ def test_a_fact_that_is_searched_for_stays_hot_longer(facts: Facts, clock: Fixed
         if n:
             assert found(facts, "favourite", limit=1) == ["v0"]
         facts.write(f"V[v{n}]: {'favourite' if n == 0 else 'another'} value number {n}")
-    hot = {fact.target for fact in facts.listed(tier="hot")}
+    hot = {fact.target for fact in facts.list(tier="hot")}
     assert "v0" in hot
     assert "v1" not in hot

@@ -9,8 +9,8 @@ import pytest
 
 import mnemos
 from mnemos import Memory
-from mnemos.facts.block import CLOSE, OPEN
-from mnemos.facts.model import Fact
+from mnemos.facts.fact import Fact
+from mnemos.facts.hot_set import CLOSE, OPEN
 from mnemos.language.notation import parse
 from mnemos.testing import FixedClock
 from mnemos.text.tokens import count_tokens
@@ -84,7 +84,7 @@ class Story:
         return f"{mark}[{target}]: {content} item{self.lines}"
 
     def hot_constraints(self) -> dict[str, str | None]:
-        return {fact.id: fact.scope for fact in self.facts.listed(tier="hot", types=["C"])}
+        return {fact.id: fact.scope for fact in self.facts.list(tier="hot", types=["C"])}
 
     def note(
         self,
@@ -119,7 +119,7 @@ def check_block(story: Story) -> None:
     if printed and printed[-1].startswith("and "):
         left_out = int(printed.pop().split()[1])
         story.pressed += 1
-    hot = list(story.facts.listed(tier="hot"))
+    hot = list(story.facts.list(tier="hot"))
     shown = "\n".join(printed)
     missing = [fact for fact in hot if fact.content not in shown]
     assert len(missing) == left_out
@@ -168,7 +168,7 @@ def test_a_long_session_keeps_its_budget_its_laws_and_every_fact(
         assert story.pressed > 5
     with mnemos.open(home, clock=clock, embedder="none") as again:
         assert again.facts.status().text == block
-        everything = {fact.id for fact in again.facts.listed(states=("live", "superseded", "retired"))}
+        everything = {fact.id for fact in again.facts.list(states=("live", "superseded", "retired"))}
         assert everything == set(story.said)
     exported = [str(parse(line)[0]) for line in block.split("\n") if line.startswith("C[law")]
     assert exported

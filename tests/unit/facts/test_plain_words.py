@@ -6,11 +6,11 @@ import pytest
 
 from mnemos import Memory
 from mnemos.errors import InvalidInput, Refused
-from mnemos.facts.service import Facts
+from mnemos.facts.facts import Facts
 
 
 def said(facts: Facts) -> list[str]:
-    return [fact.content for fact in facts.listed()]
+    return [fact.content for fact in facts.list()]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ TOKEN = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 def everything(memory: Memory) -> str:
-    facts = list(memory.facts.listed())
+    facts = list(memory.facts.list())
     return " ".join(
         [*map(str, facts), *(fact.scope or "" for fact in facts), memory.facts.status().text]
     ).lower()

@@ -9,9 +9,8 @@ from rows import NOW, fact_row, hot_set
 
 from mnemos import Memory
 from mnemos.errors import InvalidInput
-from mnemos.facts.block import as_lines
-from mnemos.facts.pressure import FULL, IDLE, settle, shown
-from mnemos.facts.service import Facts
+from mnemos.facts.facts import Facts
+from mnemos.facts.hot_set import FULL, IDLE, relieve, render_hot, render_lines
 from mnemos.storage.facts import FactRow, Hot
 from mnemos.testing import FixedClock
 from mnemos.text.tokens import count_tokens
@@ -21,7 +20,7 @@ LINE = "a value that takes about so many tokens"
 
 
 def share(hot: Hot) -> float:
-    return 100 * as_lines([*hot.constraints, *hot.others], BUDGET).tokens / BUDGET
+    return 100 * render_lines([*hot.constraints, *hot.others], BUDGET).tokens / BUDGET
 
 
 def filled(percent: int, *more: FactRow, mark: str = "V") -> Hot:
@@ -33,7 +32,7 @@ def filled(percent: int, *more: FactRow, mark: str = "V") -> Hot:
 
 
 def left(hot: Hot, idle: tuple[int, ...] = ()) -> list[str]:
-    return [f"{row.mark}[{row.target}]" for row in settle(hot, BUDGET, lambda: idle).leaving]
+    return [f"{row.mark}[{row.target}]" for row in relieve(hot, BUDGET, lambda: idle).leaving]
 
 
 # --- levels ------------------------------------------------------------------------------------
@@ -63,7 +62,7 @@ def test_from_eighty_five_percent_on_facts_of_idle_scopes_leave() -> None:
 
 def test_from_ninety_five_percent_on_the_least_useful_leave_until_there_is_room() -> None:
     hot = filled(140)
-    settled = settle(hot, BUDGET)
+    settled = relieve(hot, BUDGET)
     assert 0 < len(settled.leaving) < len(hot.others)
     assert settled.lines.tokens * 100 <= 85 * BUDGET
     assert settled.lines.left_out == 0
@@ -73,7 +72,7 @@ def test_values_and_what_is_done_leave_before_questions_before_decisions() -> No
     rows = [
         fact_row(mark, f"{mark}{n}", LINE, used_at=NOW - n) for mark in ("D", "?", "V", "✓") for n in range(5)
     ]
-    settled = settle(hot_set(*rows), BUDGET)
+    settled = relieve(hot_set(*rows), BUDGET)
     order = [row.mark for row in settled.leaving]
     assert order == sorted(order, key="✓V?D".index)
     assert (order.count("✓"), order.count("V"), order.count("D")) == (5, 5, 0)
@@ -82,7 +81,7 @@ def test_values_and_what_is_done_leave_before_questions_before_decisions() -> No
 def test_the_longest_unused_leave_first_and_of_those_the_least_used() -> None:
     rows = [fact_row("V", f"old{n}", LINE, used_at=NOW - 100, uses=n) for n in range(6)]
     rows += [fact_row("V", f"new{n}", LINE, used_at=NOW) for n in range(8)]
-    leaving = [row.target for row in settle(hot_set(*rows), BUDGET).leaving]
+    leaving = [row.target for row in relieve(hot_set(*rows), BUDGET).leaving]
     assert 3 <= len(leaving) <= 6
     assert leaving == [f"old{n}" for n in range(len(leaving))]
 
@@ -90,7 +89,7 @@ def test_the_longest_unused_leave_first_and_of_those_the_least_used() -> None:
 def test_what_is_critical_stays_longer() -> None:
     rows = [fact_row("V", f"v{n}", LINE, used_at=NOW + n) for n in range(14)]
     rows.append(fact_row("V", "crit", f"! {LINE}", used_at=NOW - 9_999))
-    leaving = [row.target for row in settle(hot_set(*rows), BUDGET).leaving]
+    leaving = [row.target for row in relieve(hot_set(*rows), BUDGET).leaving]
     assert leaving
     assert "crit" not in leaving
 
@@ -98,7 +97,7 @@ def test_what_is_critical_stays_longer() -> None:
 def test_constraints_never_leave_and_the_rest_of_them_is_counted() -> None:
     rows = [fact_row("C", f"c{n}", LINE, used_at=NOW + n) for n in range(40)]
     rows += [fact_row(mark, f"{mark}{n}", LINE) for mark in "DV?" for n in range(3)]
-    settled = settle(hot_set(*rows), BUDGET)
+    settled = relieve(hot_set(*rows), BUDGET)
     assert len(settled.leaving) == 9
     assert settled.lines.left_out > 20
     assert settled.lines.tokens <= BUDGET
@@ -109,7 +108,7 @@ def test_constraints_never_leave_and_the_rest_of_them_is_counted() -> None:
 def test_a_fact_that_can_never_fit_costs_the_others_nothing() -> None:
     small = [fact_row("V", f"v{n}", "small") for n in range(4)]
     for mark in ("D", "C"):
-        settled = settle(hot_set(*small, fact_row(mark, "big", "重" * 400)), BUDGET)
+        settled = relieve(hot_set(*small, fact_row(mark, "big", "重" * 400)), BUDGET)
         assert {row.target for row in settled.leaving} <= {"big"}
         assert sum(line.startswith("V[") for line in settled.lines.lines) == 4
 
@@ -135,14 +134,14 @@ def test_relief_is_enough_never_takes_constraints_and_comes_to_rest(
     rows: list[FactRow], further: int, idle: tuple[int, ...], budget: int
 ) -> None:
     hot = hot_set(*rows, further=further)
-    settled = settle(hot, budget, lambda: idle)
+    settled = relieve(hot, budget, lambda: idle)
     assert settled.lines.tokens <= budget
     assert all(row.mark != "C" for row in settled.leaving)
     gone = {row.id for row in settled.leaving}
     assert len(gone) == len(settled.leaving)
     rest = Hot(hot.constraints, further, tuple(row for row in hot.others if row.id not in gone))
-    assert shown(rest, budget) == settled.lines
-    again = settle(rest, budget, lambda: idle)
+    assert render_hot(rest, budget) == settled.lines
+    again = relieve(rest, budget, lambda: idle)
     assert (again.leaving, again.lines) == ((), settled.lines)
 
 
@@ -159,7 +158,7 @@ def test_no_write_is_refused_and_what_left_is_named_and_found(facts: Facts, cloc
         assert written.gauge == facts.status().gauge
         assert facts.status().tokens <= 180
     assert len(gone) > 30
-    assert {fact.id for fact in facts.listed(tier="cold")} == set(gone)
+    assert {fact.id for fact in facts.list(tier="cold")} == set(gone)
     for target in list(gone.values())[::7]:
         assert facts.search(target, limit=1)[0].target == target
     assert facts.count() == 60
@@ -176,7 +175,7 @@ def test_facts_of_an_idle_scope_leave_hot_before_the_budget_is_full(facts: Facts
             break
         assert written.gauge.percent < IDLE
     assert {fact.scope for fact in written.left_hot} == {"old"}
-    assert {fact.scope for fact in facts.listed(tier="hot")} == {"new"}
+    assert {fact.scope for fact in facts.list(tier="hot")} == {"new"}
     assert {scope.label for scope in facts.scopes() if scope.is_open} == {"old", "new"}
 
 
@@ -185,9 +184,9 @@ def test_constraints_stay_hot_whatever_is_written(facts: Facts) -> None:
     facts.write("C[scoped]: a rule of an open scope", scope="auth")
     for n in range(40):
         facts.write(f"D[d{n}]: {LINE} {n}", scope=("auth", "other")[n % 2])
-    hot = {fact.id for fact in facts.listed(tier="hot")}
+    hot = {fact.id for fact in facts.list(tier="hot")}
     assert {law.id for law in laws} <= hot
-    assert any(fact.target == "scoped" for fact in facts.listed(tier="hot", types=["C"]))
+    assert any(fact.target == "scoped" for fact in facts.list(tier="hot", types=["C"]))
     assert all(f"C[law{n}]" in facts.status().text for n in range(10))
 
 
@@ -201,8 +200,8 @@ def test_far_too_many_constraints_are_printed_by_use_and_counted(facts: Facts, c
     assert status.tokens <= 180
     assert "C[law7]" in status.text
     printed = status.text.count("C[law")
-    assert f"{300 - printed} further" in status.text
-    assert sum(1 for _ in facts.listed(tier="hot")) == 300
+    assert f"{300 - printed} more facts" in status.text
+    assert sum(1 for _ in facts.list(tier="hot")) == 300
     # There is no room for anything else; it is stored all the same.
     written = facts.write("V[late]: value")
     assert [fact.target for fact in written.left_hot] == ["late"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mnemos import Memory
 from mnemos.errors import InvalidInput
 from mnemos.facts import scopes as rules
-from mnemos.facts.service import Facts
+from mnemos.facts.facts import Facts
 from mnemos.storage.facts import Attendance
 from mnemos.testing import FixedClock
 
@@ -23,7 +23,7 @@ def open_ones(facts: Facts) -> set[str]:
 
 
 def tiers(facts: Facts, **options: Any) -> dict[str, str]:
-    return {fact.target: fact.tier for fact in facts.listed(**options)}
+    return {fact.target: fact.tier for fact in facts.list(**options)}
 
 
 def turns(facts: Facts, first: int, last: int, **options: Any) -> list[tuple[int, str]]:
@@ -387,7 +387,7 @@ def test_three_turns_without_a_scope_are_no_move_to_another(facts: Facts) -> Non
     facts.write("D[a]: b", scope="auth")
     rows = [Attendance(1, 5, frozenset({rules.NO_SCOPE}))]
     for turn in (2, 3, 4, 5):
-        rows.append(rules.advanced(rules.wrote(rows[-1], None), turn))
+        rows.append(rules.enter_turn(rules.note_write(rows[-1], None), turn))
     assert not any(rules.has_shifted(row) for row in rows)
 
 
@@ -446,7 +446,7 @@ def test_constraints_are_warmed_before_others(facts: Facts) -> None:
         facts.write(f"C[law{n}]: {long} {n}\nV[v{n}]: {long} {n}\nD[d{n}]: {long} {n}", scope="auth")
     facts.write("✓[auth]: done")
     facts.write("D[new]: x", scope="auth")
-    hot = list(facts.listed(tier="hot"))
+    hot = list(facts.list(tier="hot"))
     assert {fact.target for fact in hot if fact.type == "C"} == {f"law{n}" for n in range(6)}
     assert facts.status().tokens <= 180
 
@@ -478,26 +478,26 @@ def test_a_streak_is_never_longer_than_the_turns_that_wrote_there_alone(
             history = []
         if turn != attendance.turn:
             history.append(set())
-        attendance = rules.advanced(attendance, turn)
+        attendance = rules.enter_turn(attendance, turn)
         assert attendance.turn == turn
         if attendance.streak:
             ended = history[-1 - attendance.streak : -1]
             assert ended == [{attendance.streak_scope}] * attendance.streak
         for scope in written:
-            attendance = rules.wrote(attendance, scope or None)
+            attendance = rules.note_write(attendance, scope or None)
             history[-1].add(scope)
         assert attendance.wrote == history[-1]
 
 
 @given(st.text(max_size=300))
 def test_names_in_any_text_are_keys(text: str) -> None:
-    names = rules.names_in(text)
+    names = rules.list_names(text)
     assert len(names) == len(set(names))
-    heard = rules.Heard(text)
+    heard = rules.LabelFinder(text)
     for name in names[:20]:
         assert name.strip()
-        assert isinstance(heard.names(name), bool)
+        assert isinstance(heard.has(name), bool)
 
 
 def test_names_in_a_huge_text_are_few() -> None:
-    assert len(rules.names_in("a1 b2 c3 " * 100_000 + "x" * 1_000_000)) <= 2_000
+    assert len(rules.list_names("a1 b2 c3 " * 100_000 + "x" * 1_000_000)) <= 2_000

@@ -8,8 +8,8 @@ import pytest
 
 from mnemos import Memory
 from mnemos.errors import Disabled, InvalidInput, NotFound, TooLarge
-from mnemos.facts.model import Fact, Stored
-from mnemos.facts.service import Facts
+from mnemos.facts.fact import Fact, Stored
+from mnemos.facts.facts import Facts
 from mnemos.testing import FixedClock
 
 
@@ -19,7 +19,7 @@ def put(facts: Facts, content: str, **options: Any) -> Stored:
 
 
 def live(facts: Facts, **options: Any) -> list[str]:
-    return [str(fact) for fact in facts.listed(**options)]
+    return [str(fact) for fact in facts.list(**options)]
 
 
 def states(facts: Facts, target: str, **options: Any) -> list[tuple[str, str]]:
@@ -302,6 +302,6 @@ def test_secrets_are_redacted_where_that_is_set(clock: FixedClock) -> None:
     secret = "sk-proj-" + "a1B2c3D4" * 6
     with Memory.at(":memory:", clock=clock, embedder="none", redact=True) as memory:
         memory.facts.write(f"V[openai.key]: {secret}")
-        (fact,) = memory.facts.listed()
+        (fact,) = memory.facts.list()
         assert secret not in fact.content
         assert secret not in memory.facts.status().text

@@ -9,7 +9,7 @@ import pytest
 
 from mnemos import Memory
 from mnemos.errors import InvalidInput, NotFound
-from mnemos.facts.service import Facts
+from mnemos.facts.facts import Facts
 from mnemos.testing import FixedClock
 
 DAY = 86_400.0
@@ -17,7 +17,7 @@ DAY = 86_400.0
 
 def rows(facts: Facts) -> list[str]:
     states = ("live", "superseded", "retired")
-    return [str(fact) for fact in facts.listed(states=states)]
+    return [str(fact) for fact in facts.list(states=states)]
 
 
 @pytest.fixture
@@ -54,13 +54,13 @@ def aged(facts: Facts, clock: FixedClock) -> Facts:
 def test_purging_takes_what_ended_of_a_scope_or_of_an_age(
     aged: Facts, options: dict[str, Any], count: int
 ) -> None:
-    live = {str(fact) for fact in aged.listed()}
+    live = {str(fact) for fact in aged.list()}
     before = rows(aged)
     assert aged.purge(**options, dry_run=True) == count
     assert rows(aged) == before
     assert aged.purge(**options) == count
     assert len(rows(aged)) == len(before) - count
-    assert {str(fact) for fact in aged.listed()} == live
+    assert {str(fact) for fact in aged.list()} == live
     assert aged.purge(**options) == 0
 
 
@@ -136,7 +136,7 @@ def test_a_fact_is_forgotten_by_its_id(facts: Facts, memory: Memory) -> None:
             call()
     assert all("secret1" not in str(fact) for fact in facts.reflect("secret1"))
     assert memory.forget(f"fact:{ids[2]}")["forgotten"] is True
-    assert list(facts.listed()) == []
+    assert list(facts.list()) == []
 
 
 def test_a_target_is_forgotten_with_its_whole_history(facts: Facts) -> None:

@@ -15,7 +15,7 @@ from mnemos.bench.closing import LABELLED, Label, measure, read
 from mnemos.errors import InvalidInput, NotFound
 from mnemos.faces.cli.bench import bench
 from mnemos.faces.cli.commands import Chosen
-from mnemos.language.closing import Closing, closing
+from mnemos.language.closing import Closing, find_closings
 from mnemos.language.closing.language import Language
 from mnemos.language.closing.rules import LANGUAGES
 from mnemos.language.closing.words import SIGNS, has_sign
@@ -67,7 +67,7 @@ def test_the_labelled_sentences_are_read_as_they_are_labelled(part: str) -> None
     ],
 )
 def test_finished_work_closes(message: str, phrase: str) -> None:
-    assert [found.phrase for found in closing(message)] == [phrase]
+    assert [found.phrase for found in find_closings(message)] == [phrase]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_finished_work_closes(message: str, phrase: str) -> None:
     ],
 )
 def test_speaking_of_finishing_does_not_close(message: str) -> None:
-    assert closing(message) == []
+    assert find_closings(message) == []
 
 
 @pytest.mark.parametrize(
@@ -128,49 +128,49 @@ def test_speaking_of_finishing_does_not_close(message: str) -> None:
     ],
 )
 def test_what_others_said_and_what_programs_print_does_not_close(message: str) -> None:
-    assert closing(message) == []
+    assert find_closings(message) == []
 
 
 def test_code_may_be_what_is_finished() -> None:
-    assert [found.phrase for found in closing("`auth.py` is done")] == ["`auth.py` is done"]
+    assert [found.phrase for found in find_closings("`auth.py` is done")] == ["`auth.py` is done"]
 
 
 def test_every_sentence_that_closes_is_told_in_order() -> None:
     message = "The login is fixed. Can you look at the search? Everything else is merged!"
-    first, second = closing(message)
+    first, second = find_closings(message)
     assert first == Closing("The login is fixed.", "The login is fixed", 0, 18)
     assert (second.sentence, second.phrase) == ("Everything else is merged!", "Everything else is merged")
     assert message[second.start : second.end] == second.phrase
 
 
 def test_the_next_sentence_may_take_it_back() -> None:
-    assert closing("It's merged. Next, the docs.")
-    assert closing("It's merged. But the pipeline is red.") == []
-    assert closing("Deployed. It crashes on start.") == []
-    assert closing("Done? Not quite.") == []
+    assert find_closings("It's merged. Next, the docs.")
+    assert find_closings("It's merged. But the pipeline is red.") == []
+    assert find_closings("Deployed. It crashes on start.") == []
+    assert find_closings("Done? Not quite.") == []
 
 
 def test_a_question_after_the_statement_leaves_it_a_statement() -> None:
-    assert closing("merged, what's next?")
-    assert closing("it's merged, right?") == []
+    assert find_closings("merged, what's next?")
+    assert find_closings("it's merged, right?") == []
 
 
 def test_a_full_line_goes_on_in_the_next() -> None:
     wrapped = "I talked to the others about it and what we all want is to get this feature\ndeployed"
-    assert closing(wrapped) == []
-    assert closing("I talked to the others\ndeployed")
+    assert find_closings(wrapped) == []
+    assert find_closings("I talked to the others\ndeployed")
 
 
 def test_accents_may_be_missing_where_nothing_else_is_meant() -> None:
-    assert closing("la migration est terminee")
-    assert closing("ya esta desplegado")
-    assert closing("laeuft wieder")
-    assert closing("termine la migration") == []
+    assert find_closings("la migration est terminee")
+    assert find_closings("ya esta desplegado")
+    assert find_closings("laeuft wieder")
+    assert find_closings("termine la migration") == []
 
 
 def test_only_the_beginning_of_a_long_message_is_read() -> None:
-    assert closing("x" * (READ - 5) + " done")
-    assert closing("x" * READ + " done") == []
+    assert find_closings("x" * (READ - 5) + " done")
+    assert find_closings("x" * READ + " done") == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -187,7 +187,7 @@ def test_a_message_without_such_a_word_is_not_read() -> None:
 
 
 def assert_quotes(message: str) -> None:
-    for found in closing(message):
+    for found in find_closings(message):
         assert 0 <= found.start < found.end <= len(message)
         assert message[found.start : found.end] == found.phrase
         assert found.phrase in found.sentence

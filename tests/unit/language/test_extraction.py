@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemos.bench.extraction import LABELLED, measure, read
-from mnemos.language.extraction import LONGEST, extracted
+from mnemos.language.extraction import LONGEST, extract_facts
 from mnemos.language.extraction.rules import takes_back
 from mnemos.language.notation import Mark, Statement, parse
 
@@ -17,11 +17,11 @@ HELDOUT = LABELLED.with_name("heldout.tsv")
 
 
 def stated(text: str, *, role: str = "user") -> list[str]:
-    return [str(one.statement) for one in extracted(text, role=role)]
+    return [str(one.statement) for one in extract_facts(text, role=role)]
 
 
 def only(text: str, *, role: str = "user") -> Statement:
-    (one,) = extracted(text, role=role)
+    (one,) = extract_facts(text, role=role)
     return one.statement
 
 
@@ -127,7 +127,7 @@ def test_every_sentence_of_a_message_is_read() -> None:
         "1. Staging is at stage-2.example.com\n"
         "2. what about prod?"
     )
-    assert [one.statement.mark.value for one in extracted(text)] == ["D", "V", "C", "V"]
+    assert [one.statement.mark.value for one in extract_facts(text)] == ["D", "V", "C", "V"]
 
 
 def test_a_sentence_over_full_lines_is_one() -> None:
@@ -234,7 +234,7 @@ _TEXTS = st.one_of(st.text(), st.lists(_WORDS).map(" ".join), st.lists(_WORDS).m
 @given(text=_TEXTS, role=st.sampled_from(["user", "assistant"]))
 def test_every_fact_is_in_its_place_and_reads_the_same_when_printed(text: str, role: str) -> None:
     last = 0
-    for one in extracted(text, role=role):
+    for one in extract_facts(text, role=role):
         assert last <= one.start < one.end <= len(text)
         assert text[one.start : one.end] == one.sentence
         assert one.statement.target
@@ -269,5 +269,5 @@ def test_paragraphs_are_read_as_if_each_were_alone(texts: list[str]) -> None:
 def test_a_hostile_text_ends(seed: str, role: str) -> None:
     """Were any step quadratic, these would take minutes."""
     text = (seed * (200_000 // len(seed) + 1))[:200_000]
-    for one in extracted(text, role=role):
+    for one in extract_facts(text, role=role):
         assert text[one.start : one.end] == one.sentence

@@ -15,12 +15,12 @@ from mnemos.language.notation import (
     MAX_TARGET,
     Mark,
     Statement,
-    checked_target,
+    format_line,
     is_critical,
     key_of,
     looks_like,
+    normalize_target,
     parse,
-    written,
 )
 
 
@@ -214,7 +214,7 @@ def test_too_many_facts_in_one_call_are_refused() -> None:
 @pytest.mark.parametrize("name", [None, 5, b"a", [], ["a"], 1.5, True])
 def test_a_target_is_a_text(name: Any) -> None:
     with pytest.raises(InvalidInput):
-        checked_target(name)
+        normalize_target(name)
 
 
 # --- targets are compared ----------------------------------------------------------------------
@@ -268,16 +268,16 @@ def test_a_fact_that_is_printed_and_parsed_again_is_the_same(text: str) -> None:
     statements = parsed(text)
     assert parsed("\n".join(map(str, statements))) == statements
     for statement in statements:
-        assert [statement] == parse(written(statement.mark, statement.target, statement.content))
+        assert [statement] == parse(format_line(statement.mark, statement.target, statement.content))
 
 
 @given(st.text(st.characters(blacklist_categories=()), max_size=40))
 def test_a_target_that_is_kept_is_one_that_would_be_kept(name: str) -> None:
     try:
-        kept = checked_target(name)
+        kept = normalize_target(name)
     except InvalidInput:
         return
-    assert checked_target(kept) == kept
+    assert normalize_target(kept) == kept
     assert kept == kept.strip()
     assert 0 < len(kept) <= MAX_TARGET
     assert not {unicodedata.category(character) for character in kept} & {"Cc", "Cs", "Zl", "Zp"}

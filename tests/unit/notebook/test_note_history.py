@@ -75,7 +75,7 @@ def test_the_newest_change_of_all_can_be_one_of_the_notebook(memory: Memory, not
     assert "MEMORY.md" in memory.undo()
     assert notebook.entries() == []
     memory.undo()
-    assert list(memory.facts.listed()) == []
+    assert list(memory.facts.list()) == []
 
 
 def test_undo_brings_back_any_version(memory: Memory, notebook: Notebook) -> None:

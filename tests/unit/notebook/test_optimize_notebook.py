@@ -30,7 +30,7 @@ def memory(home: Path, clock: FixedClock) -> Iterator[Memory]:
 
 
 def facts(memory: Memory) -> list[str]:
-    return [str(fact) for fact in memory.facts.listed()]
+    return [str(fact) for fact in memory.facts.list()]
 
 
 def done(memory: Memory, **asked: Any) -> list[tuple[str, str]]:
@@ -190,7 +190,7 @@ def test_a_sentence_becomes_a_fact_that_says_all_of_it(memory: Memory) -> None:
     sentence = "We never deploy on Fridays."
     memory.notebook.write("memory", f"{sentence}\n§\n" + "x" * 40)
     assert done(memory) == [("migrated", sentence)]
-    (fact,) = memory.facts.listed()
+    (fact,) = memory.facts.list()
     assert (fact.type, fact.content) == ("C", sentence)
     assert memory.recall("when do we not deploy?").hits[0].text.endswith(sentence)
 

@@ -283,7 +283,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def rows_of(home: Path, **options: Any) -> dict[str, Any]:
     with mnemos.open(home, embedder="none", **options) as memory:
         states = ("live", "superseded", "retired")
-        return {fact.id: fact for fact in memory.facts.listed(states=states)}
+        return {fact.id: fact for fact in memory.facts.list(states=states)}
 
 
 @pytest.mark.parametrize(
@@ -333,7 +333,7 @@ def test_scopes_that_were_lost_are_made_up_for(told: Path, home: Path) -> None:
         labels = {scope.label for scope in memory.facts.scopes()}
         assert len(labels) == 2
         for label in labels:
-            assert any(True for _ in memory.facts.listed(scope=label))
+            assert any(True for _ in memory.facts.list(scope=label))
             assert memory.facts.search("parrot7 parrot1007", scope=label)
 
 

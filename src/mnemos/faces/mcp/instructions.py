@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from mnemos.facts.block import LEGEND
+from mnemos.facts.hot_set import LEGEND
 
 # Each paragraph with the tools that it speaks of: it is said when one of them is offered, or always.
 _PARAGRAPHS: tuple[tuple[tuple[str, ...], str], ...] = (

@@ -213,7 +213,7 @@ def _told_already(tx: Reads, candidates: Sequence[Candidate]) -> set[int]:
     if not facts:
         return set()
     # Only when a fact was found.
-    from mnemos.facts.model import number_of
+    from mnemos.facts.fact import number_of
 
     rows = tx.facts.get([number_of(passage.ref) for passage in facts])
     return {passage.id for passage in facts if (row := rows.get(number_of(passage.ref))) and row.hot}

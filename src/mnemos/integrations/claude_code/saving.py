@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from mnemos.language.notation import Mark, written
+from mnemos.language.notation import Mark, format_line
 from mnemos.storage.facts import FactRow, Wanted
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def saved_before(storage: Storage, session_id: str) -> list[str]:
         return tx.facts.listed(Wanted(), after=last.after, through=last.until, limit=10 * _MOST_TOLD)
 
     rows = [row for row in storage.read(work) if row.session_id == session_id]
-    return [written(Mark(row.mark), row.target, row.content) for row in reversed(rows[-_MOST_TOLD:])]
+    return [format_line(Mark(row.mark), row.target, row.content) for row in reversed(rows[-_MOST_TOLD:])]
 
 
 def _pages(storage: Storage, session_id: str, after: int) -> Iterator[list[MessageRow]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mnemos.errors import InvalidInput, NotFound, Refused
 from mnemos.integrations.providers.turns import text_of
-from mnemos.language.extraction import extracted
+from mnemos.language.extraction import extract_facts
 from mnemos.language.notation import Statement, looks_like
 from mnemos.sessions.model import call_name
 from mnemos.text.secrets import redact
@@ -42,7 +42,7 @@ def stated(memory: Memory, messages: Any) -> list[Stated]:
     for role, spoken in _spoken(messages):
         # Before anything is guessed: a secret is no part of a target either.
         text = redact(spoken) if memory.settings.redact else spoken
-        for one in extracted(text, role=role):
+        for one in extract_facts(text, role=role):
             key = (str(one.statement.mark), one.statement.key, one.statement.content)
             found.pop(key, None)
             found[key] = Stated(one.statement, not looks_like(one.sentence), text)

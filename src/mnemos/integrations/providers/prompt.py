@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mnemos.errors import InvalidInput, MnemosError, NotFound
-from mnemos.facts.block import CLOSE, OPEN
-from mnemos.facts.model import KIND as FACT
-from mnemos.language.notation import Mark, parse, written
+from mnemos.facts.fact import KIND as FACT
+from mnemos.facts.hot_set import CLOSE, OPEN
+from mnemos.language.notation import Mark, format_line, parse
 from mnemos.notebook.service import KIND as NOTE
 from mnemos.text.tokens import count_tokens
 
@@ -105,7 +105,7 @@ def _withdrawn(memory: Memory, lines: Sequence[str]) -> Iterator[str]:
         except (InvalidInput, NotFound):
             continue
         if last.state == "retired":
-            yield written(Mark.OBSOLETE, fact.target, fact.content)
+            yield format_line(Mark.OBSOLETE, fact.target, fact.content)
 
 
 def _fitted(lines: Sequence[str], tokens: int) -> str:

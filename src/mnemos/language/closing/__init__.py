@@ -25,7 +25,7 @@ class Closing:
     end: int
 
 
-def closing(text: str) -> list[Closing]:
+def find_closings(text: str) -> list[Closing]:
     """The sentences of a message that say that a unit of work is finished, in order; mostly none.
 
     Only the first 20,000 characters are read. No text raises anything.

@@ -15,7 +15,7 @@ from unicodedata import category
 
 from mnemos.errors import InvalidInput
 from mnemos.language.extraction.text import Part, parts
-from mnemos.language.notation import Mark, Statement, looks_like, parse, written
+from mnemos.language.notation import Mark, Statement, format_line, looks_like, parse
 
 if TYPE_CHECKING:
     from mnemos.language.extraction.rules import Verdict
@@ -39,7 +39,7 @@ class Extract:
     end: int
 
 
-def extracted(text: str, *, role: str = "user") -> list[Extract]:
+def extract_facts(text: str, *, role: str = "user") -> list[Extract]:
     """The facts that a message states, in order, each once; mostly none.
 
     ``role``: who wrote it. Only a user and an assistant state facts; what a tool or a system wrote is data.
@@ -78,7 +78,7 @@ def _noted(part: Part) -> Statement | None:
 
 def _stated(part: Part, verdict: Verdict) -> Statement | None:
     content = _tidy(part.text[verdict.lead :], verdict.mark)
-    return _read(written(verdict.mark, verdict.target, content))
+    return _read(format_line(verdict.mark, verdict.target, content))
 
 
 def _read(line: str) -> Statement | None:

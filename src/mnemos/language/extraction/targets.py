@@ -7,7 +7,7 @@ from typing import Final
 
 from mnemos.language.extraction.forms import Language, words
 from mnemos.language.notation import MAX_TARGET
-from mnemos.language.statements import guessed_target
+from mnemos.language.statements import guess_target
 from mnemos.text.words import fold
 
 _MOST_WORDS: Final = 4
@@ -42,7 +42,7 @@ def target_of(original: str, said: str, language: Language, *, subject: str = ""
 
 def _guessed(original: str, language: Language) -> str:
     telling = _WORD.sub(lambda match: _told(match[0], language), original)
-    return guessed_target(telling if _WORD.search(telling) else original)
+    return guess_target(telling if _WORD.search(telling) else original)
 
 
 def _told(word: str, language: Language) -> str:

@@ -8,9 +8,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from mnemos.facts import conflicts
-from mnemos.facts.model import KIND, ref_of
-from mnemos.facts.writing import VERSIONS_IN_RECALL, put_passage
+from mnemos.facts.fact import KIND, are_contradictory, ref_of
+from mnemos.facts.fact_writer import COMPARED, VERSIONS_IN_RECALL, put_passage
 from mnemos.language.notation import Mark
 from mnemos.storage.base import Reads, Writes
 from mnemos.storage.facts import FactRow
@@ -108,10 +107,10 @@ def _shorten(tx: Writes, number: int) -> None:
 
 
 def _set_against(tx: Writes, number: int, key: str, taken: Container[int]) -> None:
-    there = tx.facts.live_on(key, conflicts.COMPARED)
+    there = tx.facts.live_on(key, COMPARED)
     mine = next((fact for fact in there if fact.id == number), None)
     if mine is None:
         return
     for other in there:
-        if other.id not in taken and conflicts.contradict(mine, other):
+        if other.id not in taken and are_contradictory(mine, other):
             tx.facts.contradict(*sorted((other.id, number)))

@@ -134,7 +134,7 @@ def test_what_is_stated_is_saved_with_its_message_and_told_to_the_summary(
     lines = builtin.on_pre_compress(
         [{"role": "user", "content": "hello there"}, {"role": "user", "content": statement}]
     )
-    (fact,) = memory.facts.listed()
+    (fact,) = memory.facts.list()
     assert fact.type == "D"
     assert "PostgreSQL" in fact.content
     assert fact.session_id == "s1"
@@ -145,7 +145,7 @@ def test_what_is_stated_is_saved_with_its_message_and_told_to_the_summary(
 
 def test_a_message_that_is_not_stored_is_no_source(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
     builtin.on_pre_compress([{"role": "user", "content": "V[srv.prod]: api.example.com:3005"}])
-    (fact,) = memory.facts.listed()
+    (fact,) = memory.facts.list()
     assert (str(fact), fact.message_id) == ("V[srv.prod]: api.example.com:3005", None)
 
 
@@ -176,7 +176,7 @@ def test_no_secret_of_a_conversation_gets_into_facts_targets_or_candidates(
     settle(builtin)
     assert "deploy.token" in lines
     session = memory.sessions.get_session("s1")
-    kept = [lines, str(session), *map(str, memory.facts.listed())]
+    kept = [lines, str(session), *map(str, memory.facts.list())]
     assert not [text for text in kept if token[4:].lower() in text.lower()]
 
 
@@ -397,7 +397,7 @@ def test_a_tool_happens_in_the_session_of_the_conversation(
 ) -> None:
     answer(builtin, "memory_write", content="V[a]: b", session_id=None)
     builtin.handle_tool_call("memory_write", {"content": "V[c]: d"}, session_id="other")
-    assert {fact.target: fact.session_id for fact in memory.facts.listed()} == {"a": "s1", "c": "other"}
+    assert {fact.target: fact.session_id for fact in memory.facts.list()} == {"a": "s1", "c": "other"}
 
 
 def test_tools_leave_out_what_the_model_sees_already(past: Memory, builtin: BuiltinMemoryProvider) -> None:

@@ -72,7 +72,7 @@ def state_of(memory: mnemos.Memory) -> dict[str, Any]:
             **{name: getattr(fact, name) for name in fact.__slots__},
             "message_id": places.get(fact.message_id or 0),
         }
-        for fact in memory.facts.listed(states=STATES)
+        for fact in memory.facts.list(states=STATES)
     ]
     return {
         "sessions": sessions,

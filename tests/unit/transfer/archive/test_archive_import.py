@@ -101,7 +101,7 @@ def test_history_and_every_moment_answer_as_before(
     other.import_archive(archive)
 
     def answers(memory: mnemos.Memory) -> list[Any]:
-        moments = {fact.at for fact in memory.facts.listed(states=STATES)}
+        moments = {fact.at for fact in memory.facts.list(states=STATES)}
         times = [None, *sorted(moments | {at + 1 for at in moments} | {at - 1 for at in moments})]
         return [
             [replace(fact, message_id=None) for fact in memory.facts.history(target, as_of=at)]
@@ -118,7 +118,7 @@ def test_a_fact_points_at_the_message_it_came_from(
     other.sessions.create_session("before", "cli")
     other.sessions.append_messages("before", [{"role": "user", "content": "x"}] * 5)
     other.import_archive(archive)
-    (fact,) = [fact for fact in other.facts.listed(states=STATES) if fact.content == "one"]
+    (fact,) = [fact for fact in other.facts.list(states=STATES) if fact.content == "one"]
     assert fact.message_id is not None
     (message,) = other.sessions.get_messages_around(fact.message_id, 0, 0)
     assert message["content"] == "word 6"
@@ -135,7 +135,7 @@ def test_a_fact_whose_message_is_gone_points_at_none(opened: Opened, tmp_path: P
     other.sessions.create_session("t", "cli")
     other.sessions.append_message("t", "user", "another")
     other.import_archive(tmp_path / "a.tar")
-    (fact,) = other.facts.listed()
+    (fact,) = other.facts.list()
     assert (fact.session_id, fact.message_id) == ("s", None)
 
 
@@ -236,7 +236,7 @@ def test_of_two_live_facts_the_one_learned_later_holds(
     other = opened("second", clock=clock)
     other.facts.write("D[vat]: neither", scope="shop")
     report = other.import_archive(archive)
-    (live,) = [fact for fact in other.facts.listed() if fact.target == "vat"]
+    (live,) = [fact for fact in other.facts.list() if fact.target == "vat"]
     assert live.content == ("neither" if newer == "here" else "gross")
     (old,) = [fact for fact in other.facts.history("vat") if fact.state == "superseded" and fact.type == "D"]
     assert old.superseded_by == live.id

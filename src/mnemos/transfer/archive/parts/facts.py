@@ -10,9 +10,9 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput
-from mnemos.facts.scopes import checked_label
+from mnemos.facts.scopes import normalize_label
 from mnemos.inputs import name, optional_name
-from mnemos.language.notation import checked_target, key_of, written
+from mnemos.language.notation import format_line, key_of, normalize_target
 from mnemos.storage.base import Reads, Writes
 from mnemos.storage.facts import FactRow, ScopeRow, Wanted
 from mnemos.text.secrets import redact
@@ -256,7 +256,7 @@ class FactPart:
     def _sound(self, line: FactLine, place: str) -> None:
         """What no fact can be: it would break the lines that facts are printed in."""
         try:
-            if checked_target(line.target) != line.target:
+            if normalize_target(line.target) != line.target:
                 raise InvalidInput(f"the target {line.target[:100]!r} is not as targets are kept")
             if not (line.content.isprintable() or _is_visible(line.content)):
                 raise InvalidInput("its content has line breaks or control characters")
@@ -282,7 +282,7 @@ def _is_visible(text: str) -> bool:
 
 def _sound_scope(line: ScopeLine, place: str) -> ScopeRow:
     try:
-        label = checked_label(line.label)
+        label = normalize_label(line.label)
     except InvalidInput as exc:
         raise type(exc)(f"{place}: {exc}") from exc
     return ScopeRow(0, label, key_of(label), line.opened_at, line.touched_at, line.closed_at)
@@ -330,14 +330,14 @@ def _count(brought: Brought, fact: FactRow, restored: fact_rows.Restored) -> Non
         return
     brought.imported += 1
     if restored.outlived:
-        said = written(fact.mark, fact.target, fact.content)[:100]
+        said = format_line(fact.mark, fact.target, fact.content)[:100]
         brought.tell(f"f{fact.id} {said} became history: a newer fact on it holds here")
     elif restored.number != fact.id:
         brought.tell(f"f{fact.id} is f{restored.number} here: another fact has its id")
 
 
 def _compare(fact: FactRow, row: FactRow | None, here: dict[int, int], compared: Compared) -> None:
-    what = f"fact f{fact.id} {written(fact.mark, fact.target, fact.content)[:60]}"
+    what = f"fact f{fact.id} {format_line(fact.mark, fact.target, fact.content)[:60]}"
     if row is None:
         compared.miss(what)
     elif _contents(row) != _contents(_moved(fact, here)):

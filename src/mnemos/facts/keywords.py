@@ -1,7 +1,8 @@
-"""What people call a thing that a fact only shows: ``api.example.com:3005`` has a port, ``35 d`` is a time.
+"""Words that a fact is found by although it doesn't contain them.
 
-Somebody who asks for a port, a price or a phone number does not know how it is written. The words here are
-what such a value is asked by; they are searched with the fact and never shown.
+Facts are written with short forms (``cfg``) and show values without naming their kind
+(``api.example.com:3005`` is a host and a port). People ask with the long forms and the kinds. The words
+are indexed with the fact and never shown.
 """
 
 from __future__ import annotations
@@ -10,19 +11,67 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from mnemos.text.words import runs
+from mnemos.text.words import runs, stem
 
-# Read in order; each that is found adds its words.
+ABBREVIATIONS: Final = {
+    "cfg": "configuration",
+    "impl": "implementation",
+    "msg": "message",
+    "req": "requirement",
+    "usr": "user",
+    "resp": "response",
+    "prod": "production",
+    "feat": "feature",
+    "dev": "development",
+    "deps": "dependencies",
+    "auth": "authentication",
+    "err": "error",
+    "db": "database",
+    "btn": "button",
+    "env": "environment",
+    "doc": "documentation",
+    "perf": "performance",
+    "init": "initialization",
+    "mgmt": "management",
+    "refct": "refactor",
+    "mvmt": "movement",
+    "notif": "notification",
+    "perms": "permissions",
+    "val": "validation",
+    "async": "asynchronous",
+    "sync": "synchronization",
+    "mndtry": "mandatory",
+    "nvr": "never",
+    "alw": "always",
+    "tmp": "temporary",
+    "idx": "index",
+    "tbl": "table",
+    "svc": "service",
+    "pkg": "package",
+    "repo": "repository",
+    "api": "interface",
+    "clt": "client",
+    "srv": "server",
+}
+
+# Signs and fragments with a meaning of their own in the notation.
+SIGNS: Final = {"pr": "for", "w/": "with", "→": "then/to", "↑": "upgrade"}
+
+# By stem, so that "configured" finds "cfg" as "configuration" does.
+_SHORT: Final = {stem(long): short for short, long in ABBREVIATIONS.items()}
+
+# Searched in order; each match adds its words. The text may have any length, so every pattern is linear:
+# it begins at the sign that decides, or where a run of characters begins.
 _SHAPES: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), words)
     for pattern, words in (
-        (r"[\w.-]*\w:\d{2,5}(?![\d:])", "port host address"),
+        (r"\w:\d{2,5}(?![\d:])", "port host address"),
         (r"\bport \d", "port"),
-        (r"\b\w+://", "url link address"),
-        (r"(?<![\w@.])(?:[\w-]+\.)+(?:com|org|net|io|dev|app|internal|local|de|fr|es|eu)\b", "host url"),
+        (r"\w://", "url link address"),
+        (r"(?<![\w@.-])(?:[\w-]+\.)+(?:com|org|net|io|dev|app|internal|local|de|fr|es|eu)\b", "host url"),
         (r"\b\d{1,3}(?:\.\d{1,3}){3}\b", "ip address"),
-        (r"[\w.+-]+@[\w-]+\.\w", "email mail address"),
-        (r"(?<!\w)\+\d[\d ()/-]{6,}", "phone telephone number call"),
+        (r"[\w.+-]@[\w-]+\.\w", "email mail address"),
+        (r"(?<!\w)\+\d[\d ()/-]{6}", "phone telephone number call"),
         (r"(?<![\w.])v?\d+(?:\.\d+){1,3}(?![\w.]|\s?(?:%|s\b|h\b|d\b|eur|usd|mb|gb|kb))", "version"),
         (r"\b\d+\s?lts\b", "version"),
         (r"[€$£]\s?\d|\d\s?(?:€|\$|£|eur|usd|gbp|chf|euros?|dollars?)\b", "price cost money"),
@@ -37,8 +86,8 @@ _SHAPES: Final = tuple(
         (r"\d\s?(?:y|yrs?|years?)\b", "years long time"),
         (r"\d\s?(?:[kmgt]i?b)\b", "size space"),
         (r"\d\s?(?:req|requests?|calls?)?/(?:s|sec|min|h|d)\b", "rate limit"),
-        (r"(?<!\S)~?/[\w.-]+(?:/[\w.-]*)*|\b\w+/\w+/\w", "path file folder"),
-        (r"(?<!\S)#[a-z][\w-]+", "channel chat"),
+        (r"(?<!\S)~?/[\w.-]|\w/\w+/\w", "path file folder"),
+        (r"(?<!\S)#[a-z][\w-]", "channel chat"),
         (r"\b\d{4}-\d\d-\d\d\b", "date day when"),
         (r"→|->", "then to"),
         (r">=|≥", "at least minimum"),
@@ -46,7 +95,7 @@ _SHAPES: Final = tuple(
     )
 )
 
-# Short forms that everybody who writes software reads; unlike those of the notation, not taught to models.
+# Short forms common in software. Unlike those of the notation, they aren't taught to models.
 _COMMON: Final = {
     "2fa": "second factor", "acct": "account", "addr": "address", "admin": "administrator",
     "app": "application", "arch": "architecture", "avg": "average", "ci": "build pipeline integration",
@@ -71,13 +120,28 @@ _COMMON: Final = {
 }  # fmt: skip
 
 
-def asked_by(text: str) -> str:
-    """The words by which somebody asks for what a text shows; empty for one that says it all."""
-    there = {form for run in runs(text) for form in run.forms}
-    return " ".join(dict.fromkeys(word for word in _words(text, there) if word not in there))
+def find_counterparts(text: str) -> str:
+    """Return the long form of every short form in a text, and the short form of every long one."""
+    there = _forms(text)
+    found: dict[str, None] = {}
+    for form in there:
+        other = ABBREVIATIONS.get(form) or _SHORT.get(stem(form))
+        if other is not None:
+            found[other] = None
+    return " ".join(form for form in found if form not in there)
 
 
-def _words(text: str, there: set[str]) -> Iterator[str]:
+def name_kinds(text: str) -> str:
+    """Return the words people ask with for the values in a text, such as "port" or "price"."""
+    there = set(_forms(text))
+    return " ".join(dict.fromkeys(word for word in _kinds(text, there) if word not in there))
+
+
+def _forms(text: str) -> list[str]:
+    return [form for run in runs(text) for form in run.forms]
+
+
+def _kinds(text: str, there: set[str]) -> Iterator[str]:
     for pattern, words in _SHAPES:
         if pattern.search(text):
             yield from words.split()

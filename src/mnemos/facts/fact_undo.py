@@ -1,6 +1,6 @@
-"""What the audit log says of facts, and how to take it back.
+"""Undo of fact writes.
 
-An entry names facts by their ids and holds no text: what they say stands in their history alone.
+An audit entry names facts by id and holds no text: their text is in the history alone.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ import json
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from mnemos.errors import Refused
-from mnemos.facts.model import KIND, Outcome, Stored, number_of, ref_of
-from mnemos.facts.writing import ANSWERS, put_passage, set_against, warm
+from mnemos.facts.fact import KIND, Outcome, Stored, number_of, ref_of
+from mnemos.facts.fact_writer import ANSWERS, put_passage, record_conflicts
+from mnemos.facts.scopes import open_scope
 from mnemos.language.notation import Mark
 from mnemos.storage.base import AuditRow, Storage, Writes
 from mnemos.storage.facts import FactRow, NewFact
@@ -21,8 +22,11 @@ IMPORT = "facts.import"
 FORGET = "forget"
 
 
-def written_down(stored: Sequence[Stored], closed: Iterable[int]) -> str | None:
-    """What a write did, as ids: of each new fact those that ended by it, and the scopes that closed."""
+def describe_changes(stored: Sequence[Stored], closed: Iterable[int]) -> str | None:
+    """Describe a write by ids: each new fact with those it ended, and the scopes that closed.
+
+    None if nothing changed.
+    """
     changes = {one.id: list(one.replaced) for one in stored if one.outcome is not Outcome.UNCHANGED}
     return json.dumps({"facts": changes, "closed": list(closed)}) if changes else None
 
@@ -31,10 +35,12 @@ def can_be_undone(entry: AuditRow) -> bool:
     return entry.operation == WRITE and entry.undone_by is None and entry.after is not None
 
 
-def take_back(storage: Storage, entry: AuditRow, now: float, mark: Callable[[Writes, AuditRow], None]) -> str:
-    """Withdraw what a write stored and state again what it ended; what was done, for people.
+def undo_write(
+    storage: Storage, entry: AuditRow, now: float, mark: Callable[[Writes, AuditRow], None]
+) -> str:
+    """Retire what a write stored and restate what it ended. Returns a sentence for people.
 
-    ``mark`` notes in the same transaction that the entry is undone.
+    ``mark`` records in the same transaction that the entry is undone.
     """
     done = json.loads(entry.after or "{}")
     changes: dict[str, list[str]] = done["facts"]
@@ -42,61 +48,62 @@ def take_back(storage: Storage, entry: AuditRow, now: float, mark: Callable[[Wri
     def work(tx: Writes) -> str:
         now_logged = tx.audit.get(entry.id)
         if now_logged is None or not can_be_undone(now_logged):
-            raise Refused(f"entry {entry.id} was undone or erased by somebody else meanwhile")
-        told = _take_back(tx, changes, done["closed"], now)
+            raise Refused(f"entry {entry.id} was undone or erased by another process meanwhile")
+        sentence = _undo(tx, changes, done["closed"], now)
         mark(tx, entry)
-        return told
+        return sentence
 
     return storage.write(work)
 
 
-def _take_back(tx: Writes, changes: dict[str, list[str]], closed: Sequence[int], now: float) -> str:
+def _undo(tx: Writes, changes: dict[str, list[str]], closed: Sequence[int], now: float) -> str:
     new = [number_of(ref) for ref in changes]
-    standing = {ref: _standing(tx, number_of(ref), new) for ref in changes}
-    going = {ref: fact for ref, fact in standing.items() if fact is not None}
+    current = {ref: _find_current(tx, number_of(ref), new) for ref in changes}
+    going = {ref: fact for ref, fact in current.items() if fact is not None}
     tx.facts.end([fact.id for fact in going.values()], "retired", now)
     for fact in going.values():
         tx.passages.outdate(KIND, ref_of(fact.id))
     ended_before = [ref for ended in changes.values() for ref in ended if ref not in changes]
     for scope in tx.facts.scopes(closed).values():
-        warm(tx, scope.label, now)
+        open_scope(tx, scope.label, now)
     again = [ref for ref in ended_before if _restate(tx, number_of(ref), now)]
     gone = [ref for ref in changes if ref not in going]
-    return _told(going, gone, again, [ref for ref in ended_before if ref not in again])
+    return _describe(going, gone, again, [ref for ref in ended_before if ref not in again])
 
 
-def _told(
-    withdrawn: Collection[str], gone: Collection[str], again: Collection[str], lost: Collection[str]
+def _describe(
+    retired: Collection[str], gone: Collection[str], again: Collection[str], lost: Collection[str]
 ) -> str:
     parts = (
-        (withdrawn, "{} withdrawn"),
-        (gone, "{} did not hold any more"),
-        (again, "what it replaced holds again"),
-        (lost, "{}, which it replaced, is gone for good"),
+        (retired, "retired {}"),
+        (gone, "found {} no longer live"),
+        (again, "restored what it replaced"),
+        (lost, "{}, which it replaced, was permanently deleted"),
     )
-    return ", ".join(told.format(", ".join(refs)) for refs, told in parts if refs)
+    text = ", ".join(part.format(", ".join(refs)) for refs, part in parts if refs)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
-def _standing(tx: Writes, number: int, new: Sequence[int]) -> FactRow | None:
-    """What stands for a fact that a write stored: itself, or what an undo stated again after it.
+def _find_current(tx: Writes, number: int, new: Sequence[int]) -> FactRow | None:
+    """Return the row that now represents a fact: itself, or its copy made by a later undo.
 
-    None where nothing does and nobody could change that: it is gone, or what replaced it is.
+    None if it was deleted, or if what replaced it was. A fact replaced since raises Refused.
     """
     fact = tx.facts.get([number]).get(number)
-    # What replaced itself within the same call goes with it, and what retires others never stands.
+    # A fact replaced within the same call goes with it; a retiring statement never was live.
     if fact is None or fact.state == "live" or fact.mark == Mark.OBSOLETE or fact.superseded_by in new:
         return fact
     for other in tx.facts.live_in(fact.key, fact.scope_id):
         if (other.mark, other.content) == (fact.mark, fact.content):
             return other
-    if any(_ends(later, fact) for later in _said_since(tx, fact)):
-        raise Refused(f"{ref_of(number)} was replaced or retired since; undo that first")
+    if any(_ends(later, fact) for later in _list_later(tx, fact)):
+        raise Refused(f"{ref_of(number)} was replaced or retired since; undo that change first")
     return None
 
 
-def _said_since(tx: Writes, fact: FactRow) -> list[FactRow]:
-    said = tx.facts.history(fact.key, scope_id=fact.scope_id, as_of=None, limit=1 << 30, before=None)
-    return [row for row in said if row.scope_id == fact.scope_id and row.id > fact.id]
+def _list_later(tx: Writes, fact: FactRow) -> list[FactRow]:
+    rows = tx.facts.history(fact.key, scope_id=fact.scope_id, as_of=None, limit=1 << 30, before=None)
+    return [row for row in rows if row.scope_id == fact.scope_id and row.id > fact.id]
 
 
 def _ends(later: FactRow, fact: FactRow) -> bool:
@@ -105,15 +112,15 @@ def _ends(later: FactRow, fact: FactRow) -> bool:
 
 
 def _restate(tx: Writes, number: int, now: float) -> bool:
-    """State again what was ended: a new row, because the history of the old one is what happened.
+    """State an ended fact again as a new row, because the history of the old one is what happened.
 
-    False when it is gone.
+    False if it was deleted.
     """
     row = tx.facts.get([number]).get(number)
     if row is None:
         return False
     if any(fact.mark == row.mark for fact in tx.facts.live_in(row.key, row.scope_id)):
-        raise Refused(f"{row.mark}[{row.target}] was stated anew since; withdraw that first")
+        raise Refused(f"{row.mark}[{row.target}] was stated again since; retire that first")
     fact = NewFact(
         mark=row.mark,
         target=row.target,
@@ -129,5 +136,5 @@ def _restate(tx: Writes, number: int, now: float) -> bool:
     again = tx.facts.add(fact)
     scope = None if row.scope_id is None else tx.facts.scopes([row.scope_id]).get(row.scope_id)
     put_passage(tx, again, fact, scope)
-    set_against(tx, again, row.key)
+    record_conflicts(tx, again, row.key)
     return True

@@ -1,27 +1,26 @@
-"""One write: what each statement does to what is known, in one transaction."""
+"""One write: the effect of each statement on the known facts, in one transaction."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from mnemos.errors import NotFound
-from mnemos.facts import conflicts, scopes
-from mnemos.facts.abbreviations import counterparts
-from mnemos.facts.model import KIND, Outcome, Stored, ref_of
-from mnemos.facts.shapes import asked_by
-from mnemos.language.notation import MEANING, Mark, Statement, key_of, written
-from mnemos.language.statements import is_update, other_targets
+from mnemos.facts.fact import KIND, Outcome, Stored, are_contradictory, is_same_content, ref_of
+from mnemos.facts.keywords import find_counterparts, name_kinds
+from mnemos.facts.scopes import note_write, open_scope
+from mnemos.language.notation import MEANING, Mark, Statement, format_line
+from mnemos.language.statements import is_update, longer_targets
 from mnemos.storage.base import Writes
 from mnemos.storage.facts import Attendance, FactRow, NewFact, ScopeRow
 
 # Earlier versions of a fact that recall still finds, after everything live. All are in the history.
-VERSIONS_IN_RECALL = 3
-# What a scope that is opened again brings back into the hot set, before pressure is looked at.
-_CONSTRAINTS_WARMED = 200
-_OTHERS_WARMED = 20
+VERSIONS_IN_RECALL: Final = 3
+# The newest facts on a target that a statement is compared with.
+COMPARED: Final = 50
 
-ANSWERS = frozenset({Mark.DECISION, Mark.VALUE})
+ANSWERS: Final = frozenset({Mark.DECISION, Mark.VALUE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +28,22 @@ class Source:
     """Who writes, when, and from where."""
 
     session_id: str
-    """Whose turns count."""
+    """The session whose turns count."""
     actor: str
     now: float
     origin: str | None = None
-    """The session the facts come from, where the host named it."""
+    """The session the facts come from, if the host named it."""
     message_id: int | None = None
     valid_from: float | None = None
-    is_guessing: bool = False
-    """Whether targets were guessed from sentences."""
+    has_guesses: bool = False
+    """True if targets were guessed from sentences."""
     is_unscoped: bool = False
-    """Whether facts without a scope have none, also while the session works on one."""
+    """True if facts without a scope get none, even while the session works on one."""
 
 
 @dataclass(slots=True)
-class Write:
-    """The statements of a call on their way into the store."""
+class FactWriter:
+    """Applies the statements of one call and collects what they changed."""
 
     tx: Writes
     source: Source
@@ -55,16 +54,15 @@ class Write:
     touched: set[int] = field(default_factory=set)
     conflicts: list[tuple[FactRow, FactRow]] = field(default_factory=list)
 
-    def state(self, statement: Statement, label: str | None) -> None:
-        """Let one statement take effect."""
-        scope = self._scope_of(statement, label)
+    def apply(self, statement: Statement, label: str | None) -> None:
+        scope = self._choose_scope(statement, label)
         scope_id = None if scope is None else scope.id
-        self.attendance = scopes.wrote(self.attendance, scope_id)
+        self.attendance = note_write(self.attendance, scope_id)
         if scope_id is not None:
             self.touched.add(scope_id)
         known = {fact.mark: fact for fact in self.tx.facts.live_in(statement.key, scope_id)}
-        if self.source.is_guessing:
-            statement, known = self._unmistaken(statement, known, scope_id)
+        if self.source.has_guesses:
+            statement, known = self._avoid_replacing(statement, known, scope_id)
         if statement.mark == Mark.OBSOLETE:
             self._retire(statement, scope, list(known.values()))
         else:
@@ -72,52 +70,48 @@ class Write:
         if statement.mark == Mark.DONE and scope is not None:
             self._close(scope)
 
-    def open(self, label: str) -> ScopeRow:
-        """The scope of that label, open, its facts hot again if it was closed."""
-        scope, was_closed = warm(self.tx, label, self.source.now)
-        if was_closed:
-            self.reopened[scope.id] = scope
-            self.closed.pop(scope.id, None)
-        return scope
-
-    # --- inside -----------------------------------------------------------------------------
-
-    def _scope_of(self, statement: Statement, label: str | None) -> ScopeRow | None:
-        """The scope that is named, else the one the session works on; of what ends, the one it is in."""
+    def _choose_scope(self, statement: Statement, label: str | None) -> ScopeRow | None:
+        """The named scope, else the session's current one; for ✓ and ~, the one the target is in."""
         if label is not None:
-            return self.open(label)
+            return self._open(label)
         if self.source.is_unscoped:
             return None
         if statement.mark == Mark.DONE:
             named = self.tx.facts.scope(statement.key)
             if named is not None:
                 return named
-        current = self._current()
+        current = self._current_scope()
         if statement.mark in (Mark.DONE, Mark.OBSOLETE):
-            return self._home_of(statement.key, current)
+            return self._find_home(statement.key, current)
         return current
 
-    def _current(self) -> ScopeRow | None:
+    def _open(self, label: str) -> ScopeRow:
+        scope, was_closed = open_scope(self.tx, label, self.source.now)
+        if was_closed:
+            self.reopened[scope.id] = scope
+            self.closed.pop(scope.id, None)
+        return scope
+
+    def _current_scope(self) -> ScopeRow | None:
         current = self.attendance.scope_id
         if current is None or current in self.closed:
             return None
         return self.tx.facts.scopes([current]).get(current)
 
-    def _home_of(self, key: str, current: ScopeRow | None) -> ScopeRow | None:
+    def _find_home(self, key: str, current: ScopeRow | None) -> ScopeRow | None:
         """The scope that has facts on a target: the session's own, or the only one, or the newest."""
-        there = self.tx.facts.live_on(key, conflicts.COMPARED)
-        homes = [fact.scope_id for fact in there]
+        homes = [fact.scope_id for fact in self.tx.facts.live_on(key, COMPARED)]
         if not homes or (current is not None and current.id in homes):
             return current
         if None in homes:
             return None
         return self.tx.facts.scopes([homes[0] or 0]).get(homes[0] or 0)
 
-    def _unmistaken(
+    def _avoid_replacing(
         self, statement: Statement, known: dict[str, FactRow], scope_id: int | None
     ) -> tuple[Statement, dict[str, FactRow]]:
-        """A statement under a guessed target, made longer until it replaces nothing but what it updates."""
-        for target in other_targets(statement):
+        """Lengthen a guessed target until the statement replaces only what it updates."""
+        for target in longer_targets(statement):
             old = known.get(statement.mark)
             if old is None or is_update(old.content, statement.content):
                 break
@@ -127,26 +121,23 @@ class Write:
 
     def _put(self, statement: Statement, scope: ScopeRow | None, known: dict[str, FactRow]) -> None:
         old = known.get(statement.mark)
-        if old is not None and conflicts.same(old.content, statement.content):
+        if old is not None and is_same_content(old.content, statement.content):
             self.tx.facts.refer({old.id: 1}, self.source.now)
             if scope is None or scope.closed_at is None:
                 self.tx.facts.heat(old.id)
             self._note(old.id, statement, Outcome.UNCHANGED, scope)
             return
-        asked = known.get(Mark.UNKNOWN) if statement.mark in ANSWERS else None
-        ending = [fact for fact in (old, asked) if fact is not None]
+        question = known.get(Mark.UNKNOWN) if statement.mark in ANSWERS else None
+        ending = [fact for fact in (old, question) if fact is not None]
         number = self._add(statement, scope, ending)
         outcome = Outcome.STORED if old is None else Outcome.SUPERSEDED
         self._note(number, statement, outcome, scope, ending)
-        self.conflicts += set_against(self.tx, number, statement.key)
+        self.conflicts += record_conflicts(self.tx, number, statement.key)
 
     def _retire(self, statement: Statement, scope: ScopeRow | None, known: Sequence[FactRow]) -> None:
         if not known:
-            raise NotFound(
-                f"nothing that holds is known on {statement.target!r}"
-                + (f" in {scope.label}" if scope is not None else "")
-                + "; nothing was retired"
-            )
+            where = f" in {scope.label}" if scope is not None else ""
+            raise NotFound(f"there is no live fact on {statement.target!r}{where}; nothing was retired")
         number = self._add(statement, scope, known)
         self._note(number, statement, Outcome.RETIRED, scope, known)
 
@@ -208,21 +199,13 @@ class Write:
         )
 
 
-def warm(tx: Writes, label: str, now: float) -> tuple[ScopeRow, bool]:
-    """The scope of that label, open; whether it was closed: then its facts are hot again."""
-    scope, was_closed = tx.facts.open_scope(label, key_of(label), now)
-    if was_closed:
-        tx.facts.warm(scope.id, constraints=_CONSTRAINTS_WARMED, others=_OTHERS_WARMED)
-    return scope, was_closed
-
-
 def put_passage(tx: Writes, number: int, fact: FactRow | NewFact, scope: ScopeRow | None) -> None:
-    """Let recall find a fact: as it is written, and by the words that people would use for it."""
-    text = written(fact.mark, fact.target, fact.content)
+    """Index a fact for recall: as it is written, and by the words people would use for it."""
+    text = format_line(fact.mark, fact.target, fact.content)
     also = (
         MEANING[Mark(fact.mark)],
-        counterparts(text),
-        asked_by(f"{fact.target} {fact.content}"),
+        find_counterparts(text),
+        name_kinds(f"{fact.target} {fact.content}"),
         "" if scope is None else scope.label,
     )
     tx.passages.put(
@@ -236,13 +219,13 @@ def put_passage(tx: Writes, number: int, fact: FactRow | NewFact, scope: ScopeRo
     )
 
 
-def set_against(tx: Writes, number: int, key: str) -> list[tuple[FactRow, FactRow]]:
-    """Note what a new fact contradicts: the other one and itself."""
-    others = tx.facts.live_on(key, conflicts.COMPARED)
+def record_conflicts(tx: Writes, number: int, key: str) -> list[tuple[FactRow, FactRow]]:
+    """Record the live facts that a new fact contradicts; pairs of the other one and itself."""
+    others = tx.facts.live_on(key, COMPARED)
     mine = next((fact for fact in others if fact.id == number), None)
     if mine is None:
         return []
-    against = [other for other in others if conflicts.contradict(mine, other)]
+    against = [other for other in others if are_contradictory(mine, other)]
     for other in against:
         tx.facts.contradict(other.id, mine.id)
     return [(other, mine) for other in against]

@@ -1,4 +1,4 @@
-"""Facts from elsewhere, with the times they had there."""
+"""Import of hermes-memory facts, with the times they had there."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from mnemos.errors import InvalidInput
-from mnemos.facts.model import KIND, ref_of
-from mnemos.facts.scopes import MAX_LABEL, checked_label
-from mnemos.facts.writing import ANSWERS, put_passage
-from mnemos.language.notation import Mark, checked_target, key_of, visible
+from mnemos.facts.fact import KIND, ref_of
+from mnemos.facts.fact_writer import ANSWERS, put_passage
+from mnemos.facts.scopes import MAX_LABEL, normalize_label
+from mnemos.language.notation import Mark, key_of, normalize_target, strip_hidden
 from mnemos.storage.base import Storage, Writes
 from mnemos.storage.facts import FactRow, NewFact, ScopeRow
 from mnemos.storage.foreign import HermesFact
@@ -25,17 +25,17 @@ Redact = Callable[[str], str]
 
 @dataclass(slots=True)
 class Report:
-    """What an import did. ``skipped``: known already; ``refused``: not understood, and why."""
+    """The result of an import. ``skipped`` were known already; ``refused`` says which failed and why."""
 
     live: int = 0
     skipped: int = 0
     refused: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
-    """Of the facts that are new."""
+    """Row numbers of the new facts."""
 
     @property
     def history(self) -> int:
-        """How many of them no longer hold."""
+        """The number of new facts that no longer hold."""
         return len(self.numbers) - self.live
 
 
@@ -48,20 +48,20 @@ class _Incoming:
     label: str | None
 
     is_live: bool
-    """Whether it holds, or will be replaced by another that is brought in."""
+    """True if it holds, or is replaced by another fact of the same import."""
 
 
-def bring_in(
+def import_facts(
     storage: Storage, facts: Sequence[HermesFact], redact: Redact, progress: Callable[[float], None]
 ) -> Report:
-    """Store the facts of a hermes-memory database; a second time changes nothing.
+    """Store the facts of a hermes-memory database. Importing twice adds nothing.
 
-    What it archived is live here again, and cold. Where a newer fact is known for the same key, an imported
-    one becomes its history. Takes several short transactions.
+    Archived facts become live and cold. Where a newer fact is known for the same key, an imported one
+    becomes its history. Takes several short transactions.
     """
     report = Report()
     there = frozenset(fact.id for fact in facts)
-    incoming = [one for fact in facts if (one := _read(fact, there, redact, report)) is not None]
+    incoming = [one for fact in facts if (one := _parse(fact, there, redact, report)) is not None]
     made: dict[int, bool] = {}
     for start in range(0, len(incoming), _AT_ONCE):
         some = incoming[start : start + _AT_ONCE]
@@ -80,14 +80,14 @@ def _close(tx: Writes, scopes: Sequence[int], at: float) -> None:
         tx.facts.close_scope(scope, at)
 
 
-def _read(fact: HermesFact, there: frozenset[str], redact: Redact, report: Report) -> _Incoming | None:
-    """A fact made sound: what hermes-memory let into targets and labels is no part of a name."""
+def _parse(fact: HermesFact, there: frozenset[str], redact: Redact, report: Report) -> _Incoming | None:
+    """Clean up a fact: hermes-memory allowed hidden characters in targets and labels."""
     if redact(fact.target) != fact.target or (fact.scope and redact(fact.scope) != fact.scope):
         report.refused.append(f"{fact.id}: its target or scope holds a secret")
         return None
     try:
-        target = checked_target(visible(fact.target))
-        label = None if fact.scope is None else checked_label(visible(fact.scope)[:MAX_LABEL])
+        target = normalize_target(strip_hidden(fact.target))
+        label = None if fact.scope is None else normalize_label(strip_hidden(fact.scope)[:MAX_LABEL])
         if fact.type not in _MARKS:
             raise InvalidInput(f"there is no type {fact.type!r}")
     except InvalidInput as exc:
@@ -96,7 +96,7 @@ def _read(fact: HermesFact, there: frozenset[str], redact: Redact, report: Repor
     mark = _MARKS[fact.type]
     holds = fact.status != "superseded" or fact.superseded_by in there
     return _Incoming(
-        fact, mark, target, redact(visible(fact.content)), label, holds and mark is not Mark.OBSOLETE
+        fact, mark, target, redact(strip_hidden(fact.content)), label, holds and mark is not Mark.OBSOLETE
     )
 
 
@@ -110,12 +110,12 @@ def _store(tx: Writes, some: Sequence[_Incoming], report: Report, made: dict[int
             limit=1 << 30,
             before=None,
         )
-        same = [
+        copies = [
             row
             for row in known
             if (row.mark, row.content, row.recorded_at) == (one.mark, one.content, one.fact.created_at)
         ]
-        if same:
+        if copies:
             report.skipped += 1
             continue
         _add(tx, one, scope, report)
@@ -133,7 +133,7 @@ def _scope(tx: Writes, one: _Incoming, made: dict[int, bool]) -> ScopeRow | None
 
 
 def _ending(mark: Mark, there: dict[str, FactRow]) -> list[FactRow]:
-    """What a fact that holds puts an end to, as a write would."""
+    """Return the live facts that this one ends, as a write would."""
     if mark is Mark.OBSOLETE:
         return list(there.values())
     ending = [there.get(mark), there.get(Mark.UNKNOWN) if mark in ANSWERS else None]
