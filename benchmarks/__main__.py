@@ -23,6 +23,7 @@ MODULES = {
     "imports": "benchmarks.imports",
     "hooks": "benchmarks.hooks",
     "size": "benchmarks.size",
+    "compare": "benchmarks.compare",
     "sql_hints": "benchmarks.sql_hints",
 }
 DEFAULT_SIZES = {
