@@ -29,7 +29,7 @@ from mnemos.sessions.model import MESSAGE_FIELDS
 from mnemos.settings import Model, Settings
 from mnemos.storage.base import MessageRow, SessionRow
 from mnemos.storage.sqlite.search import CANDIDATES
-from mnemos.templates.service import Templates
+from mnemos.templates.template_store import Templates
 from mnemos.transfer.service import Imports
 from mnemos.workspace.workspace import Workspace
 

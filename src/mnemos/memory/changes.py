@@ -92,7 +92,7 @@ class Changes:
                 name = memory.sessions.get_messages_around(int(name), 0, 0)[0]["session_id"]
             elif kind != "session":
                 return []
-            return memory.templates.lifted_from([name, *memory.sessions.get_lineage(name)])
+            return memory.templates.find_by_sessions([name, *memory.sessions.get_lineage(name)])
         except NotFound:
             return []
         except Unavailable:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mnemos.recall.embedding import Embedding
     from mnemos.recall.model import Recall
     from mnemos.recall.service import Recaller
-    from mnemos.templates.service import Templates
+    from mnemos.templates.template_store import Templates
     from mnemos.transfer.archive.importing import Comparison
     from mnemos.transfer.archive.importing import Report as ArchiveReport
     from mnemos.transfer.archive.model import Exported
@@ -183,13 +183,13 @@ class Memory:
     def templates(self) -> Templates:
         """Tool calls that worked, in files."""
         # Whoever only records should not wait for what reads and judges calls.
-        from mnemos.templates import files
-        from mnemos.templates.service import Templates
+        from mnemos.templates import template_files
+        from mnemos.templates.template_store import Templates
 
         return Templates(
-            files.KeptInMemory()
+            template_files.TemplatesInMemory()
             if self.home.in_memory
-            else files.Folder(self.templates_folder, busy_seconds=self.settings.busy_seconds),
+            else template_files.TemplateFolder(self.templates_folder, busy_seconds=self.settings.busy_seconds),
             lambda: self.sessions,
             self.settings,
             self.clock,
@@ -481,10 +481,10 @@ class Memory:
         return made
 
     def _feed_templates(self) -> None:
-        from mnemos.templates.feeding import feed
+        from mnemos.templates.template_passages import index_templates
 
         if not self.settings.disabled and not self.storage.read_only:
-            feed(self.storage, self.templates.kept)
+            index_templates(self.storage, self.templates.read_all)
 
     def _tables_changed(self, database: str) -> None:
         """Tell recall of the tables there are now."""

@@ -13,8 +13,8 @@ from mnemos.memory.memory import TEMPLATES, folder_of
 from mnemos.sessions.recording import Clock
 from mnemos.sessions.service import Sessions
 from mnemos.settings import Settings
-from mnemos.templates.files import Folder
-from mnemos.templates.service import Templates
+from mnemos.templates.template_files import TemplateFolder
+from mnemos.templates.template_store import Templates
 
 
 class SessionTemplates(Templates):
@@ -35,7 +35,7 @@ class SessionTemplates(Templates):
         folder = folder_of(settings) / TEMPLATES if template_dir is None else path_of(template_dir)
         self._opened: SessionDB | None = None
         self._given = session_db
-        files = Folder(folder, busy_seconds=settings.busy_seconds)
+        files = TemplateFolder(folder, busy_seconds=settings.busy_seconds)
         super().__init__(files, self._session_db, settings, clock)
 
     def close(self) -> None:

@@ -15,8 +15,8 @@ from mnemos.operations.wording import Session, counted, cut
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
-    from mnemos.templates.experiment import Measure
-    from mnemos.templates.model import SessionTemplate
+    from mnemos.templates.session_survey import Measure
+    from mnemos.templates.template import SessionTemplate
 
 Type = Annotated[
     Literal["code", "file", "research", "mixed"] | None, Meta(description="Only work of this kind")
@@ -276,9 +276,9 @@ class TemplatesCompared(Result, frozen=True, kw_only=True):
             f"{self.without_template:,} without ({counted(self.looked_at, 'session')} looked at{there})"
         ]
         if not self.enough:
-            from mnemos.templates.experiment import FEWEST
+            from mnemos.templates.session_survey import MIN_CONVERSATIONS
 
-            lines.append(f"Not enough data: it takes {FEWEST} conversations on either side.")
+            lines.append(f"Not enough data: it takes {MIN_CONVERSATIONS} conversations on either side.")
         for m in self.measures:
             lines.append(f"{m['name']}: {_mean(m['with_mean'])} with, {_mean(m['without_mean'])} without")
             if m["difference"] is not None:

@@ -1,6 +1,6 @@
-"""Templates: tool calls that worked in a good session, and new sessions that begin with them.
+"""Templates: tool calls that worked in a session, as a start for new ones.
 
-Nothing is imported before it is used, so that whoever only classifies calls needs no database.
+Names are imported on first use, so that classifying calls needs no database.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from mnemos.lazy import lazily
 
 if TYPE_CHECKING:
-    from mnemos.templates.kinds import classify_task_type
-    from mnemos.templates.model import SessionTemplate, TaskType, ToolCallExample
+    from mnemos.templates.template import SessionTemplate, TaskType, ToolCallExample, classify_task_type
 
 _HOMES = {
-    "SessionTemplate": "mnemos.templates.model",
-    "TaskType": "mnemos.templates.model",
-    "ToolCallExample": "mnemos.templates.model",
-    "classify_task_type": "mnemos.templates.kinds",
+    "SessionTemplate": "mnemos.templates.template",
+    "TaskType": "mnemos.templates.template",
+    "ToolCallExample": "mnemos.templates.template",
+    "classify_task_type": "mnemos.templates.template",
 }
 
 __all__ = ["SessionTemplate", "TaskType", "ToolCallExample", "classify_task_type"]

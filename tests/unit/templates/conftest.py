@@ -9,7 +9,7 @@ import pytest
 
 from mnemos import Memory
 from mnemos.sessions.service import Sessions
-from mnemos.templates.service import Templates
+from mnemos.templates.template_store import Templates
 from mnemos.testing import FixedClock
 
 

@@ -15,8 +15,8 @@ from mnemos import Memory
 from mnemos.errors import DiskFull, MnemosError, PermissionDenied, Unavailable
 from mnemos.sessions.service import Sessions
 from mnemos.templates import SessionTemplate
-from mnemos.templates.files import Folder
-from mnemos.templates.service import Templates
+from mnemos.templates.template_files import TemplateFolder
+from mnemos.templates.template_store import Templates
 
 
 def failing(code: int) -> Callable[..., Any]:
@@ -38,7 +38,7 @@ def lifted(templates: Templates, sessions: Sessions) -> SessionTemplate:
     ("code", "error"),
     [(errno.ENOSPC, DiskFull), (errno.EROFS, PermissionDenied), (errno.EIO, Unavailable)],
 )
-def test_what_cannot_be_written_is_as_it_was(
+def test_a_failed_write_changes_nothing(
     lifted: SessionTemplate,
     templates: Templates,
     folder: Path,
@@ -59,7 +59,7 @@ def test_what_cannot_be_written_is_as_it_was(
     assert sorted(path.name for path in folder.iterdir()) == [".lock", "first.json"]
 
 
-def test_a_folder_that_cannot_be_made_or_removed_from_is_told(
+def test_a_folder_that_cannot_be_made_or_changed_is_an_error(
     lifted: SessionTemplate, templates: Templates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
@@ -91,7 +91,7 @@ def test_a_file_that_cannot_be_read_is_a_problem_and_one_that_just_went_is_none(
             templates.show("first")
 
 
-def test_a_folder_that_cannot_be_read_keeps_nobody_from_asking_or_forgetting(
+def test_recall_and_forget_work_when_the_folder_cannot_be_read(
     lifted: SessionTemplate,
     templates: Templates,
     memory: Memory,
@@ -105,14 +105,14 @@ def test_a_folder_that_cannot_be_read_keeps_nobody_from_asking_or_forgetting(
     assert str(folder) in problem.reason
     assert memory.recall("quokkas", kinds=["template"]).hits
     monkeypatch.undo()
-    monkeypatch.setattr("mnemos.templates.files.os.scandir", failing(errno.EACCES))
+    monkeypatch.setattr("mnemos.templates.template_files.os.scandir", failing(errno.EACCES))
     assert str(folder) in memory.forget("session:good")["copies"]
 
 
 def test_a_file_that_its_owner_made_read_only_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = Folder(tmp_path, busy_seconds=1)
+    folder = TemplateFolder(tmp_path, busy_seconds=1)
     folder.change("x", lambda _: "one")
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(PermissionDenied):
@@ -120,7 +120,7 @@ def test_a_file_that_its_owner_made_read_only_is_left(
     assert folder.read("x") == "one"
 
 
-def test_what_a_killed_process_left_is_no_template_and_in_nobodys_way(
+def test_leftovers_of_a_killed_process_are_ignored(
     lifted: SessionTemplate, templates: Templates, folder: Path
 ) -> None:
     left = folder / f".first.json.{os.getppid()}.new"

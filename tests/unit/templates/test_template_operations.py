@@ -40,7 +40,7 @@ def test_suggest_create_show_list_stats_delete(memory: Memory, good: str) -> Non
     assert memory.call("templates_stats")["text"] == "0 templates, 0 examples, used 0 times."
 
 
-def test_what_is_not_there_is_not_found(memory: Memory, sessions: Sessions) -> None:
+def test_a_missing_template_is_not_found(memory: Memory, sessions: Sessions) -> None:
     record(sessions, "talk", [user("hello")])
     for name, arguments in (
         ("templates_create", {"session": "talk"}),
@@ -61,7 +61,7 @@ def test_a_list_and_a_question_before_deleting_name_what_cannot_be_read(memory: 
     assert "cannot be read" in registry.read("templates_delete", {"name": "bad"}).at_stake(memory)
 
 
-def test_the_experiment_says_what_it_shows_and_what_it_is_not(memory: Memory, sessions: Sessions) -> None:
+def test_the_experiment_reports_its_result_and_its_limits(memory: Memory, sessions: Sessions) -> None:
     assert "Not enough data: it takes 10" in memory.call("templates_experiment")["text"]
     template = SessionTemplate("lift", TaskType.CODE, [ToolCallExample("terminal", {}, "ok", success=True)])
     began = memory.templates.inject_into_messages(template, [user("go")])

@@ -12,7 +12,7 @@ from recorded import record, step, user
 from mnemos import Memory
 from mnemos.errors import Busy
 from mnemos.templates import SessionTemplate, TaskType, ToolCallExample
-from mnemos.templates.files import Folder
+from mnemos.templates.template_files import TemplateFolder
 
 fcntl = pytest.importorskip("fcntl")
 
@@ -80,8 +80,8 @@ def test_a_name_is_made_by_one_process_only(home: Path) -> None:
         assert memory.templates.get_template_stats()["total"] == 25
 
 
-def test_a_folder_that_is_kept_busy_says_so(tmp_path: Path) -> None:
-    folder = Folder(tmp_path, busy_seconds=0.01)
+def test_a_locked_folder_is_an_error(tmp_path: Path) -> None:
+    folder = TemplateFolder(tmp_path, busy_seconds=0.01)
     folder.change("x", lambda _: "{}")
     with (tmp_path / ".lock").open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -11,7 +11,7 @@ from recorded import record, step, user
 from mnemos import Memory
 from mnemos.errors import NotFound
 from mnemos.sessions.service import Sessions
-from mnemos.templates.service import Templates
+from mnemos.templates.template_store import Templates
 
 
 @pytest.fixture(autouse=True)
@@ -37,9 +37,7 @@ def test_recall_says_that_it_is_a_template(memory: Memory) -> None:
     assert "Templates" in memory.recall("roll out a service").text
 
 
-def test_what_is_edited_copied_or_taken_away_by_hand_is_known_at_the_next_question(
-    memory: Memory, folder: Path, home: Path
-) -> None:
+def test_recall_sees_files_edited_copied_or_deleted_by_hand(memory: Memory, folder: Path, home: Path) -> None:
     path = folder / "ship-it.json"
     data = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps(data | {"description": "Bake bread"}), encoding="utf-8")
@@ -79,14 +77,14 @@ def test_a_deleted_template_is_gone_from_recall_and_a_forgotten_one_from_the_byt
     assert all(b"wombat" not in path.read_bytes() for path in home.rglob("*") if path.is_file())
 
 
-def test_forgetting_what_is_not_there_is_not_found(memory: Memory) -> None:
+def test_forgetting_a_missing_template_is_not_found(memory: Memory) -> None:
     for ref in ("template:nothing", "template:../x"):
         with pytest.raises(NotFound):
             memory.forget(ref)
 
 
 @pytest.mark.parametrize("what", ["session", "message"])
-def test_forgetting_a_session_names_the_templates_that_were_lifted_from_it(
+def test_forgetting_a_session_names_the_templates_made_from_it(
     memory: Memory, sessions: Sessions, folder: Path, what: str
 ) -> None:
     record(sessions, "other", [user("hello")])

@@ -27,8 +27,8 @@ from mnemos.errors import (
 )
 from mnemos.sessions.service import Sessions
 from mnemos.templates import SessionTemplate, TaskType, ToolCallExample
-from mnemos.templates.names import can_be_file_name, file_name
-from mnemos.templates.service import Templates
+from mnemos.templates.template import check_name, is_valid_name
+from mnemos.templates.template_store import Templates
 from mnemos.testing import FixedClock
 
 EXAMPLE = ToolCallExample("terminal", {"command": "make test"}, "3 passed", success=True, turn_number=1)
@@ -137,7 +137,7 @@ def test_without_a_name_it_is_made_of_type_session_and_time(templates: Templates
     assert names == [f"research-a-b-c-20260101-000000{end}" for end in ("", "-2", "-3")]
 
 
-def test_nothing_that_succeeded_makes_no_template(
+def test_a_session_without_success_makes_no_template(
     templates: Templates, sessions: Sessions, folder: Path
 ) -> None:
     record(sessions, "bad", [user("go"), *step("a", "terminal", "Error: no", command="x")])
@@ -147,7 +147,7 @@ def test_nothing_that_succeeded_makes_no_template(
     assert not folder.exists()
 
 
-def test_type_tags_and_number_are_those_that_were_asked_for(templates: Templates, sessions: Sessions) -> None:
+def test_given_type_tags_and_number_are_used(templates: Templates, sessions: Sessions) -> None:
     record(
         sessions, "s", [user("go"), *(m for n in range(9) for m in step(f"c{n}", "terminal", command=str(n)))]
     )
@@ -172,7 +172,7 @@ def test_type_tags_and_number_are_those_that_were_asked_for(templates: Templates
     ],
     ids=str,
 )
-def test_what_makes_no_sense_is_refused_and_nothing_is_written(
+def test_invalid_arguments_are_refused_and_nothing_is_written(
     templates: Templates, sessions: Sessions, folder: Path, wrong: dict[str, Any]
 ) -> None:
     record(sessions, "s", [user("go"), *step("a", "terminal", command="x")])
@@ -202,7 +202,7 @@ def test_a_description_that_gives_orders_or_holds_a_secret_is_refused(
 # --- names --------------------------------------------------------------------------------------
 
 
-def test_a_name_that_no_file_should_have_is_refused_everywhere(
+def test_an_unsafe_file_name_is_refused_everywhere(
     lifted: SessionTemplate, templates: Templates, home: Path
 ) -> None:
     before = sorted(home.rglob("*"))
@@ -233,9 +233,9 @@ def test_an_ordinary_name_of_any_script_is_taken_and_found_again(
 
 @given(st.text(max_size=12) | st.sampled_from([name for name in UNSAFE if isinstance(name, str)]))
 def test_a_name_that_is_taken_stays_in_its_folder_and_means_itself(name: str) -> None:
-    if can_be_file_name(name):
-        safe = file_name(name)
-        assert file_name(safe) == safe
+    if is_valid_name(name):
+        safe = check_name(name)
+        assert check_name(safe) == safe
         assert Path("folder", safe).parent == Path("folder")
         assert Path(safe).name == safe
         assert safe.encode().decode() == safe.strip(". -") == safe
@@ -289,7 +289,7 @@ def test_lists_are_newest_first_and_choosing_is_least_used_first(
     }
 
 
-def test_what_is_handed_out_can_be_changed_without_changing_what_is_kept(
+def test_changing_a_returned_template_does_not_change_the_stored_one(
     lifted: SessionTemplate, templates: Templates
 ) -> None:
     (mine,) = templates.list_templates()
@@ -322,7 +322,7 @@ def test_counting_keeps_what_people_wrote_into_the_file(
     assert lifted.usage_count == 8
 
 
-def test_saving_again_loses_no_use(lifted: SessionTemplate, templates: Templates) -> None:
+def test_saving_again_keeps_the_usage_count(lifted: SessionTemplate, templates: Templates) -> None:
     stale = templates.show("first")
     templates.inject_into_messages(lifted, [])
     stale.description = "Better words"
@@ -331,7 +331,7 @@ def test_saving_again_loses_no_use(lifted: SessionTemplate, templates: Templates
     assert templates.show("first") == stale
 
 
-def test_a_use_does_not_bring_back_what_was_taken_away(
+def test_a_use_does_not_restore_a_deleted_template(
     lifted: SessionTemplate, templates: Templates, folder: Path
 ) -> None:
     assert templates.delete_template("first") is True
@@ -340,7 +340,7 @@ def test_a_use_does_not_bring_back_what_was_taken_away(
     assert list(folder.glob("*.json")) == []
 
 
-def test_a_use_that_cannot_be_written_down_does_not_keep_a_session_from_beginning(
+def test_injection_works_when_the_use_cannot_be_counted(
     lifted: SessionTemplate, templates: Templates, folder: Path
 ) -> None:
     by_hand(folder, "first.json", "nonsense")
@@ -374,7 +374,7 @@ NONSENSE: list[tuple[str, str | bytes]] = [
 ]
 
 
-def test_a_file_that_is_no_template_is_told_and_passed_over(
+def test_a_file_that_is_not_a_template_is_reported_and_skipped(
     lifted: SessionTemplate, templates: Templates, folder: Path
 ) -> None:
     for name, text in NONSENSE:
@@ -407,7 +407,7 @@ def test_the_doctor_names_the_file_and_is_content_when_it_is_gone(
     assert all(check.ok for check in memory.doctor())
 
 
-def test_a_file_whose_name_no_template_can_have_is_told(
+def test_a_file_with_an_invalid_name_is_reported(
     lifted: SessionTemplate, templates: Templates, folder: Path
 ) -> None:
     good = (folder / "first.json").read_bytes()
@@ -419,7 +419,9 @@ def test_a_file_whose_name_no_template_can_have_is_told(
     assert templates.list_templates() == [lifted]
 
 
-def test_what_is_no_file_harms_nobody(lifted: SessionTemplate, templates: Templates, folder: Path) -> None:
+def test_folders_and_dangling_links_are_harmless(
+    lifted: SessionTemplate, templates: Templates, folder: Path
+) -> None:
     (folder / "folder.json").mkdir()
     (folder / "gone.json").symlink_to(folder / "nowhere")
     os.mkfifo(folder / "pipe.json")
@@ -436,7 +438,7 @@ def test_a_copied_file_is_a_template_of_its_own_name(
     assert (templates.show("copy").usage_count, templates.show("first").usage_count) == (1, 0)
 
 
-def test_what_was_edited_is_seen_at_once_also_within_one_tick_of_the_clock(
+def test_an_edit_is_seen_at_once_even_within_one_tick_of_the_clock(
     lifted: SessionTemplate, templates: Templates, folder: Path
 ) -> None:
     path = folder / "first.json"
@@ -469,7 +471,7 @@ def test_a_linked_file_stays_a_link(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read and write everything")
-def test_a_folder_that_cannot_be_written_is_told(
+def test_an_unwritable_folder_is_an_error(
     lifted: SessionTemplate, templates: Templates, folder: Path
 ) -> None:
     folder.chmod(0o500)
@@ -600,5 +602,6 @@ def test_a_host_that_gives_nothing_gets_the_default_home(home: Path) -> None:
 
 def test_a_corrupt_file_says_what_is_wrong_with_which_field(templates: Templates, folder: Path) -> None:
     by_hand(folder, "x.json", '{"examples": [{"tool_name": "a"}, {"tool_name": "b", "arguments": 3}]}')
-    with pytest.raises(Corrupt, match="example 2: arguments is 3"):
+    with pytest.raises(Corrupt) as caught:
         templates.show("x")
+    assert "example 2: arguments is 3" in str(caught.value)

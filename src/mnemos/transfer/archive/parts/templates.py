@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemos.errors import InvalidInput, MnemosError
-from mnemos.templates.extraction import clean
-from mnemos.templates.model import SessionTemplate
+from mnemos.templates.template import SessionTemplate
+from mnemos.templates.tool_calls import clean_example
 from mnemos.transfer.archive.model import Brought, Compared
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class TemplatePart:
 
     def write(self, out: Out) -> None:
         with out.lines(NAME, FILE) as lines:
-            for template in sorted(self._templates.kept(), key=lambda template: template.name):
+            for template in sorted(self._templates.read_all(), key=lambda template: template.name):
                 lines.write(template.to_dict())
         out.left_out += [
             f"template {problem.name}: {problem.reason}" for problem in self._templates.problems()
@@ -48,7 +48,7 @@ class TemplatePart:
             self._bring(template, brought)
 
     def _bring(self, template: SessionTemplate, brought: Brought) -> None:
-        there = {one.name.casefold(): one for one in self._templates.kept()}
+        there = {one.name.casefold(): one for one in self._templates.read_all()}
         for name in _names(template.name):
             known = there.get(name.casefold())
             if known is not None and _contents(known) == _contents(template):
@@ -70,8 +70,8 @@ class TemplatePart:
             brought.tell(f"template {template.name} is {name} here: another one has its name")
 
     def compare(self, source: Source, compared: Compared) -> None:
-        there = [_contents(template) for template in self._templates.kept()]
-        names = {template.name.casefold() for template in self._templates.kept()}
+        there = [_contents(template) for template in self._templates.read_all()]
+        names = {template.name.casefold() for template in self._templates.read_all()}
         for template in _read(source):
             if _contents(template) in there:
                 compared.same += 1
@@ -85,7 +85,7 @@ def _read(source: Source) -> Iterator[SessionTemplate]:
     for place, row in source.rows(FILE):
         try:
             template = SessionTemplate.from_dict(row)
-            template.examples = [clean(example) for example in template.examples]
+            template.examples = [clean_example(example) for example in template.examples]
         except InvalidInput as exc:
             raise type(exc)(f"{place}: {exc}") from exc
         yield template

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from mnemos import Memory
 from mnemos.errors import InvalidInput
 from mnemos.templates import SessionTemplate, TaskType, ToolCallExample
-from mnemos.templates.injection import injected
-from mnemos.templates.service import Templates
+from mnemos.templates.template_injection import inject
+from mnemos.templates.template_store import Templates
 from mnemos.text.tokens import count_tokens
 
 CONVERSATION: list[dict[str, Any]] = [
@@ -49,7 +49,7 @@ def test_the_callers_list_and_messages_stay_as_they_were(templates: Templates) -
     assert result[-1] == CONVERSATION[-1]
 
 
-def test_it_stands_after_the_leading_system_messages_and_introduces_itself(templates: Templates) -> None:
+def test_examples_follow_the_system_messages_with_an_introduction(templates: Templates) -> None:
     late = [*CONVERSATION, {"role": "system", "content": "later"}]
     result = templates.inject_into_messages(template(description="Run,\nthen  fix."), late)
     assert [message["role"] for message in result[:3]] == ["system", "developer", "system"]
@@ -61,7 +61,7 @@ def test_it_stands_after_the_leading_system_messages_and_introduces_itself(templ
 
 
 @pytest.mark.parametrize("count", [0, 1, 3], ids=["none", "only system", "all"])
-def test_whatever_the_conversation_begins_with_both_apis_take_it(templates: Templates, count: int) -> None:
+def test_both_apis_accept_any_beginning_of_a_conversation(templates: Templates, count: int) -> None:
     rest = CONVERSATION[:count] if count != 3 else CONVERSATION
     assert complaints(templates.inject_into_messages(template(), rest)) == []
 
@@ -141,7 +141,7 @@ def test_a_result_without_output_says_so(templates: Templates) -> None:
     assert [m["content"] for m in result if m["role"] == "tool"] == ["(no output)"]
 
 
-def test_what_is_injected_does_not_share_the_templates_arguments(templates: Templates) -> None:
+def test_injected_messages_do_not_share_the_templates_arguments(templates: Templates) -> None:
     one = template()
     for form in ("openai", "anthropic"):
         for message in templates.inject_into_messages(one, [], format=form):
@@ -150,7 +150,7 @@ def test_what_is_injected_does_not_share_the_templates_arguments(templates: Temp
     assert one.examples[0].arguments == {"command": "pytest -q"}
 
 
-def test_anthropics_shape_carries_the_introduction_in_the_users_line(templates: Templates) -> None:
+def test_anthropic_format_has_the_introduction_in_the_user_message(templates: Templates) -> None:
     began = [{"role": "user", "content": "Fix the tests."}]
     result = templates.inject_into_messages(template(), began, format="anthropic")
     assert anthropic_complaints(result) == []
@@ -170,7 +170,7 @@ def test_anthropics_shape_carries_the_introduction_in_the_users_line(templates: 
     ],
     ids=str,
 )
-def test_what_is_no_conversation_is_refused(templates: Templates, wrong: dict[str, Any]) -> None:
+def test_anything_but_a_conversation_is_refused(templates: Templates, wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         templates.inject_into_messages(template(), wrong.pop("messages"), **wrong)
     with pytest.raises(InvalidInput):
@@ -222,12 +222,12 @@ def conversations(draw: st.DrawFn) -> list[dict[str, Any]]:
     st.integers(0, 600),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=40),
 )
-def test_every_injection_is_taken_by_both_apis(
+def test_both_apis_accept_every_injection(
     made: list[ToolCallExample], messages: list[dict[str, Any]], budget: int, description: str
 ) -> None:
     one = SessionTemplate("some-name", TaskType.MIXED, made, description=description)
     before = deepcopy(messages)
-    result = injected(one, messages, budget=budget)
+    result = inject(one, messages, budget=budget)
     assert messages == before
     if result is None:
         return
@@ -242,14 +242,14 @@ def test_every_injection_is_taken_by_both_apis(
 
 @pytest.mark.unmeasured
 @given(st.lists(examples, max_size=6), st.integers(0, 600))
-def test_every_injection_in_anthropics_shape_is_taken(made: list[ToolCallExample], budget: int) -> None:
+def test_anthropic_accepts_every_injection_in_its_format(made: list[ToolCallExample], budget: int) -> None:
     one = SessionTemplate("some-name", TaskType.MIXED, made)
     began = [
         {"role": "user", "content": "u"},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "tmpl00000", "name": "a", "input": {}}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "tmpl00000", "content": "t"}]},
     ]
-    result = injected(one, began, budget=budget, format="anthropic")
+    result = inject(one, began, budget=budget, format="anthropic")
     assert result is None or anthropic_complaints(result) == []
 
 

@@ -1,9 +1,9 @@
-"""Whether a tool call succeeded, by what it answered.
+"""The outcome of a tool call, judged by its result.
 
-Judged is from what is certain to what is likely: a flag beside the answer, the fields of an answer that is
-JSON, an exit code, and only then the words. A template is better off without a call that worked than with
-one that did not, so what looks like a failure is one. What a file or a web page says is data: of tools that
-show such, only the beginning is judged by its words.
+Certain signs come before likely ones: a flag beside the result, the fields of a JSON result, an exit code,
+and only then words. A template loses little without a call that worked and much with one that failed, so
+what looks like a failure counts as one. Files and web pages may talk about errors: of tools that return
+them, only the first line is judged by its words.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _INNER: Final = frozenset(
     {"result", "output", "response", "structuredcontent", "content", "stdout", "stderr", "text"}
 )
 _DEEPEST: Final = 4
-# Tools say what became of a call at the beginning or at the end of what they answer.
+# Tools report the outcome at the beginning or the end of a result.
 _HEAD: Final = 4_000
 _TAIL: Final = 4_000
 _LAST_LINES: Final = 3
@@ -91,18 +91,18 @@ _EXIT: Final = re.compile(
 )
 
 
-def succeeded(result: str, flags: Mapping[str, Any] | None = None, *, shows_contents: bool = False) -> bool:
-    """Whether a call worked. ``flags``: what a host stored beside the answer, such as ``is_error``."""
+def is_success(result: str, flags: Mapping[str, Any] | None = None, *, shows_contents: bool = False) -> bool:
+    """True if a call worked. ``flags`` are fields stored beside the result, such as ``is_error``."""
     if flags and _says_failure(flags, 0, shows_contents=shows_contents):
         return False
-    told = _loaded(result)
-    if told is not None:
-        return not _says_failure(told, 0, shows_contents=shows_contents)
+    fields = _parse(result)
+    if fields is not None:
+        return not _says_failure(fields, 0, shows_contents=shows_contents)
     return not _reads_as_failure(result, shows_contents=shows_contents, went_well=False)
 
 
-def _loaded(text: str) -> Mapping[str, Any] | None:
-    """The fields of an answer that is an object; other JSON has none to judge by."""
+def _parse(text: str) -> Mapping[str, Any] | None:
+    """Return the fields of a result that is a JSON object."""
     if text.lstrip()[:1] != "{":
         return None
     try:
@@ -113,10 +113,10 @@ def _loaded(text: str) -> Mapping[str, Any] | None:
 
 
 def _says_failure(fields: Mapping[str, Any], depth: int, *, shows_contents: bool) -> bool:
-    known = {_folded(key): value for key, value in fields.items() if isinstance(key, str)}
+    known = {_fold(key): value for key, value in fields.items() if isinstance(key, str)}
     went_well = False
     for key, value in known.items():
-        verdict = _verdict(key, value)
+        verdict = _judge_field(key, value)
         if verdict is False:
             return True
         went_well = went_well or verdict is True
@@ -124,37 +124,37 @@ def _says_failure(fields: Mapping[str, Any], depth: int, *, shows_contents: bool
         return True
     if depth >= _DEEPEST:
         return False
-    for inner in _inner(known):
+    for inner in _find_inner(known):
         if isinstance(inner, str):
             if _reads_as_failure(inner, shows_contents=shows_contents, went_well=went_well):
                 return True
-        # An answer that worked may well tell of something that failed.
+        # The result of a successful call may describe something that failed.
         elif not went_well and _says_failure(inner, depth + 1, shows_contents=shows_contents):
             return True
     return False
 
 
-def _verdict(key: str, value: Any) -> bool | None:
-    """What one field says of the call; None for nothing."""
+def _judge_field(key: str, value: Any) -> bool | None:
+    """True or False if a field tells the outcome of the call, else None."""
     if key in _EXIT_CODES:
-        number = _number(value)
+        number = _to_number(value)
         return None if number is None else number == 0
     if key in _HTTP_CODES:
-        number = _number(value)
+        number = _to_number(value)
         return None if number is None else number < 400
     if key in _SUCCESSES:
         return _is_something(value) if isinstance(value, (bool, int, str)) else None
     if key in _FAILURES and _is_something(value):
-        # {"timeout": 30} is how long it may take, {"timeout": true} is that it did.
+        # {"timeout": 30} is a limit, {"timeout": true} an outcome.
         return None if key == "timeout" and value is not True else False
     if key in _STATES:
         if isinstance(value, str):
-            return False if _folded(value) in _BAD_STATES else None
-        return False if _number(value) is not None and 400 <= value < 600 else None
+            return False if _fold(value) in _BAD_STATES else None
+        return False if _to_number(value) is not None and 400 <= value < 600 else None
     return None
 
 
-def _inner(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any] | str]:
+def _find_inner(fields: Mapping[str, Any]) -> Iterator[Mapping[str, Any] | str]:
     for key in _INNER & fields.keys():
         value = fields[key]
         if isinstance(value, (str, Mapping)):
@@ -168,7 +168,9 @@ def _has_text(part: Mapping[str, Any]) -> bool:
 
 
 def _reads_as_failure(text: str, *, shows_contents: bool, went_well: bool) -> bool:
-    """By its words. ``went_well``: something more certain said that it worked, so only a traceback counts."""
+    """Judge text by its words. With ``went_well`` a more certain sign of success was seen, so that
+    only a traceback or an exit code counts.
+    """
     start = text[:_HEAD].lstrip()
     if start.startswith(_TRACEBACK):
         return True
@@ -181,7 +183,7 @@ def _reads_as_failure(text: str, *, shows_contents: bool, went_well: bool) -> bo
         )
     if _TRACEBACK in text:
         return True
-    code = _exit_code(text)
+    code = _find_exit_code(text)
     if code is not None and code != 0:
         return True
     if went_well or code == 0:
@@ -192,18 +194,18 @@ def _reads_as_failure(text: str, *, shows_contents: bool, went_well: bool) -> bo
     )
 
 
-def _exit_code(text: str) -> int | None:
-    """The code that a tool states in words, in the first line or in the last ones."""
+def _find_exit_code(text: str) -> int | None:
+    """Return the exit code that the first or one of the last lines mentions."""
     if "xit" not in text and "eturn" not in text and "EXIT" not in text:
         return None
     lines = text[-_TAIL:].rstrip().splitlines()[-_LAST_LINES:]
     for line in [*reversed(lines), *text[:_HEAD].lstrip().splitlines()[:1]]:
-        if len(line) <= 200 and (said := _EXIT.search(line)):
-            return int(next(group for group in said.groups() if group is not None))
+        if len(line) <= 200 and (match := _EXIT.search(line)):
+            return int(next(group for group in match.groups() if group is not None))
     return None
 
 
-def _number(value: Any) -> float | None:
+def _to_number(value: Any) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float)):
@@ -215,11 +217,11 @@ def _number(value: Any) -> float | None:
 
 
 def _is_something(value: Any) -> bool:
-    """Whether an ``error`` is one, or a ``success``: not null, not empty, not "none"."""
+    """True if the value of an ``error`` or ``success`` field is not null, empty or "none"."""
     if isinstance(value, str):
         return value.strip().lower() not in _NOTHING
     return bool(value)
 
 
-def _folded(key: str) -> str:
+def _fold(key: str) -> str:
     return key.lower().replace("_", "").replace("-", "").replace(" ", "")

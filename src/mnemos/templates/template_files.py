@@ -1,4 +1,4 @@
-"""Where templates stand: a folder with a file for each, written so that no reader sees half of one."""
+"""Template files: one per template in a folder, replaced atomically."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ from mnemos.errors import (
 )
 
 SUFFIX: Final = ".json"
-LARGEST: Final = 4 * 1024 * 1024
-_SETTLED: Final = 2_000_000_000
+MAX_BYTES: Final = 4 * 1024 * 1024
+_CLOCK_TICK_NS: Final = 2_000_000_000
 
 Change = Callable[[str | None], str | None]
-"""What a text becomes, None for a name that is not there. None leaves all as it was; so does an error."""
+"""Maps the present text, or None, to the new one. Returning None or raising changes nothing."""
 
 
-class Files(Protocol):
-    """Texts by name; ``change`` is atomic among all who use them, in any process."""
+class TemplateFiles(Protocol):
+    """Texts by name. ``change`` is atomic among all threads and processes."""
 
     def names(self) -> list[str]:
-        """What there is, whether it can be read or not; also names that no template can have."""
+        """Return all names, including unreadable files and names that no template can have."""
         ...
 
     def read(self, name: str) -> str:
-        """Unknown raises NotFound; what is no text Corrupt, TooLarge or Refused."""
+        """Return a text. Raises NotFound, and Corrupt, TooLarge or Refused if it is not a text."""
         ...
 
     def change(self, name: str, change: Change) -> None:
-        """Put a text in the place of what is there now. What cannot be read is not replaced, but raises."""
+        """Replace a text. An unreadable file is not replaced, but raises."""
         ...
 
     def remove(self, name: str) -> bool:
-        """Take away, readable or not; False when there is none."""
+        """Delete a text, readable or not; False if there is none."""
         ...
 
     def states(self) -> dict[str, object]:
-        """By name, something that is another whenever the text is another."""
+        """Return, by name, a value that changes whenever the text does."""
         ...
 
     def place(self, name: str) -> str:
-        """Where the text is, for people."""
+        """Return where the text is, for people."""
         ...
 
 
-class KeptInMemory:
-    """For a memory that has no home."""
+class TemplatesInMemory:
+    """Templates of a memory without a home."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
@@ -89,8 +89,8 @@ class KeptInMemory:
         return name
 
 
-class Folder:
-    """Files in a folder: replaced in one step, private to their owner, changed by one process at a time."""
+class TemplateFolder:
+    """Files in a folder, private to their owner, changed by one process at a time."""
 
     def __init__(self, folder: Path, *, busy_seconds: float) -> None:
         self._folder = folder
@@ -104,16 +104,16 @@ class Folder:
         try:
             found = path.stat()
             if not stat.S_ISREG(found.st_mode):
-                raise Refused(f"{path} is no file; move it away")
-            if found.st_size > LARGEST:
-                raise TooLarge(f"{path} has {found.st_size:,} bytes; a template has at most {LARGEST:,}")
+                raise Refused(f"{path} is not a file; move it away")
+            if found.st_size > MAX_BYTES:
+                raise TooLarge(f"{path} has {found.st_size:,} bytes; a template has at most {MAX_BYTES:,}")
             data = path.read_bytes()
         except FileNotFoundError:
             raise NotFound(f"there is no template {name!r}") from None
         except PermissionError as exc:
-            raise PermissionDenied(f"{path} cannot be read; give its owner access to it") from exc
+            raise PermissionDenied(f"{path} can't be read; give its owner access to it") from exc
         except OSError as exc:
-            raise Unavailable(f"{path} cannot be read: {exc.strerror}") from exc
+            raise Unavailable(f"{path} can't be read: {exc.strerror}") from exc
         try:
             return data.decode("utf-8-sig")
         except UnicodeDecodeError as exc:
@@ -143,8 +143,8 @@ class Folder:
         return True
 
     def states(self) -> dict[str, object]:
-        # A file that was just written may be written again within one tick of the file system's clock.
-        settled = time.time_ns() - _SETTLED
+        # A file may be written twice within one tick of the file system's clock.
+        settled = time.time_ns() - _CLOCK_TICK_NS
         return {
             name: signature if signature and signature[-1] < settled else object()
             for name, signature in self._entries()
@@ -157,7 +157,7 @@ class Folder:
         return self._folder / f"{name}{SUFFIX}"
 
     def _entries(self) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Names, each with what changes when the file does."""
+        """Yield names, each with a signature that changes when the file does."""
         try:
             with os.scandir(self._folder) as entries:
                 for entry in entries:
@@ -167,13 +167,13 @@ class Folder:
         except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as exc:
-            raise Unavailable(f"{self._folder} cannot be read: {exc.strerror}") from exc
+            raise Unavailable(f"{self._folder} can't be read: {exc.strerror}") from exc
 
 
 def _signature(entry: os.DirEntry[str]) -> tuple[int, ...]:
     try:
         found = entry.stat()
     except OSError:
-        # A link that leads nowhere, or gone since.
+        # A dangling link, or deleted since.
         return ()
     return found.st_ino, found.st_size, found.st_mtime_ns

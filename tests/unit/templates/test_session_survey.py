@@ -1,4 +1,4 @@
-"""Which sessions are worth lifting, and how templates compare with their absence."""
+"""Suggestions of sessions, and the comparison of conversations with and without a template."""
 
 from __future__ import annotations
 
@@ -11,12 +11,17 @@ from recorded import record, step, user
 
 from mnemos.errors import InvalidInput
 from mnemos.sessions.service import Sessions
-from mnemos.templates import SessionTemplate, TaskType, ToolCallExample
-from mnemos.templates import survey as surveying
-from mnemos.templates.experiment import FEWEST, NOT_ENOUGH, Experiment
-from mnemos.templates.intervals import t_quantile, welch, wilson
-from mnemos.templates.service import Templates
-from mnemos.templates.suggesting import feedback_loops, outcome_of
+from mnemos.templates import SessionTemplate, TaskType, ToolCallExample, session_survey
+from mnemos.templates.session_survey import (
+    MIN_CONVERSATIONS,
+    NOT_ENOUGH,
+    Experiment,
+    count_loops,
+    interval_reach,
+    least_rate,
+    rate_end,
+)
+from mnemos.templates.template_store import Templates
 
 GOOD, BAD = "ok", "Error: no"
 
@@ -67,7 +72,7 @@ def test_a_conversation_over_several_sessions_is_suggested_once_and_by_its_last_
     assert (one.session_id, one.title, one.calls, one.end_reason) == ("root", "The move", 2, "done")
 
 
-def test_what_has_a_template_already_is_not_suggested_again(templates: Templates, sessions: Sessions) -> None:
+def test_sessions_with_a_template_are_not_suggested_again(templates: Templates, sessions: Sessions) -> None:
     record(sessions, "root", [user("go"), *work(GOOD)], ended="compression")
     record(sessions, "tip", [user("on")], parent_session_id="root")
     record(sessions, "other", [user("go"), *work(GOOD, tool="web_search")])
@@ -87,12 +92,12 @@ def test_the_work_is_bounded_and_the_answer_says_so(
     assert set(suggested(templates, sessions=3)) == {"s5", "s6", "s7"}
     assert templates.suggest(sessions=8).is_complete
     assert len(suggested(templates, limit=2)) == 2
-    monkeypatch.setattr(surveying, "MOST_MESSAGES", 7)
+    monkeypatch.setattr(session_survey, "MAX_MESSAGES", 7)
     bounded = templates.suggest()
     assert (len(bounded.suggestions), bounded.is_complete) == (3, False)
 
 
-def test_more_sessions_than_a_page_are_gone_through(templates: Templates, sessions: Sessions) -> None:
+def test_more_sessions_than_one_page_are_read(templates: Templates, sessions: Sessions) -> None:
     sessions.import_sessions(
         {"id": f"s{number}", "source": "cli", "started_at": float(number), "messages": []}
         for number in range(250)
@@ -109,12 +114,12 @@ def test_more_sessions_than_a_page_are_gone_through(templates: Templates, sessio
      ("unresolved", 0), ("user_exit", 0.5), ("compression", 0.5), ("", 0.5), (None, 0.5)],
 )  # fmt: skip
 def test_an_end_is_good_bad_or_unknown(reason: str | None, value: float) -> None:
-    assert outcome_of(reason) == value
+    assert rate_end(reason) == value
 
 
 def test_a_loop_is_a_run_that_works_after_one_that_did_not() -> None:
-    assert feedback_loops([]) == feedback_loops([True, True, False, False]) == 0
-    assert feedback_loops([False, True, False, False, True]) == 2
+    assert count_loops([]) == count_loops([True, True, False, False]) == 0
+    assert count_loops([False, True, False, False, True]) == 2
 
 
 # --- experiment -----------------------------------------------------------------------------------
@@ -134,8 +139,12 @@ def experiment_with(templates: Templates, sessions: Sessions, count: int) -> Exp
 def test_a_clear_difference_is_shown_with_its_interval_and_its_sizes(
     templates: Templates, sessions: Sessions
 ) -> None:
-    found = experiment_with(templates, sessions, FEWEST)
-    assert (found.with_template, found.without_template, found.is_enough) == (FEWEST, FEWEST, True)
+    found = experiment_with(templates, sessions, MIN_CONVERSATIONS)
+    assert (found.with_template, found.without_template, found.is_enough) == (
+        MIN_CONVERSATIONS,
+        MIN_CONVERSATIONS,
+        True,
+    )
     measures = {measure.name: measure for measure in found.measures}
     assert list(measures) == [
         "error rate in the first 30 turns",
@@ -150,7 +159,7 @@ def test_a_clear_difference_is_shown_with_its_interval_and_its_sizes(
     assert rate.high is not None
     assert rate.difference is not None
     assert rate.low < rate.difference < rate.high < 0
-    assert (rate.with_count, rate.without_count) == (FEWEST, FEWEST)
+    assert (rate.with_count, rate.without_count) == (MIN_CONVERSATIONS, MIN_CONVERSATIONS)
     first = measures["calls to first success"]
     # The calls that the template brought in are not the session's own.
     assert first.with_mean == 1
@@ -163,14 +172,14 @@ def test_a_clear_difference_is_shown_with_its_interval_and_its_sizes(
     )
 
 
-def test_with_too_few_sessions_no_difference_is_told(templates: Templates, sessions: Sessions) -> None:
-    found = experiment_with(templates, sessions, FEWEST - 1)
+def test_with_too_few_sessions_no_difference_is_reported(templates: Templates, sessions: Sessions) -> None:
+    found = experiment_with(templates, sessions, MIN_CONVERSATIONS - 1)
     assert not found.is_enough
     for measure in found.measures:
         assert measure.verdict == NOT_ENOUGH
         assert measure.difference is measure.low is measure.high is None
         assert measure.with_mean is not None
-        assert measure.with_count == FEWEST - 1
+        assert measure.with_count == MIN_CONVERSATIONS - 1
 
 
 def test_without_any_session_there_is_not_enough_data(templates: Templates) -> None:
@@ -228,58 +237,32 @@ def test_a_session_without_success_counts_as_one_turn_and_one_call_more_than_it_
 # --- intervals ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("freedom", "t"),
-    [
-        *((1, 12.7062), (1.5, 6.01666), (2, 4.30265), (2.7, 3.39215), (3, 3.18245), (5, 2.57058)),
-        *((10, 2.22814), (30, 2.04227), (100, 1.98397), (1e6, 1.95997)),
-    ],
-)
-def test_quantiles_of_t_are_those_of_the_tables(freedom: float, t: float) -> None:
-    assert t_quantile(freedom) == pytest.approx(t, abs=2e-4)
+def test_the_interval_of_a_difference_is_that_of_scipy() -> None:
+    first = [27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4]
+    second = [27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 30.0, 23.9]
+    assert interval_reach(first, second) == pytest.approx((4.766445 - 0.766888) / 2, abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "interval"),
-    [
-        (
-            [27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4],
-            [27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 30.0, 23.9],
-            (-4.766445, -0.766888),
-        ),
-        ([0, 1, 0, 5], [3.5, 9, 2, 8, 8, 40], (-25.035423, 4.535423)),
-    ],
-    ids=["alike", "unlike"],
-)
-def test_welchs_intervals_are_those_of_scipy(
-    a: list[float], b: list[float], interval: tuple[float, float]
-) -> None:
-    found = welch(a, b)
-    assert (found.low, found.high) == pytest.approx(interval, abs=1e-6)
+def test_the_interval_holds_for_the_smallest_samples_that_are_compared() -> None:
+    one_sided = [float(n) for n in range(MIN_CONVERSATIONS)]
+    constant = [0.0] * MIN_CONVERSATIONS
+    # Nine degrees of freedom: t is 2.26216.
+    assert interval_reach(one_sided, constant) == pytest.approx(2.26216 * (55 / 60) ** 0.5, abs=1e-3)
+    assert interval_reach(constant, constant) == 0
 
 
-def test_the_interval_of_a_share_is_wilsons() -> None:
-    assert wilson(10, 10) == pytest.approx((0.7225, 1.0), abs=1e-4)
-    assert wilson(0, 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
-    assert wilson(5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
-    assert wilson(0, 0) == (0.0, 1.0)
+@given(*[st.lists(st.floats(-1e6, 1e6), min_size=MIN_CONVERSATIONS, max_size=20)] * 2)
+def test_the_interval_does_not_depend_on_the_order_of_the_sides(a: list[float], b: list[float]) -> None:
+    assert interval_reach(a, b) == pytest.approx(interval_reach(b, a), rel=1e-6, abs=1e-6)
+    assert interval_reach(a, b) >= 0
 
 
-@given(*[st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=20)] * 2)
-def test_an_interval_holds_its_difference_and_turns_around_with_its_sides(
-    a: list[float], b: list[float]
-) -> None:
-    one, other = welch(a, b), welch(b, a)
-    assert one.low <= one.value <= one.high
-    assert (one.value, one.low, one.high) == pytest.approx(
-        (-other.value, -other.high, -other.low), rel=1e-6, abs=1e-6
-    )
+def test_the_least_rate_is_the_lower_bound_of_wilson() -> None:
+    assert least_rate(10, 10) == pytest.approx(0.7225, abs=1e-4)
+    assert least_rate(0, 10) == 0
+    assert least_rate(5, 10) == pytest.approx(0.2366, abs=1e-4)
 
 
-@given(st.integers(0, 500), st.integers(0, 500))
-def test_the_interval_of_a_share_holds_the_share(successes: int, failures: int) -> None:
-    total = successes + failures
-    low, high = wilson(successes, total)
-    assert 0 <= low <= high <= 1
-    if total:
-        assert low - 1e-12 <= successes / total <= high + 1e-12
+@given(st.integers(0, 500), st.integers(1, 500))
+def test_the_least_rate_is_below_the_rate(successes: int, failures: int) -> None:
+    assert 0 <= least_rate(successes, successes + failures) <= successes / (successes + failures) + 1e-12

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemos.templates.judging import succeeded
+from mnemos.templates.call_outcome import is_success
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\nKeyError: 1'
 
@@ -137,58 +137,58 @@ answers = st.recursive(
 
 
 @pytest.mark.parametrize("text", FAILED_TEXTS)
-def test_a_text_that_tells_of_a_failure_is_no_success(text: str) -> None:
-    assert not succeeded(text)
+def test_text_that_reports_a_failure_is_not_a_success(text: str) -> None:
+    assert not is_success(text)
 
 
 @pytest.mark.parametrize("text", GOOD_TEXTS)
 def test_a_text_that_mentions_errors_or_nothing_is_a_success(text: str) -> None:
-    assert succeeded(text)
+    assert is_success(text)
 
 
 @pytest.mark.parametrize("data", FAILED_DATA, ids=str)
-def test_data_that_tells_of_a_failure_is_no_success(data: dict[str, Any]) -> None:
-    assert not succeeded(json.dumps(data))
-    assert not succeeded(f"\n {json.dumps(data, indent=2)}\n")
+def test_data_that_reports_a_failure_is_not_a_success(data: dict[str, Any]) -> None:
+    assert not is_success(json.dumps(data))
+    assert not is_success(f"\n {json.dumps(data, indent=2)}\n")
 
 
 @pytest.mark.parametrize("data", GOOD_DATA, ids=str)
-def test_data_that_tells_of_none_is_a_success(data: dict[str, Any]) -> None:
-    assert succeeded(json.dumps(data))
+def test_data_that_reports_no_failure_is_a_success(data: dict[str, Any]) -> None:
+    assert is_success(json.dumps(data))
 
 
 @pytest.mark.parametrize("flags", [{"is_error": True}, {"success": False}, {"exit_code": 3}], ids=str)
-def test_a_flag_beside_the_answer_counts_more_than_what_it_says(flags: dict[str, Any]) -> None:
-    assert not succeeded("all good", flags)
-    assert succeeded("all good", {"is_error": False, "exit_code": 0, "model": "x"})
+def test_a_flag_beside_the_result_outweighs_its_words(flags: dict[str, Any]) -> None:
+    assert not is_success("all good", flags)
+    assert is_success("all good", {"is_error": False, "exit_code": 0, "model": "x"})
 
 
-def test_what_a_file_says_is_data() -> None:
+def test_errors_quoted_in_a_file_are_data() -> None:
     log = f"started\n{TRACEBACK}\nexit code: 1\ncat: x: No such file or directory"
-    assert succeeded(log, shows_contents=True)
-    assert not succeeded(log)
+    assert is_success(log, shows_contents=True)
+    assert not is_success(log)
     for text in ("Error: no such file", "a.txt: No such file or directory", "File not found", TRACEBACK):
-        assert not succeeded(text, shows_contents=True), text
-    assert not succeeded(json.dumps({"error": "no such file"}), shows_contents=True)
-    assert succeeded(json.dumps({"content": log}), shows_contents=True)
+        assert not is_success(text, shows_contents=True), text
+    assert not is_success(json.dumps({"error": "no such file"}), shows_contents=True)
+    assert is_success(json.dumps({"content": log}), shows_contents=True)
 
 
 def test_a_failure_is_found_at_the_end_of_a_very_long_answer() -> None:
-    assert not succeeded("line\n" * 200_000 + "Process exited with code 1")
-    assert not succeeded("line\n" * 200_000 + "main.c:3:5: error: x")
-    assert succeeded("line\n" * 200_000)
+    assert not is_success("line\n" * 200_000 + "Process exited with code 1")
+    assert not is_success("line\n" * 200_000 + "main.c:3:5: error: x")
+    assert is_success("line\n" * 200_000)
 
 
 @given(st.text() | st.sampled_from(FAILED_TEXTS + GOOD_TEXTS))
 def test_any_text_is_judged(text: str) -> None:
     for shows in (True, False):
-        assert succeeded(text, shows_contents=shows) in (True, False)
+        assert is_success(text, shows_contents=shows) in (True, False)
 
 
 @given(answers)
 def test_any_data_is_judged(data: Any) -> None:
-    assert succeeded(json.dumps(data)) in (True, False)
+    assert is_success(json.dumps(data)) in (True, False)
 
 
-def test_nested_beyond_reason_it_is_judged_by_its_words() -> None:
-    assert succeeded('{"a":' * 100_000 + "1" + "}" * 100_000)
+def test_deeply_nested_data_is_judged_by_its_words() -> None:
+    assert is_success('{"a":' * 100_000 + "1" + "}" * 100_000)

@@ -10,7 +10,7 @@ from mnemos import Memory
 from mnemos.errors import InvalidInput
 from mnemos.settings import Settings
 from mnemos.templates import TaskType, ToolCallExample, classify_task_type
-from mnemos.templates.kinds import ToolSets
+from mnemos.templates.template import ToolSets
 
 
 @pytest.mark.parametrize(
@@ -53,13 +53,15 @@ def test_a_call_may_have_the_shape_of_any_api(call: Any) -> None:
 @pytest.mark.parametrize(
     "call", [None, 3, {}, {"function": 3}, {"function": {"name": None}}, [], ""], ids=repr
 )
-def test_what_is_no_call_counts_as_an_unknown_tool(call: Any) -> None:
+def test_anything_but_a_call_counts_as_an_unknown_tool(call: Any) -> None:
     assert classify_task_type([call]) is TaskType.MIXED
     assert classify_task_type([call, "terminal", "terminal"]) is TaskType.CODE
 
 
 def test_settings_add_tools_and_move_those_that_are_known() -> None:
-    sets = ToolSets.of(Settings.load(code_tools=["Deploy_It"], research_tools="ask_expert, terminal", env={}))
+    sets = ToolSets.load(
+        Settings.load(code_tools=["Deploy_It"], research_tools="ask_expert, terminal", env={})
+    )
     assert classify_task_type(["deploy-it"], sets) is TaskType.CODE
     assert classify_task_type(["ask_expert", "terminal"], sets) is TaskType.RESEARCH
     assert classify_task_type(["bash"], sets) is TaskType.CODE

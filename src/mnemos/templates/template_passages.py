@@ -1,0 +1,66 @@
+"""Passages of recall that make templates findable by purpose and tools."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Final
+
+from mnemos.errors import MnemosError
+from mnemos.storage.base import Reads, Storage, Writes
+from mnemos.templates.template import SessionTemplate
+from mnemos.text.threats import threats
+
+KIND: Final = "template"
+"""The kind of these passages."""
+_MAX_LIST: Final = 400
+
+log = logging.getLogger("mnemos.templates")
+
+
+def index_templates(storage: Storage, read: Callable[[], Iterable[SessionTemplate]]) -> None:
+    """Bring the passages up to date with the templates. Writes only when something changed."""
+    wanted: dict[str, SessionTemplate] = {}
+
+    def find_changes(tx: Reads) -> dict[str, str]:
+        known = {passage.ref: passage.text for passage in tx.passages.of_kind(KIND)}
+        texts = {name: render_passage(template) for name, template in wanted.items()}
+        fresh = {name: text for name, text in texts.items() if _is_safe(text)}
+        changed = {name: text for name, text in fresh.items() if known.get(name) != text}
+        return changed | dict.fromkeys(known.keys() - fresh.keys(), "")
+
+    def work(tx: Writes) -> None:
+        for name, text in find_changes(tx).items():
+            if text:
+                tx.passages.put(KIND, name, text=text, at=wanted[name].created_at)
+            else:
+                tx.passages.remove(KIND, name)
+
+    try:
+        wanted |= {template.name: template for template in read()}
+        if storage.read(find_changes):
+            storage.write(work, within=0.5)
+    except MnemosError as exc:
+        # A search must not fail because of templates.
+        log.warning("recall may not find the newest templates: %s", exc)
+
+
+def render_passage(template: SessionTemplate) -> str:
+    """Return the text by which recall finds and shows a template."""
+    tags = f" Tags: {_join(template.tags)}." if template.tags else ""
+    description = " ".join(template.description.split())
+    text = f"Session template {template.name} ({template.task_type})" + (description and f": {description}")
+    sentence = text if text.endswith((".", "!", "?")) else f"{text}."
+    return f"{sentence} Tools: {_join(template.tools)}.{tags}"
+
+
+@lru_cache(maxsize=1_024)
+def _is_safe(text: str) -> bool:
+    """True if a hand-written file has no orders to the model."""
+    return not threats(text)
+
+
+def _join(words: Iterable[str]) -> str:
+    text = ", ".join(words)
+    return text if len(text) <= _MAX_LIST else f"{text[:_MAX_LIST]}…"
