@@ -189,7 +189,9 @@ class Memory:
         return Templates(
             template_files.TemplatesInMemory()
             if self.home.in_memory
-            else template_files.TemplateFolder(self.templates_folder, busy_seconds=self.settings.busy_seconds),
+            else template_files.TemplateFolder(
+                self.templates_folder, busy_seconds=self.settings.busy_seconds
+            ),
             lambda: self.sessions,
             self.settings,
             self.clock,
