@@ -185,3 +185,20 @@ def _end_of_trigger(sql: str, start: int) -> int:
         before, last = last, text
         stop = match.end()
     return stop
+
+
+_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+_CLOSING = {'"': '"', "`": "`", "'": "'", "[": "]"}
+
+
+def fold(name: str) -> str:
+    """Return a name as SQLite compares it: only the letters of ASCII have no case."""
+    return name.translate(_LOWER)
+
+
+def unquote(text: str) -> str:
+    """Return the name or string that a token of SQL means, without its quotes."""
+    quote = text[:1]
+    if len(text) < 2 or quote not in _CLOSING or text[-1] != _CLOSING[quote]:
+        return text
+    return text[1:-1] if quote == "[" else text[1:-1].replace(quote * 2, quote)

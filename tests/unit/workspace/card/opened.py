@@ -10,8 +10,8 @@ from typing import Any
 
 import apsw
 
-from mnemos.workspace.sandbox import card
-from mnemos.workspace.sandbox.card.pace import CARD, ONE_TABLE, Bounds
+from mnemos.workspace.sandbox.card import schema_card
+from mnemos.workspace.sandbox.card.bounds import CARD, ONE_TABLE, Bounds
 from mnemos.workspace.sandbox.database import Clockwork, Database, Place
 
 # Machines differ: what a test says of an ordinary table must not depend on the time that reading takes.
@@ -42,7 +42,7 @@ class Opened:
 
     def card(self, *, bounds: Bounds | None = None, **asked: Any) -> dict[str, Any]:
         bounds = bounds or (PATIENT_WITH_ONE if asked.get("table") else PATIENT)
-        return card.build(self.database, self.clock, bounds=bounds, **asked)
+        return schema_card.build(self.database, self.clock, bounds=bounds, **asked)
 
     def text(self, **asked: Any) -> str:
         text: str = self.card(**asked)["text"]

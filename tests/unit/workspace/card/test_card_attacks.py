@@ -9,9 +9,8 @@ import apsw
 import pytest
 
 from mnemos.workspace.identifiers import quote
-from mnemos.workspace.sandbox.card.listing import listed
-from mnemos.workspace.sandbox.card.pace import CARD
-from mnemos.workspace.sandbox.card.views import Weights
+from mnemos.workspace.sandbox.card.bounds import CARD, Weights
+from mnemos.workspace.sandbox.card.table_structure import list_tables
 
 from .opened import PATIENT, Opened, opened
 
@@ -100,14 +99,14 @@ def test_views_that_are_costly_to_compile_are_known_by_their_text(made: Opened, 
     made.run(
         f"CREATE TABLE wide ({', '.join(f'c{number}' for number in range(2_000))}); CREATE VIEW v AS {view}"
     )
-    tables = listed(made.database.connection).tables
+    tables = list_tables(made.database.connection).tables
     assert not Weights(tables).of(tables["v"]).may_be_compiled
 
 
 def test_a_table_counts_as_often_as_it_is_named_in_whatever_quotes(made: Opened) -> None:
     made.run("CREATE TABLE t (a)")
     made.run("CREATE VIEW v AS SELECT t.a FROM t, 't' AS b, [T] AS c, `t` AS d, main.\"t\" AS e")
-    tables = listed(made.database.connection).tables
+    tables = list_tables(made.database.connection).tables
     assert Weights(tables).of(tables["v"]).joined == 5
 
 
@@ -116,7 +115,7 @@ def test_of_many_long_views_only_so_much_is_read(made: Opened) -> None:
     with made.transaction():
         for number in range(40):
             made.run(f"CREATE VIEW v{number:02d} AS SELECT a {'/**/' * 4_000} FROM t")
-    tables = listed(made.database.connection).tables
+    tables = list_tables(made.database.connection).tables
     weights = Weights(tables)
     compiled = [weights.of(tables[f"v{number:02d}"]).may_be_compiled for number in range(40)]
     assert compiled[0]

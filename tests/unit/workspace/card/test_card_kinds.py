@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemos.workspace.sandbox.card.kinds import LONGEST, fields_of, kind_of_column, kind_of_text
+from mnemos.workspace.sandbox.card.value_kinds import LONGEST, find_fields, find_kind, find_kind_of_text
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ from mnemos.workspace.sandbox.card.kinds import LONGEST, fields_of, kind_of_colu
     ],
 )
 def test_a_text_is_of_the_kind_it_looks_like(text: str, kind: str) -> None:
-    assert kind_of_text(text) == kind
+    assert find_kind_of_text(text) == kind
 
 
 @pytest.mark.parametrize(
@@ -77,22 +77,22 @@ def test_a_text_is_of_the_kind_it_looks_like(text: str, kind: str) -> None:
 def test_names_and_types_help_where_values_alone_do_not(
     name: str, declared: str, values: list[int | float | str], kind: str
 ) -> None:
-    assert kind_of_column(name, declared, values) == (kind, False)
+    assert find_kind(name, declared, values) == (kind, False)
 
 
 def test_one_stray_among_many_makes_it_mostly_and_among_few_nothing() -> None:
     addresses: list[int | float | str] = [f"a{number}@example.org" for number in range(19)]
-    assert kind_of_column("mail", "", [*addresses, "unknown"]) == ("email", True)
-    assert kind_of_column("mail", "", [*addresses[:4], "unknown"]) == ("", False)
+    assert find_kind("mail", "", [*addresses, "unknown"]) == ("email", True)
+    assert find_kind("mail", "", [*addresses[:4], "unknown"]) == ("", False)
 
 
 def test_the_fields_of_json_come_by_how_many_objects_have_them() -> None:
-    assert fields_of(['{"a": 1, "b": 2}', '{"b": 3}', "[1]", "{broken", "7"]) == ("b", "a")
+    assert find_fields(['{"a": 1, "b": 2}', '{"b": 3}', "[1]", "{broken", "7"]) == ("b", "a")
 
 
 @given(st.text(max_size=300))
 def test_any_text_has_a_kind_or_none(text: str) -> None:
-    assert isinstance(kind_of_text(text), str)
+    assert isinstance(find_kind_of_text(text), str)
 
 
 @pytest.mark.parametrize(
@@ -101,4 +101,4 @@ def test_any_text_has_a_kind_or_none(text: str) -> None:
 def test_a_long_run_of_one_sign_is_judged_in_no_time(sign: str) -> None:
     # Were the time not in proportion to the length, this would not end.
     for length in (399, LONGEST, 20_000):
-        kind_of_text((sign * length)[:length])
+        find_kind_of_text((sign * length)[:length])

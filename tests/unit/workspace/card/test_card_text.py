@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from mnemos.workspace.sandbox import card
+from mnemos.workspace.sandbox.card import schema_card
 from mnemos.workspace.sandbox.failures import Failure
 
 from .opened import Opened
@@ -228,4 +228,4 @@ def test_rows_are_sampled_from_all_over_a_table(made: Opened) -> None:
 
 
 def test_the_defaults_are_those_of_the_specification() -> None:
-    assert (card.MOST_TABLES, card.MOST_BYTES) == (25, 30_000)
+    assert (schema_card.MOST_TABLES, schema_card.MOST_BYTES) == (25, 30_000)

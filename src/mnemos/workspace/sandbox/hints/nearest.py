@@ -10,8 +10,8 @@ from itertools import islice
 
 from apsw import keywords
 
-from mnemos.workspace.sandbox.hints.sql_text import LONGEST, Text, bare, written
-from mnemos.workspace.sandbox.lexer import Kind
+from mnemos.workspace.sandbox.hints.sql_text import LONGEST, Text, written
+from mnemos.workspace.sandbox.lexer import Kind, unquote
 
 # A hostile database may have ten thousand tables with names a page long.
 _MOST_TABLES = 2_000
@@ -155,7 +155,7 @@ def enumerate_names(names: Iterable[str]) -> str:
 def find_aliases(text: Text, schema: Schema) -> Iterator[tuple[str, str]]:
     """Yield the tables of a statement: the name used there, and the real one in lower case."""
     for index, token in enumerate(text.tokens):
-        name = bare(token.text).lower()
+        name = unquote(token.text).lower()
         is_name = token.kind in (Kind.WORD, Kind.NAME) and name in schema.tables
         before = index - 1 - 2 * (text.word(index - 1) == ".")
         if not is_name or text.word(index + 1) == "." or text.word(before) not in _BEFORE_TABLES:
@@ -210,7 +210,7 @@ def advise_column(name: str, text: Text, place: int, schema: Schema) -> Advice:
 
 
 def _advise_qualified(prefix: str, plain: str, scope: Sequence[tuple[str, str]], schema: Schema) -> Advice:
-    real = {bare(alias).lower(): real for alias, real in scope}.get(prefix.lower())
+    real = {unquote(alias).lower(): real for alias, real in scope}.get(prefix.lower())
     if real is not None:
         return _choose(plain, schema.columns[real], schema.describe_columns(real), f"{prefix}.")
     for alias, real in scope:
@@ -258,8 +258,8 @@ def correct_name(text: Text, wrong: str, right: str) -> str | None:
     """
     if not text.is_read or len(text.sql) > LONGEST:
         return None
-    pattern = [piece for part in wrong.split(".") for piece in (bare(part).upper(), ".")][:-1]
-    words = [bare(token.text).upper() if token.kind is not Kind.STRING else "" for token in text.tokens]
+    pattern = [piece for part in wrong.split(".") for piece in (unquote(part).upper(), ".")][:-1]
+    words = [unquote(token.text).upper() if token.kind is not Kind.STRING else "" for token in text.tokens]
     pieces, position, count = [], 0, len(pattern)
     for index in range(len(words)):
         around = words[index - 1 : index] + words[index + count : index + count + 1]

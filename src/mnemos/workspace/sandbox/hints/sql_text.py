@@ -14,7 +14,6 @@ from mnemos.workspace.sandbox.lexer import Kind, Token, tokens
 # A hint has no room for a longer statement, so nothing is tried with one.
 LONGEST = 4_000
 
-_CLOSING = {'"': '"', "`": "`", "'": "'", "[": "]"}
 # What is not ASCII is a letter. The class is written by what it excludes: a class of a million characters
 # takes milliseconds to compile, and every worker that starts would wait for it.
 _BARE = re.compile(r"[^\x00-@\[-^`{-\x7f][^\x00-/:-@\[-^`{-\x7f]*")
@@ -161,14 +160,6 @@ def _tokenize(sql: str) -> Iterator[Token]:
                 yield Token(token.kind, token.text, position)
         else:
             return
-
-
-def bare(name: str) -> str:
-    """Return a name, or a string, without the quotes it has in SQL."""
-    quote = name[:1]
-    if len(name) < 2 or quote not in _CLOSING or name[-1] != _CLOSING[quote]:
-        return name
-    return name[1:-1] if quote == "[" else name[1:-1].replace(quote * 2, quote)
 
 
 def written(name: str) -> str:

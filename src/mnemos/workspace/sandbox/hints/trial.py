@@ -15,8 +15,7 @@ import apsw
 from mnemos.workspace.functions import catalog
 from mnemos.workspace.identifiers import quote
 from mnemos.workspace.sandbox.hints.nearest import Schema
-from mnemos.workspace.sandbox.hints.sql_text import bare
-from mnemos.workspace.sandbox.lexer import Kind, statements, tokens
+from mnemos.workspace.sandbox.lexer import Kind, statements, tokens, unquote
 
 _MOST_TABLES = 50
 _DESCRIBING = frozenset(
@@ -99,7 +98,7 @@ def _find_names(sql: str) -> dict[str, None]:
         name.lower()
         for token in tokens(sql)
         if token.kind in (Kind.WORD, Kind.NAME, Kind.STRING, Kind.ILLEGAL)
-        for name in (_WORDS.findall(token.text) if token.kind is Kind.ILLEGAL else [bare(token.text)])
+        for name in (_WORDS.findall(token.text) if token.kind is Kind.ILLEGAL else [unquote(token.text)])
     )
 
 

@@ -1,13 +1,23 @@
-"""What a text or a number is about: an address, a date, an amount. Judged by its look alone."""
+"""The kind of a column's values (an address, a date, an amount), their range and their choices."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 
 import msgspec
+
+from mnemos.workspace.sandbox.card.table_description import (
+    Blob,
+    Cell,
+    Column,
+    ColumnSummary,
+    Range,
+    Value,
+)
 
 LONGEST = 1_000
 """Characters of a value that are looked at; a longer one is cut there."""
@@ -56,14 +66,14 @@ _WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _SECONDS = (946_684_800, 4_102_444_800)
 
 
-def kind_of_column(name: str, declared: str, values: Sequence[int | float | str]) -> tuple[str, bool]:
+def find_kind(name: str, declared: str, values: Sequence[int | float | str]) -> tuple[str, bool]:
     """The kind of most values, and whether some are of another; nothing when fewer than nine in ten agree."""
     values = _spread(values)
     if not values:
         return "", False
     said, declared = _WORD_BEGINS.sub("_", name[:200]).lower(), declared.upper()
     found = Counter(
-        kind_of_text(value, said) if isinstance(value, str) else _kind_of_number(value, said, declared)
+        find_kind_of_text(value, said) if isinstance(value, str) else _kind_of_number(value, said, declared)
         for value in values
     )
     if set(found) == {"date", "datetime"}:
@@ -75,7 +85,7 @@ def kind_of_column(name: str, declared: str, values: Sequence[int | float | str]
     return (kind, True) if is_mostly else ("", False)
 
 
-def kind_of_text(text: str, said: str = "") -> str:
+def find_kind_of_text(text: str, said: str = "") -> str:
     """The kind of one text, in a column whose name has the words ``said``; empty for a plain text."""
     text = text.strip()
     if not text:
@@ -99,7 +109,7 @@ def is_day(text: str) -> bool:
     return match is not None and _exists(match)
 
 
-def fields_of(texts: Sequence[str]) -> tuple[str, ...]:
+def find_fields(texts: Sequence[str]) -> tuple[str, ...]:
     """The names that JSON objects among these have, those of most objects first."""
     found: Counter[str] = Counter()
     for text in texts[:_LOOKED_AT]:
@@ -197,3 +207,91 @@ def _is_csv(text: str) -> bool:
 
 def _spread(values: Sequence[int | float | str]) -> Sequence[int | float | str]:
     return values[:: -(-len(values) // _LOOKED_AT)] if len(values) > _LOOKED_AT else values
+
+
+# --- one column ---------------------------------------------------------------------------------
+
+_MOST_VALUES = 8
+_MOST_NUMBERS = 5
+_LONGEST_VALUE = 30
+# Each value comes up so often, on average, before they are taken for all there are.
+_REPEATED = 3
+_MOST_FIELDS = 8
+_LONGEST_RANGE = 40
+_WITH_RANGE = frozenset({"date", "datetime"})
+_WITHOUT_CHOICES = frozenset({"json", "csv", "html", "boolean", "date", "datetime", "unix time", "unix ms"})
+
+
+def summarize_column(
+    column: Column, cells: Sequence[Cell], known: Range | None, *, is_whole: bool
+) -> ColumnSummary:
+    """What these cells show; ``known`` is the range that an index gave."""
+    values = [cell for cell in cells if cell is not None]
+    storage = _storage(values)
+    if storage not in ("integer", "real", "text"):
+        return ColumnSummary(storage=storage)
+    plain: list[int | float | str] = [value for value in values if isinstance(value, int | float | str)]
+    kind, is_mostly = find_kind(column.name, column.type, plain)
+    texts = [value for value in plain if isinstance(value, str)]
+    choices = () if kind in _WITHOUT_CHOICES or column.key else _choices(plain)
+    return ColumnSummary(
+        storage=storage,
+        kind=kind,
+        is_mostly=is_mostly,
+        fields=find_fields(texts)[:_MOST_FIELDS] if kind == "json" else (),
+        range=None if choices else _range(plain, kind, known, is_whole=is_whole),
+        values=choices,
+    )
+
+
+def _storage(values: Sequence[Cell]) -> str:
+    """How the values are stored; whole numbers among others are numbers."""
+    found = {type(value) for value in values}
+    if not found:
+        return ""
+    if found == {int}:
+        return "integer"
+    if found <= {int, float}:
+        return "real"
+    if found == {str}:
+        return "text"
+    return "blob" if found == {Blob} else "mixed"
+
+
+def _choices(values: Sequence[int | float | str]) -> tuple[Value, ...]:
+    distinct = set(values)
+    texts = any(isinstance(value, str) for value in distinct)
+    most = _MOST_VALUES if texts else _MOST_NUMBERS
+    if len(distinct) > most or len(values) < _REPEATED * len(distinct):
+        return ()
+    if any(len(value) > _LONGEST_VALUE for value in distinct if isinstance(value, str)):
+        return ()
+    return tuple(sorted(distinct, key=str if texts else None))
+
+
+def _range(
+    values: Sequence[int | float | str], kind: str, known: Range | None, *, is_whole: bool
+) -> Range | None:
+    if kind == "boolean":
+        return None
+    if known is not None:
+        return known if _has_order(known, kind) else None
+    if not values:
+        return None
+    if isinstance(values[0], str) and kind not in _WITH_RANGE:
+        return None
+    found = Range(min(values), max(values), is_whole)
+    return found if _has_order(found, kind) else None
+
+
+def _has_order(found: Range, kind: str) -> bool:
+    """Whether the two ends say something: numbers, or days that sort as they are written."""
+    low, high = found.low, found.high
+    if isinstance(low, str) and isinstance(high, str):
+        return (
+            kind in _WITH_RANGE
+            and max(len(low), len(high)) <= _LONGEST_RANGE
+            and is_day(low)
+            and is_day(high)
+        )
+    return not any(value is None or isinstance(value, str) or math.isnan(value) for value in (low, high))

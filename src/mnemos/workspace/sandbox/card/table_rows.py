@@ -1,4 +1,4 @@
-"""What is in a table, read within bounds: how many rows, some of them, and what their columns hold."""
+"""The contents of a table, read within bounds: how many rows, some of them, and what they hold."""
 
 from __future__ import annotations
 
@@ -11,22 +11,32 @@ from typing import Any
 import apsw
 
 from mnemos.workspace.identifiers import quote
-from mnemos.workspace.sandbox.card import kinds, profile, showing
-from mnemos.workspace.sandbox.card.listing import Listing, folded
-from mnemos.workspace.sandbox.card.model import (
+from mnemos.workspace.sandbox.card.bounds import (
+    Pace,
+    Weights,
+    find_obstacle,
+)
+from mnemos.workspace.sandbox.card.card_text import (
+    pick_spread,
+)
+from mnemos.workspace.sandbox.card.table_description import (
     Blob,
     Cell,
     Column,
     Contents,
     Count,
-    Listed,
     Range,
-    Sort,
     Structure,
+    TableEntry,
+    TableSort,
 )
-from mnemos.workspace.sandbox.card.pace import Pace
-from mnemos.workspace.sandbox.card.views import Weights, obstacle
+from mnemos.workspace.sandbox.card.table_structure import (
+    Listing,
+)
+from mnemos.workspace.sandbox.card.value_kinds import LONGEST as LONGEST_VALUE
+from mnemos.workspace.sandbox.card.value_kinds import summarize_column
 from mnemos.workspace.sandbox.fetching import as_bytes, decoded
+from mnemos.workspace.sandbox.lexer import fold
 
 NO_TIME = "no time left"
 _ROWID = ("rowid", "_rowid_", "oid")
@@ -57,54 +67,56 @@ class Reader:
         self._pace = pace
         self._counts_all = connection.execute("PRAGMA page_count").get <= pace.bounds.counted_pages
 
-    def read(self, one: Listed, structure: Structure) -> Contents:
+    def read(self, one: TableEntry, structure: Structure) -> Contents:
         """Everything about the rows of a table. What SQLite cannot read raises its error."""
         unread = structure.unread or self._why_not(one)
         if unread:
             return Contents(unread=unread, is_hurried=unread == NO_TIME)
-        if one.sort is Sort.TABLE:
+        if one.sort is TableSort.TABLE:
             with self._pace.table():
                 return _Table(self._connection, one, structure, self._pace).read(
                     self._listing, counts_all=self._counts_all
                 )
-        with self._pace.agents() if one.sort is Sort.VIEW else self._pace.table():
+        with self._pace.agents() if one.sort is TableSort.VIEW else self._pace.table():
             return self._computed(one, structure)
 
-    def _why_not(self, one: Listed) -> str:
-        if self._pace.is_over or (one.sort is Sort.VIEW and self._pace.agents_is_over):
+    def _why_not(self, one: TableEntry) -> str:
+        if self._pace.is_over or (one.sort is TableSort.VIEW and self._pace.agents_is_over):
             return NO_TIME
-        if one.sort is Sort.VIEW and not self._weights.of(one).may_be_run:
+        if one.sort is TableSort.VIEW and not self._weights.of(one).may_be_run:
             return "too large a view"
-        if one.sort is Sort.VIRTUAL:
-            if folded(one.module) not in _READABLE:
+        if one.sort is TableSort.VIRTUAL:
+            if fold(one.module) not in _READABLE:
                 return "a virtual table"
             if _CONTENT_ELSEWHERE.search(one.sql) or one.is_cut:
                 return "its contents are elsewhere"
         return ""
 
-    def _computed(self, one: Listed, structure: Structure) -> Contents:
+    def _computed(self, one: TableEntry, structure: Structure) -> Contents:
         """Rows of a view or virtual table: the first ones. Where there are further, they are not counted."""
         bounds = self._pace.bounds
         columns = structure.columns[: bounds.columns]
         most = bounds.view_rows
         select = f"SELECT {_names(columns)} FROM {quote(one.name)} LIMIT {most + 1}"
-        if one.sort is Sort.VIEW and (why := obstacle(self._connection, select)):
+        if one.sort is TableSort.VIEW and (why := find_obstacle(self._connection, select)):
             return Contents(unread=why)
         rows = list(_Fetch(self._connection, self._pace, len(columns)).rows(select))
         is_whole = len(rows) <= most
         if is_whole:
             count = _exactly(len(rows))
-        elif one.sort is Sort.VIRTUAL:
+        elif one.sort is TableSort.VIRTUAL:
             count = _up_to(self._connection, one.name, bounds.counted_rows)
         else:
             count = Count(most + 1)
-        return _told(columns, _Rows(rows[:most], is_whole), count, {}, bounds.shown_rows)
+        return _summarize(columns, _Rows(rows[:most], is_whole), count, {}, bounds.shown_rows)
 
 
 class _Table:
     """An ordinary table being read."""
 
-    def __init__(self, connection: apsw.Connection, one: Listed, structure: Structure, pace: Pace) -> None:
+    def __init__(
+        self, connection: apsw.Connection, one: TableEntry, structure: Structure, pace: Pace
+    ) -> None:
         self._connection = connection
         self._structure = structure
         self._bounds = pace.bounds
@@ -122,16 +134,16 @@ class _Table:
         whole = self._at_most(self._bounds.whole_rows)
         if (count := _up_to(self._connection, self._name, whole)).is_exact:
             rows = self._first(whole)
-            return self._told(_Rows(rows, is_whole=len(rows) == count.least), count, {})
+            return self._summarize(_Rows(rows, is_whole=len(rows) == count.least), count, {})
         rowid = self._rowid()
         ends = self._ends(rowid)
         count = self._counted(ends, listing, counts_all=counts_all)
         ranges = self._ranges()
         read = self._spread(rowid, ends) if ends else self._two_ends()
-        return self._told(_Rows(read, is_whole=False), count, ranges)
+        return self._summarize(_Rows(read, is_whole=False), count, ranges)
 
-    def _told(self, read: _Rows, count: Count, ranges: dict[str, Range]) -> Contents:
-        told = _told(self._columns, read, count, ranges, self._bounds.shown_rows)
+    def _summarize(self, read: _Rows, count: Count, ranges: dict[str, Range]) -> Contents:
+        told = _summarize(self._columns, read, count, ranges, self._bounds.shown_rows)
         return replace(told, unread=self._note, is_hurried=self._is_hurried)
 
     def _readable(self, columns: Sequence[Column]) -> Sequence[Column]:
@@ -151,7 +163,7 @@ class _Table:
             return NO_TIME
         try:
             with self._pace.agents():
-                return obstacle(self._connection, f"SELECT {_names(columns)} FROM {self._table}")
+                return find_obstacle(self._connection, f"SELECT {_names(columns)} FROM {self._table}")
         except apsw.InterruptError:
             if self._pace.call_is_over:
                 raise
@@ -178,7 +190,7 @@ class _Table:
 
     def _rowid(self) -> str:
         """What the number of a row can be called here; empty when rows have none."""
-        taken = {folded(column.name) for column in self._structure.columns}
+        taken = {fold(column.name) for column in self._structure.columns}
         name = next((name for name in _ROWID if name not in taken), "")
         if name:
             try:
@@ -302,7 +314,7 @@ class _Fetch:
 def _short(value: Any) -> Cell:
     kind = type(value)
     if kind is str:
-        text: str = value if len(value) <= kinds.LONGEST else value[: kinds.LONGEST]
+        text: str = value if len(value) <= LONGEST_VALUE else value[:LONGEST_VALUE]
         return text
     if kind is bytes:
         return Blob(len(value))
@@ -323,7 +335,7 @@ def _names(columns: Sequence[Column]) -> str:
     return ", ".join(quote(column.name) for column in columns)
 
 
-def _told(
+def _summarize(
     columns: Sequence[Column],
     read: _Rows,
     count: Count,
@@ -333,12 +345,12 @@ def _told(
     seen = {}
     for place, column in enumerate(columns):
         cells = [row[place] for row in read.rows]
-        seen[column.name] = profile.of_column(column, cells, ranges.get(column.name), is_whole=read.is_whole)
+        seen[column.name] = summarize_column(column, cells, ranges.get(column.name), is_whole=read.is_whole)
     return Contents(
         count=count,
         sampled=len(read.rows),
         is_whole=read.is_whole,
         seen=seen,
-        rows=tuple(showing.spread(read.rows, shown)),
+        rows=tuple(pick_spread(read.rows, shown)),
         columns=tuple(column.name for column in columns),
     )

@@ -1,28 +1,93 @@
 """A table as text for a prompt, in as much detail as there is room for.
 
-Every name, value and comment goes through ``showing``: a line begins with what is written here, never with
-what somebody stored.
+Every name, value and comment goes through ``write_name``, ``write_cell`` or ``one_line``: a line begins with what
+is written here, never with what somebody stored.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TypeVar
 
-from mnemos.workspace.sandbox.card import showing
-from mnemos.workspace.sandbox.card.listing import folded
-from mnemos.workspace.sandbox.card.model import (
+import apsw
+
+from mnemos.workspace.sandbox.card.table_description import (
+    Blob,
+    Cell,
     Column,
+    ColumnSummary,
     Contents,
     Count,
-    Described,
     Range,
     Reference,
-    Seen,
-    Sort,
+    TableDescription,
+    TableSort,
     Value,
+    write_number,
 )
+from mnemos.workspace.sandbox.lexer import fold
+
+NAME = 64
+CELL = 60
+COMMENT = 100
+
+_Row = TypeVar("_Row")
+_PLAIN = re.compile(r"[^\W\d]\w*")
+_KEYWORDS = frozenset(word.lower() for word in apsw.keywords)
+_WRITTEN = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+# What closes a block of Markdown, or the tag that a host wraps the card in.
+_CLOSES = re.compile(r"`{3,}|~{3,}|[<＜﹤‹]\s*/")
+
+
+def one_line(text: str, most: int) -> str:
+    """A text on one line: what is not printable is written out, what is too long is cut."""
+    # More than enough to judge, and a long one costs no more than a short one.
+    head = text[: most + 1]
+    shown = head if head.isprintable() else "".join(map(_visible, head))
+    shown = _CLOSES.sub(_defused, shown)
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
+
+
+def write_name(identifier: str) -> str:
+    """An identifier as SQL takes it: in quotes where it needs them."""
+    if len(identifier) <= NAME and _PLAIN.fullmatch(identifier) and identifier.lower() not in _KEYWORDS:
+        return identifier
+    return '"' + one_line(identifier[: NAME + 1].replace('"', '""'), NAME) + '"'
+
+
+def write_cell(value: Cell, most: int = CELL) -> str:
+    """A value as SQL writes it."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, Blob):
+        return f"<blob, {value.size} bytes>"
+    if isinstance(value, str):
+        return "'" + one_line(value[: most + 1].replace("'", "''"), most) + "'"
+    return write_number(value)
+
+
+def pick_spread(rows: Sequence[_Row], most: int) -> list[_Row]:
+    """Rows from all over, the first and the last among them."""
+    if len(rows) <= most:
+        return list(rows)
+    return [rows[place * (len(rows) - 1) // max(most - 1, 1)] for place in range(most)]
+
+
+def _visible(character: str) -> str:
+    if character.isprintable():
+        return character
+    return _WRITTEN.get(character) or f"\\u{ord(character):04x}"
+
+
+def _defused(match: re.Match[str]) -> str:
+    found = match[0]
+    return f"{found[0]}\\/" if found[-1] == "/" else "\\".join(found)
+
+
+# --- one table ----------------------------------------------------------------------------------
 
 _MOST_LISTED = 6
 _MOST_CELLS = 30
@@ -78,13 +143,13 @@ LONG_LEVELS = (
 )
 
 
-def block(table: Described, detail: Detail) -> str:
+def render_table(table: TableDescription, detail: Detail) -> str:
     """The lines about one table, the further ones indented."""
     return "\n".join(_Block(table, detail).lines())
 
 
 class _Block:
-    def __init__(self, table: Described, detail: Detail) -> None:
+    def __init__(self, table: TableDescription, detail: Detail) -> None:
         self._listed = table.listed
         self._structure = table.structure
         self._contents = table.contents
@@ -103,25 +168,25 @@ class _Block:
         else:
             yield f"{self._head()}{': ' * bool(columns)}{', '.join(columns)}"
         if detail.has_contents and self._structure.comment:
-            yield f"  about: {showing.line(self._structure.comment, self._comment_length())}"
+            yield f"  about: {one_line(self._structure.comment, self._comment_length())}"
         if detail.has_rules and (rules := list(self._rules())):
             yield f"  {'; '.join(rules)}"
         if detail.has_contents and self._contents.unread and self._contents.unread != self._structure.unread:
             what = "not read" if self._contents.count else "rows not read"
-            yield f"  {what}: {showing.line(self._contents.unread, showing.COMMENT)}"
+            yield f"  {what}: {one_line(self._contents.unread, COMMENT)}"
         yield from self._samples()
         if detail.is_long:
             yield from self._statement()
 
     def _head(self) -> str:
-        what = {Sort.TABLE: "", Sort.VIEW: "view "}.get(self._listed.sort)
+        what = {TableSort.TABLE: "", TableSort.VIEW: "view "}.get(self._listed.sort)
         if what is None:
-            what = f"{showing.line(self._listed.module, 20)} table "
-        said = [text for text in (rows_of(self._contents), self._sampling()) if text]
+            what = f"{one_line(self._listed.module, 20)} table "
+        said = [text for text in (render_count(self._contents), self._sampling()) if text]
         if self._structure.unread:
-            said.append(f"not read: {showing.line(self._structure.unread, showing.COMMENT)}")
+            said.append(f"not read: {one_line(self._structure.unread, COMMENT)}")
         more = f" ({', '.join(said)})" if said else ""
-        return f"{what}{showing.name(self._listed.name)}{more}"
+        return f"{what}{write_name(self._listed.name)}{more}"
 
     def _sampling(self) -> str:
         if not self._detail.has_contents or self._contents.is_whole or not self._contents.sampled:
@@ -130,7 +195,7 @@ class _Block:
 
     def _column(self, column: Column) -> str:
         detail = self._detail
-        said = [showing.name(column.name)]
+        said = [write_name(column.name)]
         seen = self._contents.seen.get(column.name, _NOTHING)
         if detail.has_types:
             said += self._type(column, seen)
@@ -138,16 +203,16 @@ class _Block:
             said += self._rules_of(column)
         if detail.has_contents:
             said += self._seen(seen, column.type.lower())
-            if comment := self._structure.comments.get(folded(column.name)):
-                said.append(f"({showing.line(comment, self._comment_length())})")
+            if comment := self._structure.comments.get(fold(column.name)):
+                said.append(f"({one_line(comment, self._comment_length())})")
         return " ".join(said)
 
     def _comment_length(self) -> int:
-        return 4 * showing.COMMENT if self._detail.is_long else showing.COMMENT
+        return 4 * COMMENT if self._detail.is_long else COMMENT
 
-    def _type(self, column: Column, seen: Seen) -> Iterator[str]:
+    def _type(self, column: Column, seen: ColumnSummary) -> Iterator[str]:
         if column.type:
-            yield showing.line(column.type, _TYPE)
+            yield one_line(column.type, _TYPE)
         elif seen.storage and self._detail.has_contents:
             yield f"{self._sampled}{seen.storage}"
         if column.key:
@@ -159,24 +224,24 @@ class _Block:
         if column.not_null and not column.key:
             yield "NOT NULL"
         if column.default is not None:
-            yield f"default {showing.line(column.default, _VALUE)}"
+            yield f"default {one_line(column.default, _VALUE)}"
         if self._structure.is_unique(column):
             yield "UNIQUE"
         for reference in self._structure.references:
             if reference.columns == (column.name,):
                 yield f"-> {_target(reference)}"
 
-    def _seen(self, seen: Seen, declared: str) -> Iterator[str]:
+    def _seen(self, seen: ColumnSummary, declared: str) -> Iterator[str]:
         if seen.storage == "mixed":
             yield f"{self._sampled}mixed"
         if seen.kind and (seen.is_mostly or seen.kind != declared):
-            fields = ",".join(showing.line(name, _FIELD) for name in seen.fields)
+            fields = ",".join(one_line(name, _FIELD) for name in seen.fields)
             yield f"{'mostly ' * seen.is_mostly}{seen.kind}" + (f"{{{fields}}}" if fields else "")
         if seen.values:
-            yield self._sampled + "|".join(showing.cell(value, _VALUE) for value in seen.values)
+            yield self._sampled + "|".join(write_cell(value, _VALUE) for value in seen.values)
         if seen.range is not None:
             mark = "" if seen.range.is_exact else "~"
-            yield f"{mark}{_between(seen.range, seen.kind)}"
+            yield f"{mark}{_render_range(seen.range, seen.kind)}"
 
     def _rules(self) -> Iterator[str]:
         """What is about several columns, or about the table."""
@@ -191,17 +256,17 @@ class _Block:
         most = len(made) if self._detail.is_long else _MOST_LISTED
         for index in made[:most]:
             what = "unique index" if index.is_unique else "index"
-            yield f"{what} {showing.name(index.name)}({_names(index.columns)}){' partial' * index.is_partial}"
+            yield f"{what} {write_name(index.name)}({_names(index.columns)}){' partial' * index.is_partial}"
         if more := len(made[most:]) + structure.more_indexes:
             yield f"and {more} more index{'es' * (more != 1)}"
         for trigger in structure.triggers[
             : len(structure.triggers) if self._detail.is_long else _MOST_LISTED
         ]:
-            yield f"trigger {showing.name(trigger.name)} {trigger.event}".rstrip()
+            yield f"trigger {write_name(trigger.name)} {trigger.event}".rstrip()
 
     def _samples(self) -> Iterator[str]:
         contents = self._contents
-        rows = showing.spread(contents.rows, self._detail.samples)
+        rows = pick_spread(contents.rows, self._detail.samples)
         if not rows:
             return
         of = contents.columns[:_MOST_CELLS]
@@ -209,7 +274,7 @@ class _Block:
         if list(of) != [column.name for column in self._structure.columns[: len(of)]]:
             names = f"({_names(of)}) "
         more = ", …" if len(self._structure.columns) > len(of) and not names else ""
-        shown = [f"({', '.join(showing.cell(cell) for cell in row[:_MOST_CELLS])}{more})" for row in rows]
+        shown = [f"({', '.join(write_cell(cell) for cell in row[:_MOST_CELLS])}{more})" for row in rows]
         if self._detail.is_long:
             yield f"  e.g. {names}".rstrip()
             yield from (f"    {row}" for row in shown)
@@ -221,15 +286,15 @@ class _Block:
         lines = sql.split("\n")
         for line in lines[:_MOST_SQL_LINES]:
             if line.strip():
-                yield f"  | {showing.line(line.rstrip(), _SQL_LINE)}"
+                yield f"  | {one_line(line.rstrip(), _SQL_LINE)}"
         if len(lines) > _MOST_SQL_LINES or len(self._listed.sql) > _MOST_SQL or self._listed.is_cut:
             yield "  | …"
 
 
-_NOTHING = Seen()
+_NOTHING = ColumnSummary()
 
 
-def rows_of(contents: Contents) -> str:
+def render_count(contents: Contents) -> str:
     """How many rows there are, in words that say how well it is known."""
     count = contents.count
     if count is None:
@@ -238,10 +303,10 @@ def rows_of(contents: Contents) -> str:
         return f"{count.least:,} row{'s' * (count.least != 1)}"
     if count.about is not None:
         return f"about {count.about:,} rows by ANALYZE"
-    return _bounded(count)
+    return _render_bounds(count)
 
 
-def _bounded(count: Count) -> str:
+def _render_bounds(count: Count) -> str:
     # Numbers of rows that are far apart, as those made of hashes, say nothing of how many there are.
     if count.most is None or count.most > _FAR_APART * count.least:
         return f"{count.least:,} or more rows"
@@ -249,20 +314,20 @@ def _bounded(count: Count) -> str:
 
 
 def _target(reference: Reference) -> str:
-    table = showing.name(reference.table)
+    table = write_name(reference.table)
     if not reference.to:
         return table
     if len(reference.to) == 1:
-        return f"{table}.{showing.name(reference.to[0])}"
+        return f"{table}.{write_name(reference.to[0])}"
     return f"{table}({_names(reference.to)})"
 
 
 def _names(columns: Sequence[str]) -> str:
-    shown = ", ".join(showing.name(name) for name in columns[:_MOST_CELLS])
+    shown = ", ".join(write_name(name) for name in columns[:_MOST_CELLS])
     return shown if len(columns) <= _MOST_CELLS else f"{shown}, …"
 
 
-def _between(found: Range, kind: str) -> str:
+def _render_range(found: Range, kind: str) -> str:
     if kind in _UNIX:
         low, high = _moment(found.low, kind), _moment(found.high, kind)
         # Of more than a day, the hours say little.
@@ -273,8 +338,8 @@ def _between(found: Range, kind: str) -> str:
 
 def _end(value: Value) -> str:
     if isinstance(value, str):
-        return showing.line(value, _VALUE)
-    return "NULL" if value is None else showing.number(value)
+        return one_line(value, _VALUE)
+    return "NULL" if value is None else write_number(value)
 
 
 def _moment(value: Value, kind: str) -> str:

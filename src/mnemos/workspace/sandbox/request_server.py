@@ -171,10 +171,10 @@ class Server:
     # What these need is imported when it is first asked for: a worker should start quickly.
 
     def _card(self, request: dict[str, Any]) -> dict[str, Any]:
-        from mnemos.workspace.sandbox import card
+        from mnemos.workspace.sandbox.card import schema_card
 
         database = self._database(request["database"])
-        return card.build(database, self._clock, table=request["table"], tokens=request["tokens"])
+        return schema_card.build(database, self._clock, table=request["table"], tokens=request["tokens"])
 
     def _import(self, request: dict[str, Any]) -> dict[str, Any]:
         from mnemos.workspace.sandbox.importing import Import, Wanted

@@ -10,9 +10,9 @@ import apsw
 
 from mnemos.workspace.functions import catalog
 from mnemos.workspace.identifiers import quote
-from mnemos.workspace.sandbox.card.listing import Listing, listed
-from mnemos.workspace.sandbox.card.model import Listed, Sort
-from mnemos.workspace.sandbox.card.views import Weights
+from mnemos.workspace.sandbox.card.bounds import Weights
+from mnemos.workspace.sandbox.card.table_description import TableEntry, TableSort
+from mnemos.workspace.sandbox.card.table_structure import Listing, list_tables
 from mnemos.workspace.sandbox.database import Database
 from mnemos.workspace.sandbox.hints.nearest import Known
 from mnemos.workspace.sandbox.lexer import Kind, tokens
@@ -30,12 +30,12 @@ def described(database: Database) -> list[dict[str, Any]]:
     with database.own() as connection:
         return [
             {
-                "kind": "view" if one.sort is Sort.VIEW else "table",
+                "kind": "view" if one.sort is TableSort.VIEW else "table",
                 "name": one.name,
                 "columns": columns[:_MOST_COLUMNS],
                 "comments": _comments(one.sql),
             }
-            for one, columns in _with_columns(connection, listed(connection), database)
+            for one, columns in _with_columns(connection, list_tables(connection), database)
         ]
 
 
@@ -43,7 +43,7 @@ def known(database: Database) -> Known:
     """The names there are, for a hint; of very many tables, some."""
     with database.own() as connection:
         tables = {
-            one.name: columns for one, columns in _with_columns(connection, listed(connection), database)
+            one.name: columns for one, columns in _with_columns(connection, list_tables(connection), database)
         }
     signatures = {function.name: function.signature for function in catalog.FUNCTIONS}
     return Known(tables=tables, functions=list(signatures), signatures=signatures)
@@ -60,12 +60,12 @@ def columns_of(connection: apsw.Connection, table: str) -> list[str]:
 
 def _with_columns(
     connection: apsw.Connection, listing: Listing, database: Database
-) -> Iterator[tuple[Listed, list[str]]]:
+) -> Iterator[tuple[TableEntry, list[str]]]:
     """Views that would take long to compile, alone or together, have no columns here."""
     weights = Weights(listing.tables)
     left = _MOST_COMPILED
     for one in islice(listing.ordered(database.recent), _MOST_TABLES):
-        if one.sort is Sort.VIEW:
+        if one.sort is TableSort.VIEW:
             weight = weights.of(one).columns
             if weight > left:
                 yield one, []

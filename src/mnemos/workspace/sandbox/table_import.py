@@ -14,11 +14,12 @@ from mnemos.workspace.formats import Column, Kind, Limits, NotUtf8, Table, open_
 from mnemos.workspace.formats.model import Row
 from mnemos.workspace.identifiers import quote
 from mnemos.workspace.sandbox import failures, snapshots
-from mnemos.workspace.sandbox.card.listing import folded, listed
-from mnemos.workspace.sandbox.card.model import Sort
+from mnemos.workspace.sandbox.card.table_description import TableSort
+from mnemos.workspace.sandbox.card.table_structure import list_tables
 from mnemos.workspace.sandbox.database import Clockwork, Database
 from mnemos.workspace.sandbox.describing import columns_of
 from mnemos.workspace.sandbox.failures import Failure
+from mnemos.workspace.sandbox.lexer import fold
 from mnemos.workspace.sandbox.running import MANY_ROWS
 
 # An unpacked file may be so many times as large as the database: much of it may be left out.
@@ -163,8 +164,8 @@ class Import:
 
     def _kind(self, connection: apsw.Connection) -> str | None:
         with self._database.own():
-            found = listed(connection).tables.get(folded(self._wanted.table))
-        return None if found is None else "view" if found.sort is Sort.VIEW else "table"
+            found = list_tables(connection).tables.get(fold(self._wanted.table))
+        return None if found is None else "view" if found.sort is TableSort.VIEW else "table"
 
     def _create(self, connection: apsw.Connection, source: Table) -> None:
         self._check_key([column.name for column in source.columns])

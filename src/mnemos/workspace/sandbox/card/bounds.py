@@ -1,22 +1,123 @@
-"""Whether the agent's own code may be compiled, and run, while a card is built.
+"""Limits on building a card: time, and whether the agent's own code may be compiled and run.
 
 SQLite cannot be interrupted while it compiles, nor within one call of a function. A view of views of a wide
-table takes it seconds to resolve, ``instr`` of two long texts minutes to run. What could be so is left alone.
+table takes it seconds to resolve, ``instr`` of two long texts minutes to run. Such code is left alone.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 from math import prod
 
 import apsw
 
-from mnemos.workspace.sandbox.card.listing import folded, unquoted
-from mnemos.workspace.sandbox.card.model import Listed, Sort
-from mnemos.workspace.sandbox.lexer import Kind, tokens
+from mnemos.workspace.sandbox.card.table_description import (
+    TableEntry,
+    TableSort,
+)
+from mnemos.workspace.sandbox.database import Clockwork
+from mnemos.workspace.sandbox.lexer import Kind, fold, tokens, unquote
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much is read. Counts make an ordinary card fast; seconds stop what is not ordinary."""
+
+    seconds: float = 1.0
+    table_seconds: float = 0.1
+    agent_seconds: float = 0.05
+    """One view, or the computed columns of one table."""
+    all_agent_seconds: float = 0.15
+    whole_rows: int = 300
+    """A table of no more rows is read whole."""
+    sampled_rows: int = 200
+    view_rows: int = 50
+    cells: int = 20_000
+    """Cells of a table that are read: in a wide one, those of fewer rows."""
+    shown_rows: int = 3
+    columns: int = 100
+    """Columns of a table whose contents are looked at."""
+    counted_pages: int = 75_000
+    """Pages of a database in which counting every row is cheap: SQLite walks pages, not rows."""
+    counted_rows: int = 10_000
+    """In a larger database, rows are counted up to here."""
+
+
+CARD = Bounds()
+ONE_TABLE = Bounds(
+    seconds=2.0, table_seconds=1.0, agent_seconds=0.2, all_agent_seconds=0.4, shown_rows=10, columns=500
+)
+
+# Instructions between two looks: a single one may handle megabytes.
+LOOK_EVERY = 100
+# What is left of the call's own time for writing the card down.
+_KEPT_BACK = 0.25
+
+
+class Pace:
+    """Stops a statement whose time is up; SQLite asks it while the statement runs."""
+
+    def __init__(self, bounds: Bounds, clock: Clockwork) -> None:
+        self.bounds = bounds
+        self._clock = clock
+        self._end = time.monotonic() + min(bounds.seconds, clock.left() * (1 - _KEPT_BACK))
+        self._until = self._end
+        self._agents_left = bounds.all_agent_seconds
+
+    def __call__(self) -> bool:
+        return time.monotonic() > self._until
+
+    def check(self) -> None:
+        """Between rows: a statement of few instructions ends before SQLite asks."""
+        if self():
+            raise apsw.InterruptError("interrupted")
+
+    @property
+    def is_over(self) -> bool:
+        """No time is left for any further table."""
+        return time.monotonic() > self._end
+
+    @property
+    def agents_is_over(self) -> bool:
+        return self.is_over or self._agents_left <= 0
+
+    @property
+    def call_is_over(self) -> bool:
+        """The call as a whole was stopped: nobody waits for a card."""
+        return self._clock.passed or self._clock.left() <= 0
+
+    @contextmanager
+    def table(self) -> Iterator[None]:
+        """Around the reading of one table."""
+        with self._within(self.bounds.table_seconds):
+            yield
+
+    @contextmanager
+    def agents(self) -> Iterator[None]:
+        """Around what the agent's code computes: views and generated columns share one allowance."""
+        began = time.monotonic()
+        try:
+            with self._within(min(self.bounds.agent_seconds, self._agents_left)):
+                yield
+        finally:
+            self._agents_left -= time.monotonic() - began
+
+    @contextmanager
+    def _within(self, seconds: float) -> Iterator[None]:
+        before = self._until
+        self._until = min(before, time.monotonic() + seconds)
+        try:
+            yield
+        finally:
+            self._until = before
+
+
+# --- views --------------------------------------------------------------------------------------
 
 # About 5 µs each.
 _MOST_COLUMNS = 5_000
@@ -63,26 +164,26 @@ _TOO_MUCH = Weight(_MOST_COLUMNS + 1, _MOST_JOINED + 1)
 class Weights:
     """What each view of a schema weighs, judged by its statement: too much rather than too little."""
 
-    def __init__(self, tables: Mapping[str, Listed]) -> None:
+    def __init__(self, tables: Mapping[str, TableEntry]) -> None:
         self._tables = tables
         self._known: dict[str, tuple[Weight, int]] = {}
         self._unread = _MOST_SQL
 
-    def of(self, view: Listed) -> Weight:
+    def of(self, view: TableEntry) -> Weight:
         return self._of(view, 0)[0]
 
-    def _of(self, one: Listed, depth: int) -> tuple[Weight, int]:
+    def _of(self, one: TableEntry, depth: int) -> tuple[Weight, int]:
         """The weight, and how many columns the view or table may have itself."""
-        name = folded(one.name)
+        name = fold(one.name)
         if name not in self._known:
             # A view that is in itself, which SQLite refuses, meets this on the way.
             self._known[name] = (_TOO_MUCH, _WIDEST)
             self._known[name] = self._weighed(one, depth)
         return self._known[name]
 
-    def _weighed(self, one: Listed, depth: int) -> tuple[Weight, int]:
+    def _weighed(self, one: TableEntry, depth: int) -> tuple[Weight, int]:
         width = one.sql.count(",") + 1
-        if one.sort is not Sort.VIEW:
+        if one.sort is not TableSort.VIEW:
             return Weight(1, 1), _WIDEST if one.is_cut else min(width, _WIDEST)
         self._unread -= len(one.sql)
         if one.is_cut or depth > _DEEPEST or self._unread < 0:
@@ -106,7 +207,7 @@ class Weights:
 def _words(sql: str) -> list[str]:
     """Names and signs; of a text in quotes, what a table would be called."""
     return [
-        folded(unquoted(token.text) if token.kind in _NAMING else token.text)
+        fold(unquote(token.text) if token.kind in _NAMING else token.text)
         for token in tokens(sql)
         if token.kind is not Kind.COMMENT
     ]
@@ -139,7 +240,7 @@ def _repeated(words: Sequence[str]) -> int:
     return min(prod(named.values()), _MOST_COLUMNS)
 
 
-def obstacle(connection: apsw.Connection, select: str) -> str:
+def find_obstacle(connection: apsw.Connection, select: str) -> str:
     """Why a SELECT is not run here; empty when nothing in it can keep SQLite from looking at the clock."""
     for number, row in enumerate(connection.execute(f"EXPLAIN {select}", can_cache=False)):
         opcode, operand = row[1], row[5]
@@ -147,7 +248,7 @@ def obstacle(connection: apsw.Connection, select: str) -> str:
             return "it is too long"
         if opcode in _CALLS:
             function = str(operand).partition("(")[0]
-            if folded(function) not in _LINEAR:
+            if fold(function) not in _LINEAR:
                 return f"it calls {function}()"
         elif opcode in _VIRTUAL:
             return "it reads a virtual table"

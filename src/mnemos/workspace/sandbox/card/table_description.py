@@ -1,0 +1,310 @@
+"""A table as the card knows it: how it is made, what was seen in it, and both as JSON."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from mnemos.workspace.sandbox.lexer import fold
+
+Value = None | int | float | str
+
+
+class TableSort(StrEnum):
+    TABLE = "table"
+    VIEW = "view"
+    VIRTUAL = "virtual table"
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """A blob of a row, of which only the size is told."""
+
+    size: int
+
+
+Cell = Value | Blob
+
+
+@dataclass(frozen=True, slots=True)
+class TableEntry:
+    """A table or view as the schema lists it."""
+
+    name: str
+    sort: TableSort
+    sql: str
+    """Of a long one the beginning."""
+    is_cut: bool
+    number: int
+    """Later ones have a higher number."""
+    module: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    type: str
+    """As declared; empty when it was not."""
+    not_null: bool = False
+    default: str | None = None
+    key: int = 0
+    """Its place in the primary key, from 1; 0 outside of it."""
+    generated: str = ""
+    """``virtual`` or ``stored`` when it is computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    name: str
+    columns: tuple[str, ...]
+    """``(expression)`` stands for what is no column."""
+    is_unique: bool
+    is_partial: bool
+    origin: str
+    """``c`` made by CREATE INDEX, ``u`` by UNIQUE, ``pk`` by PRIMARY KEY."""
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether no two rows may have the same values."""
+        return self.is_unique and not self.is_partial
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A foreign key."""
+
+    columns: tuple[str, ...]
+    table: str
+    to: tuple[str, ...]
+    """Empty when the primary key is meant."""
+    on_delete: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    name: str
+    event: str
+    """``after insert``; empty when it cannot be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    columns: tuple[Column, ...] = ()
+    indexes: tuple[Index, ...] = ()
+    more_indexes: int = 0
+    references: tuple[Reference, ...] = ()
+    triggers: tuple[Trigger, ...] = ()
+    comment: str = ""
+    comments: dict[str, str] = field(default_factory=dict)
+    """By column."""
+    unread: str = ""
+    """Why the columns are not known."""
+
+    def is_unique(self, column: Column) -> bool:
+        """Whether a column tells rows apart alone, other than as the primary key."""
+        return any(
+            index.is_rule and index.origin != "pk" and index.columns == (column.name,)
+            for index in self.indexes
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many rows there are: exactly, or between two numbers."""
+
+    least: int = 0
+    most: int | None = None
+    about: int | None = None
+    """By the statistics of ANALYZE."""
+
+    @property
+    def is_exact(self) -> bool:
+        return self.least == self.most
+
+    @property
+    def rows(self) -> int | None:
+        """The best single figure."""
+        return self.most if self.about is None else self.about
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    low: Value
+    high: Value
+    is_exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSummary:
+    """What the rows that were read have in a column."""
+
+    storage: str = ""
+    """``integer``, ``real``, ``text``, ``blob``; ``mixed``; empty when there was nothing but NULL."""
+    kind: str = ""
+    is_mostly: bool = False
+    """Some values are of another kind."""
+    fields: tuple[str, ...] = ()
+    """Of JSON objects."""
+    range: Range | None = None
+    values: tuple[Value, ...] = ()
+    """All that were seen, when they are few."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    count: Count | None = None
+    sampled: int = 0
+    """Rows that were read to tell kinds, ranges and values."""
+    is_whole: bool = False
+    """These were all."""
+    seen: dict[str, ColumnSummary] = field(default_factory=dict)
+    """By column; what was not read is not there."""
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    """To be shown, spread over the table."""
+    columns: tuple[str, ...] = ()
+    """Of these rows."""
+    unread: str = ""
+    """Why there is nothing, or less."""
+    is_hurried: bool = False
+    """Only for want of time: another call may read more."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableDescription:
+    listed: TableEntry
+    structure: Structure
+    contents: Contents
+
+
+# --- as JSON ------------------------------------------------------------------------------------
+
+_NAME = 300
+_CELL = 200
+_MOST_COLUMNS = 100
+_MOST_TEXT = 200
+_MOST_SQL = 6_000
+
+
+def to_data(table: TableDescription, *, in_full: bool) -> dict[str, Any]:
+    """A table as an object. What is not known is not there, rather than empty."""
+    listed, structure, contents = table.listed, table.structure, table.contents
+    columns = structure.columns if in_full else structure.columns[:_MOST_COLUMNS]
+    count = contents.count
+    told: dict[str, Any] = {
+        "name": shorten_name(listed.name),
+        "kind": str(listed.sort),
+        "columns": [_column(table, column) for column in columns],
+        "column_count": len(structure.columns),
+        "rows": count.rows if count else None,
+        "rows_exact": bool(count and count.is_exact),
+        "sampled_rows": contents.sampled,
+        "sampled_all": contents.is_whole,
+        "sample_columns": [shorten_name(name) for name in contents.columns],
+        "sample": [[to_json_value(cell) for cell in row] for row in contents.rows],
+    }
+    if count and not count.is_exact:
+        told["rows_at_least"] = count.least
+    said = {
+        "comment": structure.comment,
+        "not_read": structure.unread or contents.unread,
+        "module": listed.module,
+    }
+    told |= {key: shorten_name(text) for key, text in said.items() if text}
+    told |= {key: value for key, value in _rules(table).items() if value}
+    if in_full:
+        told["sql"] = listed.sql[:_MOST_SQL]
+    return told
+
+
+def _column(table: TableDescription, column: Column) -> dict[str, Any]:
+    structure = table.structure
+    told: dict[str, Any] = {
+        "name": shorten_name(column.name),
+        "type": column.type[:_MOST_TEXT],
+        "primary_key": bool(column.key),
+        "not_null": column.not_null,
+        "default": None if column.default is None else column.default[:_MOST_TEXT],
+        "unique": structure.is_unique(column),
+    }
+    if column.generated:
+        told["generated"] = column.generated
+    if reference := next((one for one in structure.references if one.columns == (column.name,)), None):
+        told["references"] = _reference(reference)
+    if comment := structure.comments.get(fold(column.name)):
+        told["comment"] = shorten_name(comment)
+    if seen := table.contents.seen.get(column.name):
+        told |= _seen(seen, is_whole=table.contents.is_whole)
+    return told
+
+
+def _seen(seen: ColumnSummary, *, is_whole: bool) -> dict[str, Any]:
+    told: dict[str, Any] = {}
+    if seen.storage:
+        told["stored"] = seen.storage
+    if seen.kind:
+        told["kind"] = seen.kind
+    if seen.is_mostly:
+        told["mostly"] = True
+    if seen.fields:
+        told["fields"] = [shorten_name(name) for name in seen.fields]
+    if seen.range:
+        told |= _range(seen.range)
+    if seen.values:
+        told |= {"values": [to_json_value(value) for value in seen.values], "values_exact": is_whole}
+    return told
+
+
+def _range(found: Range) -> dict[str, Any]:
+    return {"range": [to_json_value(found.low), to_json_value(found.high)], "range_exact": found.is_exact}
+
+
+def _reference(reference: Reference) -> dict[str, Any]:
+    return {
+        "columns": [shorten_name(name) for name in reference.columns],
+        "table": shorten_name(reference.table),
+        "to": [shorten_name(name) for name in reference.to],
+        "on_delete": reference.on_delete,
+    }
+
+
+def _rules(table: TableDescription) -> dict[str, list[dict[str, Any]]]:
+    structure = table.structure
+    return {
+        "indexes": [
+            {
+                "name": shorten_name(index.name),
+                "columns": [shorten_name(name) for name in index.columns],
+                "unique": index.is_unique,
+                "partial": index.is_partial,
+            }
+            for index in structure.indexes
+        ],
+        "foreign_keys": [_reference(reference) for reference in structure.references],
+        "triggers": [
+            {"name": shorten_name(trigger.name), "event": trigger.event} for trigger in structure.triggers
+        ],
+    }
+
+
+def write_number(value: int | float) -> str:
+    if isinstance(value, float):
+        return f"{value:.10g}" if math.isfinite(value) else "-Infinity" if value < 0 else "Infinity"
+    return str(value)
+
+
+def to_json_value(value: Cell) -> Any:
+    """A value that JSON has a form for."""
+    if isinstance(value, Blob):
+        return f"<blob, {value.size} bytes>"
+    if isinstance(value, str):
+        return value if len(value) <= _CELL else value[: _CELL - 1] + "…"
+    if isinstance(value, float) and not math.isfinite(value):
+        return write_number(value)
+    return value
+
+
+def shorten_name(identifier: str) -> str:
+    """A name for the data, where it may be as long as a sentence."""
+    return identifier if len(identifier) <= _NAME else identifier[: _NAME - 1] + "…"
