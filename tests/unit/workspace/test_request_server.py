@@ -29,7 +29,7 @@ from mnemos.errors import (
 from mnemos.workspace import worker
 from mnemos.workspace.answers import ExportReply
 from mnemos.workspace.frames import Gone, Line
-from mnemos.workspace.sandbox import serving
+from mnemos.workspace.sandbox import request_server
 from mnemos.workspace.worker import SandboxFailure
 from mnemos.workspace.workspace import Workspace
 
@@ -49,7 +49,7 @@ class InThread:
 
     def _serve(self) -> None:
         try:
-            serving.Server(self._theirs).serve()
+            request_server.Server(self._theirs).serve()
         except Gone:
             self._theirs.close()
 
@@ -68,9 +68,9 @@ class InThread:
 @pytest.fixture(autouse=True)
 def in_thread(monkeypatch):
     monkeypatch.setattr(worker._Process, "start", InThread)
-    monkeypatch.setattr(serving, "_confine", lambda _: None)
-    monkeypatch.setattr(serving._Cpu, "allow", lambda _self, _seconds: None)
-    monkeypatch.setattr(serving.Server, "_watch_host", lambda _self: None)
+    monkeypatch.setattr(request_server, "_confine", lambda _: None)
+    monkeypatch.setattr(request_server._Cpu, "allow", lambda _self, _seconds: None)
+    monkeypatch.setattr(request_server.Server, "_watch_host", lambda _self: None)
 
 
 def test_statements_of_a_call_are_all_done_or_none(prices):
@@ -221,7 +221,7 @@ def test_a_full_disk_is_told_from_a_full_database_whatever_was_asked(prices, fol
     def no_room(*_):
         raise apsw.FullError("database or disk is full")
 
-    monkeypatch.setattr(serving.upkeep, "copy", no_room)
+    monkeypatch.setattr(request_server.database_files, "copy_database", no_room)
     with pytest.raises(TooLarge):
         prices.copy("default", "other")
     large = Workspace(folder, most_bytes=10**15)

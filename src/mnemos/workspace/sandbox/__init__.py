@@ -1,1 +1,1 @@
-"""What runs in the worker process: the agent's SQL, and everything else that touches its tables."""
+"""The worker process: runs the agent's SQL and everything else that touches its tables."""

@@ -10,7 +10,7 @@ import signal
 import socket
 
 from mnemos.workspace.frames import Gone, Line
-from mnemos.workspace.sandbox.serving import Server
+from mnemos.workspace.sandbox.request_server import Server
 
 
 def main() -> None:

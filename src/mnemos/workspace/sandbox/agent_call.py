@@ -13,13 +13,14 @@ from typing import Any
 import apsw
 
 from mnemos.workspace import limits
-from mnemos.workspace.sandbox import failures, snapshots
+from mnemos.workspace.sandbox import failures
 from mnemos.workspace.sandbox.database import Clockwork, Database
+from mnemos.workspace.sandbox.database_files import keep_snapshot
 from mnemos.workspace.sandbox.failures import Failure
-from mnemos.workspace.sandbox.fetching import Fetched, Room, as_bytes, decoded, fetch
 from mnemos.workspace.sandbox.guard import VACUUM
 from mnemos.workspace.sandbox.hints import warnings
 from mnemos.workspace.sandbox.lexer import Kind, Statement, statements, tokens
+from mnemos.workspace.sandbox.result_rows import Fetched, Room, decode_rows, fetch, select_as_bytes
 
 # Deleting or changing so many rows in one call is worth a snapshot before.
 MANY_ROWS = 100
@@ -57,7 +58,7 @@ _NOT_UTF8 = "some text is not UTF-8; � stands for what cannot be read"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What the agent asks for."""
+    """A request of the agent."""
 
     sql: str
     parameters: Sequence[Any] | Mapping[str, Any] | None
@@ -86,10 +87,10 @@ class Run:
         self._row: int | None = None
 
     def answer(self) -> dict[str, Any]:
-        """Run everything. A failure takes everything back and is raised as Failure."""
+        """Run everything. After a failure nothing is kept, and Failure is raised."""
         began = time.perf_counter()
         if len(self._call.sql) > limits.SQL_LENGTH.value:
-            raise failures.too_long()
+            raise failures.too_long_failure()
         todo = _statements(self._call.sql)
         self._check(todo)
         try:
@@ -99,7 +100,7 @@ class Run:
                 raise
             # It read before it wrote, and somebody else wrote in between: once more, with the lock from the
             # beginning. Nothing of the first try was kept.
-            self._again()
+            self._reset()
             self._transaction(todo, immediate=True)
         self._database.note_use()
         return {
@@ -119,9 +120,7 @@ class Run:
             raise Failure(
                 "too_large",
                 f"query holds more than {limits.STATEMENTS.value} statements, the most that go in one call. "
-                "To "
-                "insert "
-                "many rows, pass one INSERT and rows",
+                "To insert many rows, pass one INSERT and rows",
             )
         if self._call.rows is not None and len(todo) != 1:
             raise Failure(
@@ -130,7 +129,7 @@ class Run:
         if self._call.rows is not None and self._call.parameters:
             raise Failure("invalid_input", "params and rows do not go together; put every value into rows")
 
-    def _again(self) -> None:
+    def _reset(self) -> None:
         self._results.clear()
         self._warnings.clear()
         self._removed = self._used = 0
@@ -144,7 +143,7 @@ class Run:
                 self._own("BEGIN IMMEDIATE" if immediate and not self._call.read_only else "BEGIN")
             try:
                 for number, statement in enumerate(todo, 1):
-                    self._one(connection, statement, number, is_last=number == len(todo))
+                    self._run_statement(connection, statement, number, is_last=number == len(todo))
                 self._check_parameters()
                 self._check_tables()
                 self._keep_snapshot()
@@ -156,7 +155,7 @@ class Run:
                 raise failure from exc
 
     def _is_one_select(self, todo: Sequence[Statement]) -> bool:
-        """Whether a call sees one moment and changes nothing without a transaction around it."""
+        """True if a call sees one moment and changes nothing without a transaction around it."""
         return len(todo) == 1 and self._call.rows is None and bool(_ONLY_READS.match(todo[0].text))
 
     def _own(self, sql: str) -> None:
@@ -166,12 +165,14 @@ class Run:
         if self._database.connection.in_transaction:
             self._own("ROLLBACK")
 
-    def _one(self, connection: apsw.Connection, statement: Statement, number: int, *, is_last: bool) -> None:
+    def _run_statement(
+        self, connection: apsw.Connection, statement: Statement, number: int, *, is_last: bool
+    ) -> None:
         self._at = (number, statement)
         if _MAY_FRAME.match(statement.text):
             words = _words(statement.text)
             if words in _FRAMING:
-                self._take_as_said(words[0])
+                self._skip_framing(words[0])
                 return
             if words[0] == "VACUUM":
                 raise Failure("refused", VACUUM)
@@ -179,9 +180,9 @@ class Run:
         guard.begin_statement()
         changes = connection.total_changes()
         if self._call.rows is not None:
-            result = self._many(connection, statement.text, self._call.rows)
+            result = self._run_many(connection, statement.text, self._call.rows)
         else:
-            result = self._single(connection, statement.text, is_last=is_last)
+            result = self._run_single(connection, statement.text, is_last=is_last)
         changed = connection.total_changes() - changes
         if changed and (guard.removes or _replaces(statement.text)):
             self._removed += changed
@@ -191,16 +192,15 @@ class Run:
             raise Failure(
                 "too_large",
                 f"the answer has more than {limits.ANSWER.value} bytes; nothing was changed. Ask for fewer "
-                "rows or "
-                "columns, page, or export them",
+                "rows or columns, page, or export them",
             )
         self._warnings += warnings(statement.text)
 
-    def _take_as_said(self, word: str) -> None:
+    def _skip_framing(self, word: str) -> None:
         if word == "ROLLBACK":
             self._roll_back()
             self._own("BEGIN")
-            self._warnings.append("ROLLBACK took back everything that this call did before it")
+            self._warnings.append("ROLLBACK undid everything that this call did before it")
             for result in self._results:
                 result["changes"] = 0
             self._removed = 0
@@ -209,24 +209,24 @@ class Run:
             self._warnings.append(f"{word} was left out: a call is one transaction already, all or nothing")
         self._results.append({"statement": word, "changes": 0, "columns": [], "rows": [], "more": False})
 
-    def _many(self, connection: apsw.Connection, sql: str, rows: Sequence[Any]) -> dict[str, Any]:
+    def _run_many(self, connection: apsw.Connection, sql: str, rows: Sequence[Any]) -> dict[str, Any]:
         columns: list[str] = []
         cursor = connection.cursor()
         cursor.exec_trace = self._tracer(columns)
-        cursor.executemany(sql, self._numbered(rows), can_cache=False)
+        cursor.executemany(sql, self._number_rows(rows), can_cache=False)
         fetched = fetch(cursor, self._room, skip=0, most=self._room.rows)
         for _ in cursor:
             # What RETURNING gives beyond the room must still be done.
             pass
         return {"columns": columns, "rows": fetched.rows, "more": fetched.more}
 
-    def _numbered(self, rows: Sequence[Any]) -> Iterator[Any]:
-        """The rows as they are taken, so that one which does not fit can be named."""
+    def _number_rows(self, rows: Sequence[Any]) -> Iterator[Any]:
+        """Yield the rows and remember which, so that one that does not fit can be named."""
         for number, row in enumerate(rows):
             self._row = number
             yield row
 
-    def _single(self, connection: apsw.Connection, sql: str, *, is_last: bool) -> dict[str, Any]:
+    def _run_single(self, connection: apsw.Connection, sql: str, *, is_last: bool) -> dict[str, Any]:
         columns: list[str] = []
         cursor = connection.cursor()
         cursor.exec_trace = self._tracer(columns)
@@ -241,12 +241,12 @@ class Run:
         except UnicodeDecodeError:
             cursor.close(force=True)
             self._room = before
-            fetched = self._undecodable(connection, sql, bindings, len(columns), skip=skip, most=most)
+            fetched = self._fetch_undecodable(connection, sql, bindings, len(columns), skip=skip, most=most)
         finally:
             cursor.close(force=True)
         return {"columns": columns, "rows": fetched.rows, "more": fetched.more}
 
-    def _undecodable(
+    def _fetch_undecodable(
         self, connection: apsw.Connection, sql: str, bindings: Any, columns: int, *, skip: int, most: int
     ) -> Fetched:
         if _words(sql)[:1] not in (("SELECT",), ("WITH",), ("VALUES",)) or self._database.guard.removes:
@@ -255,16 +255,16 @@ class Run:
                 "what the statement returns is text that is not UTF-8; return hex(column) instead",
             )
         self._warnings.append(_NOT_UTF8)
-        cursor = connection.execute(as_bytes(sql, columns), bindings, can_cache=False)
+        cursor = connection.execute(select_as_bytes(sql, columns), bindings, can_cache=False)
         try:
-            return fetch(decoded(cursor, columns), self._room, skip=skip, most=most)
+            return fetch(decode_rows(cursor, columns), self._room, skip=skip, most=most)
         finally:
             cursor.close(force=True)
 
     def _tracer(self, columns: list[str]) -> Any:
         def begins(cursor: apsw.Cursor, _sql: str, _bindings: Any) -> bool:
             if not columns:
-                columns.extend(columns_named(cursor))
+                columns.extend(name_columns(cursor))
             self._writes |= not cursor.is_readonly
             return True
 
@@ -273,11 +273,13 @@ class Run:
     # --- parameters -------------------------------------------------------------------------
 
     def _bindings(self, sql: str) -> Any:
-        """The parameters of one statement: by name all of them, by position the next."""
+        """Return the parameters of one statement: by name all of them, by position the next."""
         given = self._call.parameters
         if given is None or isinstance(given, Mapping):
             return given or ()
-        count, highest = (_counted if len(sql) <= _LONGEST_REMEMBERED else _counted.__wrapped__)(sql)
+        count, highest = (
+            _count_parameters if len(sql) <= _LONGEST_REMEMBERED else _count_parameters.__wrapped__
+        )(sql)
         if highest:
             self._used = max(self._used, highest)
             return given[:highest]
@@ -297,7 +299,7 @@ class Run:
 
     def _failure(self, exc: BaseException) -> Failure:
         number, statement = self._at
-        failure = failures.explained(exc, self._database, self._clock)
+        failure = failures.explain(exc, self._database, self._clock)
         failure.statement, failure.sql = number, statement.text
         if self._row is not None and isinstance(exc, _OF_A_ROW):
             failure.message += f" (row {self._row} of rows)"
@@ -312,14 +314,13 @@ class Run:
                 "too_large",
                 f"the database would have {count} tables, indexes, views and triggers; at most "
                 f"{limits.TABLES.value} are allowed. Nothing was changed: keep things apart by a column, "
-                "not by a "
-                "table",
+                "not by a table",
             )
 
         self._check_history()
 
     def _check_history(self) -> None:
-        """A table in the place of the agent's history would be taken for it by every later session."""
+        """Refuse a table named like the history: later sessions would take it for that."""
         if self._database.place.history is None:
             return
         taken = self._database.value(_IN_PLACE_OF_HISTORY)
@@ -332,11 +333,11 @@ class Run:
 
     def _keep_snapshot(self) -> None:
         if self._database.guard.takes_away or self._removed >= MANY_ROWS:
-            snapshots.keep(self._database)
+            keep_snapshot(self._database)
 
 
 def _replaces(sql: str) -> bool:
-    """Whether rows may give way to those that are inserted."""
+    """True if inserted rows may replace others."""
     if not _MAY_REPLACE.search(sql):
         return False
     words = (token.text.upper() for token in tokens(sql) if token.kind is not Kind.COMMENT)
@@ -344,8 +345,8 @@ def _replaces(sql: str) -> bool:
 
 
 @lru_cache(_REMEMBERED)
-def _counted(sql: str) -> tuple[int, int]:
-    """How many parameters a statement takes in order, and the highest number of those that have one."""
+def _count_parameters(sql: str) -> tuple[int, int]:
+    """Return the number of parameters without a number, and the highest number of the others."""
     here = [token.text for token in tokens(sql) if token.kind is Kind.PARAMETER]
     numbered = [int(text[1:]) for text in here if text[0] == "?" and text[1:]]
     return here.count("?") or len(set(here)), max(numbered, default=0)
@@ -362,12 +363,12 @@ def _statements(sql: str) -> list[Statement]:
     return statements(sql, limits.STATEMENTS.value + 1)
 
 
-def columns_named(cursor: apsw.Cursor) -> list[str]:
-    """What the columns of a statement are called."""
+def name_columns(cursor: apsw.Cursor) -> list[str]:
+    """Return the names of a statement's columns."""
     try:
         return [column[0] for column in cursor.get_description()]
     except UnicodeDecodeError as exc:
-        raise failures.undecodable() from exc
+        raise failures.undecodable_failure() from exc
 
 
 def _words(sql: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +16,9 @@ import msgspec
 from mnemos.workspace import limits
 from mnemos.workspace.functions import catalog
 from mnemos.workspace.identifiers import recent_of
+from mnemos.workspace.sandbox.failures import Failure
 from mnemos.workspace.sandbox.guard import Guard
 from mnemos.workspace.sandbox.history import History
-from mnemos.workspace.sandbox.reading import reader
-from mnemos.workspace.sandbox.recent import Recent
 
 _CACHE_KIB = 8 * 1024
 # Instructions between two looks at the clock: some tens of microseconds.
@@ -41,13 +40,13 @@ _CONFIGURED = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a database is and how large it may become."""
+    """The file of a database and how large it may become."""
 
     path: Path
     most_bytes: int
     read_only: bool = False
     history: History | None = None
-    """What the agent can read of its memory beside its own tables."""
+    """The part of the agent's memory it can read beside its own tables."""
 
 
 class Clockwork:
@@ -87,7 +86,7 @@ class Database:
     def __init__(self, place: Place, clock: Clockwork) -> None:
         self.place = place
         self.guard = Guard()
-        self.connection = _opened(place)
+        self.connection = _open(place)
         self._clock = clock
         try:
             self._prepare(clock)
@@ -95,19 +94,19 @@ class Database:
             self.connection.close()
             raise
         self._file = _identity(place.path)
-        self.used = Recent(recent_of(place.path))
+        self.used = RecentUse(recent_of(place.path))
         self.cache: dict[str, Any] = {}
-        """What was computed of the contents, by whom; emptied when they change."""
+        """Results computed from the contents; emptied when they change."""
         self._cached_at: tuple[int, ...] = ()
         self._reading_only = place.read_only
 
     def is_current(self) -> bool:
-        """Whether the file is still the one that was opened."""
+        """True if the file is still the one that was opened."""
         return _identity(self.place.path) == self._file
 
     @property
     def recent(self) -> dict[str, float]:
-        """When each table was last used."""
+        """The time each table was last used."""
         return self.used.at
 
     def close(self) -> None:
@@ -138,7 +137,7 @@ class Database:
             self.guard.trusted = True
 
     def value(self, sql: str) -> Any:
-        """The one value of a statement of ours."""
+        """Return the one value of a statement of ours."""
         before, self.guard.trusted = self.guard.trusted, True
         try:
             return self.connection.execute(sql).get
@@ -146,7 +145,7 @@ class Database:
             self.guard.trusted = before
 
     def run(self, sql: str) -> None:
-        """A statement of ours that gives nothing back."""
+        """Run a statement of ours that returns nothing."""
         before, self.guard.trusted = self.guard.trusted, True
         try:
             self.connection.execute(sql)
@@ -157,7 +156,7 @@ class Database:
         return int(self.value("PRAGMA page_count")) * self._page
 
     def state(self) -> tuple[int, ...]:
-        """Differs whenever the contents may have changed, by this connection or another."""
+        """Return a value that differs whenever the contents may have changed."""
         return (
             self.value("PRAGMA schema_version"),
             self.value("PRAGMA data_version"),
@@ -165,7 +164,7 @@ class Database:
         )
 
     def kept(self) -> dict[str, Any]:
-        """What was computed of the contents as they are now."""
+        """Return the cache for the contents as they are now."""
         state = self.state()
         if state != self._cached_at:
             self.cache.clear()
@@ -176,7 +175,7 @@ class Database:
         self.used.note(self.guard.tables, may_save=not self.place.read_only)
 
     def patience(self, tries: int) -> bool:
-        """Waits for another process's lock as long as the call has time."""
+        """Wait for another process's lock as long as the call has time."""
         pause = min(0.001 * 2**tries, 0.05)
         if self._clock.left() < pause:
             return False
@@ -212,7 +211,7 @@ class Database:
             connection.execute("PRAGMA wal_autocheckpoint = 500")
             connection.execute("PRAGMA journal_size_limit = 4000000")
             connection.execute(f"PRAGMA max_page_count = {max(self.place.most_bytes // self._page, 16)}")
-        connection.convert_binding = _as_json
+        connection.convert_binding = _to_json
         catalog.register(connection)
         if self.place.history is not None:
             self.place.history.register(connection)
@@ -220,15 +219,15 @@ class Database:
         connection.set_progress_handler(clock, _LOOK_EVERY)
 
 
-def _opened(place: Place) -> apsw.Connection:
+def _open(place: Place) -> apsw.Connection:
     if place.read_only:
-        return reader(place.path)
+        return open_reader(place.path)
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_NOFOLLOW
     return apsw.Connection(str(place.path), flags=flags)
 
 
-def _as_json(_cursor: apsw.Cursor, _number: int, value: Any) -> str:
-    """A list or an object that is bound to a parameter; a moment as its own text."""
+def _to_json(_cursor: apsw.Cursor, _number: int, value: Any) -> str:
+    """Return the JSON of a list or object bound to a parameter; a moment as its own text."""
     plain = msgspec.to_builtins(value)
     return plain if isinstance(plain, str) else msgspec.json.encode(plain).decode()
 
@@ -239,3 +238,80 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
+
+
+# --- read-only opening --------------------------------------------------------------------------
+
+_READING = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_NOFOLLOW
+
+
+def open_reader(path: Path) -> apsw.Connection:
+    connection = apsw.Connection(str(path), flags=_READING)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        # The log needs a file beside it, which cannot be made here; so nobody writes either.
+        connection.close()
+        return _open_unchanging(path)
+    except apsw.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _open_unchanging(path: Path) -> apsw.Connection:
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise Failure(
+            "unavailable",
+            f"{log} holds rows that can only be read from a folder that can be written; copy the home to one",
+        )
+    uri = f"{path.absolute().as_uri()}?immutable=1"
+    return apsw.Connection(uri, flags=_READING | apsw.SQLITE_OPEN_URI)
+
+
+# --- recent use ---------------------------------------------------------------------------------
+
+_SAVE_EVERY = 5.0
+_MOST_NOTED = 200
+_MOST_NOTES_BYTES = 1_000_000
+
+
+class RecentUse:
+    """The time of last use by table. If it cannot be read or written, only the order suffers."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.at = _read_notes(path)
+        self._saved_at = time.monotonic()
+        self._is_saved = True
+
+    def note(self, tables: Iterable[str], *, may_save: bool) -> None:
+        now = time.time()
+        for table in tables:
+            self.at[table] = now
+            self._is_saved = False
+        if may_save and time.monotonic() - self._saved_at > _SAVE_EVERY:
+            self.save()
+
+    def save(self) -> None:
+        if self._is_saved:
+            return
+        newest = sorted(self.at.items(), key=lambda item: -item[1])[:_MOST_NOTED]
+        unfinished = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+        try:
+            unfinished.write_bytes(msgspec.json.encode(dict(newest)))
+            unfinished.replace(self._path)
+        except OSError:
+            unfinished.unlink(missing_ok=True)
+        self._is_saved = True
+        self._saved_at = time.monotonic()
+
+
+def _read_notes(path: Path) -> dict[str, float]:
+    try:
+        if path.stat().st_size > _MOST_NOTES_BYTES:
+            return {}
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, float])
+    except (OSError, msgspec.MsgspecError):
+        return {}

@@ -1,30 +1,101 @@
-"""What is done to a database as a whole: compacted, copied, restored, checked."""
+"""A database as a file: snapshots, copies, compaction, checks."""
 
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import apsw
 
+from mnemos.files import is_running, make_private
+from mnemos.workspace import limits
 from mnemos.workspace.functions import catalog
-from mnemos.workspace.identifiers import SUFFIX
-from mnemos.workspace.sandbox import snapshots
-from mnemos.workspace.sandbox.database import Clockwork, Database, Place
+from mnemos.workspace.identifiers import SUFFIX, snapshots_of
+from mnemos.workspace.sandbox.database import Clockwork, Database, Place, open_reader
 from mnemos.workspace.sandbox.failures import Failure
-from mnemos.workspace.sandbox.reading import reader
+
+_UNFINISHED = ".unfinished"
+_A_STEP = 2_000
+
+
+def keep_snapshot(database: Database) -> Path | None:
+    """Copy what is committed, without the running transaction; None for an empty database."""
+    path = database.place.path
+    with closing(open_reader(path)) as committed:
+        if not committed.execute("SELECT count(*) FROM sqlite_schema").get:
+            return None
+    folder = snapshots_of(path.parent, path.stem)
+    for link in (folder, folder.parent):
+        if link.is_symlink():
+            raise Failure(
+                "permission_denied", f"{link} is a link; snapshots are kept in a folder of their own"
+            )
+    make_private(folder)
+    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    target = folder / f"{moment}{SUFFIX}"
+    copy_file(path, target)
+    for old in list_snapshots(path)[limits.SNAPSHOTS.value :]:
+        old.unlink(missing_ok=True)
+    return target
+
+
+def _remove_abandoned(unfinished: Path) -> None:
+    """Remove what a worker left that was killed in the middle of a copy."""
+    process = unfinished.name.partition(_UNFINISHED)[0].rpartition(".")[2]
+    if process.isdecimal() and not is_running(int(process)):
+        unfinished.unlink(missing_ok=True)
+
+
+def list_snapshots(path: Path) -> list[Path]:
+    """List the snapshots of a database, newest first."""
+    folder = snapshots_of(path.parent, path.stem)
+    if folder.is_symlink() or folder.parent.is_symlink():
+        return []
+    return sorted(folder.glob(f"*{SUFFIX}"), reverse=True)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a database that may be in use; the target is there whole or not at all."""
+    for left in target.parent.glob(f"*{_UNFINISHED}*"):
+        _remove_abandoned(left)
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}{_UNFINISHED}")
+    try:
+        with closing(open_reader(source)) as from_, closing(apsw.Connection(str(unfinished))) as to:
+            # A copy that is broken off is thrown away: it needs no journal.
+            to.execute("PRAGMA journal_mode = OFF")
+            copy_pages(from_, to, time.sleep)
+            to.execute("PRAGMA journal_mode = DELETE")
+        unfinished.replace(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def copy_pages(source: apsw.Connection, target: apsw.Connection, wait: Callable[[float], None]) -> None:
+    """Copy all pages of one connection's database over those of another."""
+    with target.backup("main", source, "main") as backup:
+        while not backup.done:
+            try:
+                backup.step(_A_STEP)
+            except apsw.BusyError:
+                wait(0.005)
+
+
+# --- a whole database ---------------------------------------------------------------------------
 
 _CHECKED_ROWS = 5
 
 
 def compact(place: Place) -> dict[str, Any]:
-    """Give unused space back; how large the file was and is."""
+    """Give unused space back; return the size before and after."""
     before = _size(place.path)
     # VACUUM needs room for a second copy: in a file beside, not in memory.
     os.environ["SQLITE_TMPDIR"] = str(place.path.parent)
-    with closing(_plain(place.path)) as connection:
+    with closing(_open_unguarded(place.path)) as connection:
         # Indexes and generated columns may call them.
         catalog.register(connection)
         connection.execute("PRAGMA temp_store = FILE")
@@ -34,44 +105,44 @@ def compact(place: Place) -> dict[str, Any]:
 
 
 def restore(place: Place, wanted: str | None, clock: Clockwork) -> dict[str, Any]:
-    """Put a snapshot in the place of the contents, which become a snapshot themselves."""
-    snapshot = _wanted(place.path, wanted)
+    """Replace the contents by a snapshot; the contents become a snapshot themselves."""
+    snapshot = _find_snapshot(place.path, wanted)
     # Opened before the contents become a snapshot, for which the oldest has to go.
-    with closing(reader(snapshot)) as source:
+    with closing(open_reader(snapshot)) as source:
         source.execute("BEGIN; SELECT count(*) FROM sqlite_schema").get  # noqa: B018
-        former = _kept(place, clock)
-        with closing(_plain(place.path)) as target:
+        former = _keep_contents(place, clock)
+        with closing(_open_unguarded(place.path)) as target:
             target.set_busy_timeout(max(int(clock.left() * 1000), 1))
-            snapshots.transfer(source, target, lambda _: _expire(clock))
+            copy_pages(source, target, lambda _: _check_deadline(clock))
             target.execute("PRAGMA journal_mode = WAL")
     return {"restored": snapshot.stem, "former": former.stem if former else None}
 
 
-def _kept(place: Place, clock: Clockwork) -> Path | None:
-    """Where the contents were put: a snapshot, or a damaged file beside."""
+def _keep_contents(place: Place, clock: Clockwork) -> Path | None:
+    """Keep the contents as a snapshot, or as a damaged file beside; return which."""
     try:
         with closing(Database(place, clock)) as database:
-            return snapshots.keep(database)
+            return keep_snapshot(database)
     except (apsw.NotADBError, apsw.CorruptError):
         return _set_aside(place.path)
 
 
-def copy(place: Place, target: Path) -> dict[str, Any]:
+def copy_database(place: Place, target: Path) -> dict[str, Any]:
     if target.exists():
         raise Failure("already_exists", f"there is a database {target.stem!r} already; choose another name")
-    snapshots.copy(place.path, target)
+    copy_file(place.path, target)
     return {"size_bytes": _size(target)}
 
 
 def save(place: Place, target: Path, snapshot: str | None) -> dict[str, Any]:
     """Write a copy of a database, or of one of its snapshots, to a file outside of the folder."""
-    source = place.path if snapshot is None else _wanted(place.path, snapshot)
-    snapshots.copy(source, target)
+    source = place.path if snapshot is None else _find_snapshot(place.path, snapshot)
+    copy_file(source, target)
     return {"size_bytes": _size(target)}
 
 
 def examine(path: Path, most_bytes: int, clock: Clockwork) -> dict[str, Any]:
-    """What SQLite finds wrong with a file that somebody else made; it is only read."""
+    """Return the problems of a file that somebody else made; it is only read."""
     try:
         with closing(Database(Place(path, most_bytes, read_only=True), clock)) as database:
             return check(database)
@@ -80,20 +151,22 @@ def examine(path: Path, most_bytes: int, clock: Clockwork) -> dict[str, Any]:
 
 
 def check(database: Database) -> dict[str, Any]:
-    """What SQLite finds wrong with a database; nothing when it is sound."""
+    """Return the problems that SQLite finds in a database; none when it is sound."""
     with database.own() as connection:
         found = [row[0] for row in connection.execute(f"PRAGMA quick_check({_CHECKED_ROWS})")]
     return {"problems": [] if found == ["ok"] else found}
 
 
-def _wanted(path: Path, wanted: str | None) -> Path:
-    there = snapshots.listed(path)
+def _find_snapshot(path: Path, wanted: str | None) -> Path:
+    there = list_snapshots(path)
     for snapshot in there:
         if wanted is None or snapshot.stem == wanted:
             return snapshot
     if not there:
         raise Failure(
-            "not_found", f"there is no snapshot of {path.stem}; one is kept before something is taken away"
+            "not_found",
+            f"there is no snapshot of {path.stem}; one is kept before a table is dropped or "
+            "changed and before many rows are deleted",
         )
     names = ", ".join(snapshot.stem for snapshot in there)
     unknown = f"there is no snapshot {str(wanted)[:100]!r} of {path.stem}"
@@ -101,7 +174,7 @@ def _wanted(path: Path, wanted: str | None) -> Path:
 
 
 def _set_aside(path: Path) -> Path:
-    """Move a file that is no database out of the way; nothing is thrown away."""
+    """Move a file that is not a database out of the way; nothing is deleted."""
     damaged = path.with_name(f"{path.stem}.damaged")
     number = 1
     while damaged.exists():
@@ -113,8 +186,8 @@ def _set_aside(path: Path) -> Path:
     return damaged
 
 
-def _plain(path: Path) -> apsw.Connection:
-    """A connection for statements of ours alone: it has no guard, since no text of the agent's runs on it."""
+def _open_unguarded(path: Path) -> apsw.Connection:
+    """Open a connection without a guard, for our own statements alone."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_NOFOLLOW
     connection = apsw.Connection(str(path), flags=flags)
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -127,6 +200,6 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def _expire(clock: Clockwork) -> None:
+def _check_deadline(clock: Clockwork) -> None:
     if clock.left() < 0:
         raise Failure("busy", "another program holds the database; nothing was changed. Try again")

@@ -1,4 +1,4 @@
-"""Errors of SQLite in our words: what happened, and what to do about it. A failure crosses to the host."""
+"""Errors of SQLite in our words. A failure crosses to the host."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Failure(Exception):
         self.code = code
         self.message = message
         self.statement: int | None = None
-        """Which statement of the call failed, from 1."""
+        """The number of the failed statement, from 1."""
         self.sql = ""
         self.said = ""
         """SQLite's own words, where a hint can be given for them."""
         self.offset: int | None = None
 
 
-def explained(exc: BaseException, database: Database, clock: Clockwork) -> Failure:
-    """A failure for what went wrong in a call on a database; what nobody can explain is raised again."""
+def explain(exc: BaseException, database: Database, clock: Clockwork) -> Failure:
+    """Return the failure for an error in a call; an unknown error is raised again."""
     if isinstance(exc, Failure):
         return exc
     if isinstance(exc, FunctionFailed):
@@ -42,7 +42,7 @@ def explained(exc: BaseException, database: Database, clock: Clockwork) -> Failu
     if isinstance(exc, MnemosError):
         return Failure(exc.code, str(exc))
     if isinstance(exc, apsw.BindingsError):
-        return Failure("invalid_input", _of_bindings(str(exc)))
+        return Failure("invalid_input", _explain_bindings(str(exc)))
     if isinstance(exc, UnicodeDecodeError):
         return Failure(
             "sql_error",
@@ -53,9 +53,9 @@ def explained(exc: BaseException, database: Database, clock: Clockwork) -> Failu
     if isinstance(exc, KeyError):
         return Failure("invalid_input", f"no value was given for {exc}; pass one for every :name")
     if isinstance(exc, apsw.Error):
-        return of_file(exc, database.place, clock, refusal=database.guard.refusal)
+        return explain_file_error(exc, database.place, clock, refusal=database.guard.refusal)
     if isinstance(exc, MemoryError):
-        return out_of_memory()
+        return memory_failure()
     if isinstance(exc, OverflowError):
         return Failure("invalid_input", limits.NUMBER_TOO_LARGE)
     if isinstance(exc, TypeError | ValueError):
@@ -63,7 +63,7 @@ def explained(exc: BaseException, database: Database, clock: Clockwork) -> Failu
     raise exc
 
 
-def _of_bindings(said: str) -> str:
+def _explain_bindings(said: str) -> str:
     counts = _COUNTS.search(said)
     if counts:
         several = "s" * (counts[1] != "1")
@@ -73,17 +73,17 @@ def _of_bindings(said: str) -> str:
     return f"the values do not fit the statement: {said}"
 
 
-def of_file(exc: apsw.Error, place: Place, clock: Clockwork, *, refusal: str = "") -> Failure:
-    """A failure for an error of SQLite's with a file; a full disk is told from a database at its limit."""
+def explain_file_error(exc: apsw.Error, place: Place, clock: Clockwork, *, refusal: str = "") -> Failure:
+    """Return the failure for an error with a file; a full disk differs from a full database."""
     if isinstance(exc, apsw.FullError) and _disk_is_full(place):
         return Failure("disk_full", "the disk is full; nothing of this call was kept")
-    return _translated(exc, refusal=refusal, clock=clock)
+    return _translate(exc, refusal=refusal, clock=clock)
 
 
-def _translated(exc: apsw.Error, *, clock: Clockwork, refusal: str) -> Failure:
-    """A failure for an error of SQLite's; ``refusal`` is the guard's reason, if it had one."""
+def _translate(exc: apsw.Error, *, clock: Clockwork, refusal: str) -> Failure:
+    """Return the failure for an error of SQLite's; ``refusal`` is the guard's reason, if any."""
     if clock.passed:
-        return overdue(clock.seconds)
+        return timeout_failure(clock.seconds)
     if refusal and isinstance(exc, apsw.AuthError | apsw.SQLError):
         return Failure("refused", f"{refusal}. Nothing was changed.")
     for kind, code, message in _KINDS:
@@ -96,7 +96,7 @@ def _translated(exc: apsw.Error, *, clock: Clockwork, refusal: str) -> Failure:
     return failure
 
 
-def overdue(seconds: float) -> Failure:
+def timeout_failure(seconds: float) -> Failure:
     return Failure(
         "timed_out",
         f"the call took longer than its {seconds:g} s and was stopped; nothing was changed. Ask for less: "
@@ -105,25 +105,24 @@ def overdue(seconds: float) -> Failure:
 
 
 def _disk_is_full(place: Place) -> bool:
-    """SQLite says the same of a full disk and of a database at its limit."""
+    """True if the disk is full: SQLite reports a database at its limit the same way."""
     room = os.statvfs(place.path.parent)
     return room.f_bavail * room.f_frsize < place.most_bytes
 
 
-def too_long() -> Failure:
+def too_long_failure() -> Failure:
     return Failure("too_large", _TOO_BIG)
 
 
-def undecodable() -> Failure:
+def undecodable_failure() -> Failure:
     return Failure(
         "sql_error",
         "the database has names that are not UTF-8, made by another program; name the columns that you "
-        "want, or "
-        "rename those that cannot be read there",
+        "want, or rename those that cannot be read there",
     )
 
 
-def out_of_memory() -> Failure:
+def memory_failure() -> Failure:
     return Failure("too_large", _NO_MEMORY)
 
 
@@ -176,7 +175,6 @@ _KINDS = (
         apsw.IOError,
         "storage_error",
         "the file of this database cannot be read or written ({said}); nothing was changed. Is the disk "
-        "full, or "
-        "the file cut short?",
+        "full, or the file cut short?",
     ),
 )

@@ -1,4 +1,4 @@
-"""What the agent's SQL may do, decided by SQLite while it compiles a statement, never by reading the text.
+"""The authorizer of the agent's SQL: decides while SQLite compiles, never by reading the text.
 
 Everything is refused that is not on a list here: pragmas, functions, modules, kinds of action.
 """
@@ -208,8 +208,7 @@ class Guard:
 
 _ATTACH = (
     "ATTACH reaches other files and is not available here: pass the name of another database of the "
-    "workspace "
-    "as database, and carry rows over with the tool sqlite_export and the tool sqlite_import"
+    "workspace as database, and carry rows over with the tool sqlite_export and the tool sqlite_import"
 )
 VACUUM = "VACUUM is not available here: `mnemos workspace compact` gives unused space back"
 _UNKNOWN = {apsw.SQLITE_DETACH: "DETACH is not available here: nothing is attached"}

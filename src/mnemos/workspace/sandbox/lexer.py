@@ -34,7 +34,7 @@ class Token(NamedTuple):
     kind: Kind
     text: str
     start: int
-    """Where it stands in the text, in characters."""
+    """Its place in the text, in characters."""
 
     @property
     def end(self) -> int:
@@ -47,7 +47,7 @@ class Statement:
 
     text: str
     start: int
-    """Where it stands in the whole text, in characters."""
+    """Its place in the whole text, in characters."""
 
 
 # Every repetition is possessive (`*+`): a failed match gives nothing back to try again.
@@ -138,7 +138,7 @@ def statements(sql: str, most: int | None = None) -> list[Statement]:
 
 
 def is_complete(sql: str) -> bool:
-    """Whether a text ends with a statement that is over, as somebody who types it means it to be."""
+    """True if a text ends with a finished statement, as somebody who types it means it."""
     told = [token for token in tokens(sql) if token.kind is not Kind.COMMENT]
     if not told or told[-1].text != ";":
         return False
@@ -153,7 +153,7 @@ def _after_blank(sql: str, position: int) -> int:
 
 
 def _end(sql: str, start: int) -> int:
-    """Where a statement's last token ends, which is before the comments that follow it."""
+    """Return where a statement's last token ends, before the comments that follow it."""
     position = stop = start
     while position < len(sql) and sql[position] != ";":
         if comment := _COMMENTS.match(sql, position):
@@ -167,7 +167,7 @@ def _end(sql: str, start: int) -> int:
 
 
 def _without_blank(sql: str, start: int, stop: int) -> int | None:
-    """Where the last character other than a blank ends in a stretch of text; None if there is none."""
+    """Return where the last character other than a blank ends; None if there is none."""
     text = sql[start:stop].rstrip(" \t\n\f\r")
     return start + len(text) if text else None
 

@@ -1,4 +1,4 @@
-"""Rows of a query into a file, as they come."""
+"""Export of a query's rows into a file, as they come."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import apsw
 
 from mnemos.workspace.formats import writer
 from mnemos.workspace.sandbox import failures
+from mnemos.workspace.sandbox.agent_call import name_columns
 from mnemos.workspace.sandbox.database import Clockwork, Database
 from mnemos.workspace.sandbox.failures import Failure
-from mnemos.workspace.sandbox.fetching import as_bytes, decoded
 from mnemos.workspace.sandbox.lexer import statements
-from mnemos.workspace.sandbox.running import columns_named
+from mnemos.workspace.sandbox.result_rows import decode_rows, select_as_bytes
 
 _A_BATCH = 500
 
@@ -28,7 +28,7 @@ def export(
     stream: BinaryIO,
     clock: Clockwork,
 ) -> dict[str, Any]:
-    """Write what one SELECT gives; how many rows and bytes that were."""
+    """Write the rows of one SELECT; return the number of rows and bytes."""
     todo = statements(sql)
     if len(todo) != 1:
         raise Failure("invalid_input", f"query holds {len(todo)} statements; export takes one SELECT")
@@ -46,7 +46,7 @@ def export(
     except OSError as exc:
         raise _of_file(exc) from exc
     except BaseException as exc:
-        failure = failures.explained(exc, database, clock)
+        failure = failures.explain(exc, database, clock)
         failure.statement, failure.sql = 1, todo[0].text
         raise failure from exc
     database.note_use()
@@ -65,7 +65,7 @@ def _write(
     columns: list[str] = []
 
     def begins(cursor: apsw.Cursor, _sql: str, _bindings: Any) -> bool:
-        columns.extend(columns_named(cursor))
+        columns.extend(name_columns(cursor))
         return True
 
     cursor = connection.cursor()
@@ -77,8 +77,8 @@ def _write(
         given: Iterator[Sequence[Any]] = cursor
         if undecodable:
             cursor.close(force=True)
-            cursor = connection.execute(as_bytes(sql, len(columns)), parameters, can_cache=False)
-            given = decoded(cursor, len(columns))
+            cursor = connection.execute(select_as_bytes(sql, len(columns)), parameters, can_cache=False)
+            given = decode_rows(cursor, len(columns))
         out = writer(form, columns)
         stream.write(out.begin())
         count = 0

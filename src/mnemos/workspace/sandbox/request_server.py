@@ -19,11 +19,11 @@ import apsw
 from mnemos.workspace import limits
 from mnemos.workspace.frames import Line, TooLong
 from mnemos.workspace.identifiers import file_of
-from mnemos.workspace.sandbox import failures, upkeep
+from mnemos.workspace.sandbox import database_files, failures
+from mnemos.workspace.sandbox.agent_call import Call, Run
 from mnemos.workspace.sandbox.database import Clockwork, Database, Place
 from mnemos.workspace.sandbox.failures import Failure
 from mnemos.workspace.sandbox.history import History
-from mnemos.workspace.sandbox.running import Call, Run
 
 _JOURNALS = 4
 _HANGS_UP = getattr(select, "POLLRDHUP", select.POLLHUP)
@@ -79,7 +79,7 @@ class Server:
                 try:
                     self._line.send(answer)
                 except TooLong as exc:
-                    self._line.send({"id": request["id"], "error": _too_long(exc.size)})
+                    self._line.send({"id": request["id"], "error": _answer_too_long(exc.size)})
         finally:
             for database in self._open.values():
                 database.close()
@@ -100,16 +100,19 @@ class Server:
         try:
             answer = self._does[request["do"]](request)
         except Failure as failure:
-            return {"id": request["id"], "error": _told(failure)}
+            return {"id": request["id"], "error": _to_wire(failure)}
         except apsw.Error as exc:
             place = self._place(request["database"])
-            return {"id": request["id"], "error": _told(failures.of_file(exc, place, self._clock))}
+            return {
+                "id": request["id"],
+                "error": _to_wire(failures.explain_file_error(exc, place, self._clock)),
+            }
         except (UnicodeDecodeError, SystemError):
             # How apsw speaks of names in a file that another program made.
-            return {"id": request["id"], "error": _told(failures.undecodable())}
+            return {"id": request["id"], "error": _to_wire(failures.undecodable_failure())}
         except (MemoryError, RecursionError):
             # Python may hold less than it should from here on: the next call gets a fresh worker.
-            return {"id": request["id"], "error": _told(failures.out_of_memory()), "worn": True}
+            return {"id": request["id"], "error": _to_wire(failures.memory_failure()), "worn": True}
         return {"id": request["id"], **answer}
 
     # --- what can be asked ------------------------------------------------------------------
@@ -135,38 +138,38 @@ class Server:
                 self._close(request["database"])
 
     def _hint(self, request: dict[str, Any]) -> dict[str, Any]:
-        from mnemos.workspace.sandbox.describing import known
         from mnemos.workspace.sandbox.hints.failure import hint
+        from mnemos.workspace.sandbox.table_names import know_names
 
         database = self._database(request["database"])
-        said = hint(request["sql"], request["said"], request["offset"], known(database))
+        said = hint(request["sql"], request["said"], request["offset"], know_names(database))
         return {"hint": said}
 
     def _compact(self, request: dict[str, Any]) -> dict[str, Any]:
-        return upkeep.compact(self._closed(request["database"]))
+        return database_files.compact(self._release(request["database"]))
 
     def _restore(self, request: dict[str, Any]) -> dict[str, Any]:
-        return upkeep.restore(self._closed(request["database"]), request["snapshot"], self._clock)
+        return database_files.restore(self._release(request["database"]), request["snapshot"], self._clock)
 
     def _copy(self, request: dict[str, Any]) -> dict[str, Any]:
         # Held open by us: with a reader alone, its journal would stay behind.
         database = self._database(request["database"])
-        return upkeep.copy(database.place, file_of(self._folder, request["to"]))
+        return database_files.copy_database(database.place, file_of(self._folder, request["to"]))
 
     def _save(self, request: dict[str, Any]) -> dict[str, Any]:
         database = self._database(request["database"])
-        return upkeep.save(database.place, Path(request["to"]), request["snapshot"])
+        return database_files.save(database.place, Path(request["to"]), request["snapshot"])
 
     def _examine(self, request: dict[str, Any]) -> dict[str, Any]:
-        return upkeep.examine(Path(request["path"]), self._most_bytes, self._clock)
+        return database_files.examine(Path(request["path"]), self._most_bytes, self._clock)
 
     def _check(self, request: dict[str, Any]) -> dict[str, Any]:
-        return upkeep.check(self._database(request["database"]))
+        return database_files.check(self._database(request["database"]))
 
     def _describe(self, request: dict[str, Any]) -> dict[str, Any]:
-        from mnemos.workspace.sandbox.describing import described
+        from mnemos.workspace.sandbox.table_names import describe_tables
 
-        return {"tables": described(self._database(request["database"]))}
+        return {"tables": describe_tables(self._database(request["database"]))}
 
     # What these need is imported when it is first asked for: a worker should start quickly.
 
@@ -177,7 +180,7 @@ class Server:
         return schema_card.build(database, self._clock, table=request["table"], tokens=request["tokens"])
 
     def _import(self, request: dict[str, Any]) -> dict[str, Any]:
-        from mnemos.workspace.sandbox.importing import Import, Wanted
+        from mnemos.workspace.sandbox.table_import import Import, Wanted
 
         def progress(share: float) -> None:
             self._line.send({"id": request["id"], "progress": share})
@@ -194,7 +197,7 @@ class Server:
             return Import(self._database(request["database"]), wanted, self._clock).run(stream, progress)
 
     def _export(self, request: dict[str, Any]) -> dict[str, Any]:
-        from mnemos.workspace.sandbox.exporting import export
+        from mnemos.workspace.sandbox.query_export import export
 
         stream = os.fdopen(self._line.take_file(), "wb")
         try:
@@ -228,13 +231,13 @@ class Server:
         if database is not None:
             database.close()
 
-    def _closed(self, name: str) -> Place:
+    def _release(self, name: str) -> Place:
         """The place of a database that this worker does not hold open."""
         self._close(name)
         return self._place(name)
 
 
-def _told(failure: Failure) -> dict[str, Any]:
+def _to_wire(failure: Failure) -> dict[str, Any]:
     return {
         "code": failure.code,
         "message": failure.message,
@@ -245,8 +248,8 @@ def _told(failure: Failure) -> dict[str, Any]:
     }
 
 
-def _too_long(size: int) -> dict[str, Any]:
-    return _told(
+def _answer_too_long(size: int) -> dict[str, Any]:
+    return _to_wire(
         Failure(
             "too_large", f"the answer has {size} bytes; ask for fewer rows or columns, page, or export it"
         )
@@ -256,15 +259,15 @@ def _too_long(size: int) -> dict[str, Any]:
 def _confine(most_bytes: int) -> None:
     """Limits of the operating system, for as long as this process lives."""
     apsw.hard_heap_limit(limits.HEAP.value)
-    _at_most(resource.RLIMIT_AS, limits.ADDRESS_SPACE.value)
-    _at_most(resource.RLIMIT_NOFILE, limits.OPEN_FILES.value)
+    _limit(resource.RLIMIT_AS, limits.ADDRESS_SPACE.value)
+    _limit(resource.RLIMIT_NOFILE, limits.OPEN_FILES.value)
     # The journal of one large call may be longer than the database.
-    _at_most(resource.RLIMIT_FSIZE, _JOURNALS * most_bytes + 16 * limits.MB)
-    _at_most(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_FSIZE, _JOURNALS * most_bytes + 16 * limits.MB)
+    _limit(resource.RLIMIT_CORE, 0)
     sys.setrecursionlimit(2_000)
 
 
-def _at_most(kind: int, value: int) -> None:
+def _limit(kind: int, value: int) -> None:
     _, hard = resource.getrlimit(kind)
     most = value if hard == resource.RLIM_INFINITY else min(value, hard)
     try:

@@ -1,4 +1,4 @@
-"""Rows of a statement as they come back: counted, cut to what was asked for, whatever is in them."""
+"""The rows of a statement: counted, and cut to the room there is."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _SHOWN_BYTES = 16
 
 @dataclass(slots=True)
 class Room:
-    """How much of a call's answer is left for rows."""
+    """The room left for rows in a call's answer."""
 
     rows: int
     bytes: int
     cell: int | None
     """A longer text is cut in the middle and a blob described; None: values as they are."""
     given: int = 0
-    """Bytes that were given so far, a row for want of room included."""
+    """Bytes given so far, including a single row that did not fit."""
 
     def copy(self) -> Room:
         return Room(self.rows, self.bytes, self.cell, self.given)
@@ -43,7 +43,7 @@ class Fetched:
 
 
 def fetch(cursor: Iterator[Sequence[Any]], room: Room, *, skip: int, most: int) -> Fetched:
-    """Rows after the first ``skip``, at most ``most`` and what there is room for: one at least."""
+    """Fetch up to ``most`` rows after the first ``skip``, as many as fit, one at least."""
     for _ in islice(cursor, skip):
         pass
     rows: list[Sequence[Any]] = []
@@ -55,9 +55,9 @@ def fetch(cursor: Iterator[Sequence[Any]], room: Room, *, skip: int, most: int) 
             return Fetched(rows, more=False)
         if room.cell is not None:
             cell = max(min(room.cell, room.bytes // max(len(batch[0]), 1)), 24)
-            batch = [[_shown(value, cell) for value in row] for row in batch]
+            batch = [[_show(value, cell) for value in row] for row in batch]
         given = room.given
-        fitting = _fitting(batch, room, must=not rows)
+        fitting = _count_fitting(batch, room, must=not rows)
         rows += batch[:fitting]
         # Long rows are taken few at a time: a batch of them is held twice.
         step = max(min(_A_BATCH, _BATCH_BYTES * len(batch) // (room.given - given + 1)), 1)
@@ -67,7 +67,7 @@ def fetch(cursor: Iterator[Sequence[Any]], room: Room, *, skip: int, most: int) 
     return Fetched(rows, more=next(cursor, None) is not None)
 
 
-def _fitting(batch: Sequence[Sequence[Any]], room: Room, *, must: bool) -> int:
+def _count_fitting(batch: Sequence[Sequence[Any]], room: Room, *, must: bool) -> int:
     size = len(_encoder.encode(batch))
     if size <= room.bytes:
         room.bytes -= size
@@ -82,28 +82,28 @@ def _fitting(batch: Sequence[Sequence[Any]], room: Room, *, must: bool) -> int:
     return len(batch)
 
 
-def _shown(value: Any, most: int) -> Any:
+def _show(value: Any, most: int) -> Any:
     if isinstance(value, str) and len(value) > most:
-        return shortened(value, most)
+        return shorten_middle(value, most)
     if isinstance(value, bytes):
-        return described(value)
+        return describe_blob(value)
     return value
 
 
-def shortened(text: str, most: int) -> str:
-    """The two ends of a text, with the number of bytes between them."""
+def shorten_middle(text: str, most: int) -> str:
+    """Return the two ends of a text, with the number of bytes between them."""
     half = max((most - 24) // 2, 4)
     left_out = len(text[half:-half].encode("utf-8", "replace"))
     return f"{text[:half]}…[{left_out} bytes left out]…{text[-half:]}"
 
 
-def described(blob: bytes) -> str:
+def describe_blob(blob: bytes) -> str:
     more = "…" if len(blob) > _SHOWN_BYTES else ""
     return f"<blob, {len(blob)} bytes: {blob[:_SHOWN_BYTES].hex()}{more}>"
 
 
-def as_bytes(sql: str, columns: int) -> str:
-    """A SELECT that gives its kinds and the bytes of its texts, for a result in which some are not UTF-8."""
+def select_as_bytes(sql: str, columns: int) -> str:
+    """Return a SELECT of types and bytes, for a result in which some text is not UTF-8."""
     names = [f"c{number}" for number in range(columns)]
     kinds = ", ".join(f"typeof({name})" for name in names)
     values = ", ".join(
@@ -112,8 +112,8 @@ def as_bytes(sql: str, columns: int) -> str:
     return f"WITH given({', '.join(names)}) AS (\n{sql}\n) SELECT {kinds}, {values} FROM given"
 
 
-def decoded(cursor: apsw.Cursor, columns: int) -> Iterator[list[Any]]:
-    """Rows of ``as_bytes`` as the values they were; a sign stands for what is not UTF-8."""
+def decode_rows(cursor: apsw.Cursor, columns: int) -> Iterator[list[Any]]:
+    """Yield the rows of ``select_as_bytes`` as their values, with � for what is not UTF-8."""
     for row in cursor:
         kinds, values = row[:columns], row[columns:]
         yield [

@@ -1,4 +1,4 @@
-"""Rows of a file into a table: its types known before the first row goes in, all of it or nothing."""
+"""Import of a file into a table, all or nothing, with types known before the first row."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from mnemos.workspace import limits
 from mnemos.workspace.formats import Column, Kind, Limits, NotUtf8, Table, open_table
 from mnemos.workspace.formats.model import Row
 from mnemos.workspace.identifiers import quote
-from mnemos.workspace.sandbox import failures, snapshots
+from mnemos.workspace.sandbox import failures
+from mnemos.workspace.sandbox.agent_call import MANY_ROWS
 from mnemos.workspace.sandbox.card.table_description import TableSort
 from mnemos.workspace.sandbox.card.table_structure import list_tables
 from mnemos.workspace.sandbox.database import Clockwork, Database
-from mnemos.workspace.sandbox.describing import columns_of
+from mnemos.workspace.sandbox.database_files import keep_snapshot
 from mnemos.workspace.sandbox.failures import Failure
 from mnemos.workspace.sandbox.lexer import fold
-from mnemos.workspace.sandbox.running import MANY_ROWS
+from mnemos.workspace.sandbox.table_names import list_columns
 
-# An unpacked file may be so many times as large as the database: much of it may be left out.
+# How many times larger than the database an unpacked file may be: much of it may be left out.
 _TIMES_THE_DATABASE = 10
 _TWICE = frozenset({apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY})
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the caller asks for."""
+    """A request to import a file."""
 
     table: str
     mode: str
@@ -59,7 +60,7 @@ class Import:
             item=limits.LENGTH.value,
             columns=limits.COLUMN.value,
         )
-        self._before = _state(stream)
+        self._before = _read_state(stream)
         try:
             source = open_table(
                 stream,
@@ -67,15 +68,15 @@ class Import:
                 name=self._wanted.name,
                 header=self._wanted.header,
                 limits=most,
-                on_progress=_checked(progress, self._clock),
+                on_progress=_watch_deadline(progress, self._clock),
             )
             created, rows = self._transaction(source, stream)
         except NotUtf8 as exc:
-            raise self._written_meanwhile() from exc
+            raise self._change_failure() from exc
         except apsw.ConstraintError as exc:
-            raise self._unwelcome(exc) from exc
+            raise self._explain_refusal(exc) from exc
         except BaseException as exc:
-            raise failures.explained(exc, self._database, self._clock) from exc
+            raise failures.explain(exc, self._database, self._clock) from exc
         self._database.note_use()
         return {
             "created": created,
@@ -96,12 +97,12 @@ class Import:
                 created = self._prepare(connection, source)
                 statement = self._insert(source)
                 for batch in source.batches():
-                    connection.executemany(statement, self._counted(batch))
-                if _state(stream) != self._before:
-                    raise self._written_meanwhile()
+                    connection.executemany(statement, self._count_rows(batch))
+                if _read_state(stream) != self._before:
+                    raise self._change_failure()
                 updates_many = self._wanted.mode == "upsert" and self._rows >= MANY_ROWS
                 if self._database.guard.takes_away or updates_many:
-                    snapshots.keep(self._database)
+                    keep_snapshot(self._database)
                 self._database.run("COMMIT")
             except BaseException:
                 if connection.in_transaction:
@@ -109,14 +110,14 @@ class Import:
                 raise
         return created, self._rows
 
-    def _counted(self, batch: Sequence[Row]) -> Iterator[Row]:
-        """The rows as they go in: SQLite's own count has those of triggers and full-text indexes in it."""
+    def _count_rows(self, batch: Sequence[Row]) -> Iterator[Row]:
+        """Count the rows as they go in: SQLite's count includes those of triggers and indexes."""
         for row in batch:
             self._rows += 1
             yield row
 
-    def _unwelcome(self, exc: apsw.ConstraintError) -> Failure:
-        """For a row that the table does not take; without one, for a key that is not unique."""
+    def _explain_refusal(self, exc: apsw.ConstraintError) -> Failure:
+        """Return the failure for a row the table refuses, or a key that is not unique."""
         if not self._rows:
             key = ", ".join(self._wanted.key)
             return Failure(
@@ -126,18 +127,20 @@ class Import:
             )
         # The stubs of apsw do not know what its errors carry.
         twice = getattr(exc, "extendedresult", 0) in _TWICE and self._wanted.mode != "upsert"
-        advice = "To update rows that are there, use mode upsert with a key" if twice else "Mend it there"
+        advice = (
+            "To update rows that are there, use mode upsert with a key" if twice else "Repair it in the file"
+        )
         said = f"{exc}, by row {self._rows} of {self._wanted.name}; nothing was changed"
         return Failure("sql_error", f"{said}. {advice}")
 
-    def _written_meanwhile(self) -> Failure:
+    def _change_failure(self) -> Failure:
         name = self._wanted.name
         return Failure("busy", f"{name} was written while it was read; nothing was changed. Import it again")
 
     # --- the table --------------------------------------------------------------------------
 
     def _prepare(self, connection: apsw.Connection, source: Table) -> bool:
-        """Make the table ready for the rows; whether it is a new one."""
+        """Make the table ready for the rows; True if it is a new one."""
         table, mode = self._wanted.table, self._wanted.mode
         there = self._kind(connection)
         if there not in (None, "table"):
@@ -146,8 +149,7 @@ class Import:
             raise Failure(
                 "already_exists",
                 f"there is a table {table!r} already; nothing was changed. Use mode append, replace or "
-                "upsert, or "
-                "another name",
+                "upsert, or another name",
             )
         if not source.columns:
             raise Failure("invalid_input", f"{self._wanted.name} holds no columns; nothing was changed")
@@ -171,15 +173,15 @@ class Import:
         self._check_key([column.name for column in source.columns])
         columns = [f"{quote(column.name)} {column.type}".rstrip() for column in source.columns]
         if self._wanted.key:
-            columns.append(f"PRIMARY KEY ({self._listed(self._wanted.key)})")
+            columns.append(f"PRIMARY KEY ({_quote_all(self._wanted.key)})")
         connection.execute(
             f"CREATE TABLE {quote(self._wanted.table)} ({', '.join(columns)})", can_cache=False
         )
 
     def _match(self, connection: apsw.Connection, source: Table) -> None:
         with self._database.own():
-            has = columns_of(connection, self._wanted.table)
-            self._untyped = _untyped(connection, self._wanted.table)
+            has = list_columns(connection, self._wanted.table)
+            self._untyped = _find_untyped(connection, self._wanted.table)
         known = {name.lower() for name in has}
         missing = [column for column in source.columns if column.name.lower() not in known]
         if missing:
@@ -191,8 +193,7 @@ class Import:
             raise Failure(
                 "invalid_input",
                 f"{self._wanted.table!r} has no column {missing[0].name!r}; it has {', '.join(has[:20])}. "
-                "Nothing "
-                f"was changed. To add what is missing: {adding}",
+                f"Nothing was changed. To add what is missing: {adding}",
             )
         self._check_key(has)
 
@@ -205,13 +206,13 @@ class Import:
                 )
 
     def _make_unique(self, connection: apsw.Connection) -> None:
-        """Upsert needs the key to be unique; where the table does not say so, an index does."""
+        """Add a unique index for upsert where the table's key is not unique."""
         name = quote(f"{self._wanted.table}_{'_'.join(self._wanted.key)}_key")
         if self._is_unique(connection):
             return
         connection.execute(
             f"CREATE UNIQUE INDEX IF NOT EXISTS {name} ON {quote(self._wanted.table)} "
-            f"({self._listed(self._wanted.key)})",
+            f"({_quote_all(self._wanted.key)})",
             can_cache=False,
         )
         self._notes.append(f"{', '.join(self._wanted.key)} was made unique, by the index {name}")
@@ -238,7 +239,7 @@ class Import:
     def _insert(self, source: Table) -> str:
         names = [column.name for column in source.columns]
         values = ", ".join(self._value(column, source) for column in source.columns)
-        statement = f"INSERT INTO {quote(self._wanted.table)} ({self._listed(names)}) VALUES ({values})"
+        statement = f"INSERT INTO {quote(self._wanted.table)} ({_quote_all(names)}) VALUES ({values})"
         if self._wanted.mode != "upsert":
             return statement
         key = {name.lower() for name in self._wanted.key}
@@ -246,42 +247,43 @@ class Import:
         change = (
             "UPDATE SET " + ", ".join(f"{name} = excluded.{name}" for name in others) if others else "NOTHING"
         )
-        return f"{statement} ON CONFLICT ({self._listed(self._wanted.key)}) DO {change}"
+        return f"{statement} ON CONFLICT ({_quote_all(self._wanted.key)}) DO {change}"
 
     def _value(self, column: Column, source: Table) -> str:
-        """A parameter as the column takes it: texts of numbers come as texts, for the column to convert."""
+        """Return a parameter as the column takes it: numbers come as text, for it to convert."""
         value = "NULLIF(?, '')" if source.empty_is_null else "?"
         if column.name.lower() in self._untyped and column.type in (Kind.INTEGER, Kind.REAL):
             # This one converts nothing.
             return f"CAST({value} AS {column.type})"
         return value
 
-    def _listed(self, names: Sequence[str]) -> str:
-        return ", ".join(map(quote, names))
+
+def _quote_all(names: Sequence[str]) -> str:
+    return ", ".join(map(quote, names))
 
 
-def _state(stream: BinaryIO) -> tuple[int, int]:
-    """Differs when a file was written: its types were found in another one then."""
+def _read_state(stream: BinaryIO) -> tuple[int, int]:
+    """Return a value that differs when the file was written meanwhile."""
     found = os.fstat(stream.fileno())
     return found.st_size, found.st_mtime_ns
 
 
-def _untyped(connection: apsw.Connection, table: str) -> frozenset[str]:
-    """The columns of a table that keep every value as it comes."""
+def _find_untyped(connection: apsw.Connection, table: str) -> frozenset[str]:
+    """Return the columns of a table that keep every value as it comes."""
     found = connection.execute(
         "SELECT lower(name) FROM pragma_table_info(?) WHERE type = '' OR type LIKE '%BLOB%'", (table,)
     )
     return frozenset(str(name) for (name,) in found)
 
 
-def _checked(progress: Callable[[float], None], clock: Clockwork) -> Callable[[float], None]:
-    """Progress that also sees to the deadline, while no statement runs that would."""
+def _watch_deadline(progress: Callable[[float], None], clock: Clockwork) -> Callable[[float], None]:
+    """Return a progress callback that also checks the deadline, between statements."""
     told = -1.0
 
     def tell(share: float) -> None:
         nonlocal told
         if clock():
-            raise failures.overdue(clock.seconds)
+            raise failures.timeout_failure(clock.seconds)
         if share - told >= 0.01:
             told = share
             progress(share)

@@ -1,4 +1,4 @@
-"""What the tables of a database are called and consist of, without looking at a row."""
+"""Names of tables and columns, read without looking at a row."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _HIDDEN = 1
 _MOST_COMPILED = 5_000
 
 
-def described(database: Database) -> list[dict[str, Any]]:
-    """Tables and views, the last used first, with their columns and what comments in their SQL say."""
+def describe_tables(database: Database) -> list[dict[str, Any]]:
+    """Describe tables and views, the last used first: columns and comments."""
     with database.own() as connection:
         return [
             {
@@ -39,8 +39,8 @@ def described(database: Database) -> list[dict[str, Any]]:
         ]
 
 
-def known(database: Database) -> Known:
-    """The names there are, for a hint; of very many tables, some."""
+def know_names(database: Database) -> Known:
+    """Return the names for a hint; some of them if there are very many tables."""
     with database.own() as connection:
         tables = {
             one.name: columns for one, columns in _with_columns(connection, list_tables(connection), database)
@@ -49,8 +49,8 @@ def known(database: Database) -> Known:
     return Known(tables=tables, functions=list(signatures), signatures=signatures)
 
 
-def columns_of(connection: apsw.Connection, table: str) -> list[str]:
-    """The names of a table's columns, generated ones too; none of a view of what is no longer there."""
+def list_columns(connection: apsw.Connection, table: str) -> list[str]:
+    """List a table's columns, generated ones too; none for a view that no longer works."""
     try:
         found = connection.execute(f"PRAGMA table_xinfo({quote(table)})")
         return [str(row[1]) for row in found if row[6] != _HIDDEN]
@@ -61,7 +61,7 @@ def columns_of(connection: apsw.Connection, table: str) -> list[str]:
 def _with_columns(
     connection: apsw.Connection, listing: Listing, database: Database
 ) -> Iterator[tuple[TableEntry, list[str]]]:
-    """Views that would take long to compile, alone or together, have no columns here."""
+    """Yield tables with their columns; views that take long to compile have none."""
     weights = Weights(listing.tables)
     left = _MOST_COMPILED
     for one in islice(listing.ordered(database.recent), _MOST_TABLES):
@@ -71,7 +71,7 @@ def _with_columns(
                 yield one, []
                 continue
             left -= weight
-        yield one, columns_of(connection, one.name)
+        yield one, list_columns(connection, one.name)
 
 
 def _comments(sql: str) -> list[str]:

@@ -55,9 +55,8 @@ def test_what_looks_like_a_comment_in_a_text_or_a_name_is_none() -> None:
 
 
 def test_a_name_in_quotes_is_known_by_what_it_stands_for() -> None:
-    said = read_comments('CREATE TABLE p ("unit ""price""" INT, -- net\n [primary] INT, -- yes\n `c` INT -- c\n)', [
-        'unit "price"', "primary", "c",
-    ])  # fmt: skip
+    sql = 'CREATE TABLE p ("unit ""price""" INT, -- net\n [primary] INT, -- yes\n `c` INT -- c\n)'
+    said = read_comments(sql, ['unit "price"', "primary", "c"])
     assert said.columns == {'unit "price"': "net", "primary": "yes", "c": "c"}
 
 

@@ -26,7 +26,7 @@ from mnemos.workspace.sandbox.lexer import Kind, fold, tokens, unquote
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much is read. Counts make an ordinary card fast; seconds stop what is not ordinary."""
+    """Limits on reading. Counts make an ordinary card fast, seconds stop what is not ordinary."""
 
     seconds: float = 1.0
     table_seconds: float = 0.1
@@ -144,7 +144,7 @@ _NAMING = frozenset({Kind.WORD, Kind.NAME, Kind.STRING})
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """What a view is when all views in it are written out."""
+    """The size of a view when all views in it are written out."""
 
     columns: int
     joined: int
@@ -162,7 +162,7 @@ _TOO_MUCH = Weight(_MOST_COLUMNS + 1, _MOST_JOINED + 1)
 
 
 class Weights:
-    """What each view of a schema weighs, judged by its statement: too much rather than too little."""
+    """The weight of each view, judged by its statement: too much rather than too little."""
 
     def __init__(self, tables: Mapping[str, TableEntry]) -> None:
         self._tables = tables
@@ -173,7 +173,7 @@ class Weights:
         return self._of(view, 0)[0]
 
     def _of(self, one: TableEntry, depth: int) -> tuple[Weight, int]:
-        """The weight, and how many columns the view or table may have itself."""
+        """Return the weight, and how many columns the view or table may have itself."""
         name = fold(one.name)
         if name not in self._known:
             # A view that is in itself, which SQLite refuses, meets this on the way.
@@ -205,7 +205,7 @@ class Weights:
 
 
 def _words(sql: str) -> list[str]:
-    """Names and signs; of a text in quotes, what a table would be called."""
+    """Return names and signs; of a text in quotes, what a table would be called."""
     return [
         fold(unquote(token.text) if token.kind in _NAMING else token.text)
         for token in tokens(sql)
@@ -214,21 +214,21 @@ def _words(sql: str) -> list[str]:
 
 
 def _named(words: Sequence[str]) -> Iterator[str]:
-    """What may be a table or view; what stands before a point is not."""
+    """Yield what may be a table or view; a word before a point is not."""
     for word, after in zip_longest(words, words[1:]):
         if after != ".":
             yield word
 
 
 def _looked_up(words: Sequence[str], below: int) -> int:
-    """What it costs to look for names among the columns of all tables; a comparison is cheap."""
+    """Return the cost of looking for names among the columns of all tables."""
     if "natural" in words or "using" in words:
         return below * (below + len(words)) // 100
     return below * len(words) // 1_000
 
 
 def _repeated(words: Sequence[str]) -> int:
-    """How often parts of a WITH are written out at most: each as often as it is named, wherever it is."""
+    """Return how often parts of a WITH are written out at most: as often as they are named."""
     if "with" not in words:
         return 1
     parts = {
@@ -241,7 +241,7 @@ def _repeated(words: Sequence[str]) -> int:
 
 
 def find_obstacle(connection: apsw.Connection, select: str) -> str:
-    """Why a SELECT is not run here; empty when nothing in it can keep SQLite from looking at the clock."""
+    """Return why a SELECT must not run; empty if SQLite keeps looking at the clock in it."""
     for number, row in enumerate(connection.execute(f"EXPLAIN {select}", can_cache=False)):
         opcode, operand = row[1], row[5]
         if number > _MOST_INSTRUCTIONS:

@@ -1,7 +1,7 @@
 """A table as text for a prompt, in as much detail as there is room for.
 
-Every name, value and comment goes through ``write_name``, ``write_cell`` or ``one_line``: a line begins with what
-is written here, never with what somebody stored.
+Every name, value and comment goes through ``write_name``, ``write_cell`` or ``one_line``: a line begins with
+what is written here, never with what somebody stored.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _CLOSES = re.compile(r"`{3,}|~{3,}|[<＜﹤‹]\s*/")
 
 
 def one_line(text: str, most: int) -> str:
-    """A text on one line: what is not printable is written out, what is too long is cut."""
+    """Return a text on one line, escaped where it is not printable and cut where too long."""
     # More than enough to judge, and a long one costs no more than a short one.
     head = text[: most + 1]
     shown = head if head.isprintable() else "".join(map(_visible, head))
@@ -52,14 +52,14 @@ def one_line(text: str, most: int) -> str:
 
 
 def write_name(identifier: str) -> str:
-    """An identifier as SQL takes it: in quotes where it needs them."""
+    """Return an identifier as SQL takes it: in quotes where it needs them."""
     if len(identifier) <= NAME and _PLAIN.fullmatch(identifier) and identifier.lower() not in _KEYWORDS:
         return identifier
     return '"' + one_line(identifier[: NAME + 1].replace('"', '""'), NAME) + '"'
 
 
 def write_cell(value: Cell, most: int = CELL) -> str:
-    """A value as SQL writes it."""
+    """Return a value as SQL writes it."""
     if value is None:
         return "NULL"
     if isinstance(value, Blob):
@@ -70,7 +70,7 @@ def write_cell(value: Cell, most: int = CELL) -> str:
 
 
 def pick_spread(rows: Sequence[_Row], most: int) -> list[_Row]:
-    """Rows from all over, the first and the last among them."""
+    """Return rows from all over, the first and the last among them."""
     if len(rows) <= most:
         return list(rows)
     return [rows[place * (len(rows) - 1) // max(most - 1, 1)] for place in range(most)]
@@ -105,7 +105,7 @@ EMPTY = "There are no tables yet. Make one: CREATE TABLE prices (item TEXT PRIMA
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """How much is told of a table."""
+    """The amount of detail about a table."""
 
     samples: int = 3
     has_contents: bool = True
@@ -115,7 +115,7 @@ class Detail:
     has_types: bool = True
     columns: int = 60
     is_long: bool = False
-    """A line a column, and the statement that made the table."""
+    """One line per column, and the statement that made the table."""
 
 
 # From the most to the least: rows go first, then what was seen in them, then rules, types, columns.
@@ -144,7 +144,7 @@ LONG_LEVELS = (
 
 
 def render_table(table: TableDescription, detail: Detail) -> str:
-    """The lines about one table, the further ones indented."""
+    """Return the lines about one table, all but the first indented."""
     return "\n".join(_Block(table, detail).lines())
 
 
@@ -244,7 +244,7 @@ class _Block:
             yield f"{mark}{_render_range(seen.range, seen.kind)}"
 
     def _rules(self) -> Iterator[str]:
-        """What is about several columns, or about the table."""
+        """Yield the rules about several columns, or about the table."""
         structure = self._structure
         for reference in structure.references:
             if len(reference.columns) > 1:
@@ -295,7 +295,7 @@ _NOTHING = ColumnSummary()
 
 
 def render_count(contents: Contents) -> str:
-    """How many rows there are, in words that say how well it is known."""
+    """Return the number of rows, in words that say how well it is known."""
     count = contents.count
     if count is None:
         return ""

@@ -62,7 +62,7 @@ def build(
     tokens: int | None = None,
     bounds: Bounds | None = None,
 ) -> dict[str, Any]:
-    """The card of a database, or of one ``table`` in full: ``text``, ``tables`` as data, how many ``more``.
+    """Build the card of a database, or of one ``table``: ``text``, ``tables`` as data, ``more``.
 
     The text never exceeds ``most_bytes`` nor ``tokens``; what there is no room for is counted in ``more``.
     An unknown table raises Failure with the code not_found. The answer is kept until the contents change
@@ -94,7 +94,7 @@ def build(
 
 @contextmanager
 def _reading(database: Database, pace: Pace) -> Iterator[apsw.Connection]:
-    """One look at the database: under the guard, nothing can be changed, and nothing changes meanwhile."""
+    """Read at one moment, under the guard: nothing can be changed."""
     with database.agents(read_only=True) as connection:
         connection.set_progress_handler(pace, LOOK_EVERY, id=pace)
         with database.own():
@@ -111,7 +111,7 @@ _Kept = dict[tuple[str, Bounds], TableDescription]
 
 
 class _Describing:
-    """Describes tables one by one; what is wrong with one is no reason to keep silent about the others."""
+    """Describes tables one by one; a problem with one does not hide the others."""
 
     def __init__(
         self,
@@ -208,7 +208,7 @@ class Budget:
     tokens: int | None = None
 
     def counters(self) -> list[tuple[Callable[[str], int], int]]:
-        """What is counted, and how much of it there may be."""
+        """Return what is counted, each with its limit."""
         found: list[tuple[Callable[[str], int], int]] = [(_size, self.bytes)]
         if self.tokens is not None:
             # Imported when a card goes into a prompt: the tables of costs take 10 ms.
@@ -222,7 +222,7 @@ class Budget:
 class Fitted:
     text: str
     tables: list[TableDescription]
-    """Those of which more than the name is told."""
+    """Those with more than their name in the text."""
 
 
 class _Pieces:
@@ -255,7 +255,7 @@ class _Pieces:
 def fit(
     tables: Sequence[TableDescription], others: Sequence[TableEntry], levels: Sequence[Detail], budget: Budget
 ) -> Fitted:
-    """As many tables as there is room for, all in about the same detail, the first in more when room is left.
+    """Fit as many tables as there is room for, all in about the same detail, the first in more.
 
     The budget is never exceeded; a budget too small for a line gives an empty text.
     """
@@ -288,7 +288,7 @@ class _Fitting:
         return Fitted(text, [self._tables[place] for place in sorted(chosen)])
 
     def _chosen(self) -> dict[int, int]:
-        """Tables and their level: the highest at which all fit, or at the lowest those that do."""
+        """Return the level of each table: the highest at which all fit, else the lowest for those that do."""
         places = range(len(self._tables))
         for level in range(self._lowest + 1):
             chosen = dict.fromkeys(places, level)
@@ -301,7 +301,7 @@ class _Fitting:
         return chosen
 
     def _improve(self, chosen: dict[int, int]) -> None:
-        """A level more for each table in turn, as long as there is room for all before it."""
+        """Raise the level of each table in turn, as long as there is room."""
         total = self._total(chosen)
         level = max(chosen.values(), default=0)
         while level > 0:
@@ -314,7 +314,7 @@ class _Fitting:
                 chosen[place], total = level, further
 
     def _reduce(self, chosen: dict[int, int]) -> None:
-        """A little less: of the last table that has more detail than the least, or one table less."""
+        """Lower the last table that has more than the least detail, or leave one table out."""
         for place in sorted(chosen, reverse=True):
             if chosen[place] < self._lowest:
                 chosen[place] += 1

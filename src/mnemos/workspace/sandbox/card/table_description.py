@@ -20,7 +20,7 @@ class TableSort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """A blob of a row, of which only the size is told."""
+    """A blob, of which only the size is shown."""
 
     size: int
 
@@ -59,7 +59,7 @@ class Column:
 class Index:
     name: str
     columns: tuple[str, ...]
-    """``(expression)`` stands for what is no column."""
+    """``(expression)`` for what is not a column."""
     is_unique: bool
     is_partial: bool
     origin: str
@@ -67,7 +67,7 @@ class Index:
 
     @property
     def is_rule(self) -> bool:
-        """Whether no two rows may have the same values."""
+        """True if no two rows may have the same values."""
         return self.is_unique and not self.is_partial
 
 
@@ -86,7 +86,7 @@ class Reference:
 class Trigger:
     name: str
     event: str
-    """``after insert``; empty when it cannot be told."""
+    """``after insert``; empty when it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +100,10 @@ class Structure:
     comments: dict[str, str] = field(default_factory=dict)
     """By column."""
     unread: str = ""
-    """Why the columns are not known."""
+    """The reason why the columns are not known."""
 
     def is_unique(self, column: Column) -> bool:
-        """Whether a column tells rows apart alone, other than as the primary key."""
+        """True if a column alone tells rows apart, other than as the primary key."""
         return any(
             index.is_rule and index.origin != "pk" and index.columns == (column.name,)
             for index in self.indexes
@@ -112,7 +112,7 @@ class Structure:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many rows there are: exactly, or between two numbers."""
+    """A number of rows: exact, or between two numbers."""
 
     least: int = 0
     most: int | None = None
@@ -138,7 +138,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary:
-    """What the rows that were read have in a column."""
+    """A column in the rows that were read."""
 
     storage: str = ""
     """``integer``, ``real``, ``text``, ``blob``; ``mixed``; empty when there was nothing but NULL."""
@@ -166,7 +166,7 @@ class Contents:
     columns: tuple[str, ...] = ()
     """Of these rows."""
     unread: str = ""
-    """Why there is nothing, or less."""
+    """The reason why there is nothing, or less."""
     is_hurried: bool = False
     """Only for want of time: another call may read more."""
 
@@ -188,7 +188,7 @@ _MOST_SQL = 6_000
 
 
 def to_data(table: TableDescription, *, in_full: bool) -> dict[str, Any]:
-    """A table as an object. What is not known is not there, rather than empty."""
+    """Return a table as JSON data. What is unknown is left out rather than empty."""
     listed, structure, contents = table.listed, table.structure, table.contents
     columns = structure.columns if in_full else structure.columns[:_MOST_COLUMNS]
     count = contents.count
@@ -295,7 +295,7 @@ def write_number(value: int | float) -> str:
 
 
 def to_json_value(value: Cell) -> Any:
-    """A value that JSON has a form for."""
+    """Return a value that JSON has a form for."""
     if isinstance(value, Blob):
         return f"<blob, {value.size} bytes>"
     if isinstance(value, str):
@@ -306,5 +306,5 @@ def to_json_value(value: Cell) -> Any:
 
 
 def shorten_name(identifier: str) -> str:
-    """A name for the data, where it may be as long as a sentence."""
+    """Return a name for the data, where it may be as long as a sentence."""
     return identifier if len(identifier) <= _NAME else identifier[: _NAME - 1] + "…"

@@ -35,8 +35,8 @@ from mnemos.workspace.sandbox.card.table_structure import (
 )
 from mnemos.workspace.sandbox.card.value_kinds import LONGEST as LONGEST_VALUE
 from mnemos.workspace.sandbox.card.value_kinds import summarize_column
-from mnemos.workspace.sandbox.fetching import as_bytes, decoded
 from mnemos.workspace.sandbox.lexer import fold
+from mnemos.workspace.sandbox.result_rows import decode_rows, select_as_bytes
 
 NO_TIME = "no time left"
 _ROWID = ("rowid", "_rowid_", "oid")
@@ -68,7 +68,7 @@ class Reader:
         self._counts_all = connection.execute("PRAGMA page_count").get <= pace.bounds.counted_pages
 
     def read(self, one: TableEntry, structure: Structure) -> Contents:
-        """Everything about the rows of a table. What SQLite cannot read raises its error."""
+        """Read everything about the rows of a table; SQLite's errors are raised."""
         unread = structure.unread or self._why_not(one)
         if unread:
             return Contents(unread=unread, is_hurried=unread == NO_TIME)
@@ -93,7 +93,7 @@ class Reader:
         return ""
 
     def _computed(self, one: TableEntry, structure: Structure) -> Contents:
-        """Rows of a view or virtual table: the first ones. Where there are further, they are not counted."""
+        """Read the first rows of a view or virtual table; further ones are not counted."""
         bounds = self._pace.bounds
         columns = structure.columns[: bounds.columns]
         most = bounds.view_rows
@@ -147,7 +147,7 @@ class _Table:
         return replace(told, unread=self._note, is_hurried=self._is_hurried)
 
     def _readable(self, columns: Sequence[Column]) -> Sequence[Column]:
-        """Without the columns that are computed when they are read, unless that is harmless."""
+        """Leave out columns that are computed when they are read, unless that is harmless."""
         computed = [column for column in columns if column.generated == "virtual"]
         why = self._why_not_computed(columns, len(computed)) if computed else ""
         if not why:
@@ -170,7 +170,7 @@ class _Table:
             return "too slow"
 
     def _at_most(self, rows: int) -> int:
-        """Fewer rows of a table that is wide."""
+        """Return how many rows to read: fewer of a wide table."""
         return min(rows, max(self._bounds.cells // len(self._columns), self._bounds.shown_rows))
 
     def _first(self, most: int) -> list[tuple[Cell, ...]]:
@@ -178,7 +178,7 @@ class _Table:
         return self._until_stopped(self._fetch.rows(select))
 
     def _until_stopped(self, rows: Iterator[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
-        """What can be read in time, one row at least."""
+        """Return the rows that can be read in time, one at least."""
         found = []
         try:
             for row in rows:
@@ -189,7 +189,7 @@ class _Table:
         return found
 
     def _rowid(self) -> str:
-        """What the number of a row can be called here; empty when rows have none."""
+        """Return the name of the row number in this table; empty when rows have none."""
         taken = {fold(column.name) for column in self._structure.columns}
         name = next((name for name in _ROWID if name not in taken), "")
         if name:
@@ -229,7 +229,7 @@ class _Table:
         return int(figure[0]) if figure else None
 
     def _ranges(self) -> dict[str, Range]:
-        """Smallest and largest values, of the columns for which an index knows them."""
+        """Return the smallest and largest values of columns for which an index knows them."""
         first = {
             index.columns[0] for index in self._structure.indexes if index.columns and not index.is_partial
         }
@@ -251,7 +251,7 @@ class _Table:
         return not any(step.startswith("SCAN ") and step != "SCAN CONSTANT ROW" for step in plan)
 
     def _spread(self, rowid: str, ends: tuple[int, int]) -> list[tuple[Cell, ...]]:
-        """Rows from all over the table, in its order."""
+        """Read rows from all over the table, in its order."""
         probes = max(self._at_most(self._bounds.sampled_rows) // _ROWS_A_PROBE, 2)
         low, high = ends[0], max(ends[1] - _ROWS_A_PROBE + 1, ends[0])
         fetch = _Fetch(self._connection, self._pace, len(self._columns) + 1)
@@ -265,7 +265,7 @@ class _Table:
         return list({row[0]: row[1:] for row in found}.values())
 
     def _two_ends(self) -> list[tuple[Cell, ...]]:
-        """The first and the last rows by primary key, of a table whose rows have no number."""
+        """Read the first and last rows by primary key, where rows have no number."""
         half = self._at_most(self._bounds.sampled_rows) // 2
         first = self._first(half)
         keys = {column.key: quote(column.name) for column in self._structure.columns if column.key}
@@ -296,9 +296,8 @@ class _Fetch:
                 self._is_undecodable = True
             else:
                 return
-        for values in islice(
-            decoded(self._run(as_bytes(select, self._columns), bindings), self._columns), given, None
-        ):
+        cursor = self._run(select_as_bytes(select, self._columns), bindings)
+        for values in islice(decode_rows(cursor, self._columns), given, None):
             yield tuple(map(_short, values))
 
     def _run(self, select: str, bindings: Sequence[Any]) -> Any:

@@ -60,13 +60,13 @@ class Listing:
     has_statistics: bool
 
     def ordered(self, recent: Mapping[str, float]) -> list[TableEntry]:
-        """Recently used first; those never used by newness."""
+        """Return recently used tables first, then the newest."""
         used = {fold(name): at for name, at in recent.items()}
         return sorted(self.tables.values(), key=lambda one: (-used.get(fold(one.name), 0.0), -one.number))
 
 
 def list_tables(connection: apsw.Connection) -> Listing:
-    """What the schema lists, without SQLite's own tables and those behind virtual ones."""
+    """List the schema, without SQLite's own tables and those behind virtual ones."""
     tables: dict[str, TableEntry] = {}
     triggers: dict[str, list[Trigger]] = {}
     has_statistics = False
@@ -115,7 +115,7 @@ def _words(sql: str, most: int) -> Iterable[Token]:
 
 
 def _module(sql: str) -> str:
-    """What comes after USING."""
+    """Return the module after USING."""
     before = ""
     for token in _words(sql, _MODULE_TOKENS):
         if before == "using":
@@ -125,7 +125,7 @@ def _module(sql: str) -> str:
 
 
 def _event(sql: str) -> str:
-    """When a trigger runs, in SQLite's words."""
+    """Return when a trigger runs, in SQLite's words."""
     said = []
     for place, token in enumerate(_words(sql, _EVENT_TOKENS)):
         word = fold(token.text)
@@ -150,7 +150,7 @@ EXPRESSION = "(expression)"
 def read_structure(
     connection: apsw.Connection, one: TableEntry, listing: Listing, weights: Weights, pace: Pace
 ) -> Structure:
-    """What the schema says of a table or view; a view that SQLite should not compile is left alone."""
+    """Read the structure of a table, or of a view that is safe to compile."""
     triggers = tuple(listing.triggers.get(fold(one.name), ()))
     unread = _why_not(one, weights, pace)
     if unread:
@@ -248,9 +248,9 @@ class Remarks:
 class _Comment:
     text: str
     depth: int
-    """In how many parentheses it stands."""
+    """The number of parentheses around it."""
     is_beside: bool
-    """It stands on the line of what comes before it."""
+    """It is on the line of what comes before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +260,7 @@ class _Begin:
 
 
 def read_comments(sql: str, columns: Iterable[str]) -> Remarks:
-    """What is said of the table and of its columns.
+    """Read the comments inside a CREATE TABLE, which SQLite keeps with the statement.
 
     A comment beside a column is about that column; one on a line of its own is about the column below, and
     before the first column only if other columns have theirs above them too. All others are about the table.
@@ -294,7 +294,7 @@ def read_comments(sql: str, columns: Iterable[str]) -> Remarks:
 
 
 def _scan(sql: str, known: set[str]) -> Iterator[_Begin | _Comment]:
-    """Definitions as they begin, and comments, in order."""
+    """Yield definitions as they begin, and comments, in order."""
     depth, end = 0, 0
     begins = False
     for token in islice(tokens(sql), _MOST_TOKENS):
@@ -321,7 +321,7 @@ def _find_column(token: Token, known: set[str]) -> str | None:
 
 
 def _meaning(comment: str) -> str:
-    """A comment without the signs around it."""
+    """Return a comment without the signs around it."""
     if comment.startswith("--"):
         inner = comment.lstrip("-")
     else:

@@ -67,7 +67,7 @@ _SECONDS = (946_684_800, 4_102_444_800)
 
 
 def find_kind(name: str, declared: str, values: Sequence[int | float | str]) -> tuple[str, bool]:
-    """The kind of most values, and whether some are of another; nothing when fewer than nine in ten agree."""
+    """Return the kind of at least nine in ten values, and True if some are of another."""
     values = _spread(values)
     if not values:
         return "", False
@@ -86,7 +86,7 @@ def find_kind(name: str, declared: str, values: Sequence[int | float | str]) -> 
 
 
 def find_kind_of_text(text: str, said: str = "") -> str:
-    """The kind of one text, in a column whose name has the words ``said``; empty for a plain text."""
+    """Return the kind of a text in a column named ``said``; empty for a plain text."""
     text = text.strip()
     if not text:
         return ""
@@ -104,13 +104,13 @@ def find_kind_of_text(text: str, said: str = "") -> str:
 
 
 def is_day(text: str) -> bool:
-    """Whether a text begins with a day of the calendar, so that texts sort as days do."""
+    """True if a text begins with a day of the calendar, so that texts sort as days do."""
     match = _DAY.match(text)
     return match is not None and _exists(match)
 
 
 def find_fields(texts: Sequence[str]) -> tuple[str, ...]:
-    """The names that JSON objects among these have, those of most objects first."""
+    """Return the field names of the JSON objects among some texts, the commonest first."""
     found: Counter[str] = Counter()
     for text in texts[:_LOOKED_AT]:
         if text.lstrip()[:1] == "{" and len(text) <= LONGEST:
@@ -191,7 +191,7 @@ def _is_json(text: str) -> bool:
 
 
 def _is_csv(text: str) -> bool:
-    """Whether every line has the same number of separators, one at least."""
+    """True if every line has the same number of separators, one at least."""
     lines = [line for line in text.splitlines() if line.strip()]
     if len(text) >= LONGEST:
         lines = lines[:-1]
@@ -225,7 +225,7 @@ _WITHOUT_CHOICES = frozenset({"json", "csv", "html", "boolean", "date", "datetim
 def summarize_column(
     column: Column, cells: Sequence[Cell], known: Range | None, *, is_whole: bool
 ) -> ColumnSummary:
-    """What these cells show; ``known`` is the range that an index gave."""
+    """Summarize the cells of a column; ``known`` is the range that an index gave."""
     values = [cell for cell in cells if cell is not None]
     storage = _storage(values)
     if storage not in ("integer", "real", "text"):
@@ -245,7 +245,7 @@ def summarize_column(
 
 
 def _storage(values: Sequence[Cell]) -> str:
-    """How the values are stored; whole numbers among others are numbers."""
+    """Return how the values are stored; whole numbers among others are real."""
     found = {type(value) for value in values}
     if not found:
         return ""
@@ -285,7 +285,7 @@ def _range(
 
 
 def _has_order(found: Range, kind: str) -> bool:
-    """Whether the two ends say something: numbers, or days that sort as they are written."""
+    """True if the two ends mean something: numbers, or days that sort as they are written."""
     low, high = found.low, found.high
     if isinstance(low, str) and isinstance(high, str):
         return (

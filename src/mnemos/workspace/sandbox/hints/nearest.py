@@ -53,7 +53,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """What is known, by names in lower case, the way SQLite compares them."""
+    """The known names in lower case, the way SQLite compares them."""
 
     tables: dict[str, str]
     columns: dict[str, tuple[str, ...]]
@@ -86,7 +86,7 @@ def _usable(names: Iterable[str], most: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What to say about a name, and the right name where it is as good as certain."""
+    """Words about a wrong name, and the right name where it is as good as certain."""
 
     text: str
     right: str | None = None

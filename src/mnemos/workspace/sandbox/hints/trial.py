@@ -30,11 +30,11 @@ _ONLY_HERE = ("ON CONFLICT clause does not match", "no such index", "no such con
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """Why SQLite refuses a statement."""
+    """SQLite's refusal of a statement."""
 
     message: str
     offset: int | None
-    """Where, in bytes of UTF-8; None where SQLite doesn't say."""
+    """The place in bytes of UTF-8; None where SQLite doesn't say."""
 
     @property
     def is_syntax(self) -> bool:
