@@ -24,6 +24,19 @@ _PRIVATE: Final = 0o600
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _LOCK_PAUSE: Final = 0.005
 _UNFINISHED: Final = ".new"
+_SETTLED: Final = 2_000_000_000
+
+
+def signature(path: Path) -> object:
+    """A value that changes whenever a file does; None for a file that cannot be looked at."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    if found.st_ctime_ns > time.time_ns() - _SETTLED:
+        # It may be written again within one tick of the file system's clock.
+        return object()
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def make_private(folder: Path) -> None:

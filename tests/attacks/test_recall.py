@@ -389,7 +389,7 @@ def test_a_read_only_home_is_asked_and_left_as_it_is(home: Path, embedded: bool)
     with mnemos.open(home, clock=FixedClock(), read_only=True) as reader:
         found = reader.recall("green boats")
         assert found.hits[0].text == "the boat is green"
-        assert found.mode == ("lexical+static" if embedded else "lexical")
+        assert found.mode == "lexical+static"
         assert reader.sessions.session_search("green boats")["conversations"]
     assert (home / "mnemos.db").read_bytes() == before
 

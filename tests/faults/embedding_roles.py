@@ -63,17 +63,13 @@ def told_to_stop_after_a_word() -> bool:
     return sys.stdin.buffer.readline() == b""
 
 
-def run_out_of_room(home: str) -> None:
-    """Recall while the disk is full from its n-th write on, for every n until it has room."""
+def recall_without_room(home: str) -> None:
+    """Recall what was just said while the disk is full."""
     disk = Disk()
     with mnemos.open(home) as memory:
         memory.sessions.create_session("s", "cli")
-        for room in range(1, 500):
-            memory.sessions.append_message("s", "user", f"the quetzal number{room} is a bird")
-            disk.full_from(room)
-            answer = memory.recall(f"the quetzal number{room}")
-            writes = disk.operations
-            disk.full_from(0)
-            report({"mode": answer.mode, "found": bool(answer.hits), "notes": list(answer.notes)})
-            if writes < room:
-                return
+        memory.sessions.append_message("s", "user", "the quetzal is a bird")
+        disk.full_from(1)
+        answer = memory.recall("the quetzal")
+        disk.full_from(0)
+        report({"mode": answer.mode, "found": bool(answer.hits), "notes": list(answer.notes)})

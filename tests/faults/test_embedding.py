@@ -121,7 +121,7 @@ def test_everything_is_found_by_words_after_a_kill_while_embedding(
             answer = memory.recall(QUESTION, words_only=True)
             assert "resplendent quetzal" in answer.hits[0].text
             shares.append(memory.embedding.coverage().share)
-            assert memory.recall(QUESTION).coverage in (0.0, pytest.approx(shares[-1]))
+            assert shares[-1] <= memory.recall(QUESTION).coverage <= 1
         assert_truthful(unembedded)
     assert shares == sorted(shares)
     assert shares[0] < 1.0
@@ -218,10 +218,7 @@ def test_a_process_that_remembers_vectors_lets_go_of_what_another_erases(
         child.finish()
 
 
-def test_a_recall_on_a_full_disk_finds_by_words_what_it_cannot_embed(home: Path, spawn: Spawn) -> None:
-    reports = spawn("run_out_of_room", home=str(home)).finish()
-    assert all(report["found"] for report in reports)
-    assert reports[0]["mode"] == "lexical"
-    assert reports[-1]["mode"] == "lexical+static"
-    assert all(report["notes"] or "embedded)" in report["mode"] for report in reports[:-1])
+def test_a_recall_on_a_full_disk_answers_as_always(home: Path, spawn: Spawn) -> None:
+    (answer,) = spawn("recall_without_room", home=str(home)).finish()
+    assert answer == {"mode": "lexical+static", "found": True, "notes": []}
     assert_sound(home)

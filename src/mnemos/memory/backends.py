@@ -122,13 +122,13 @@ def load_meaning() -> Meaning | None:
     from mnemos.entries.entry_store import Meaning
     from mnemos.errors import Unavailable
     from mnemos.recall.embedders.base import embedder
-    from mnemos.recall.embedding import quantised
+    from mnemos.recall.embedding import quantise
 
     try:
         static = embedder("static")
     except Unavailable:
         return None
-    return Meaning(static.name, static.embed, quantised)
+    return Meaning(static.name, static.embed, quantise)
 
 
 os.register_at_fork(after_in_child=lambda: globals().__setitem__("_lock", threading.Lock()))

@@ -12,11 +12,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from mnemos.entries.backend import check_user
 from mnemos.errors import InvalidInput, MnemosError, Unavailable
 from mnemos.facts.fact import KIND
 from mnemos.facts.facts import Facts
 from mnemos.inputs import names, optional_moment, span, whole
 from mnemos.memory.changes import Changes
+from mnemos.memory.feeds import Feeds
 from mnemos.memory.home import IN_MEMORY, Home, check_enabled, part, path_of
 from mnemos.notebook.model import Book
 from mnemos.notebook.service import Notebook
@@ -27,6 +29,7 @@ from mnemos.sessions.service import Sessions
 from mnemos.settings import Settings
 from mnemos.storage import hermes_memory
 from mnemos.storage.base import AuditRow, Check, Filters, Results, Storage
+from mnemos.storage.entries import USUAL_USER
 
 if TYPE_CHECKING:
     from mnemos.entries.backend import MemoryBackend
@@ -47,8 +50,6 @@ if TYPE_CHECKING:
 MOST_HITS = 200
 DEFAULT_SPACE = "default"
 TEMPLATES = "session-templates"
-# What a question may spend on entries that are not indexed.
-_SETTLE_SECONDS = 0.2
 # What closing may spend on entries that are not indexed.
 _CLOSE_SECONDS = 2.0
 
@@ -196,7 +197,7 @@ class Memory:
             self.settings,
             self.clock,
             read_only=self.home.read_only,
-            changed=self._feed_templates,
+            changed=self.feeds.feed_templates,
         )
 
     @part
@@ -233,7 +234,12 @@ class Memory:
         # Whoever only records should not wait for what recall needs.
         from mnemos.recall.service import Recaller
 
-        return Recaller(self.storage, self.embedding, self.clock)
+        return Recaller(self.storage, self.embedding, self.clock, self.feeds.sources())
+
+    @part
+    def feeds(self) -> Feeds:
+        """What recall is fed from besides the database."""
+        return Feeds(self)
 
     @part
     def changes(self) -> Changes:
@@ -272,10 +278,6 @@ class Memory:
         """
         if not isinstance(query, str):
             raise InvalidInput(f"query is a {type(query).__name__}; use a text")
-        # People edit notes and templates by hand.
-        self.notebook.sync()
-        self.entries.settle(_SETTLE_SECONDS)
-        self._feed_templates()
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_HITS:
             raise InvalidInput(f"limit is {limit!r}; use 1 to {MOST_HITS}")
         start, end = span(since, until)
@@ -286,15 +288,18 @@ class Memory:
             since=start,
             until=end,
         )
-        return self.recaller.recall(
+        found = self.recaller.recall(
             query,
             filters,
             limit=limit,
             budget=None if budget is None else whole("budget", budget),
-            kinds=self._kinds(_known_kinds(names("kinds", kinds)), user_id),
+            kinds=_known_kinds(names("kinds", kinds)),
+            user=USUAL_USER if user_id is None else check_user(user_id),
             now=optional_moment("now", now),
             lexical=words_only,
         )
+        self.feeds.wake()
+        return found
 
     # --- for agent loops --------------------------------------------------------------------
 
@@ -438,6 +443,7 @@ class Memory:
             storage.when_idle(self._work_in_background)
 
     def _work_in_background(self) -> bool:
+        self.feeds.feed()
         if "entries" in self.__dict__ and self.entries.step():
             return True
         return self.embedding.is_wanted and self.embedding.in_background()
@@ -452,26 +458,13 @@ class Memory:
             except MnemosError:
                 # Closed before, or damaged: what is not indexed is read as it is by whoever comes next.
                 pass
+        self.feeds.finish()
 
     def _reset(self) -> None:
         """Close everything, so that each part is made again when it is next used."""
         self.close()
         for name in [name for name in self.__dict__ if isinstance(getattr(type(self), name, None), part)]:
             del self.__dict__[name]
-
-    def _kinds(self, kinds: list[str] | None, user_id: str | None) -> list[str] | None:
-        """The kinds of passages to look at: of entries, those of one user."""
-        from mnemos.entries.backend import check_user
-        from mnemos.recall.model import KINDS
-        from mnemos.storage.entries import KIND as ENTRY
-        from mnemos.storage.entries import USUAL_USER, kind_of
-
-        user = USUAL_USER if user_id is None else check_user(user_id)
-        if kinds is None:
-            if not self.storage.read(lambda tx: tx.entries.has_others(user)):
-                return None
-            kinds = list(KINDS)
-        return [kind_of(user) if kind == ENTRY else kind for kind in kinds]
 
     def _throw_away(self, folder: Path) -> Entries:
         """The local backend in a database of its own, for trials."""
@@ -481,12 +474,6 @@ class Memory:
         made = Entries(memory.storage, memory.settings, self.clock, memory._meaning, memory.close)
         memory.__dict__["entries"] = made
         return made
-
-    def _feed_templates(self) -> None:
-        from mnemos.templates.template_passages import index_templates
-
-        if not self.settings.disabled and not self.storage.read_only:
-            index_templates(self.storage, self.templates.read_all)
 
     def _tables_changed(self, database: str) -> None:
         """Tell recall of the tables there are now."""

@@ -16,6 +16,7 @@ from mnemos.notebook.model import Book, Use, book_of, entries_of, joined
 from mnemos.notebook.shelf import Shelf
 from mnemos.settings import Settings
 from mnemos.storage.base import AuditRow, Reads, Storage, Writes
+from mnemos.storage.passages import Passage
 from mnemos.text.secrets import find_secrets
 
 KIND = "note"
@@ -222,6 +223,19 @@ class Notebook:
                     self._storage.write(lambda tx: self._feed(tx, book, self._text(book)), within=0.5)  # noqa: B023
             except MnemosError as exc:
                 log.warning("recall may not know the newest of %s: %s", book.filename, exc)
+
+    def signature(self, book: Book) -> object:
+        """A value that changes whenever somebody changes the file; nothing is read for it."""
+        return self._shelf.signature(book) if book in self._settings.notebook_files else None
+
+    def passages(self, book: Book) -> list[Passage]:
+        """The entries of a file as recall may find them."""
+        at = self._shelf.modified(book)
+        moment = self._clock() if at is None else at
+        return [
+            Passage(0, KIND, ref, None, None, moment, live=True, text=text, also=book)
+            for ref, text in self._wanted(book, self._text(book)).items()
+        ]
 
     # --- inside -----------------------------------------------------------------------------
 

@@ -29,6 +29,14 @@ class Shelf(Protocol):
         """The text; empty when there is no file. What cannot be read as text raises."""
         ...
 
+    def signature(self, book: Book) -> object:
+        """A value that changes whenever the text does; cheap, and equal to no other when in doubt."""
+        ...
+
+    def modified(self, book: Book) -> float | None:
+        """When the text was last changed; None where that is not known."""
+        ...
+
     def change(self, book: Book, change: Callable[[str], str], record: Record) -> tuple[str, str]:
         """Replace the text by what ``change`` makes of it as it is now; before and after."""
         ...
@@ -51,6 +59,12 @@ class KeptInMemory:
 
     def read(self, book: Book) -> str:
         return self._texts[book]
+
+    def signature(self, book: Book) -> object:
+        return self._texts[book]
+
+    def modified(self, book: Book) -> float | None:  # noqa: ARG002 - as the protocol has it
+        return None
 
     def change(self, book: Book, change: Callable[[str], str], record: Record) -> tuple[str, str]:
         with self._lock:
@@ -93,6 +107,15 @@ class Folder:
         except OSError as exc:
             raise Unavailable(f"{path} cannot be read: {exc.strerror}") from exc
         return self._decoded(path, data)
+
+    def signature(self, book: Book) -> object:
+        return files.signature(self.path(book))
+
+    def modified(self, book: Book) -> float | None:
+        try:
+            return self.path(book).stat().st_mtime
+        except OSError:
+            return None
 
     def change(self, book: Book, change: Callable[[str], str], record: Record) -> tuple[str, str]:
         with files.locked(self._folder, f".{book.filename}.lock", self._busy_seconds):

@@ -1,17 +1,21 @@
-"""Where an answer may stand: what words propose, what vectors propose, and their neighbours."""
+"""Candidates: what words propose, what vectors propose, and their neighbours."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mnemos.language.times import Span
+from mnemos.recall.edits import NOTHING_UNFED, Unfed
+from mnemos.recall.matching import Matcher
 from mnemos.recall.question import Question
 from mnemos.storage.base import Filters, Reads
-from mnemos.storage.passages import MESSAGE, Near, Passage, Strip, Units
+from mnemos.storage.passages import MESSAGE, PIECE_BITS, Near, Passage, Strip, Units
+from mnemos.text.words import fold
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,8 +36,10 @@ NEIGHBOURS = 2
 CONTEXT = 2
 _AFTERWARDS = 7 * 86400.0
 _LONG_SPAN = 40 * 86400.0
-# So much of a neighbour is read.
+# How much of a neighbour is read.
 _NEIGHBOUR_CHARACTERS = 600
+# Fresh pieces that are looked up first; all others only when filters leave too few.
+_LOOKED_UP = 200
 
 
 class Sense(Struct, frozen=True):
@@ -44,7 +50,7 @@ class Sense(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True):
-    """A question with what the store knows of its words."""
+    """A question with what the storage knows of its words."""
 
     question: Question
     counts: tuple[int, ...]
@@ -52,6 +58,9 @@ class Asked(Struct, frozen=True):
     total: int
     speakers: tuple[str, ...] = ()
     """Words of the question under which somebody speaks."""
+    unfed: Unfed = NOTHING_UNFED
+    words_of_unfed: tuple[frozenset[int], ...] = ()
+    """For each passage that was added to the storage's own, the words of the question it has."""
 
 
 class Gathered(Struct, frozen=True):
@@ -70,20 +79,35 @@ def told_until(span: Span) -> float:
     return span.end + (_AFTERWARDS if span.end - span.start < _LONG_SPAN else 0.0)
 
 
-def look_up(tx: Reads, question: Question) -> Asked:
+def look_up(tx: Reads, question: Question, unfed: Unfed = NOTHING_UNFED) -> Asked:
     """Weigh the words; names of those who speak here are not words to look for."""
     names = frozenset(tx.passages.speakers([word.form for word in question.words if word.form.isalpha()]))
     question = question.without(names)
     counts = tx.passages.weigh([word.clause for word in question.words])
-    return Asked(question, tuple(counts), tx.passages.count(), tuple(sorted(names)))
+    matcher = Matcher(question.words, [{}] * len(question.words))
+    words_of_unfed = tuple(frozenset(matcher.find(fold(p.readable))[0]) for p in unfed.added)
+    for words in words_of_unfed:
+        for word in words:
+            counts[word] += 1
+    total = tx.passages.count() + len(unfed.added)
+    return Asked(question, tuple(counts), total, tuple(sorted(names)), unfed, words_of_unfed)
 
 
 def gather(
-    tx: Reads, asked: Asked, sense: Sense | None, filters: Filters, kinds: Sequence[str] | None
+    tx: Reads,
+    asked: Asked,
+    sense: Sense | None,
+    filters: Filters,
+    kinds: Sequence[str] | None,
+    fresh: Sequence[Near] = (),
 ) -> Gathered:
-    # Nothing stands around what is no message: each proposal is one candidate.
+    """Everything to be judged, read in the caller's transaction.
+
+    ``fresh``: pieces without stored vectors, nearest first.
+    """
+    # Only messages have neighbours: any other proposal is one candidate.
     alone = kinds is not None and MESSAGE not in kinds
-    proposed = _proposed(tx, asked, sense, filters, kinds, _SEEDS_ALONE if alone else SEEDS)
+    proposed = _propose(tx, asked, sense, filters, kinds, _SEEDS_ALONE if alone else SEEDS, fresh)
     span = asked.question.span
     if span is not None:
         within = replace(
@@ -91,14 +115,14 @@ def gather(
             since=max(span.start, filters.since) if filters.since is not None else span.start,
             until=min(told_until(span), filters.until) if filters.until is not None else told_until(span),
         )
-        in_time = _proposed(tx, asked, sense, within, kinds, _SEEDS_IN_TIME)
+        in_time = _propose(tx, asked, sense, within, kinds, _SEEDS_IN_TIME, fresh)
         # The time alone may be all that links a question to its answer.
         few = _SEEDS_IN_TIME if len(proposed) + len(in_time) < SEEDS else _SEEDS_OF_TIME_ALONE
         recent = tx.passages.best([], [], within, kinds=kinds, limit=few)
         proposed |= in_time | {seed.id for seed in recent}
     ids = sorted(proposed)
     strips = tx.passages.strips(ids, reach=NEIGHBOURS + CONTEXT, characters=_NEIGHBOUR_CHARACTERS)
-    passages = tuple(tx.passages.get(ids))
+    passages = tuple([p for p in tx.passages.get(ids) if p.id not in asked.unfed.gone])
     if sense is None:
         return Gathered(frozenset(proposed), tuple(strips), passages, {})
     near = [row.id for strip in strips for row in strip.messages]
@@ -107,21 +131,50 @@ def gather(
     return Gathered(frozenset(proposed), tuple(strips), passages, cosines, units)
 
 
-def _proposed(
+def add_unfed(
+    gathered: Gathered,
+    asked: Asked,
+    cosines: Mapping[int, Near],
+    filters: Filters,
+    kinds: Sequence[str] | None,
+) -> Gathered:
+    """The same with the passages that the storage was not fed yet: the best by words and by vectors."""
+    # Only messages have a source, a role and a session to choose by.
+    if not asked.unfed.added or (filters.sources, filters.roles, filters.session_ids) != (None, None, None):
+        return gathered
+    allowed = {p.id: p for p in asked.unfed.added if kinds is None or p.kind in kinds}
+    weights = {
+        passage.id: sum(1 / (1 + asked.counts[word]) for word in words)
+        for passage, words in zip(asked.unfed.added, asked.words_of_unfed, strict=True)
+        if words and passage.id in allowed
+    }
+    near = {number: one.cosine for number, one in cosines.items() if number in allowed}
+    chosen = {*heapq.nlargest(SEEDS, weights, key=weights.__getitem__)}
+    chosen |= {*heapq.nlargest(SEEDS, near, key=near.__getitem__)}
+    return replace(
+        gathered,
+        passages=(*gathered.passages, *[allowed[number] for number in sorted(chosen)]),
+        cosines=gathered.cosines | {number: cosines[number] for number in chosen if number in cosines},
+    )
+
+
+def _propose(
     tx: Reads,
     asked: Asked,
     sense: Sense | None,
     filters: Filters,
     kinds: Sequence[str] | None,
     limit: int,
+    fresh: Sequence[Near],
 ) -> set[int]:
-    """What words and what vectors propose; of both, those that one of them or both together speak for."""
+    """The passages that words or vectors speak for, or both together."""
     clauses = [word.clause for word in asked.question.words]
     best = tx.passages.best(clauses, asked.counts, filters, kinds=kinds, limit=limit, speakers=asked.speakers)
     scores = {seed.id: seed.score for seed in best}
     cosines: dict[int, float] = {}
     if sense is not None:
         nearest = tx.vectors.nearest(sense.model, sense.vector, filters, kinds=kinds, limit=limit)
+        nearest += _find_fresh(tx, fresh, filters, kinds, limit)
         cosines = {near.id: near.cosine for near in nearest}
     highest, closest = max([*scores.values(), 1e-9]), max([*cosines.values(), 1e-9])
     promise = {
@@ -130,9 +183,25 @@ def _proposed(
     }
     by_promise = sorted(promise, key=lambda passage: (-promise[passage], -passage))
     if kinds is not None and MESSAGE not in kinds:
-        # Nothing stands around what is no message.
         return set(by_promise)
     return _within(by_promise, limit * (_LINES_A_SEED if sense is not None else _LINES_A_SEED_BY_WORDS))
+
+
+def _find_fresh(
+    tx: Reads, fresh: Sequence[Near], filters: Filters, kinds: Sequence[str] | None, limit: int
+) -> list[Near]:
+    """The nearest of those without stored vectors that keep to the filters."""
+    best: dict[int, Near] = {}
+    for some in (fresh[:_LOOKED_UP], fresh[_LOOKED_UP:]):
+        owners = tx.passages.within([near.id for near in some], filters, kinds=kinds) if some else {}
+        for near in some:
+            owner = owners.get(near.id)
+            if owner is not None and owner not in best:
+                # The later parts of a long message are pieces of it.
+                best[owner] = Near(owner, (near.id - owner << PIECE_BITS) + near.piece, near.cosine)
+        if len(best) >= limit:
+            break
+    return list(best.values())[:limit]
 
 
 def _within(passages: Sequence[int], lines: int) -> set[int]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from mnemos.errors import Busy, InvalidInput, MnemosError, ModelUnavailable, Unavailable
-from mnemos.storage.base import Storage
+from mnemos.storage.base import Reads, Storage
 from mnemos.storage.passages import MAX_PIECES, PIECE_BITS, Coverage, NewVectors, Unembedded
 from mnemos.text import pieces
 
@@ -33,6 +35,17 @@ _SEPARATOR = " | "
 _PATIENCE = 10.0
 # Chunks of a former model removed in one transaction.
 _DROPPED = 16
+
+
+class Stored(Struct, frozen=True):
+    """The vectors a storage has: how far each model came, of how many passages."""
+
+    coverages: Sequence[Coverage]
+    total: int
+
+    @staticmethod
+    def read(tx: Reads) -> Stored:
+        return Stored(tx.vectors.coverage(), tx.passages.count())
 
 
 class Embedding:
@@ -59,7 +72,7 @@ class Embedding:
 
     def step(self, *, within: float | None = None) -> bool:
         """Embed a little; False when nothing is left. Waits for other writers ``within`` so many seconds."""
-        model = model_of(self._spec, self.embedder)
+        model = self.model
         todo = self._storage.read(lambda tx: tx.vectors.pending(model, characters=_STEP_CHARACTERS))
         if todo is None:
             return self._drop_former(model, within)
@@ -91,31 +104,33 @@ class Embedding:
             if progress is not None:
                 progress(self.coverage().share)
 
-    def coverage(self) -> Coverage:
-        model = model_of(self._spec, self.embedder)
-        known = self._storage.read(lambda tx: (tx.vectors.coverage(), tx.passages.count()))
-        for coverage in known[0]:
-            if coverage.model == model:
-                return coverage
-        return Coverage(model, self.embedder.dim, 0, known[1])
-
-    def ready(self, seconds: float) -> tuple[Embedder, Coverage]:
-        """The model to answer with, having embedded what is missing if that takes no longer than this.
-
-        A model that asks a server or runs a network is too slow for that: it catches up in the background.
-        """
-        if self.embedder.kind == "static":
+    def catch_up_if_fast(self, seconds: float) -> None:
+        """As ``catch_up``, if a static model is loaded already: any other would keep its caller waiting."""
+        if "embedder" in self.__dict__ and self.embedder.kind == "static":
             self.catch_up(seconds)
-        return self.serving()
 
-    def serving(self) -> tuple[Embedder, Coverage]:
+    def coverage(self) -> Coverage:
+        return self._own(self._storage.read(Stored.read))
+
+    def serve(self, stored: Stored) -> tuple[Embedder, Coverage]:
         """The model to answer with: the wanted one, or a former one that still covers more."""
-        own = self.coverage()
+        own = self._own(stored)
         if own.share < 1.0:
-            for coverage in self._storage.read(lambda tx: tx.vectors.coverage()):
+            for coverage in stored.coverages:
                 if coverage.done > own.done and (former := self._former_embedder(coverage.model)):
                     return former, coverage
         return self.embedder, own
+
+    @property
+    def model(self) -> str:
+        """The name that vectors of the wanted model are stored under."""
+        return model_of(self._spec, self.embedder)
+
+    def _own(self, stored: Stored) -> Coverage:
+        for coverage in stored.coverages:
+            if coverage.model == self.model:
+                return coverage
+        return Coverage(self.model, self.embedder.dim, 0, stored.total)
 
     def _former_embedder(self, model: str) -> Embedder | None:
         """The embedder that made vectors before, if it can still be had."""
@@ -142,19 +157,29 @@ def model_of(spec: str, embedder: Embedder) -> str:
 
 
 def _new_vectors(embedder: Embedder, todo: Unembedded) -> NewVectors:
+    keys, vectors = embed_pieces(embedder, todo.passages)
+    return NewVectors(keys, *quantise(vectors)) if keys else NewVectors((), b"", b"")
+
+
+def embed_pieces(
+    embedder: Embedder, passages: Sequence[tuple[int, str]]
+) -> tuple[list[int], NDArray[np.float32]]:
+    """The vectors of every piece of these passages, with their keys."""
     keys: list[int] = []
     texts: list[str] = []
-    for passage, text in todo.passages:
+    for passage, text in passages:
         for number, (start, end) in enumerate(pieces.pieces(text)[:MAX_PIECES]):
             keys.append((passage << PIECE_BITS) + number)
             texts.append(text[start:end])
     if not texts:
-        return NewVectors((), b"", b"")
-    codes, bits = quantised(embedded(embedder, texts))
-    return NewVectors(keys, codes, bits)
+        # numpy: only where there is something to embed.
+        import numpy as np
+
+        return keys, np.zeros((0, embedder.dim), np.float32)
+    return keys, embed(embedder, texts)
 
 
-def embedded(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
+def embed(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
     """The vectors of texts; whatever goes wrong in a plug-in raises ModelUnavailable."""
     try:
         vectors = embedder.embed(texts)
@@ -171,7 +196,7 @@ def embedded(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
     return vectors
 
 
-def quantised(vectors: NDArray[np.float32]) -> tuple[bytes, bytes]:
+def quantise(vectors: NDArray[np.float32]) -> tuple[bytes, bytes]:
     """Vectors as signed bytes, the largest component of each as 127, and as sign bits."""
     import numpy as np
 

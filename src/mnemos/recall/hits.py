@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from mnemos.language import times
 from mnemos.recall import blend
 from mnemos.recall.candidates import Gathered
@@ -9,8 +11,8 @@ from mnemos.recall.features import Candidate, has_number
 from mnemos.recall.lines import Line, Scene
 from mnemos.recall.model import Excerpt, RecallHit, Turn
 from mnemos.sessions.model import document_of
-from mnemos.storage.base import Filters, Reads
-from mnemos.storage.passages import MAX_PIECES, MESSAGE, PART_CHARACTERS
+from mnemos.storage.base import Filters, MessageRow
+from mnemos.storage.passages import LONGEST, MAX_PIECES, MESSAGE, PART_CHARACTERS
 from mnemos.text.pieces import PIECE_CHARACTERS, pieces
 from mnemos.text.words import fold
 
@@ -24,14 +26,23 @@ _NEAR = 0.3
 _SHOWN_WORDS = 6
 
 
+ReadWhole = Callable[[int], MessageRow | None]
+
+
 def excerpt(
-    tx: Reads, scene: Scene, candidate: Candidate, gathered: Gathered, score: float, filters: Filters
+    read_whole: ReadWhole,
+    scene: Scene,
+    candidate: Candidate,
+    gathered: Gathered,
+    score: float,
+    filters: Filters,
 ) -> Excerpt:
+    """A candidate as a hit; ``read_whole`` reads a message that was too long to be judged in full."""
     line = candidate.line
     stretch = candidate.stretch
     if stretch is None:
         return Excerpt(_passage_hit(scene, candidate, score))
-    text, place = _text_of(tx, scene, line, gathered)
+    text, place = _text_of(read_whole, scene, line, gathered)
     why = _why(scene, candidate, text)
     hit = RecallHit(
         MESSAGE,
@@ -84,13 +95,14 @@ def fits(line: Line, filters: Filters) -> bool:
     return filters.roles is None or line.row is None or line.row.role in filters.roles
 
 
-def _text_of(tx: Reads, scene: Scene, line: Line, gathered: Gathered) -> tuple[str, tuple[int, int]]:
+def _text_of(
+    read_whole: ReadWhole, scene: Scene, line: Line, gathered: Gathered
+) -> tuple[str, tuple[int, int]]:
     """The line, or of a long one the piece that has most of the question."""
     text = line.text
     if len(text) <= PIECE_CHARACTERS:
         return text, (0, len(text))
-    # A neighbour was read in part only.
-    row = tx.sessions.message(line.id)
+    row = read_whole(line.id) if len(text) >= LONGEST else None
     if row is not None and not row.forgotten:
         document = document_of(row)
         text = document.said or document.tool
@@ -113,7 +125,7 @@ def _start(text: str, piece: int) -> int:
     part, number = divmod(piece, MAX_PIECES)
     start = part * PART_CHARACTERS
     there = pieces(text[start : start + PART_CHARACTERS])
-    return start + there[min(number, len(there) - 1)][0]
+    return start + there[min(number, len(there) - 1)][0] if there else -1
 
 
 def _why(scene: Scene, candidate: Candidate, text: str) -> tuple[str, ...]:

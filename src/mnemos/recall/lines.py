@@ -20,7 +20,7 @@ from mnemos.storage.passages import Passage, Strip
 from mnemos.text.words import fold, runs
 
 if TYPE_CHECKING:
-    from mnemos.recall.nearness import Surroundings
+    from mnemos.recall.sense import Surroundings
 
 # An assistant's long answer repeats the words of everything around it: it lends them to nobody.
 _LONG_ANSWER = 400

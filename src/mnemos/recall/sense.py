@@ -1,39 +1,57 @@
-"""A question as a vector."""
+"""Nearness in meaning: a question as a vector, compared with lines, their surroundings and their sentences.
+
+A static model is fast enough to embed in memory what has no vectors in the storage yet: the newest passages
+(``Tail``), hand-edited ones, and whatever else is judged.
+"""
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from mnemos.recall.candidates import Asked, Gathered, Sense
 from mnemos.recall.embedders.base import Embedder
-from mnemos.recall.embedding import embedded
+from mnemos.recall.embedding import embed, embed_pieces
 from mnemos.sessions.model import document_of
-from mnemos.storage.passages import Near, Units
+from mnemos.storage.base import Reads
+from mnemos.storage.passages import PIECE_BITS, Near, Passage, Unembedded, Units
 from mnemos.text.pieces import PIECE_CHARACTERS
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from mnemos.recall.embedders.static import StaticEmbedder
 
 # Words that questions are made of still say something about their meaning.
 _LEAST_WEIGHT = 0.5
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_SENTENCES = 12
+# Text that one question embeds in memory, some tens of milliseconds; and pieces that are kept in all.
+TAIL_CHARACTERS = 60_000
+_MOST_PIECES = 4_000
+# Vectors of hand-edited passages that are kept for the next question.
+_MOST_KEPT = 1_000
 
 
-def sense_of(asked: Asked, embedder: Embedder, model: str) -> Sense | None:
+def make_sense(asked: Asked, embedder: Embedder, model: str) -> Sense | None:
     """The vector to compare with those stored under ``model``.
 
     None when the question says nothing that the model knows.
     """
     if hasattr(embedder, "vectors_of"):
-        return _by_words(asked, cast("StaticEmbedder", embedder), model)
-    vector = embedded(embedder, [asked.question.text])[0]
+        return _add_words(asked, cast("StaticEmbedder", embedder), model)
+    vector = embed(embedder, [asked.question.text])[0]
     return Sense(model, vector) if vector.any() else None
 
 
-def _by_words(asked: Asked, embedder: StaticEmbedder, model: str) -> Sense | None:
-    """The mean of the words' vectors, rare words counting more: here it is known how rare they are."""
+def _add_words(asked: Asked, embedder: StaticEmbedder, model: str) -> Sense | None:
+    """The mean of the words' vectors; rare words count more, because here it is known how rare they are."""
     import numpy as np
 
     highest = math.log(1 + asked.total / 1.5)
@@ -45,7 +63,7 @@ def _by_words(asked: Asked, embedder: StaticEmbedder, model: str) -> Sense | Non
             continue
         idf = math.log(1 + (max(asked.total - count, 0) + 0.5) / (count + 0.5))
         weight = min(idf, highest) * max(word.weight, _LEAST_WEIGHT)
-        # What is no token of the model weighs nothing, and means nothing.
+        # What is not a token of the model weighs nothing and means nothing.
         tokens = [token for token in embedder.token_ids(word.form).tolist() if embedder.weights[token]]
         ids += tokens
         weights += [weight] * len(tokens)
@@ -56,30 +74,202 @@ def _by_words(asked: Asked, embedder: StaticEmbedder, model: str) -> Sense | Non
     return Sense(model, vector / length) if length else None
 
 
-def with_missing(gathered: Gathered, sense: Sense, embedder: Embedder) -> Gathered:
-    """The same, with the cosines of what has no vectors yet: it was read anyway, and a static model is fast.
+# --- passages without stored vectors --------------------------------------------------------
+
+
+class Tail(Struct, frozen=True):
+    """Vectors of passages that have none in the storage, made by this process and kept in memory."""
+
+    ends: tuple[int, int] = (0, 0)
+    """The last message and the last other passage that it covers."""
+    era: tuple[int, ...] = ()
+    keys: NDArray[np.int64] | None = None
+    vectors: NDArray[np.float32] | None = None
+
+    def find_next(self, tx: Reads, model: str) -> list[Unembedded] | None:
+        """What lacks vectors beyond this tail, a bounded amount; None when the storage has all vectors."""
+        found: list[Unembedded] = []
+        ends, characters = self.ends, TAIL_CHARACTERS
+        while characters > 0:
+            todo = tx.vectors.pending(model, characters=characters, after=ends)
+            if todo is None:
+                return None
+            if ends != (0, 0) and not found and not self._fits(todo):
+                ends = (0, 0)
+                continue
+            found.append(todo)
+            if not todo.passages or self._is_full:
+                break
+            ends = _move(ends, todo)
+            characters -= sum(len(text) for _, text in todo.passages)
+        return found
+
+    def extend(self, todo: Sequence[Unembedded] | None, embedder: Embedder) -> Tail:
+        """The tail with these embedded too; empty when the storage has all vectors."""
+        import numpy as np
+
+        if not todo:
+            return Tail()
+        tail = self if self._fits(todo[0]) else Tail(era=todo[0].era)
+        for some in todo:
+            if not some.passages or tail._is_full:
+                break
+            keys, vectors = embed_pieces(embedder, some.passages)
+            tail = Tail(
+                _move(tail.ends, some),
+                some.era,
+                np.array(keys) if tail.keys is None else np.concatenate([tail.keys, keys]),
+                vectors if tail.vectors is None else np.vstack([tail.vectors, vectors]),
+            )
+        return tail
+
+    def count_beyond(self, done: tuple[int, int]) -> int:
+        """How many passages it covers that the storage does not."""
+        return sum(max(0, end - stored) for end, stored in zip(self.ends, done, strict=True))
+
+    def rank(self, sense: Sense) -> list[Near]:
+        """Its pieces, the nearest first; parts of a long message have ids of their own."""
+        import numpy as np
+
+        if self.keys is None or self.vectors is None:
+            return []
+        cosines = np.einsum("ij,j->i", self.vectors, sense.vector)
+        order = np.argsort(-cosines)
+        piece = (1 << PIECE_BITS) - 1
+        return [
+            Near(key >> PIECE_BITS, key & piece, cosine)
+            for key, cosine in zip(self.keys[order].tolist(), cosines[order].tolist(), strict=True)
+        ]
+
+    def units(self, ids: Iterable[int]) -> Units | None:
+        """The vector of the first piece of each passage that it covers."""
+        import numpy as np
+
+        if self.keys is None or self.vectors is None:
+            return None
+        slots = np.flatnonzero(np.isin(self.keys, [number << PIECE_BITS for number in ids]))
+        return Units(self.keys[slots] >> PIECE_BITS, self.vectors[slots])
+
+    @property
+    def _is_full(self) -> bool:
+        return self.keys is not None and len(self.keys) >= _MOST_PIECES
+
+    def _fits(self, todo: Unembedded) -> bool:
+        """False once ids may mean something else, or a full tail holds nothing that is still missing."""
+        return todo.era == self.era and not (self._is_full and self.count_beyond(todo.done) == 0)
+
+
+EMPTY_TAIL = Tail()
+
+
+def _move(ends: tuple[int, int], todo: Unembedded) -> tuple[int, int]:
+    return (todo.through, ends[1]) if todo.series == 0 else (ends[0], todo.through)
+
+
+class Kept:
+    """Vectors of texts that are asked about again and again: hand-edited passages."""
+
+    def __init__(self) -> None:
+        self._vectors: dict[tuple[str, str], NDArray[np.float32]] = {}
+
+    def compare(self, passages: Sequence[Passage], sense: Sense, embedder: Embedder) -> dict[int, Near]:
+        """How near each of these passages is."""
+        if embedder.kind != "static" or not passages:
+            return {}
+        import numpy as np
+
+        texts = {passage.id: passage.readable[:PIECE_CHARACTERS] for passage in passages}
+        known = self._vectors
+        unknown = [text for text in dict.fromkeys(texts.values()) if (sense.model, text) not in known]
+        made = dict(zip(unknown, embed(embedder, unknown), strict=True)) if unknown else {}
+        rows = np.stack([made[t] if t in made else known[sense.model, t] for t in texts.values()])
+        if len(known) + len(made) > _MOST_KEPT:
+            self._vectors = known = {}
+        known.update({(sense.model, text): row for text, row in list(made.items())[:_MOST_KEPT]})
+        cosines = np.einsum("ij,j->i", rows, sense.vector).tolist()
+        return {number: Near(number, 0, cosine) for number, cosine in zip(texts, cosines, strict=True)}
+
+
+def add_missing(gathered: Gathered, sense: Sense, embedder: Embedder, tail: Tail) -> Gathered:
+    """Complete the cosines and vectors of what is judged: from the tail, or embedded here and now.
 
     Without them, what was said just now would seem to mean something else.
     """
     if embedder.kind != "static":
         return gathered
-    texts = {
-        row.id: document_of(row).said[:PIECE_CHARACTERS]
-        for strip in gathered.strips
-        for row in strip.messages
-        if row.id not in gathered.cosines and not row.forgotten
-    }
-    texts |= {p.id: p.readable[:PIECE_CHARACTERS] for p in gathered.passages if p.id not in gathered.cosines}
-    if not texts:
-        return gathered
+    cosines = dict(gathered.cosines)
+    rows = [row for strip in gathered.strips for row in strip.messages if not row.forgotten]
+    for near in tail.rank(sense):
+        cosines.setdefault(near.id, near)
+    texts = {row.id: document_of(row).said[:PIECE_CHARACTERS] for row in rows if row.id not in cosines}
+    texts |= {p.id: p.readable[:PIECE_CHARACTERS] for p in gathered.passages if p.id not in cosines}
+    found = [units for units in (gathered.units, tail.units([row.id for row in rows])) if units is not None]
+    if texts:
+        import numpy as np
+
+        vectors = embed(embedder, list(texts.values()))
+        fresh = np.einsum("ij,j->i", vectors, sense.vector).tolist()
+        cosines |= {number: Near(number, 0, cosine) for number, cosine in zip(texts, fresh, strict=True)}
+        found.append(Units(np.array(list(texts), np.int64), vectors))
+    return replace(gathered, cosines=cosines, units=_join(found))
+
+
+def _join(found: Sequence[Units]) -> Units | None:
+    """The vectors of several collections; of a passage in more than one, the first."""
     import numpy as np
 
-    vectors = embedded(embedder, list(texts.values()))
-    cosines = np.einsum("ij,j->i", vectors, sense.vector).tolist()
-    found = {passage: Near(passage, 0, cosine) for passage, cosine in zip(texts, cosines, strict=True)}
-    units = Units(np.array(list(texts), np.int64), vectors)
-    if gathered.units is not None and len(gathered.units.ids):
-        units = Units(
-            np.concatenate([gathered.units.ids, units.ids]), np.vstack([gathered.units.vectors, vectors])
-        )
-    return replace(gathered, cosines=gathered.cosines | found, units=units)
+    kept = [units for units in found if len(units.ids)]
+    if len(kept) < 2:
+        return kept[0] if kept else None
+    ids, first = np.unique(np.concatenate([units.ids for units in kept]), return_index=True)
+    return Units(ids, np.vstack([units.vectors for units in kept])[first])
+
+
+# --- more than one vector -------------------------------------------------------------------
+
+
+class Surroundings:
+    """The vectors of lines, to be added up with those of their neighbours."""
+
+    def __init__(self, units: Units, sense: Sense) -> None:
+        import numpy as np
+
+        self._places = {passage: place for place, passage in enumerate(units.ids.tolist())}
+        # The last row is for lines without a vector.
+        self._vectors = np.vstack([units.vectors, np.zeros((1, units.vectors.shape[1]), np.float32)])
+        self._question = sense.vector
+
+    def cosines(self, lines: Sequence[tuple[int, Sequence[tuple[float, int]]]]) -> list[float]:
+        """For each line, given by its id and its neighbours' shares and ids: the cosine of their sum."""
+        import numpy as np
+
+        if not lines:
+            return []
+        most = max(len(neighbours) for _, neighbours in lines)
+        nowhere = len(self._places)
+        place_of = self._places.get
+        rows = [
+            [place_of(own, nowhere), *[place_of(number, nowhere) for _, number in near]]
+            + [nowhere] * (most - len(near))
+            for own, near in lines
+        ]
+        shares = [[1.0, *[share for share, _ in near]] + [0.0] * (most - len(near)) for _, near in lines]
+        places, weights = np.array(rows, np.intp), np.array(shares, np.float32)
+        sums = np.einsum("rc,rcd->rd", weights, self._vectors[places])
+        lengths = np.sqrt(np.einsum("rd,rd->r", sums, sums))
+        found: list[float] = (np.einsum("rd,d->r", sums, self._question) / np.maximum(lengths, 1e-9)).tolist()
+        return found
+
+
+def best_sentences(embedder: Embedder, texts: Sequence[str], question: NDArray[np.float32]) -> list[float]:
+    """The cosine of the sentence of each text that is nearest to the question."""
+    import numpy as np
+
+    sentences: list[str] = []
+    starts: list[int] = []
+    for text in texts:
+        starts.append(len(sentences))
+        sentences += [s for s in _SENTENCE.split(text)[:_SENTENCES] if s] or [text]
+    cosines = np.einsum("ij,j->i", embed(embedder, sentences), question)
+    found: list[float] = np.maximum.reduceat(cosines, starts).tolist()
+    return found

@@ -10,25 +10,26 @@ import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from mnemos.errors import Corrupt, Unavailable
 from mnemos.recall import blend
-from mnemos.recall.candidates import Asked, Gathered, Sense, gather, look_up
+from mnemos.recall.candidates import Asked, Gathered, Sense, add_unfed, gather, look_up
+from mnemos.recall.edits import Edits, Source
 from mnemos.recall.embedders.base import Embedder
-from mnemos.recall.embedding import Embedding
+from mnemos.recall.embedding import Embedding, Stored
 from mnemos.recall.features import SENTENCE, Candidate, judge
 from mnemos.recall.hits import excerpt, fits
 from mnemos.recall.lines import Scene, set_scene
-from mnemos.recall.model import Excerpt, Recall
+from mnemos.recall.model import KINDS, Recall
 from mnemos.recall.pack import pack
 from mnemos.recall.question import Question, understand
-from mnemos.recall.sense import sense_of, with_missing
-from mnemos.storage.base import Filters, Found, Reads, Results, Storage
-from mnemos.storage.passages import MESSAGE
-
-if TYPE_CHECKING:
-    from mnemos.recall.nearness import Surroundings
+from mnemos.recall.sense import EMPTY_TAIL, Kept, Surroundings, Tail, add_missing, best_sentences, make_sense
+from mnemos.storage.base import Filters, Found, MessageRow, Reads, Results, Storage
+from mnemos.storage.entries import KIND as ENTRY
+from mnemos.storage.entries import USUAL_USER, kind_of
+from mnemos.storage.passages import MESSAGE, Unembedded
 
 # What chance gives unrelated texts is below this.
 _NEAR_AT_ALL = 0.2
@@ -39,8 +40,17 @@ _READ_CLOSELY = 12
 _CHARACTERS_READ = 2_000
 # From here on, what has none of the words is still about the same.
 _CLEARLY_NEAR = 0.35
-# What a question may spend on passages that have no vectors yet.
-_CATCH_UP_SECONDS = 0.2
+
+
+class Known(Struct, frozen=True):
+    """What the first look into the storage says about a question."""
+
+    asked: Asked
+    kinds: Sequence[str] | None
+    stored: Stored | None = None
+    """The vectors there are; None where none are wanted."""
+    todo: list[Unembedded] | None = None
+    """What lacks vectors, a bounded amount."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,7 @@ class Means:
     sense: Sense | None = None
     embedder: Embedder | None = None
     coverage: float = 0.0
+    tail: Tail = EMPTY_TAIL
     notes: tuple[str, ...] = ()
 
     @property
@@ -72,12 +83,24 @@ class Ranked:
 
 
 class Recaller:
-    """Recall over one storage."""
+    """Recall over one storage. A question takes two read transactions and writes nothing."""
 
-    def __init__(self, storage: Storage, embedding: Embedding, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        embedding: Embedding,
+        clock: Callable[[], float],
+        sources: Sequence[Source] = (),
+    ) -> None:
+        """``sources``: what people edit in files, which the storage may not have been fed yet."""
         self._storage = storage
         self._embedding = embedding
         self._clock = clock
+        self._edits = Edits(sources)
+        self._tail = Tail()
+        self._kept = Kept()
+        self.is_behind = False
+        """True if the last question found passages or vectors that the storage does not have yet."""
 
     def recall(
         self,
@@ -87,23 +110,16 @@ class Recaller:
         limit: int,
         budget: int | None,
         kinds: Sequence[str] | None = None,
+        user: str = USUAL_USER,
         now: float | None = None,
         lexical: bool = False,
     ) -> Recall:
-        ranked = self.rank(query, filters, kinds=kinds, now=now, lexical=lexical)
+        ranked = self.rank(query, filters, kinds=kinds, user=user, now=now, lexical=lexical)
         best = list(zip(ranked.candidates, ranked.scores, strict=True))[:limit]
-        scene, gathered = ranked.scene, ranked.gathered
-
-        def shown(tx: Reads) -> list[Excerpt]:
-            # What was forgotten since it was judged is not shown.
-            there = tx.passages.present([found.line.id for found, _ in best])
-            return [
-                excerpt(tx, scene, found, gathered, score, filters)
-                for found, score in best
-                if found.line.id in there
-            ]
-
-        excerpts = self._storage.read(shown)
+        excerpts = [
+            excerpt(self._read_whole, ranked.scene, candidate, ranked.gathered, score, filters)
+            for candidate, score in best
+        ]
         packed = pack(excerpts, budget)
         return Recall(
             query,
@@ -140,24 +156,27 @@ class Recaller:
         filters: Filters,
         *,
         kinds: Sequence[str] | None = None,
+        user: str = USUAL_USER,
         now: float | None = None,
         lexical: bool = False,
         weights: Mapping[str, float] | None = None,
     ) -> Ranked:
-        """Judge everything that may answer. ``weights``: others than ours, to see what they would do."""
-        moment = self._clock() if now is None else now
-        question = understand(query, moment)
-        asked = self._storage.read(lambda tx: look_up(tx, question))
-        means = Means() if lexical else self._means(asked)
-        means, gathered = self._gathered(asked, means, filters, kinds)
-        if means.sense is not None and means.embedder is not None and means.coverage < 1:
-            gathered = with_missing(gathered, means.sense, means.embedder)
-        scene = set_scene(asked, gathered, _surroundings(gathered, means.sense))
+        """Judge everything that may answer; of entries, those of one user.
+
+        ``weights``: others than ours, to see what they would do.
+        """
+        question = understand(query, self._clock() if now is None else now)
+        embedder, notes = (None, ()) if lexical else self._load()
+        known = self._storage.read(lambda tx: self._look_up(tx, question, kinds, user, embedder))
+        means = self._means(known, notes)
+        means, gathered = self._gather(known, means, filters)
+        scene = set_scene(known.asked, gathered, _surroundings(gathered, means.sense))
         found = [c for c in judge(scene) if fits(c.line, filters) and _is_about(c)]
         weights = weights or (blend.LEXICAL if means.sense is None else blend.HYBRID)
         if means.sense is not None and means.embedder is not None:
             _read_closely(found, weights, means.sense, means.embedder)
-        scored = sorted(((_scored(c, weights), c) for c in found), key=_best_first)
+        scored = sorted(((_score(c, weights), c) for c in found), key=_best_first)
+        self.is_behind = bool(self._edits.unfed or known.todo)
         return Ranked(
             scene,
             tuple([candidate for _, candidate in scored]),
@@ -166,30 +185,72 @@ class Recaller:
             means,
         )
 
-    def _gathered(
-        self, asked: Asked, means: Means, filters: Filters, kinds: Sequence[str] | None
-    ) -> tuple[Means, Gathered]:
-        """What may answer; by words alone where the vectors are damaged."""
-        try:
-            return means, self._storage.read(lambda tx: gather(tx, asked, means.sense, filters, kinds))
-        except Corrupt as exc:
-            if means.sense is None:
-                raise
-            means = Means(notes=(f"by words alone: {exc}",))
-            return means, self._storage.read(lambda tx: gather(tx, asked, None, filters, kinds))
-
-    def _means(self, asked: Asked) -> Means:
-        """The question's vector, where there is one."""
+    def _load(self) -> tuple[Embedder | None, tuple[str, ...]]:
+        """The wanted model, read before any transaction; None, and the reason, where there is none."""
         if not self._embedding.is_wanted:
-            return Means()
+            return None, ()
         try:
-            embedder, coverage = self._embedding.ready(_CATCH_UP_SECONDS)
-            sense = sense_of(asked, embedder, coverage.model)
+            return self._embedding.embedder, ()
+        except Unavailable as exc:
+            return None, (f"by words alone: {exc}",)
+
+    def _look_up(
+        self,
+        tx: Reads,
+        question: Question,
+        kinds: Sequence[str] | None,
+        user: str,
+        embedder: Embedder | None,
+    ) -> Known:
+        """The first transaction: how rare the words are, what is not fed, which vectors there are."""
+        if kinds is not None or tx.entries.has_others(user):
+            kinds = [kind_of(user) if kind == ENTRY else kind for kind in kinds or KINDS]
+        asked = look_up(tx, question, self._edits.find(tx, kinds, user))
+        if embedder is None:
+            return Known(asked, kinds)
+        stored = Stored.read(tx)
+        has_all = any(c.model == self._embedding.model and c.share >= 1 for c in stored.coverages)
+        if has_all or embedder.kind != "static":
+            return Known(asked, kinds, stored)
+        return Known(asked, kinds, stored, self._tail.find_next(tx, self._embedding.model))
+
+    def _means(self, known: Known, notes: tuple[str, ...]) -> Means:
+        """The question's vector, and those that the storage does not have yet."""
+        if known.stored is None:
+            return Means(notes=notes)
+        try:
+            embedder, coverage = self._embedding.serve(known.stored)
+            sense = make_sense(known.asked, embedder, coverage.model)
+            tail = Tail()
+            if coverage.model == self._embedding.model:
+                tail = self._tail = self._tail.extend(known.todo, embedder)
         except Unavailable as exc:
             return Means(notes=(f"by words alone: {exc}",))
-        if sense is None or not coverage.done:
+        done = coverage.done + (tail.count_beyond(known.todo[0].done) if known.todo else 0)
+        if sense is None or not (done or known.asked.unfed.added):
             return Means()
-        return Means(sense, embedder, coverage.share)
+        return Means(sense, embedder, done / coverage.total if coverage.total else 1.0, tail)
+
+    def _gather(self, known: Known, means: Means, filters: Filters) -> tuple[Means, Gathered]:
+        """The second transaction: what may answer; by words alone where the vectors are damaged."""
+        asked, kinds, sense = known.asked, known.kinds, means.sense
+        if sense is None or means.embedder is None:
+            found = self._storage.read(lambda tx: gather(tx, asked, None, filters, kinds))
+            return means, add_unfed(found, asked, {}, filters, kinds)
+        fresh = means.tail.rank(sense)
+        near = self._kept.compare(asked.unfed.added, sense, means.embedder)
+        try:
+            found = self._storage.read(lambda tx: gather(tx, asked, sense, filters, kinds, fresh))
+        except Corrupt as exc:
+            return self._gather(known, Means(notes=(f"by words alone: {exc}",)), filters)
+        found = add_unfed(found, asked, near, filters, kinds)
+        if known.todo or means.coverage < 1:
+            found = add_missing(found, sense, means.embedder, means.tail)
+        return means, found
+
+    def _read_whole(self, message_id: int) -> MessageRow | None:
+        """A message of more than a million characters, of which only the beginning was judged."""
+        return self._storage.read(lambda tx: tx.sessions.message(message_id))
 
 
 def _understood(question: Question) -> Iterator[str]:
@@ -215,9 +276,6 @@ def _day(moment: float) -> str:
 def _surroundings(gathered: Gathered, sense: Sense | None) -> Surroundings | None:
     if sense is None or gathered.units is None or not len(gathered.units.ids):
         return None
-    # numpy: only where there are vectors.
-    from mnemos.recall.nearness import Surroundings
-
     return Surroundings(gathered.units, sense)
 
 
@@ -229,8 +287,6 @@ def _read_closely(
         candidate.features[SENTENCE] = 0.0
     if embedder.kind != "static" or not found:
         return
-    from mnemos.recall.nearness import best_sentences
-
     leading = heapq.nlargest(_READ_CLOSELY, found, key=lambda c: blend.score(c, weights))
     texts = [candidate.line.text[:_CHARACTERS_READ] for candidate in leading]
     cosines = best_sentences(embedder, texts, sense.vector)
@@ -250,7 +306,7 @@ def _is_about(candidate: Candidate) -> bool:
     )
 
 
-def _scored(candidate: Candidate, weights: Mapping[str, float]) -> float:
+def _score(candidate: Candidate, weights: Mapping[str, float]) -> float:
     passage = candidate.line.passage
     superseded = passage is not None and not passage.live
     return blend.score(candidate, weights) - (_SUPERSEDED if superseded else 0.0)

@@ -440,6 +440,10 @@ class Storage(Protocol):
         """
         ...
 
+    def wake(self) -> None:
+        """Let the background thread look for work soon; nothing happens in a read-only storage."""
+        ...
+
     def scrub(self) -> bool:
         """Make sure that nothing of what was erased is left anywhere in the engine's files, in short steps.
 

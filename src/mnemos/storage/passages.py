@@ -31,6 +31,8 @@ PIECE_BITS = 7
 MAX_PIECES = 1 << PIECE_BITS
 # A longer text has its vectors in parts of about so many characters, each with its own pieces.
 PART_CHARACTERS = 100_000
+# A message that is proposed itself is read up to here.
+LONGEST = 1_000_000
 
 
 class Passage(Struct, frozen=True):
@@ -98,6 +100,11 @@ class Unembedded(Struct, frozen=True):
     through: int
     """With these done, every passage up to this id is."""
     series: int
+    """0 for messages, 1 for other passages."""
+    done: tuple[int, int] = (0, 0)
+    """The last message and the last other passage that have their vectors."""
+    era: tuple[int, ...] = ()
+    """Another one once something was removed or the file replaced: ids seen before may be gone."""
 
 
 class NewVectors(Struct, frozen=True):
@@ -168,6 +175,17 @@ class PassageReads(Protocol):
         """All of a kind, by their ref: for kinds that have few."""
         ...
 
+    def version(self) -> tuple[int, ...]:
+        """A value that changes whenever passages are added or removed, or the file is replaced."""
+        ...
+
+    def within(self, ids: Sequence[int], filters: Filters, *, kinds: Sequence[str] | None) -> dict[int, int]:
+        """The passage that each of these ids belongs to, without those that the filters leave out.
+
+        A long message has several ids; forgotten and deleted messages are left out.
+        """
+        ...
+
     def present(self, ids: Sequence[int]) -> set[int]:
         """Those of these passages, messages included, that are there and not forgotten."""
         ...
@@ -208,8 +226,11 @@ class VectorReads(Protocol):
         """Whether there are vectors of any other model."""
         ...
 
-    def pending(self, model: str, *, characters: int) -> Unembedded | None:
-        """The next passages without vectors of this model, about so much text; None when all have."""
+    def pending(self, model: str, *, characters: int, after: Sequence[int] = (0, 0)) -> Unembedded | None:
+        """The next passages without vectors of this model, up to about this much text; None when all have.
+
+        ``after``: the last message and the last other passage to skip. Nothing beyond them: no passages.
+        """
         ...
 
     def nearest(

@@ -9,6 +9,7 @@ from typing import Final
 
 from mnemos.errors import MnemosError
 from mnemos.storage.base import Reads, Storage, Writes
+from mnemos.storage.passages import Passage
 from mnemos.templates.template import SessionTemplate
 from mnemos.text.threats import threats
 
@@ -44,6 +45,16 @@ def index_templates(storage: Storage, read: Callable[[], Iterable[SessionTemplat
     except MnemosError as exc:
         # A search must not fail because of templates.
         log.warning("recall may not find the newest templates: %s", exc)
+
+
+def make_passages(templates: Iterable[SessionTemplate]) -> list[Passage]:
+    """Return the passages that the templates should have now."""
+    rendered = ((template, render_passage(template)) for template in templates)
+    return [
+        Passage(0, KIND, template.name, None, None, template.created_at, live=True, text=text)
+        for template, text in rendered
+        if _is_safe(text)
+    ]
 
 
 def render_passage(template: SessionTemplate) -> str:

@@ -256,6 +256,10 @@ class Templates:
         """Return all templates in any order. They are shared: don't change them."""
         return self._read()[0]
 
+    def signature(self) -> object:
+        """Return a value that changes whenever a file does; no file is read."""
+        return self._files.states()
+
     def problems(self) -> list[Problem]:
         """Return the files that are not templates, each with the reason, for ``doctor``."""
         try:

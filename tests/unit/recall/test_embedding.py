@@ -18,11 +18,13 @@ from contract.storage.opening import append, create, tell
 from contract.storage.passages import put
 from contract.storage.vectors import near_ids, vector_of
 from mnemos.errors import InvalidInput, ModelUnavailable
-from mnemos.recall import service
+from mnemos.recall import sense
 from mnemos.recall.embedders import asset, static
-from mnemos.recall.embedding import Embedding, quantised
+from mnemos.recall.embedders.base import Embedder
+from mnemos.recall.embedding import Embedding, Stored, quantise
 from mnemos.sessions.model import document_of
 from mnemos.storage.base import Storage
+from mnemos.storage.passages import Coverage
 from mnemos.storage.sqlite.engine import SqliteStorage
 
 DIM = 100
@@ -88,9 +90,14 @@ def names(storage: Storage) -> list[str]:
     return [coverage.model for coverage in storage.read(lambda tx: tx.vectors.coverage())]
 
 
+def serving(storage: Storage, embedding: Embedding) -> tuple[Embedder, Coverage]:
+    """The model that a question would be answered with now."""
+    return embedding.serve(storage.read(Stored.read))
+
+
 def near(storage: Storage, embedding: Embedding, text: str) -> list[int]:
     """What is nearest by the model that serves now."""
-    embedder, coverage = embedding.serving()
+    embedder, coverage = serving(storage, embedding)
     return near_ids(storage, embedder.vector(text), model=coverage.model, limit=1)  # type: ignore[attr-defined]
 
 
@@ -150,13 +157,13 @@ def test_a_long_text_is_embedded_in_pieces_that_leave_nothing_out(
 
 def test_vectors_are_stored_as_signed_bytes_and_bits() -> None:
     vectors = np.array([[0.5, -1.0, 0.25, 0.0, 0.1, 0.1, 0.1, 0.1, -0.2]], np.float32)
-    codes, bits = quantised(vectors)
+    codes, bits = quantise(vectors)
     assert np.frombuffer(codes, np.int8).tolist() == [64, -127, 32, 0, 13, 13, 13, 13, -25]
     assert bits == bytes((0b10101111, 0b00000000))
 
 
 def test_a_text_without_meaning_is_stored_as_zeros() -> None:
-    codes, bits = quantised(np.zeros((1, 16), np.float32))
+    codes, bits = quantise(np.zeros((1, 16), np.float32))
     assert (codes, bits) == (bytes(16), bytes(2))
 
 
@@ -188,7 +195,7 @@ def test_a_read_only_storage_is_left_as_it_is(
     reader = SqliteStorage(tmp_path / "x.db", space="default", documents=document_of, read_only=True)
     embedding = Embedding(reader, "fake:one", models.make)
     embedding.catch_up()
-    _, coverage = embedding.serving()
+    _, coverage = serving(reader, embedding)
     assert (coverage.done, coverage.total) == (1, 2)
     reader.close()
 
@@ -205,7 +212,7 @@ def test_the_former_model_serves_until_the_new_one_has_caught_up(
     changed = embeds("fake:two")
     seen: list[str] = []
     while True:
-        embedder, coverage = changed.serving()
+        embedder, coverage = serving(storage, changed)
         seen.append(embedder.name)
         assert coverage.share == 1.0
         assert near(storage, changed, texts[199]) == [ids[199]]
@@ -215,7 +222,7 @@ def test_the_former_model_serves_until_the_new_one_has_caught_up(
     assert seen == sorted(seen, key=[one, two].index)
     assert set(seen) == {one, two}
     assert len(names(storage)) == 1
-    assert changed.serving()[0].name == two
+    assert serving(storage, changed)[0].name == two
 
 
 def test_vectors_of_a_model_that_cannot_be_had_any_more_do_not_serve(
@@ -226,7 +233,7 @@ def test_vectors_of_a_model_that_cannot_be_had_any_more_do_not_serve(
     former.catch_up()
     changed = Embedding(storage, "fake:two", lambda spec: models.make(spec.replace("fake:one", "missing")))
     changed.step()
-    embedder, coverage = changed.serving()
+    embedder, coverage = serving(storage, changed)
     assert embedder.name == models.known["fake:two"].name
     assert 0.0 < coverage.share < 1.0
 
@@ -239,7 +246,7 @@ def test_a_model_of_the_same_spec_and_another_name_is_another_model(
     embeds("fake:one").catch_up()
     models.known["fake:one"].name = "one/v2"
     upgraded = embeds("fake:one")
-    embedder, coverage = upgraded.serving()
+    embedder, coverage = serving(storage, upgraded)
     assert (embedder.name, coverage.done) == ("one/v2", 0)
     upgraded.catch_up()
     assert upgraded.coverage().share == 1.0
@@ -303,7 +310,7 @@ def test_lexical_is_said_when_words_alone_were_used(
         with mnemos.open(home, embedder="none") as other:
             answer = other.recall(QUESTION)
     elif how == "nothing embedded":
-        monkeypatch.setattr(service, "_CATCH_UP_SECONDS", 0.0)
+        monkeypatch.setattr(sense, "TAIL_CHARACTERS", 0)
         answer = memory.recall(QUESTION)
     else:
         answer = memory.recall("🦜🦜")
@@ -316,7 +323,7 @@ def test_part_of_the_vectors_is_said_with_how_much(
 ) -> None:
     memory.sessions.append_messages("s", [{"role": "user", "content": "x " * 2_000}] * 37)
     memory.embedding.step()
-    monkeypatch.setattr(service, "_CATCH_UP_SECONDS", 0.0)
+    monkeypatch.setattr(sense, "TAIL_CHARACTERS", 0)
     coverage = memory.embedding.coverage()
     assert (coverage.total, coverage.done) == (40, 18)
     answer = memory.recall(QUESTION)
@@ -328,15 +335,60 @@ def test_almost_all_is_not_all(memory: mnemos.Memory, monkeypatch: pytest.Monkey
     memory.sessions.append_messages("s", [{"role": "user", "content": "ok"}] * 497)
     memory.embedding.catch_up()
     memory.sessions.append_message("s", "user", "one more")
-    monkeypatch.setattr(service, "_CATCH_UP_SECONDS", 0.0)
+    monkeypatch.setattr(sense, "TAIL_CHARACTERS", 0)
     assert memory.recall(QUESTION).mode == "lexical+static (99% embedded)"
 
 
-def test_what_a_question_has_time_for_is_embedded_first(memory: mnemos.Memory) -> None:
-    memory.recall(QUESTION)
-    memory.sessions.append_message("s", "user", "the quetzal is a bird")
-    answer = memory.recall("quetzal")
+def test_what_was_just_said_is_found_by_its_meaning_and_nothing_is_written(
+    memory: mnemos.Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.embedding.catch_up()
+    memory.sessions.append_message("s", "user", "a parrot sat on the fence")
+    memory.facts.write("V[lamp]: the lamp is red")
+    with monkeypatch.context() as locked:
+        locked.setattr(memory.storage, "write", refuse)
+        answer = memory.recall("which bird did we see?")
     assert (answer.mode, answer.coverage) == ("lexical+static", 1.0)
+    assert "parrot" in answer.hits[0].text
+
+
+def test_what_is_found_from_memory_keeps_to_the_filters(memory: mnemos.Memory) -> None:
+    memory.sessions.create_session("t", "telegram")
+    memory.sessions.append_message("t", "assistant", "a parrot sat on the fence", timestamp=1_000.0)
+    asked = "which bird did we see?"
+
+    def sees(**filters: Any) -> bool:
+        return any("parrot" in hit.text for hit in memory.recall(asked, **filters).hits)
+
+    assert sees()
+    assert sees(source="telegram", session_ids=["t"], until=2_000.0, kinds=["message"])
+    assert not any(
+        sees(**filters)
+        for filters in (
+            {"source": "cli"},
+            {"session_ids": ["s"]},
+            {"exclude_session_ids": ["t"]},
+            {"since": 2_000.0},
+            {"kinds": ["fact"]},
+        )
+    )
+    memory.sessions.delete_session("t")
+    assert not sees()
+
+
+def test_the_vectors_in_memory_are_bounded_and_begin_again(
+    memory: mnemos.Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sense, "TAIL_CHARACTERS", 200)
+    monkeypatch.setattr(sense, "_MOST_PIECES", 8)
+    memory.sessions.append_messages("s", [{"role": "user", "content": f"line {n} " * 10} for n in range(40)])
+    shares = [memory.recall(QUESTION).coverage for _ in range(8)]
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < shares[-1] < 0.5
+    memory.embedding.catch_up()
+    assert memory.recall(QUESTION).coverage == 1.0
+    memory.sessions.append_message("s", "user", "one more")
+    assert memory.recall(QUESTION).coverage == 1.0
 
 
 def test_a_model_is_said_to_be_one(home: Path, models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -384,27 +436,17 @@ def test_a_sound_model_is_used_again_when_it_is_back(
 
 def test_a_read_only_opener_recalls_with_what_is_there(memory: mnemos.Memory, home: Path) -> None:
     with mnemos.open(home, read_only=True) as reader:
-        assert reader.recall(QUESTION).mode == "lexical"
-        memory.recall(QUESTION)
-        answer = reader.recall(QUESTION)
-        assert (answer.mode, answer.coverage) == ("lexical+static", 1.0)
+        assert reader.recall(QUESTION) == memory.recall(QUESTION)
+        memory.embedding.catch_up()
         memory.sessions.append_message("s", "user", "the quetzal is a bird")
         answer = reader.recall("quetzal")
-        assert answer.mode == "lexical+static (75% embedded)"
+        assert (answer.mode, answer.coverage) == ("lexical+static", 1.0)
         assert "quetzal" in answer.hits[0].text
+        assert answer == memory.recall("quetzal")
 
 
-def test_a_question_does_not_write_when_everything_is_embedded(
-    memory: mnemos.Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory.embedding.catch_up()
-
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a question must not take the write lock")
-
-    with monkeypatch.context() as locked:
-        locked.setattr(memory.storage, "write", refuse)
-        assert memory.recall(QUESTION).mode == "lexical+static"
+def refuse(*_: object, **__: object) -> None:
+    raise AssertionError("a question must not take the write lock")
 
 
 def test_a_question_is_answered_while_another_holds_the_write_lock(home: Path) -> None:
@@ -416,7 +458,7 @@ def test_a_question_is_answered_while_another_holds_the_write_lock(home: Path) -
             answer = memory.recall(QUESTION)
         finally:
             blocker.close()
-        assert answer.mode == "lexical"
+        assert answer.mode == "lexical+static"
         assert answer.hits
         assert memory.recall(QUESTION).mode == "lexical+static"
 

@@ -10,7 +10,7 @@ from scenes import judged, scene, strip
 from mnemos.recall.candidates import Sense
 from mnemos.recall.embedders.static import StaticEmbedder
 from mnemos.recall.lines import Scene
-from mnemos.recall.nearness import Surroundings, best_sentences
+from mnemos.recall.sense import Surroundings, best_sentences
 from mnemos.storage.passages import Units
 
 EAST, NORTH = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)

@@ -124,7 +124,7 @@ def shown(home: Home, found: Found, filters: Filters) -> str:
         wanted = there - _told_already(tx, [candidate for candidate, _ in best])
         kept = [(candidate, score) for candidate, score in best if candidate.line.id in wanted]
         excerpts = [
-            excerpt(tx, ranked.scene, candidate, ranked.gathered, score, filters)
+            excerpt(tx.sessions.message, ranked.scene, candidate, ranked.gathered, score, filters)
             for candidate, score in kept[:_HITS]
         ]
         return pack(excerpts, home.settings.hook_prompt_tokens).text

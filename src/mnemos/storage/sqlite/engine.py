@@ -177,6 +177,11 @@ class SqliteStorage:
     def when_idle(self, work: Callable[[], bool]) -> None:
         self._further = work
 
+    def wake(self) -> None:
+        self._check_process()
+        if not self._read_only and not self._closed:
+            self._upkeep.notice(0)
+
     def scrub(self) -> bool:
         if self._path is None:
             return True

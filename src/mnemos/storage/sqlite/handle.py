@@ -65,7 +65,7 @@ def reading(connection: apsw.Connection, space: str, documents: Documents, remem
         connection,
         where,
         sessions,
-        SqlitePassageReads(connection, where, sessions),
+        SqlitePassageReads(connection, where, sessions, mark),
         SqliteVectorReads(connection, where, sessions, remembered, mark),
         SqliteFactReads(connection, where),
         SqliteEntryReads(connection, where),
@@ -82,7 +82,7 @@ def writing(
     mark = _current_mark(connection)
     where = space_of(_number_of(connection, space))
     sessions = SqliteSessionWrites(connection, where, documents)
-    passages = SqlitePassageWrites(connection, where, sessions)
+    passages = SqlitePassageWrites(connection, where, sessions, mark)
     return WriteHandle(
         connection,
         where,

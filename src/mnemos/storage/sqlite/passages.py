@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 
 from mnemos.storage.base import Filters, MessageRow
-from mnemos.storage.passages import MESSAGE, Passage, Seed, Strip
+from mnemos.storage.passages import LONGEST, MESSAGE, Passage, Seed, Strip
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import index, vectors
 from mnemos.storage.sqlite.connection import rows, value
@@ -39,8 +39,6 @@ _SCORED = 3_000
 _SCORED_OTHERS = 600
 # Beyond so many, a word is common, and how common is estimated.
 _COUNTED = 400
-# How much of a long message is looked at when it is a seed itself.
-_LONGEST = 1_000_000
 # From when on a name is believed to be one: messages under it, also against those that only mention it.
 _MESSAGES_OF_A_SPEAKER = 2
 _SHARE_OF_A_SPEAKER = 0.5
@@ -49,10 +47,13 @@ _SPARE = 10
 
 
 class SqlitePassageReads:
-    def __init__(self, connection: apsw.Connection, space: Space, sessions: SqliteSessionReads) -> None:
+    def __init__(
+        self, connection: apsw.Connection, space: Space, sessions: SqliteSessionReads, mark: int
+    ) -> None:
         self._connection = connection
         self._space = space
         self._sessions = sessions
+        self._mark = mark
 
     def count(self) -> int:
         if self._space is NOWHERE:
@@ -126,7 +127,7 @@ class SqlitePassageReads:
         found: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
         for number, *row in rows(self._connection, SQL.stretches, asked):
             found[number].append(tuple(row))
-        asked = {"ids": _json(message_ids), "shorter": characters, "characters": _LONGEST}
+        asked = {"ids": _json(message_ids), "shorter": characters, "characters": LONGEST}
         whole = dict(rows(self._connection, SQL.longer, asked))
         firsts = [
             (key, found[number][0][0]) for number, (key, _, _) in zip(sorted(found), stretches, strict=True)
@@ -147,6 +148,36 @@ class SqlitePassageReads:
             "last": self._space.last_passage,
         }
         return [_passage(row) for row in rows(self._connection, SQL.of_ids, asked)]
+
+    def version(self) -> tuple[int, ...]:
+        found = rows(self._connection, SQL.version, (self._space.id,))
+        return (self._mark, *found[0]) if found else (self._mark,)
+
+    def within(self, ids: Sequence[int], filters: Filters, *, kinds: Sequence[str] | None) -> dict[int, int]:
+        search = self._sessions.searching()
+        scope = search.scope(filters)
+        if scope is None or not ids:
+            return {}
+        found: dict[int, int] = {}
+        asked = {
+            "ids": _json(ids),
+            "since": scope.since,
+            "until": scope.until,
+            "first": self._space.first,
+            "last": self._space.last,
+            "last_passage": self._space.last_passage,
+        }
+        if filters.group is None and (kinds is None or MESSAGE in kinds):
+            sessions = [(set(keys), unwanted) for keys, unwanted in search.session_keys(filters)]
+            for number, owner, session, role in rows(self._connection, SQL.messages_within, asked):
+                wanted = filters.roles is None or role in filters.roles
+                if wanted and all((session in keys) is not unwanted for keys, unwanted in sessions):
+                    found[number] = owner
+        if (filters.sources, filters.roles, filters.session_ids) == (None, None, None):
+            for number, kind, group in rows(self._connection, SQL.passages_within, asked):
+                if filters.group in (None, group) and (kinds is None or kind in kinds):
+                    found[number] = number
+        return found
 
     def present(self, ids: Sequence[int]) -> set[int]:
         asked = {"ids": _json(ids), "first": self._space.first, "last": self._space.last_passage}

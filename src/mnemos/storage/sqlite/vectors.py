@@ -114,13 +114,16 @@ class SqliteVectorReads:
     def has_others(self, model: str) -> bool:
         return bool(rows(self._connection, SQL.others, (self._space.id, model)))
 
-    def pending(self, model: str, *, characters: int) -> Unembedded | None:
+    def pending(self, model: str, *, characters: int, after: Sequence[int] = (0, 0)) -> Unembedded | None:
         messages, passages = self._ends()
         state = self._state(model)
-        if state[1] < messages:
-            return self._pending_messages(state, messages, characters)
-        if state[2] < passages:
-            return self._pending_passages(state, passages, characters)
+        message, passage = max(state[1], after[0]), max(state[2], after[1])
+        if message < messages:
+            return self._pending_messages(state, message, messages, characters)
+        if passage < passages:
+            return self._pending_passages(state, passage, passages, characters)
+        if any(after) and (state[1], state[2]) != (message, passage):
+            return self._unembedded(state, [], passage, PASSAGES)
         return None
 
     def nearest(
@@ -170,8 +173,14 @@ class SqliteVectorReads:
             return 0, self._space.first - 1, self._space.last, 0, removals
         return *found[0][:4], removals
 
-    def _pending_messages(self, state: tuple[int, ...], last: int, characters: int) -> Unembedded:
-        position = index.State(last + 1, state[1], 0)
+    def _unembedded(
+        self, state: tuple[int, ...], found: list[tuple[int, str]], through: int, series: int
+    ) -> Unembedded:
+        era = (self._mark, *state[3:])
+        return Unembedded(state, tuple(found), through, series, (state[1], state[2]), era)
+
+    def _pending_messages(self, state: tuple[int, ...], done: int, last: int, characters: int) -> Unembedded:
+        position = index.State(last + 1, done, 0)
         found: list[tuple[int, str]] = []
         through = last
         size = 0
@@ -179,7 +188,7 @@ class SqliteVectorReads:
             message = item.message
             if not message.forgotten:
                 for part, text in parts_of(self._sessions.documents(message), ids_of(message)):
-                    if message.id + part > state[1] and size < characters:
+                    if message.id + part > done and size < characters:
                         found.append((message.id + part, text))
                         size += len(text)
                         through = message.id + part
@@ -187,19 +196,19 @@ class SqliteVectorReads:
                 break
         else:
             through = last
-        return Unembedded(state, tuple(found), through, MESSAGES)
+        return self._unembedded(state, found, through, MESSAGES)
 
-    def _pending_passages(self, state: tuple[int, ...], last: int, characters: int) -> Unembedded:
+    def _pending_passages(self, state: tuple[int, ...], done: int, last: int, characters: int) -> Unembedded:
         found: list[tuple[int, str]] = []
         through = last
         size = 0
-        for passage, text in self._connection.execute(SQL.pending_passages, (state[2] + 1, last)):
+        for passage, text in self._connection.execute(SQL.pending_passages, (done + 1, last)):
             found.append((passage, text))
             size += len(text)
             if size >= characters:
                 through = passage
                 break
-        return Unembedded(state, tuple(found), through, PASSAGES)
+        return self._unembedded(state, found, through, PASSAGES)
 
 
 class SqliteVectorWrites(SqliteVectorReads):

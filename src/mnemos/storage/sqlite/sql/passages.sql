@@ -208,6 +208,30 @@ SELECT next_passage - 1
 FROM spaces
 WHERE id = ?
 
+-- name: version
+SELECT next_passage, removals
+FROM spaces
+WHERE id = ?
+
+-- name: messages_within
+SELECT s.value, m.id, m.session, m.role
+FROM json_each(:ids) AS s
+CROSS JOIN messages AS m ON m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= s.value)
+WHERE s.value BETWEEN :first AND :last
+    AND m.id >= :first
+    AND m.timestamp >= :since
+    AND m.timestamp < :until
+    AND m.forgotten_at IS NULL
+
+-- name: passages_within
+SELECT id, kind, "group"
+FROM passages
+WHERE id IN (SELECT value FROM json_each(:ids))
+    AND id > :last
+    AND id <= :last_passage
+    AND at >= :since
+    AND at < :until
+
 -- name: present
 SELECT m.id
 FROM messages AS m

@@ -1,0 +1,101 @@
+"""Feeding recall: the files that people edit by hand, and entries that nobody indexed yet.
+
+Whatever is changed through a memory is fed where it is written. A question only compares and never writes;
+what it found behind is fed by the background thread, or when the memory is closed.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from typing import TYPE_CHECKING
+
+from mnemos.errors import MnemosError
+from mnemos.notebook.model import Book
+from mnemos.notebook.service import KIND as NOTE
+
+if TYPE_CHECKING:
+    from mnemos.memory.memory import Memory
+    from mnemos.recall.edits import Source
+    from mnemos.storage.passages import Passage
+
+# What closing may spend on vectors, after a question that missed some.
+_EMBED_SECONDS = 0.2
+
+log = logging.getLogger("mnemos.memory")
+
+
+class Feeds:
+    """What recall of one memory is fed from besides its database."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def sources(self) -> list[Source]:
+        """The files that recall compares with what the storage was fed from them."""
+        from mnemos.recall.edits import Source
+
+        notebook = self._memory.notebook
+        books = [
+            Source(NOTE, f"{book}:", partial(notebook.signature, book), partial(notebook.passages, book))
+            for book in Book
+        ]
+        return [*books, Source("template", "", self._template_signature, self._template_passages)]
+
+    def feed(self) -> None:
+        """Store what the last question found behind."""
+        memory = self._memory
+        if not self._is_behind:
+            return
+        memory.recaller.is_behind = False
+        memory.notebook.sync()
+        self.feed_templates()
+        memory.entries.step()
+
+    def feed_templates(self) -> None:
+        if self._may_write and self._has_templates:
+            from mnemos.templates.template_passages import index_templates
+
+            index_templates(self._memory.storage, self._memory.templates.read_all)
+
+    def finish(self) -> None:
+        """Before the storage is closed: do for a moment what a background thread had no time for."""
+        if not (self._is_behind and self._may_write):
+            return
+        try:
+            self.feed()
+            self._memory.embedding.catch_up_if_fast(_EMBED_SECONDS)
+        except MnemosError as exc:
+            log.info("recall is fed by whoever comes next: %s", exc)
+
+    def wake(self) -> None:
+        """Let the background thread feed what a question found behind."""
+        if self._is_behind and self._may_write:
+            self._memory.storage.wake()
+
+    @property
+    def _is_behind(self) -> bool:
+        return "recaller" in self._memory.__dict__ and self._memory.recaller.is_behind
+
+    @property
+    def _may_write(self) -> bool:
+        return not self._memory.settings.disabled and not self._memory.storage.read_only
+
+    @property
+    def _has_templates(self) -> bool:
+        # Most homes have none: then nothing of templates is loaded.
+        return (
+            "templates" in self._memory.__dict__
+            or self._memory.is_in_memory
+            or self._memory.templates_folder.is_dir()
+        )
+
+    def _template_signature(self) -> object:
+        return self._memory.templates.signature() if self._has_templates else {}
+
+    def _template_passages(self) -> list[Passage]:
+        if not self._has_templates:
+            return []
+        from mnemos.templates.template_passages import make_passages
+
+        return make_passages(self._memory.templates.read_all())

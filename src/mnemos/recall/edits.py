@@ -1,0 +1,115 @@
+"""Passages that the storage was not fed yet: hand-edited files and entries that are not indexed.
+
+People edit notes and templates by hand, and storing an entry writes nothing but its row. A question must find
+both at once without writing anything. So the files are compared with what the storage was fed, by their
+signatures first, and what differs is proposed from memory.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mnemos.errors import MnemosError
+from mnemos.storage.base import Reads
+from mnemos.storage.entries import KIND, USUAL_USER, EntryRow, kind_of
+from mnemos.storage.passages import Passage
+
+log = logging.getLogger("mnemos.recall")
+
+# Entries that are read one by one; a larger backlog waits for the index.
+_MOST_ENTRIES = 2_000
+_ENTRY_CHARACTERS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Passages kept in files: of one kind, with refs of one prefix."""
+
+    kind: str
+    prefix: str
+    signature: Callable[[], object]
+    """A value that changes whenever the files do; computing it is cheap."""
+    read: Callable[[], Iterable[Passage]]
+    """The passages as the files have them now; their ids mean nothing."""
+
+
+class Unfed(Struct, frozen=True):
+    """The difference between what there is and what the storage was fed."""
+
+    added: tuple[Passage, ...] = ()
+    """With negative ids, which nothing in a storage has."""
+    gone: frozenset[int] = frozenset()
+    """Ids of stored passages that were edited or deleted since."""
+
+
+NOTHING_UNFED = Unfed()
+
+
+class Edits:
+    """Compares files with what the storage was fed from them."""
+
+    def __init__(self, sources: Sequence[Source] = ()) -> None:
+        self._sources = sources
+        self._agreed: dict[tuple[str, str], object] = {}
+        self.unfed: set[tuple[str, str]] = set()
+        """The sources that the last comparison found a difference in, by kind and prefix."""
+
+    def find(self, tx: Reads, kinds: Sequence[str] | None, user: str = USUAL_USER) -> Unfed:
+        """Everything of these kinds that the storage does not know; of entries, those of one user."""
+        added: list[Passage] = []
+        gone: set[int] = set()
+        version = tx.passages.version() if self._sources else ()
+        for source in self._sources:
+            if kinds is None or source.kind in kinds:
+                self._compare(tx, source, version, added, gone)
+        if kinds is None or kind_of(user) in kinds:
+            entries = tx.entries.fresh(user, _MOST_ENTRIES)
+            self._note((KIND, user), bool(entries))
+            for entry in entries:
+                known = tx.passages.find(kind_of(user), str(entry.id))
+                if known is not None:
+                    gone.add(known.id)
+                added.append(_passage(entry))
+        numbered = (replace(passage, id=-number) for number, passage in enumerate(added, start=1))
+        return Unfed(tuple(numbered), frozenset(gone))
+
+    def _compare(
+        self, tx: Reads, source: Source, version: tuple[int, ...], added: list[Passage], gone: set[int]
+    ) -> None:
+        key = source.kind, source.prefix
+        try:
+            seen = source.signature(), version
+            if self._agreed.get(key) == seen:
+                return
+            self._agreed.pop(key, None)
+            wanted = {passage.ref: passage for passage in source.read()}
+        except MnemosError as exc:
+            log.warning("recall may not know the newest %s: %s", source.kind, exc)
+            return
+        known = {p.ref: p for p in tx.passages.of_kind(source.kind) if p.ref.startswith(source.prefix)}
+        new = [p for ref, p in wanted.items() if ref not in known or known[ref].text != p.text]
+        old = {p.id for ref, p in known.items() if ref not in wanted or wanted[ref].text != p.text}
+        self._note(key, bool(new or old))
+        if not new and not old:
+            self._agreed[key] = seen
+        added += new
+        gone |= old
+
+    def _note(self, key: tuple[str, str], differs: bool) -> None:  # noqa: FBT001
+        if differs:
+            self.unfed.add(key)
+        else:
+            self.unfed.discard(key)
+
+
+def _passage(entry: EntryRow) -> Passage:
+    text = f"{entry.key}: {entry.value}"[:_ENTRY_CHARACTERS]
+    return Passage(
+        0, kind_of(entry.user), str(entry.id), None, None, entry.updated_at, live=True, text=text,
+        group=entry.user,
+    )  # fmt: skip
