@@ -163,7 +163,7 @@ class Database:
             self.connection.total_changes(),
         )
 
-    def kept(self) -> dict[str, Any]:
+    def current_cache(self) -> dict[str, Any]:
         """Return the cache for the contents as they are now."""
         state = self.state()
         if state != self._cached_at:

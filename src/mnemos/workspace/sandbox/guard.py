@@ -26,7 +26,7 @@ _CHANGING = frozenset({"user_version", "application_id", "optimize"})
 
 # Built-in functions without those that reach beyond the database, into its internals or the process:
 # load_extension, fts3_tokenizer, sqlite_log, the debugging functions of rtree and FTS.
-_FUNCTIONS = frozenset(
+FUNCTIONS = frozenset(
     """-> ->> abs acos acosh asin asinh atan atan2 atanh avg bm25 ceil ceiling changes char coalesce concat
     concat_ws cos cosh count cume_dist current_date current_time current_timestamp date datetime degrees
     dense_rank exp first_value floor format glob group_concat hex highlight if ifnull iif instr json
@@ -115,7 +115,7 @@ class Guard:
         self.removes = False
         """The statement being compiled deletes or updates rows."""
         self.makes_temporary = False
-        self._functions = _FUNCTIONS | {function.name.lower() for function in catalog.FUNCTIONS}
+        self._functions = FUNCTIONS | {function.name.lower() for function in catalog.FUNCTIONS}
 
     def begin_call(self) -> None:
         self.tables.clear()

@@ -64,7 +64,7 @@ def _with_columns(
     """Yield tables with their columns; views that take long to compile have none."""
     weights = Weights(listing.tables)
     left = _MOST_COMPILED
-    for one in islice(listing.ordered(database.recent), _MOST_TABLES):
+    for one in islice(listing.sort_by_use(database.recent), _MOST_TABLES):
         if one.sort is TableSort.VIEW:
             weight = weights.of(one).columns
             if weight > left:

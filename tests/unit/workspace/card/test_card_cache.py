@@ -34,10 +34,10 @@ def test_a_row_of_another_connection_makes_another_card(made: Opened, tmp_path: 
 def test_the_use_of_a_table_changes_the_order_and_reads_nothing_again(made: Opened) -> None:
     made.run("CREATE TABLE a (x); CREATE TABLE b (x)")
     assert [table["name"] for table in made.card()["tables"]] == ["b", "a"]
-    described = dict(made.database.kept()["card"]["described"])
+    described = dict(made.database.current_cache()["card"]["described"])
     made.database.recent["a"] = 5.0
     assert [table["name"] for table in made.card()["tables"]] == ["a", "b"]
-    again = made.database.kept()["card"]["described"]
+    again = made.database.current_cache()["card"]["described"]
     assert all(again[key] is one for key, one in described.items())
 
 
@@ -45,4 +45,4 @@ def test_only_so_many_cards_are_kept(made: Opened) -> None:
     made.run("CREATE TABLE t (a)")
     for tokens in range(100):
         made.card(tokens=tokens)
-    assert len(made.database.kept()["card"]["cards"]) <= 16
+    assert len(made.database.current_cache()["card"]["cards"]) <= 16

@@ -8,7 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -110,35 +109,12 @@ def test_a_partial_index_gives_no_range(made: Opened) -> None:
     assert not made.column("t", "a")["range_exact"]
 
 
-def test_in_a_huge_database_rows_are_counted_so_far_and_bounded_by_their_numbers(made: Opened) -> None:
+def test_in_a_huge_database_rows_are_counted_up_to_a_bound(made: Opened) -> None:
     made.run("CREATE TABLE t (a INTEGER)")
     made.many("INSERT INTO t VALUES (?)", [(number,) for number in range(100)])
-    made.run("DELETE FROM t WHERE a BETWEEN 40 AND 59")
     told = made.table("t", bounds=SMALL)
-    assert (told["rows"], told["rows_exact"], told["rows_at_least"]) == (100, False, 21)
-    assert "t (at most 100 rows, " in made.text(bounds=SMALL)
-
-
-def test_numbers_of_rows_that_are_far_apart_bound_nothing(made: Opened) -> None:
-    made.run("CREATE TABLE t (id INTEGER PRIMARY KEY)")
-    made.many("INSERT INTO t VALUES (?)", [(number * 10**12,) for number in range(100)])
+    assert (told["rows"], told["rows_exact"], told["rows_at_least"]) == (None, False, 21)
     assert "t (21 or more rows, " in made.text(bounds=SMALL)
-
-
-def test_statistics_give_an_estimate_that_says_so(made: Opened) -> None:
-    made.run("CREATE TABLE t (a INTEGER); CREATE INDEX i ON t(a)")
-    made.many("INSERT INTO t VALUES (?)", [(number,) for number in range(100)])
-    made.run("DELETE FROM t WHERE a BETWEEN 40 AND 59; ANALYZE")
-    assert "t (about 80 rows by ANALYZE, " in made.text(bounds=SMALL)
-
-
-@pytest.mark.parametrize("stat", ["5", "999999", "lies", "", "-3", "9" * 400])
-def test_statistics_that_cannot_be_true_are_not_told(made: Opened, stat: str) -> None:
-    made.run("CREATE TABLE t (a INTEGER); CREATE INDEX i ON t(a)")
-    made.many("INSERT INTO t VALUES (?)", [(number,) for number in range(100)])
-    made.run("ANALYZE")
-    made.run("UPDATE sqlite_stat1 SET stat = ?", (stat,))
-    assert "ANALYZE" not in made.text(bounds=SMALL)
 
 
 def test_a_view_of_many_rows_is_not_counted(made: Opened) -> None:

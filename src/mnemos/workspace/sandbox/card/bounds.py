@@ -178,10 +178,10 @@ class Weights:
         if name not in self._known:
             # A view that is in itself, which SQLite refuses, meets this on the way.
             self._known[name] = (_TOO_MUCH, _WIDEST)
-            self._known[name] = self._weighed(one, depth)
+            self._known[name] = self._weigh(one, depth)
         return self._known[name]
 
-    def _weighed(self, one: TableEntry, depth: int) -> tuple[Weight, int]:
+    def _weigh(self, one: TableEntry, depth: int) -> tuple[Weight, int]:
         width = one.sql.count(",") + 1
         if one.sort is not TableSort.VIEW:
             return Weight(1, 1), _WIDEST if one.is_cut else min(width, _WIDEST)
@@ -190,7 +190,7 @@ class Weights:
             return _TOO_MUCH, _WIDEST
         words = _words(one.sql)
         columns, joined, below = 0, 0, 0
-        for name in _named(words):
+        for name in _find_names(words):
             found = self._tables.get(name)
             if found is None or found is one:
                 continue
@@ -199,8 +199,8 @@ class Weights:
             if columns > _MOST_COLUMNS:
                 return _TOO_MUCH, _WIDEST
         width = min(width + below * ("*" in words), _WIDEST)
-        columns += width * words.count("select") + _looked_up(words, below)
-        times = _repeated(words)
+        columns += width * words.count("select") + _lookup_cost(words, below)
+        times = _count_repeats(words)
         return Weight(columns * times, joined * times), width
 
 
@@ -213,21 +213,21 @@ def _words(sql: str) -> list[str]:
     ]
 
 
-def _named(words: Sequence[str]) -> Iterator[str]:
+def _find_names(words: Sequence[str]) -> Iterator[str]:
     """Yield what may be a table or view; a word before a point is not."""
     for word, after in zip_longest(words, words[1:]):
         if after != ".":
             yield word
 
 
-def _looked_up(words: Sequence[str], below: int) -> int:
+def _lookup_cost(words: Sequence[str], below: int) -> int:
     """Return the cost of looking for names among the columns of all tables."""
     if "natural" in words or "using" in words:
         return below * (below + len(words)) // 100
     return below * len(words) // 1_000
 
 
-def _repeated(words: Sequence[str]) -> int:
+def _count_repeats(words: Sequence[str]) -> int:
     """Return how often parts of a WITH are written out at most: as often as they are named."""
     if "with" not in words:
         return 1
@@ -236,7 +236,7 @@ def _repeated(words: Sequence[str]) -> int:
         for before, name, after in zip(words, words[1:], words[2:], strict=False)
         if before in ("with", "recursive", ",") and after in ("as", "(")
     }
-    named = Counter(word for word in _named(words) if word in parts)
+    named = Counter(word for word in _find_names(words) if word in parts)
     return min(prod(named.values()), _MOST_COLUMNS)
 
 

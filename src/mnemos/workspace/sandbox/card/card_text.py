@@ -20,7 +20,6 @@ from mnemos.workspace.sandbox.card.table_description import (
     Column,
     ColumnSummary,
     Contents,
-    Count,
     Range,
     Reference,
     TableDescription,
@@ -46,8 +45,8 @@ def one_line(text: str, most: int) -> str:
     """Return a text on one line, escaped where it is not printable and cut where too long."""
     # More than enough to judge, and a long one costs no more than a short one.
     head = text[: most + 1]
-    shown = head if head.isprintable() else "".join(map(_visible, head))
-    shown = _CLOSES.sub(_defused, shown)
+    shown = head if head.isprintable() else "".join(map(_escape, head))
+    shown = _CLOSES.sub(_defuse, shown)
     return shown if len(shown) <= most else shown[: most - 1] + "…"
 
 
@@ -76,13 +75,13 @@ def pick_spread(rows: Sequence[_Row], most: int) -> list[_Row]:
     return [rows[place * (len(rows) - 1) // max(most - 1, 1)] for place in range(most)]
 
 
-def _visible(character: str) -> str:
+def _escape(character: str) -> str:
     if character.isprintable():
         return character
     return _WRITTEN.get(character) or f"\\u{ord(character):04x}"
 
 
-def _defused(match: re.Match[str]) -> str:
+def _defuse(match: re.Match[str]) -> str:
     found = match[0]
     return f"{found[0]}\\/" if found[-1] == "/" else "\\".join(found)
 
@@ -93,7 +92,6 @@ _MOST_LISTED = 6
 _MOST_CELLS = 30
 _TYPE = 30
 _VALUE = 30
-_FAR_APART = 1_000
 _FIELD = 24
 _UNIX = {"unix time": 1, "unix ms": 1_000}
 _LAST_SECOND = 253_402_300_800
@@ -202,7 +200,7 @@ class _Block:
         if detail.has_rules:
             said += self._rules_of(column)
         if detail.has_contents:
-            said += self._seen(seen, column.type.lower())
+            said += self._render_summary(seen, column.type.lower())
             if comment := self._structure.comments.get(fold(column.name)):
                 said.append(f"({one_line(comment, self._comment_length())})")
         return " ".join(said)
@@ -231,7 +229,7 @@ class _Block:
             if reference.columns == (column.name,):
                 yield f"-> {_target(reference)}"
 
-    def _seen(self, seen: ColumnSummary, declared: str) -> Iterator[str]:
+    def _render_summary(self, seen: ColumnSummary, declared: str) -> Iterator[str]:
         if seen.storage == "mixed":
             yield f"{self._sampled}mixed"
         if seen.kind and (seen.is_mostly or seen.kind != declared):
@@ -301,16 +299,7 @@ def render_count(contents: Contents) -> str:
         return ""
     if count.is_exact:
         return f"{count.least:,} row{'s' * (count.least != 1)}"
-    if count.about is not None:
-        return f"about {count.about:,} rows by ANALYZE"
-    return _render_bounds(count)
-
-
-def _render_bounds(count: Count) -> str:
-    # Numbers of rows that are far apart, as those made of hashes, say nothing of how many there are.
-    if count.most is None or count.most > _FAR_APART * count.least:
-        return f"{count.least:,} or more rows"
-    return f"at most {count.most:,} rows"
+    return f"{count.least:,} or more rows"
 
 
 def _target(reference: Reference) -> str:

@@ -70,14 +70,14 @@ def build(
     """
     pace = Pace(bounds or (CARD if table is None else ONE_TABLE), clock)
     with _reading(database, pace) as connection:
-        kept = database.kept().setdefault("card", {})
+        kept = database.current_cache().setdefault("card", {})
         if "listing" not in kept:
             kept.update(listing=list_tables(connection), described={}, cards={})
         there: Listing = kept["listing"]
         if table is not None:
-            chosen, others = [_found(there, table)], []
+            chosen, others = [_find_table(there, table)], []
         else:
-            ordered = there.ordered(database.recent)
+            ordered = there.sort_by_use(database.recent)
             chosen, others = ordered[:most_tables], ordered[most_tables:]
         asked = (table is not None, tuple(one.name for one in chosen), most_bytes, tokens, pace.bounds)
         if asked in kept["cards"]:
@@ -125,21 +125,21 @@ class _Describing:
         self._pace = pace
         self._kept = kept
         self._weights = Weights(there.tables)
-        self._reader = Reader(connection, there, self._weights, pace)
+        self._reader = Reader(connection, self._weights, pace)
 
     def all(self, chosen: list[TableEntry]) -> list[TableDescription]:
-        return [self._one(one) for one in chosen]
+        return [self._describe_once(one) for one in chosen]
 
-    def _one(self, one: TableEntry) -> TableDescription:
+    def _describe_once(self, one: TableEntry) -> TableDescription:
         key = (one.name, self._pace.bounds)
         if key not in self._kept:
-            described = self._described(one)
+            described = self._describe(one)
             if described.contents.is_hurried:
                 return described
             self._kept[key] = described
         return self._kept[key]
 
-    def _described(self, one: TableEntry) -> TableDescription:
+    def _describe(self, one: TableEntry) -> TableDescription:
         made = Structure()
         try:
             made = read_structure(self._connection, one, self._listing, self._weights, self._pace)
@@ -149,7 +149,7 @@ class _Describing:
                 raise
             contents = Contents(unread="too slow", is_hurried=self._pace.is_over)
         except apsw.Error as exc:
-            contents = Contents(unread=_said(exc))
+            contents = Contents(unread=_explain(exc))
         except (UnicodeDecodeError, InvalidInput):
             # Only a file that another program wrote has such names.
             contents = Contents(unread="a name in it is not text")
@@ -158,7 +158,7 @@ class _Describing:
         return TableDescription(one, made, contents)
 
 
-def _said(exc: apsw.Error) -> str:
+def _explain(exc: apsw.Error) -> str:
     if isinstance(exc, apsw.CorruptError | apsw.NotADBError):
         return "its part of the file is damaged"
     if isinstance(exc, apsw.NoMemError | apsw.TooBigError):
@@ -166,11 +166,11 @@ def _said(exc: apsw.Error) -> str:
     return str(exc)
 
 
-def _found(there: Listing, table: str) -> TableEntry:
+def _find_table(there: Listing, table: str) -> TableEntry:
     found = there.tables.get(fold(table))
     if found is not None:
         return found
-    names = [one.name[:_NAME] for one in there.ordered({})]
+    names = [one.name[:_NAME] for one in there.sort_by_use({})]
     shown = ", ".join(one_line(name, _NAME) for name in names[:_NAMED]) + ", …" * (len(names) > _NAMED)
     # Imported for a mistake only: it takes as long as a small card.
     from difflib import get_close_matches
@@ -276,18 +276,20 @@ class _Fitting:
         self._pieces = _Pieces(tables, levels, budget)
 
     def fit(self) -> Fitted:
-        chosen = self._chosen()
+        chosen = self._choose_levels()
         self._improve(chosen)
-        text = self._written(chosen)
+        text = self._render(chosen)
         # Costs of pieces add up to a little more than the cost of the whole, or with some counters less.
         while not self._pieces.fits(self._pieces.cost_of(text)) and chosen:
             self._reduce(chosen)
-            text = self._written(chosen)
+            text = self._render(chosen)
         if not self._pieces.fits(self._pieces.cost_of(text)):
-            text = next((text for text in self._least() if self._pieces.fits(self._pieces.cost_of(text))), "")
+            text = next(
+                (text for text in self._shortest_texts() if self._pieces.fits(self._pieces.cost_of(text))), ""
+            )
         return Fitted(text, [self._tables[place] for place in sorted(chosen)])
 
-    def _chosen(self) -> dict[int, int]:
+    def _choose_levels(self) -> dict[int, int]:
         """Return the level of each table: the highest at which all fit, else the lowest for those that do."""
         places = range(len(self._tables))
         for level in range(self._lowest + 1):
@@ -326,7 +328,7 @@ class _Fitting:
         costs = [self._pieces.cost(place, level) for place, level in chosen.items()]
         return tuple(sum(each) for each in zip(frame, *costs, strict=True))
 
-    def _written(self, chosen: dict[int, int]) -> str:
+    def _render(self, chosen: dict[int, int]) -> str:
         body = [self._pieces.text(place, chosen[place]) for place in sorted(chosen)]
         is_sampled = any("~" in text for text in body)
         best = ""
@@ -360,7 +362,7 @@ class _Fitting:
         rest = ", …" if named < len(left_out) else ""
         return f"and {len(left_out):,} more{f': {names}{rest}' if names else ''}"
 
-    def _least(self) -> list[str]:
+    def _shortest_texts(self) -> list[str]:
         said = _render_total([table.listed for table in self._tables] + list(self._others))
         return [said, said.partition(",")[0]]
 

@@ -112,21 +112,10 @@ class Structure:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A number of rows: exact, or between two numbers."""
+    """A number of rows, or the least number where they were not all counted."""
 
-    least: int = 0
-    most: int | None = None
-    about: int | None = None
-    """By the statistics of ANALYZE."""
-
-    @property
-    def is_exact(self) -> bool:
-        return self.least == self.most
-
-    @property
-    def rows(self) -> int | None:
-        """The best single figure."""
-        return self.most if self.about is None else self.about
+    least: int
+    is_exact: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +186,7 @@ def to_data(table: TableDescription, *, in_full: bool) -> dict[str, Any]:
         "kind": str(listed.sort),
         "columns": [_column(table, column) for column in columns],
         "column_count": len(structure.columns),
-        "rows": count.rows if count else None,
+        "rows": count.least if count and count.is_exact else None,
         "rows_exact": bool(count and count.is_exact),
         "sampled_rows": contents.sampled,
         "sampled_all": contents.is_whole,
@@ -235,11 +224,11 @@ def _column(table: TableDescription, column: Column) -> dict[str, Any]:
     if comment := structure.comments.get(fold(column.name)):
         told["comment"] = shorten_name(comment)
     if seen := table.contents.seen.get(column.name):
-        told |= _seen(seen, is_whole=table.contents.is_whole)
+        told |= _summary_to_data(seen, is_whole=table.contents.is_whole)
     return told
 
 
-def _seen(seen: ColumnSummary, *, is_whole: bool) -> dict[str, Any]:
+def _summary_to_data(seen: ColumnSummary, *, is_whole: bool) -> dict[str, Any]:
     told: dict[str, Any] = {}
     if seen.storage:
         told["stored"] = seen.storage

@@ -30,9 +30,6 @@ from mnemos.workspace.sandbox.card.table_description import (
     TableEntry,
     TableSort,
 )
-from mnemos.workspace.sandbox.card.table_structure import (
-    Listing,
-)
 from mnemos.workspace.sandbox.card.value_kinds import LONGEST as LONGEST_VALUE
 from mnemos.workspace.sandbox.card.value_kinds import summarize_column
 from mnemos.workspace.sandbox.lexer import fold
@@ -46,7 +43,6 @@ _MOST_GENERATED = 20
 _READABLE = frozenset({"fts5", "rtree", "rtree_i32"})
 # FTS5 takes any beginning of `content`, which may name a view: reading that runs it.
 _CONTENT_ELSEWHERE = re.compile(r"\bc\w*\s*=", re.IGNORECASE)
-_FIGURE = re.compile(r"[0-9]{1,15}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +56,8 @@ class _Rows:
 class Reader:
     """Reads the contents of tables one after the other, in one transaction."""
 
-    def __init__(self, connection: apsw.Connection, listing: Listing, weights: Weights, pace: Pace) -> None:
+    def __init__(self, connection: apsw.Connection, weights: Weights, pace: Pace) -> None:
         self._connection = connection
-        self._listing = listing
         self._weights = weights
         self._pace = pace
         self._counts_all = connection.execute("PRAGMA page_count").get <= pace.bounds.counted_pages
@@ -74,11 +69,10 @@ class Reader:
             return Contents(unread=unread, is_hurried=unread == NO_TIME)
         if one.sort is TableSort.TABLE:
             with self._pace.table():
-                return _Table(self._connection, one, structure, self._pace).read(
-                    self._listing, counts_all=self._counts_all
-                )
+                table = _Table(self._connection, one, structure, self._pace)
+                return table.read(counts_all=self._counts_all)
         with self._pace.agents() if one.sort is TableSort.VIEW else self._pace.table():
-            return self._computed(one, structure)
+            return self._read_computed(one, structure)
 
     def _why_not(self, one: TableEntry) -> str:
         if self._pace.is_over or (one.sort is TableSort.VIEW and self._pace.agents_is_over):
@@ -92,7 +86,7 @@ class Reader:
                 return "its contents are elsewhere"
         return ""
 
-    def _computed(self, one: TableEntry, structure: Structure) -> Contents:
+    def _read_computed(self, one: TableEntry, structure: Structure) -> Contents:
         """Read the first rows of a view or virtual table; further ones are not counted."""
         bounds = self._pace.bounds
         columns = structure.columns[: bounds.columns]
@@ -103,11 +97,11 @@ class Reader:
         rows = list(_Fetch(self._connection, self._pace, len(columns)).rows(select))
         is_whole = len(rows) <= most
         if is_whole:
-            count = _exactly(len(rows))
+            count = Count(len(rows), is_exact=True)
         elif one.sort is TableSort.VIRTUAL:
-            count = _up_to(self._connection, one.name, bounds.counted_rows)
+            count = _count_up_to(self._connection, one.name, bounds.counted_rows)
         else:
-            count = Count(most + 1)
+            count = Count(most + 1, is_exact=False)
         return _summarize(columns, _Rows(rows[:most], is_whole), count, {}, bounds.shown_rows)
 
 
@@ -128,16 +122,16 @@ class _Table:
         self._columns = self._readable(structure.columns[: pace.bounds.columns])
         self._fetch = _Fetch(connection, pace, len(self._columns))
 
-    def read(self, listing: Listing, *, counts_all: bool) -> Contents:
+    def read(self, *, counts_all: bool) -> Contents:
         if not self._columns:
             return Contents(unread=self._note)
         whole = self._at_most(self._bounds.whole_rows)
-        if (count := _up_to(self._connection, self._name, whole)).is_exact:
+        if (count := _count_up_to(self._connection, self._name, whole)).is_exact:
             rows = self._first(whole)
             return self._summarize(_Rows(rows, is_whole=len(rows) == count.least), count, {})
         rowid = self._rowid()
         ends = self._ends(rowid)
-        count = self._counted(ends, listing, counts_all=counts_all)
+        count = self._count(counts_all=counts_all)
         ranges = self._ranges()
         read = self._spread(rowid, ends) if ends else self._two_ends()
         return self._summarize(_Rows(read, is_whole=False), count, ranges)
@@ -175,9 +169,9 @@ class _Table:
 
     def _first(self, most: int) -> list[tuple[Cell, ...]]:
         select = f"SELECT {_names(self._columns)} FROM {self._table} LIMIT {most}"
-        return self._until_stopped(self._fetch.rows(select))
+        return self._read_until_stopped(self._fetch.rows(select))
 
-    def _until_stopped(self, rows: Iterator[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
+    def _read_until_stopped(self, rows: Iterator[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
         """Return the rows that can be read in time, one at least."""
         found = []
         try:
@@ -207,26 +201,10 @@ class _Table:
         ).fetchall()[0]
         return (low, high) if isinstance(low, int) and isinstance(high, int) else None
 
-    def _counted(self, ends: tuple[int, int] | None, listing: Listing, *, counts_all: bool) -> Count:
+    def _count(self, *, counts_all: bool) -> Count:
         if counts_all:
-            return _exactly(self._connection.execute(f"SELECT count(*) FROM {self._table}").get)
-        counted = _up_to(self._connection, self._name, self._bounds.counted_rows)
-        if counted.is_exact:
-            return counted
-        least = counted.least
-        most = ends[1] - ends[0] + 1 if ends else None
-        about = self._by_statistics() if listing.has_statistics else None
-        if about is not None and (about < least or (most is not None and about > most)):
-            # They are out of date, or somebody wrote them.
-            about = None
-        return Count(least, most, about)
-
-    def _by_statistics(self) -> int | None:
-        found = self._connection.execute(
-            "SELECT CAST(stat AS BLOB) FROM sqlite_stat1 WHERE tbl = ? LIMIT 1", (self._name,)
-        ).get
-        figure = _FIGURE.match(found.decode("ascii", "replace")) if isinstance(found, bytes) else None
-        return int(figure[0]) if figure else None
+            return Count(self._connection.execute(f"SELECT count(*) FROM {self._table}").get, is_exact=True)
+        return _count_up_to(self._connection, self._name, self._bounds.counted_rows)
 
     def _ranges(self) -> dict[str, Range]:
         """Return the smallest and largest values of columns for which an index knows them."""
@@ -260,7 +238,7 @@ class _Table:
             f"ORDER BY {rowid} LIMIT {_ROWS_A_PROBE}"
         )
         at = (low + (high - low) * probe // (probes - 1) for probe in range(probes))
-        found = self._until_stopped(row for start in at for row in fetch.rows(select, (start,)))
+        found = self._read_until_stopped(row for start in at for row in fetch.rows(select, (start,)))
         # Where numbers are far apart, two probes find the same rows.
         return list({row[0]: row[1:] for row in found}.values())
 
@@ -273,7 +251,7 @@ class _Table:
         if not order or self._pace():
             return first
         select = f"SELECT {_names(self._columns)} FROM {self._table} ORDER BY {order} LIMIT {half}"
-        return first + self._until_stopped(self._fetch.rows(select))[::-1]
+        return first + self._read_until_stopped(self._fetch.rows(select))[::-1]
 
 
 class _Fetch:
@@ -321,13 +299,9 @@ def _short(value: Any) -> Cell:
     return number
 
 
-def _exactly(rows: int) -> Count:
-    return Count(rows, rows)
-
-
-def _up_to(connection: apsw.Connection, table: str, most: int) -> Count:
+def _count_up_to(connection: apsw.Connection, table: str, most: int) -> Count:
     found = connection.execute(f"SELECT count(*) FROM (SELECT 1 FROM {quote(table)} LIMIT {most + 1})").get
-    return _exactly(found) if found <= most else Count(found)
+    return Count(found, is_exact=found <= most)
 
 
 def _names(columns: Sequence[Column]) -> str:

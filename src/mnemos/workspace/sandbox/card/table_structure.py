@@ -57,9 +57,8 @@ class Listing:
 
     tables: Mapping[str, TableEntry]
     triggers: Mapping[str, Sequence[Trigger]]
-    has_statistics: bool
 
-    def ordered(self, recent: Mapping[str, float]) -> list[TableEntry]:
+    def sort_by_use(self, recent: Mapping[str, float]) -> list[TableEntry]:
         """Return recently used tables first, then the newest."""
         used = {fold(name): at for name, at in recent.items()}
         return sorted(self.tables.values(), key=lambda one: (-used.get(fold(one.name), 0.0), -one.number))
@@ -69,7 +68,6 @@ def list_tables(connection: apsw.Connection) -> Listing:
     """List the schema, without SQLite's own tables and those behind virtual ones."""
     tables: dict[str, TableEntry] = {}
     triggers: dict[str, list[Trigger]] = {}
-    has_statistics = False
     entries: list[Any] = connection.execute(_ENTRIES).fetchall()
     for number, type_, name_, table_, root, sql_ in entries:
         name, sql = _text(name_), _text(sql_)
@@ -80,9 +78,7 @@ def list_tables(connection: apsw.Connection) -> Listing:
             found = triggers.setdefault(fold(_text(table_)), [])
             if len(found) < _MOST_TRIGGERS:
                 found.append(Trigger(name, _event(sql)))
-        elif fold(name).startswith("sqlite_"):
-            has_statistics |= name == "sqlite_stat1"
-        else:
+        elif not fold(name).startswith("sqlite_"):
             is_virtual = type_ == "table" and not root
             tables[fold(name)] = TableEntry(
                 name=name,
@@ -96,7 +92,7 @@ def list_tables(connection: apsw.Connection) -> Listing:
         # The module puts its names in quotes. Somebody else's table may be called so.
         if shadow in tables and tables[shadow].sql.startswith(_MADE_BY_MODULES):
             del tables[shadow]
-    return Listing(tables, triggers, has_statistics)
+    return Listing(tables, triggers)
 
 
 def _text(value: object) -> str:
@@ -289,8 +285,8 @@ def read_comments(sql: str, columns: Iterable[str]) -> Remarks:
     if has_above and first is not None:
         said[first] = opening + said.get(first, [])
         opening = []
-    by_column = {name: _joined(texts) for name, texts in said.items() if texts}
-    return Remarks(_joined(opening + table + waiting), by_column)
+    by_column = {name: _join(texts) for name, texts in said.items() if texts}
+    return Remarks(_join(opening + table + waiting), by_column)
 
 
 def _scan(sql: str, known: set[str]) -> Iterator[_Begin | _Comment]:
@@ -329,5 +325,5 @@ def _meaning(comment: str) -> str:
     return " ".join(inner[: 2 * LONGEST_COMMENT].split())
 
 
-def _joined(texts: Sequence[str]) -> str:
+def _join(texts: Sequence[str]) -> str:
     return "; ".join(dict.fromkeys(texts))[:LONGEST_COMMENT]

@@ -29,7 +29,6 @@ _LOOKED_AT = 100
 
 _EMAIL = re.compile(r"[\w.+'-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 _URL = re.compile(r"(?:[a-z][a-z0-9+.-]{1,15}://|www\.)[^\s/?#]{2,255}(?:[/?#]\S{0,2000})?", re.IGNORECASE)
-_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 _DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 _MOMENT = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[T ](?:[01][0-9]|2[0-4]):[0-5][0-9](?::[0-6][0-9](?:[.,][0-9]{1,9})?)?"
@@ -44,11 +43,6 @@ _NUMBER = re.compile(
 _GROUPED = r"[+-]?[0-9]{1,3}(?:[.,' \u00a0\u202f]?[0-9]{3}){0,6}(?:[.,][0-9]{1,4})?"
 _CURRENCY = r"(?:[$€£¥₹₽₩₺₫₴₦₪฿]|US\$|USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|zł|kr)"
 _MONEY = re.compile(rf"-?\(?{_CURRENCY}\s?{_GROUPED}\)?|-?\(?{_GROUPED}\s?{_CURRENCY}\)?")
-_PERCENT = re.compile(r"[+-]?[0-9]{1,9}(?:[.,][0-9]{1,9})?\s?%")
-_PHONE = re.compile(r"(?:\+|00|\()[0-9][0-9 ()/.\u00a0-]{5,22}[0-9]")
-_LOCAL_PHONE = re.compile(r"[0-9][0-9 ()/.-]{5,20}[0-9]")
-_IP = re.compile(r"(?:(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])\.){3}(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])")
-_HTML = re.compile(r"<(?:!doctype|!--|/?[a-z][a-z0-9-]{0,20}[\s/>])", re.IGNORECASE)
 _BOOLEAN = frozenset("true false yes no".split())
 
 _OF_MONEY = re.compile(
@@ -59,7 +53,6 @@ _OF_TIME = re.compile(
     r"(?:^|_)(?:at|on|ts|time|timestamp|date|datetime|epoch|created|updated|modified|deleted|seen|expires|expiry|due"
     r"|start|started|end|ended|when|since|until|mtime|ctime|atime)(?:_|$)"
 )
-_OF_PHONE = re.compile(r"(?:^|_)(?:phone|tel|telephone|mobile|fax|cell)s?(?:_|$)")
 _IS_FLAG = re.compile(r"^(?:is|has|can|was|should|did|does)_|(?:^|_)(?:active|enabled|deleted|done|flag)$")
 _WORD_BEGINS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # 2000 to 2100.
@@ -73,7 +66,7 @@ def find_kind(name: str, declared: str, values: Sequence[int | float | str]) -> 
         return "", False
     said, declared = _WORD_BEGINS.sub("_", name[:200]).lower(), declared.upper()
     found = Counter(
-        find_kind_of_text(value, said) if isinstance(value, str) else _kind_of_number(value, said, declared)
+        find_kind_of_text(value) if isinstance(value, str) else _kind_of_number(value, said, declared)
         for value in values
     )
     if set(found) == {"date", "datetime"}:
@@ -85,18 +78,16 @@ def find_kind(name: str, declared: str, values: Sequence[int | float | str]) -> 
     return (kind, True) if is_mostly else ("", False)
 
 
-def find_kind_of_text(text: str, said: str = "") -> str:
-    """Return the kind of a text in a column named ``said``; empty for a plain text."""
+def find_kind_of_text(text: str) -> str:
+    """Return the kind of a text; empty for a plain one."""
     text = text.strip()
     if not text:
         return ""
     first = text[0]
     if first in "{[":
         return "json" if _is_json(text) else ""
-    if first == "<":
-        return "html" if _HTML.match(text) else ""
     if len(text) < 400:
-        if kind := _kind_of_short(text, said):
+        if kind := _kind_of_short(text):
             return kind
     elif _URL.fullmatch(text):
         return "url"
@@ -122,15 +113,13 @@ def find_fields(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name, _ in found.most_common())
 
 
-def _kind_of_short(text: str, said: str) -> str:
+def _kind_of_short(text: str) -> str:
     if "@" in text and _EMAIL.fullmatch(text):
         return "email"
     if ("://" in text[:20] or text[:4].lower() == "www.") and _URL.fullmatch(text):
         return "url"
     if text.lower() in _BOOLEAN:
         return "boolean"
-    if len(text) == 36 and _UUID.fullmatch(text):
-        return "uuid"
     if not any(sign.isdigit() for sign in text[:12]):
         return ""
     for kind, matches in _BY_DIGITS:
@@ -139,10 +128,8 @@ def _kind_of_short(text: str, said: str) -> str:
             continue
         if kind in ("date", "datetime") and not _exists(found):
             return ""
-        if kind == "number" and _OF_PHONE.search(said):
-            return "phone" if _LOCAL_PHONE.fullmatch(text) else "number"
         return kind
-    return "phone" if _OF_PHONE.search(said) and _LOCAL_PHONE.fullmatch(text) else ""
+    return ""
 
 
 _BY_DIGITS = (
@@ -150,11 +137,8 @@ _BY_DIGITS = (
     ("date", _DAY),
     ("datetime", _MOMENT),
     ("time", _HOUR),
-    ("ip", _IP),
     ("local date", _LOCAL_DAY),
-    ("percent", _PERCENT),
     ("money", _MONEY),
-    ("phone", _PHONE),
 )
 
 
@@ -219,7 +203,7 @@ _REPEATED = 3
 _MOST_FIELDS = 8
 _LONGEST_RANGE = 40
 _WITH_RANGE = frozenset({"date", "datetime"})
-_WITHOUT_CHOICES = frozenset({"json", "csv", "html", "boolean", "date", "datetime", "unix time", "unix ms"})
+_WITHOUT_CHOICES = frozenset({"json", "csv", "boolean", "date", "datetime", "unix time", "unix ms"})
 
 
 def summarize_column(

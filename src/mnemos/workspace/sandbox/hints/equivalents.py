@@ -29,7 +29,7 @@ from typing import NamedTuple
 from apsw import keywords
 
 from mnemos.workspace.sandbox.hints.nearest import Schema, enumerate_names
-from mnemos.workspace.sandbox.hints.sql_text import Text, written
+from mnemos.workspace.sandbox.hints.sql_text import Text, write_name
 from mnemos.workspace.sandbox.lexer import Kind, statements
 
 _TABLE = Path(__file__).with_name("equivalents.txt")
@@ -309,7 +309,7 @@ def _fill_field(field: re.Match[str], *, groups: Sequence[str], schema: Schema) 
         case "tables":
             return enumerate_names(schema.tables_with(value)) or "one of them"
         case "key":
-            return ", ".join(written(part.strip().rpartition(".")[2]) for part in value.split(","))
+            return ", ".join(write_name(part.strip().rpartition(".")[2]) for part in value.split(","))
         case "signature":
             return schema.signatures.get(value.lower(), "what sqlite_schema with functions shows")
     return value

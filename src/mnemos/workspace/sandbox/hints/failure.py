@@ -9,7 +9,7 @@ from mnemos.workspace.sandbox.hints import nearest
 from mnemos.workspace.sandbox.hints.equivalents import Rewritten, explain, recognise, rewrite
 from mnemos.workspace.sandbox.hints.nearest import Advice, Known, Schema
 from mnemos.workspace.sandbox.hints.repairs import repair, requote_strings
-from mnemos.workspace.sandbox.hints.sql_text import LONGEST, Text, written
+from mnemos.workspace.sandbox.hints.sql_text import LONGEST, Text, write_name
 from mnemos.workspace.sandbox.hints.trial import Complaint, Trial
 from mnemos.workspace.sandbox.lexer import Kind, unquote
 
@@ -183,7 +183,7 @@ class _Failure:
         if place:
             return f"SQLite stopped at `{shown}`, after `{before}`"
         table = self._schema.tables.get(unquote(token.text).lower()) if len(self._text) == 1 else None
-        made = f"SELECT * FROM {written(table)}" if table else None
+        made = f"SELECT * FROM {write_name(table)}" if table else None
         return _join(
             (f"a statement begins with SELECT, INSERT, UPDATE, CREATE or the like, not with {shown}",), made
         )

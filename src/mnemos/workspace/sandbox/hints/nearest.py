@@ -10,7 +10,8 @@ from itertools import islice
 
 from apsw import keywords
 
-from mnemos.workspace.sandbox.hints.sql_text import LONGEST, Text, written
+from mnemos.workspace.sandbox.guard import FUNCTIONS
+from mnemos.workspace.sandbox.hints.sql_text import LONGEST, Text, write_name
 from mnemos.workspace.sandbox.lexer import Kind, unquote
 
 # A hostile database may have ten thousand tables with names a page long.
@@ -24,20 +25,6 @@ _NEAR = 0.7
 _SURE = 0.8
 _BEFORE_TABLES = frozenset({"FROM", "JOIN", "INTO", "UPDATE", "TABLE", "EXISTS", "ON", ","})
 _BEFORE_VALUES = frozenset({"=", "==", "<>", "!=", "LIKE", "(", ",", "IN", "THEN", "ELSE", "||"})
-
-# SQLite's functions that are worth suggesting. The guard decides which can be called.
-BUILT_IN = frozenset(
-    """abs acos asin atan atan2 avg ceil ceiling changes char coalesce concat concat_ws cos count cume_dist
-    date datetime degrees dense_rank exp first_value floor format glob group_concat hex if ifnull iif
-    instr json json_array json_array_length json_each json_extract json_group_array json_group_object
-    json_insert json_object json_patch json_pretty json_quote json_remove json_replace json_set
-    json_tree json_type json_valid julianday lag last_insert_rowid last_value lead length like likely ln
-    log log10 log2 lower ltrim max median min mod nth_value ntile nullif octet_length percent_rank
-    percentile percentile_cont percentile_disc pi pow power printf quote radians random randomblob rank
-    replace round row_number rtrim sign sin sqlite_version sqrt strftime string_agg substr substring sum
-    tan time timediff total total_changes trim trunc typeof unhex unicode unixepoch unlikely upper
-    zeroblob""".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +64,7 @@ class Schema:
     def describe_columns(self, table: str) -> str:
         columns = self.columns.get(table.lower())
         name = self.tables.get(table.lower(), table)
-        return f"{written(name)} has the columns {enumerate_names(columns)}" if columns else ""
+        return f"{write_name(name)} has the columns {enumerate_names(columns)}" if columns else ""
 
 
 def _usable(names: Iterable[str], most: int) -> tuple[str, ...]:
@@ -129,21 +116,21 @@ def _pick_sure(found: Sequence[tuple[float, str]]) -> str | None:
 def _ask(found: Sequence[tuple[float, str]], form: str = "{}") -> str:
     sure = _pick_sure(found)
     likely = [sure] if sure else [name for _, name in found]
-    return "did you mean " + " or ".join(form.format(written(name)) for name in likely) + "?"
+    return "did you mean " + " or ".join(form.format(write_name(name)) for name in likely) + "?"
 
 
 def _choose(name: str, names: Iterable[str], has: str, prefix: str = "") -> Advice:
     """Advise the nearest of some names, and say what there is."""
     found = find_nearest(name, names)
     sure = _pick_sure(found)
-    return Advice(f"{_ask(found)} {has}" if found else has, sure and prefix + written(sure))
+    return Advice(f"{_ask(found)} {has}" if found else has, sure and prefix + write_name(sure))
 
 
 def enumerate_names(names: Iterable[str]) -> str:
     """Return a few names separated by commas, and the number of those left out."""
     every, shown, room = list(names), [], _MOST_CHARACTERS
     for name in every[:_MOST_SHOWN]:
-        piece = written(name if len(name) <= _LONGEST_SHOWN else name[: _LONGEST_SHOWN - 1] + "…")
+        piece = write_name(name if len(name) <= _LONGEST_SHOWN else name[: _LONGEST_SHOWN - 1] + "…")
         room -= len(piece) + 2
         if room < 0:
             break
@@ -171,7 +158,7 @@ def find_aliases(text: Text, schema: Schema) -> Iterator[tuple[str, str]]:
 def advise_table(name: str, text: Text, schema: Schema) -> Advice:
     prefix, _, plain = name.rpartition(".")
     if plain.lower() in schema.tables and prefix.lower() not in ("", "main", "temp"):
-        real = written(schema.tables[plain.lower()])
+        real = write_name(schema.tables[plain.lower()])
         return Advice(f"this database has no schema {prefix}: write {real} alone", real)
     for alias, real in find_aliases(text, schema):
         if real == plain.lower() != alias:
@@ -195,7 +182,7 @@ def advise_column(name: str, text: Text, place: int, schema: Schema) -> Advice:
     if not any(schema.columns[real] for _, real in scope):
         if "FROM" in text.words or not (having or text.kind(place) is Kind.WORD):
             return Advice("")
-        where = f"{written(plain)} is a column of {enumerate_names(having)}" if having else as_text
+        where = f"{write_name(plain)} is a column of {enumerate_names(having)}" if having else as_text
         return Advice(f"the statement has no FROM; {where}")
     columns = dict.fromkeys(column for _, real in scope for column in schema.columns[real])
     has = "; ".join(
@@ -205,7 +192,7 @@ def advise_column(name: str, text: Text, place: int, schema: Schema) -> Advice:
     if advice.text != has:
         return advice
     if having:
-        return Advice(f"{written(plain)} is a column of {enumerate_names(having)}: join it")
+        return Advice(f"{write_name(plain)} is a column of {enumerate_names(having)}: join it")
     return Advice(f"{has}; {as_text}" if text.word(place - 1) in _BEFORE_VALUES else has)
 
 
@@ -243,7 +230,7 @@ def advise_target_column(table: str, name: str, schema: Schema) -> Advice:
 
 
 def advise_function(name: str, schema: Schema) -> Advice:
-    found = find_nearest(name, sorted(schema.functions | BUILT_IN))
+    found = find_nearest(name, sorted(schema.functions | FUNCTIONS))
     # A short name resembles many others.
     found = [pair for pair in found if pair[0] > 0.75 or len(name) > 4]
     if not found:

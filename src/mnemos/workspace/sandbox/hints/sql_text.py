@@ -162,6 +162,6 @@ def _tokenize(sql: str) -> Iterator[Token]:
             return
 
 
-def written(name: str) -> str:
+def write_name(name: str) -> str:
     """Return a name as SQL takes it, in quotes only where it needs them."""
     return name if _BARE.fullmatch(name) and name.upper() not in keywords else quote(name)
