@@ -1,13 +1,14 @@
-"""Files of rows, read and written: CSV, TSV, JSON, JSON lines, and Markdown for reading by people.
+"""Files of rows, read and written: CSV, TSV, JSON, JSON lines, and Markdown for people.
 
-Everything here works on streams in constant memory and knows nothing of databases. It runs in the worker of
-the sandbox, since what is read is hostile input.
+Everything here works on streams in constant memory and does not know databases. It runs in the sandboxed
+worker, because the files are hostile input.
 """
 
-from mnemos.workspace.formats.encoding import NotUtf8
-from mnemos.workspace.formats.model import BadLine, Column, Kind, Limits, Table
-from mnemos.workspace.formats.opening import READABLE, open_table
-from mnemos.workspace.formats.writing import WRITABLE, Writer, writer
+from mnemos.workspace.formats.cells import Kind
+from mnemos.workspace.formats.columns import BadLine, Column, Limits, Row, Table
+from mnemos.workspace.formats.detection import READABLE, open_table
+from mnemos.workspace.formats.source import NotUtf8
+from mnemos.workspace.formats.writers import WRITABLE, Writer, make_writer
 
 __all__ = [
     "READABLE",
@@ -17,8 +18,9 @@ __all__ = [
     "Kind",
     "Limits",
     "NotUtf8",
+    "Row",
     "Table",
     "Writer",
+    "make_writer",
     "open_table",
-    "writer",
 ]

@@ -1,12 +1,12 @@
 """Tables of comma-, semicolon-, tab- or pipe-separated text.
 
-What the csv module leaves open is decided here:
+Decisions that the csv module leaves open:
 
-- A record with too few or too many fields is a bad line and left out; empty fields after the last column are
-  dropped without a word. Blank lines mean nothing, except in a file of one column, where they are NULL.
-- An empty cell is NULL; a quoted one (``""``) is the empty text in a TEXT column, and NULL in others. The csv
-  module gives both alike, so quoted empty cells are marked before it sees them.
-- An apostrophe that keeps spreadsheets from running a cell is taken off (see formulas.py).
+- A record with too few or too many fields is a bad line and left out. Empty fields after the last column are
+  dropped. Blank lines are ignored, except in a file of one column, where they are NULL.
+- An empty cell is NULL. A quoted one (``""``) is the empty text in a TEXT column, and NULL in others. The
+csv module returns both alike, so quoted empty cells are marked before it sees them.
+- The apostrophe that keeps spreadsheets from running a cell is removed.
 - Numbers stay texts, for the affinity of their columns to convert.
 """
 
@@ -19,14 +19,22 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from mnemos.errors import InvalidInput
-from mnemos.workspace.formats import names, records
-from mnemos.workspace.formats.cells import QUOTED_EMPTY, Scan
+from mnemos.workspace.formats import columns as names
+from mnemos.workspace.formats.cells import QUOTED_EMPTY, Kind, Scan, find_guards, remove_guard
+from mnemos.workspace.formats.columns import BadLines, Column, Limits, Row, Value, row_size
 from mnemos.workspace.formats.dialect import Dialect, Sniffed, sniff
-from mnemos.workspace.formats.encoding import Encoding, texts
-from mnemos.workspace.formats.formulas import guarded_cells, unguarded
-from mnemos.workspace.formats.lines import CUT, split, whole_lines
-from mnemos.workspace.formats.model import BadLines, Column, Kind, Limits, Row, Value, row_size
-from mnemos.workspace.formats.source import Source
+from mnemos.workspace.formats.source import (
+    CUT,
+    END,
+    Encoding,
+    LineBlocks,
+    RecordTooLong,
+    Source,
+    count_ends,
+    decode,
+    split_lines,
+    whole_lines,
+)
 
 _SAMPLE = 64 * 1024
 _SAMPLE_LINES = 20
@@ -37,20 +45,20 @@ Record = Sequence[str]
 
 
 class DelimitedTable:
-    """See ``model.Table``. Opening it reads all of the file once."""
+    """A ``Table`` of delimited text. Opening it reads the whole file once."""
 
     def __init__(
         self, source: Source, encoding: Encoding, *, format: str, header: bool | None, limits: Limits
     ) -> None:
-        # The limit of the csv module is one for the process, and 128 KB unless told.
+        # The limit of the csv module is one for the process, and 128 KB by default.
         csv.field_size_limit(limits.item)
         self.format = format
         self.encoding = encoding.name
         self._source = source
         self._encoding = encoding
         self._limits = limits
-        sniffed = self._sniffed("\t" if format == "tsv" else None)
-        self._width = names.checked_count(sniffed.first_width if header else sniffed.width, limits)
+        sniffed = self._sniff("\t" if format == "tsv" else None)
+        self._width = names.check_count(sniffed.first_width if header else sniffed.width, limits)
         self._dialect = sniffed.dialect
         self._marks = _Marks(sniffed.dialect)
         survey = self._survey()
@@ -61,22 +69,22 @@ class DelimitedTable:
         self.bad_total = survey.bad.total
         self._converts = self._marks.found or any(column.type is Kind.BLOB for column in self.columns)
         self.empty_is_null = not self._converts
-        self.notes = self._noted(header_was_asked=header is None)
+        self.notes = self._make_notes(header_was_asked=header is None)
 
     def batches(self) -> Iterator[Sequence[Row]]:
         self._source.next_pass()
         skip = self._has_header
-        for good in self._good(BadLines()):
+        for good in self._read_good(BadLines()):
             rows = good[1:] if skip else good
             skip = skip and not good
             if rows:
-                yield self._converted(rows) if self._converts else rows
+                yield self._convert(rows) if self._converts else rows
 
-    def _sniffed(self, delimiter: str | None) -> Sniffed:
-        """From whole lines, and enough of them to see what is regular, however long they are."""
+    def _sniff(self, delimiter: str | None) -> Sniffed:
+        """Detect the dialect from whole lines, and enough of them to see what is regular."""
         lines: list[str] = []
         size = 0
-        for line in chain.from_iterable(map(split, self._pieces())):
+        for line in chain.from_iterable(map(split_lines, self._pieces())):
             lines.append(line)
             size += len(line)
             if size >= self._limits.item or (size >= _SAMPLE and len(lines) >= _SAMPLE_LINES):
@@ -84,40 +92,38 @@ class DelimitedTable:
         return sniff(lines, delimiter=delimiter)
 
     def _survey(self) -> _Survey:
-        """The first pass: what the columns hold, how many records there are, which are bad."""
+        """Read the file once for the types of columns, the number of records and the bad lines."""
         survey = _Survey([Scan() for _ in range(self._width)])
-        for good in self._good(survey.bad):
+        for good in self._read_good(survey.bad):
             survey.feed(good)
         if not survey.has_values:
             raise InvalidInput(
                 f"no record has {self._width} fields: {survey.bad.kept[0].reason}"
                 if survey.bad.kept
-                else "the file is empty; there is nothing to make a table of"
+                else "the file is empty"
             )
         return survey
 
-    def _noted(self, *, header_was_asked: bool) -> list[str]:
+    def _make_notes(self, *, header_was_asked: bool) -> list[str]:
         notes = [self._encoding.note] if self._encoding.note else []
         if self._dialect.delimiter in _SPELLED and self._dialect.delimiter != ",":
             notes.append(f"Cells are separated by {_SPELLED[self._dialect.delimiter]}.")
         if header_was_asked and not self._has_header:
             notes.append("The first record is data: no header was seen, so columns are numbered.")
         if self._marks.guarded:
-            notes.append("An apostrophe before = + - @ at the start of a cell was taken off.")
+            notes.append("An apostrophe before = + - @ at the start of a cell was removed.")
         return notes
 
-    # -- records
-
     def _pieces(self) -> Iterator[str]:
-        return whole_lines(texts(self._source.chunks(), self._encoding), self._limits.item)
+        return whole_lines(decode(self._source.chunks(), self._encoding), self._limits.item)
 
-    def _good(self, bad: BadLines) -> Iterator[list[list[str]]]:
-        """The records that fit the table, in batches."""
+    def _read_good(self, bad: BadLines) -> Iterator[list[list[str]]]:
+        """Yield the records that fit the table, in batches."""
         fitting, blank = {self._width}, {0}
-        for batch in records.batches(map(self._marks.put, self._pieces()), self._dialect, self._limits, bad):
+        for batch in read_batches(map(self._marks.put, self._pieces()), self._dialect, self._limits, bad):
             widths = set(map(len, batch.records))
             if not batch.is_ordinary or not widths <= fitting | blank:
-                yield self._sorted_out(batch, bad)
+                yield self._sort_out(batch, bad)
             elif widths == fitting:
                 yield batch.records
             elif self._width == 1:
@@ -125,15 +131,15 @@ class DelimitedTable:
             else:
                 yield [record for record in batch.records if record]
 
-    def _sorted_out(self, batch: records.Batch, bad: BadLines) -> list[list[str]]:
+    def _sort_out(self, batch: Batch, bad: BadLines) -> list[list[str]]:
         good: list[list[str]] = []
         line = batch.line
         for record in batch.records:
             fitting = record or self._blank_line()
             if len(fitting) > self._width and not any(fitting[self._width :]):
                 fitting = fitting[: self._width]
-            reason = self._flaw(fitting, is_ordinary=batch.is_ordinary) if fitting else ""
-            lines = records.lines_of(record)
+            reason = self._find_flaw(fitting, is_ordinary=batch.is_ordinary) if fitting else ""
+            lines = count_lines(record)
             if reason:
                 bad.add(line, reason if lines == 1 else f"{reason} (it goes on to line {line + lines - 1:,})")
             elif fitting:
@@ -144,7 +150,7 @@ class DelimitedTable:
     def _blank_line(self) -> list[str]:
         return [""] if self._width == 1 else []
 
-    def _flaw(self, record: Record, *, is_ordinary: bool) -> str:
+    def _find_flaw(self, record: Record, *, is_ordinary: bool) -> str:
         if not is_ordinary:
             if any(CUT in cell for cell in record):
                 return f"longer than {self._limits.item:,} characters"
@@ -155,45 +161,43 @@ class DelimitedTable:
             return f"{len(record)} field{'s' * (len(record) != 1)} where {self._width} were expected"
         return ""
 
-    # -- values
-
-    def _converted(self, rows: Sequence[Record]) -> list[Row]:
+    def _convert(self, rows: Sequence[Record]) -> list[Row]:
         columns = [
-            self._values(cells, column.type)
+            self._convert_column(cells, column.type)
             for cells, column in zip(zip(*rows, strict=True), self.columns, strict=True)
         ]
         return list(zip(*columns, strict=True))
 
-    def _values(self, cells: Sequence[str], kind: Kind) -> Sequence[Value]:
+    def _convert_column(self, cells: Sequence[str], kind: Kind) -> Sequence[Value]:
         if kind is Kind.BLOB:
-            return [None if cell in _EMPTY else _blob(cell) for cell in cells]
+            return [None if cell in _EMPTY else _decode_blob(cell) for cell in cells]
         if kind is not Kind.TEXT:
             return [None if cell in _EMPTY else cell for cell in cells]
         together = "".join(cells)
         if QUOTED_EMPTY in together or "'" in together:
-            return [plain(cell) if cell else None for cell in cells]
+            return [remove_marks(cell) if cell else None for cell in cells]
         return [cell or None for cell in cells]
 
 
-def plain(cell: str) -> str:
-    """A cell without the marks that it was written or read with."""
+def remove_marks(cell: str) -> str:
+    """Return a cell without the marks that it was written or read with."""
     if QUOTED_EMPTY in cell:
-        # Inside of quotes it stood for an escaped quote.
+        # Inside of quotes it was an escaped quote.
         cell = "" if cell == QUOTED_EMPTY else cell.replace(QUOTED_EMPTY, '"')
-    return unguarded(cell)
+    return remove_guard(cell)
 
 
-def _blob(cell: str) -> bytes:
+def _decode_blob(cell: str) -> bytes:
     try:
         return bytes.fromhex(cell[2:-1])
     except ValueError as exc:
         raise InvalidInput(
-            f"{cell[:60]!r} was a blob when the file was read before; do not change it while it is read"
+            f"{cell[:60]!r} was a blob before; do not change the file while it is read"
         ) from exc
 
 
 class _Marks:
-    """Marks quoted empty cells, and knows whether there were any."""
+    """Marks quoted empty cells, and notices them and guarded cells."""
 
     def __init__(self, dialect: Dialect) -> None:
         outside = f"[^{re.escape(dialect.delimiter)}\\n\\r]"
@@ -201,7 +205,7 @@ class _Marks:
         self._empty = (
             re.compile(f'""(?<!{outside}"")(?!{outside})') if dialect.tells_empty_from_null else None
         )
-        self._guarded = guarded_cells(dialect.delimiter)
+        self._guarded = find_guards(dialect.delimiter)
         self.quoted_empty = False
         self.guarded = False
 
@@ -221,7 +225,7 @@ class _Marks:
 
 @dataclass(slots=True)
 class _Survey:
-    """What the first pass has seen."""
+    """Results of the first pass."""
 
     scans: list[Scan]
     bad: BadLines = field(default_factory=BadLines)
@@ -245,19 +249,85 @@ class _Survey:
 
     def has_header(self) -> bool:
         return names.looks_like_header(
-            list(map(plain, self.first)),
+            list(map(remove_marks, self.first)),
             [scan.is_number for scan in self.scans],
-            [list(map(plain, record)) for record in self.following],
+            [list(map(remove_marks, record)) for record in self.following],
         )
 
     def columns(self, limits: Limits, *, has_header: bool) -> tuple[Column, ...]:
         if not has_header:
             self._scan([self.first])
-        given = map(plain, self.first) if has_header else [""] * len(self.scans)
-        tidied = names.tidy(given, limits)
+        given = map(remove_marks, self.first) if has_header else [""] * len(self.scans)
+        tidied = names.clean_names(given, limits)
         return tuple(Column(name, scan.kind) for name, scan in zip(tidied, self.scans, strict=True))
 
     def _scan(self, good: Sequence[Record]) -> None:
         for place, scan in enumerate(self.scans):
             if not scan.is_settled:
                 scan.feed([record[place] for record in good])
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    records: list[list[str]]
+    line: int
+    """Line on which the first record begins."""
+    is_ordinary: bool
+    """True if no record can exceed the limit or have lost a line."""
+
+
+def read_batches(pieces: Iterator[str], dialect: Dialect, limits: Limits, bad: BadLines) -> Iterator[Batch]:
+    """Yield all records, with blank lines as empty ones. Records too long to parse are added to ``bad``.
+
+    A batch ends with the first record that is complete after another block was begun.
+    """
+    blocks = LineBlocks(pieces, limits.item, end=END + dialect.delimiter + END)
+    reader = csv.reader(chain.from_iterable(blocks), **dialect.options)
+    lines_before = 0
+    while not blocks.ended:
+        line = lines_before + reader.line_num + 1
+        handed_out = blocks.handed_out
+        records: list[list[str]] = []
+        try:
+            for record in reader:
+                records.append(record)
+                if blocks.handed_out != handed_out:
+                    break
+        except csv.Error:
+            bad.add(_line_after(records, line), _too_long("a cell", limits, lines_before + reader.line_num))
+        except RecordTooLong:
+            lines_before += reader.line_num
+            bad.add(_line_after(records, line), _too_long("a record", limits, lines_before))
+            # chain() does not survive an exception. A new one goes on at the same place.
+            reader = csv.reader(chain.from_iterable(blocks), **dialect.options)
+        blocks.record_done()
+        if blocks.ended:
+            _remove_end(records, line, bad)
+        if records:
+            yield Batch(records, line, blocks.are_ordinary)
+
+
+def count_lines(record: Sequence[str]) -> int:
+    """Return how many lines of the file a record takes."""
+    return 1 + sum(count_ends(cell) + cell.count(CUT) for cell in record) - (record == [CUT])
+
+
+def _remove_end(records: list[list[str]], line: int, bad: BadLines) -> None:
+    """Remove the end mark. It is a separate record unless a quote is still open."""
+    if not records or not any(END in cell for cell in records[-1]):
+        return
+    last = records.pop()
+    if last != [END, END]:
+        lines = count_lines(last)
+        bad.add(
+            _line_after(records, line),
+            "a quote is never closed" + (f"; it swallows the last {lines:,} lines" if lines > 1 else ""),
+        )
+
+
+def _too_long(what: str, limits: Limits, last: int) -> str:
+    return f"{what} of more than {limits.item:,} characters, up to line {last:,}; is a quote missing?"
+
+
+def _line_after(records: Sequence[Sequence[str]], line: int) -> int:
+    return line + sum(map(count_lines, records))

@@ -1,7 +1,7 @@
-r"""How a file of delimited text is written: its delimiter, its quotes, how many fields its records have.
+r"""Dialect of delimited text: its delimiter, its quotes, how many fields its records have.
 
-The delimiter is the one under which the first records agree best on their number of fields, and the fields
-look least as if they held other delimiters: ``1,5;2,5`` are two decimal numbers and not three cells.
+The delimiter is the one with which most of the first records have the same number of fields, and the fields
+look least as if they contained other delimiters: ``1,5;2,5`` is two decimal numbers and not three cells.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
-from mnemos.workspace.formats.lines import CUT
+from mnemos.workspace.formats.source import CUT
 
-# Looked at more closely than the rest of a sample.
+# Fields of a sample that are looked at.
 _FIELDS = 10_000
 _DELIMITERS = ",;\t|"
-# Of the records: with fewer agreeing, the text has no columns.
+# Share of the records: if fewer agree, the text has no columns.
 _ENOUGH = 0.5
-# Nobody's data holds it, so each line is one cell.
+# Not found in data, so that each line is one cell.
 NO_DELIMITER = "\x1f"
 
 _NUMBER = re.compile(r"[-+(]?[$€£¥]?\s?\d[\d.,' ]*\)?\s?[%$€£¥]?")
-# Prose has a blank after a comma or a semicolon.
+# In prose a blank follows a comma or a semicolon.
 _FOREIGN_DELIMITER = re.compile(r"[,;|](?! )|\t")
 _OPENING = re.compile(r'(?m)(?:^|[,;\t|]) ?"')
 _CLOSING = re.compile(r'(?m)"(?=[,;\t|]|\r?$)')
@@ -37,12 +37,12 @@ class Dialect:
     delimiter: str = ","
     quote: str | None = '"'
     escape: str | None = None
-    """Written before a quote inside of quotes; otherwise such a quote is doubled."""
+    """Written before a quote inside of quotes. Without it such a quote is doubled."""
     blanks_after_delimiter: bool = False
 
     @property
     def options(self) -> dict[str, Any]:
-        """For csv.reader."""
+        """Options of csv.reader."""
         return {
             "delimiter": self.delimiter,
             "quotechar": self.quote,
@@ -59,7 +59,7 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True)
 class Sniffed:
-    """``width``: the fields of most records; ``first_width``: of the first, empty ones at its end apart."""
+    """``width`` is the number of fields of most records, ``first_width`` of the first, without empty ones."""
 
     dialect: Dialect
     width: int
@@ -68,32 +68,32 @@ class Sniffed:
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """What a sample looks like in a dialect."""
+    """A sample parsed in a dialect."""
 
     dialect: Dialect
     records: Sequence[Sequence[str]]
     width: int
     agreeing: float
-    """The share of records that have the commonest number of fields."""
+    """Share of the records that have the most common number of fields."""
     flawless: bool
-    """Every quote is where it belongs."""
+    """True if every quote is where it belongs."""
 
     @property
     def score(self) -> float:
         if self.width < 2:
             return 0.0
-        return self.agreeing * (self.width - 1) / self.width * (0.05 + self._clean())
+        return self.agreeing * (self.width - 1) / self.width * (0.05 + self._share_of_whole())
 
-    def _clean(self) -> float:
-        """The share of fields that look whole."""
+    def _share_of_whole(self) -> float:
+        """Return the share of fields that look whole."""
         fields = list(islice(chain.from_iterable(self.records), _FIELDS))
         return sum(map(_looks_whole, fields)) / len(fields)
 
 
 def sniff(lines: Iterable[str], *, is_all: bool = True, delimiter: str | None = None) -> Sniffed:
-    """The dialect of a text, from its first lines. ``is_all``: there are no others."""
+    """Detect the dialect of a text from its first lines. ``is_all`` if there are no others."""
     sample = _Sample([line for line in lines if line.rstrip() != CUT], is_all=is_all)
-    best, *others = [_best_quoting(sample, candidate) for candidate in delimiter or _DELIMITERS]
+    best, *others = [_find_quoting(sample, candidate) for candidate in delimiter or _DELIMITERS]
     for other in others:
         if other.score > best.score:
             best = other
@@ -101,7 +101,7 @@ def sniff(lines: Iterable[str], *, is_all: bool = True, delimiter: str | None = 
         return Sniffed(Dialect(delimiter or ","), 1, 1)
     if delimiter is None and (best.width < 2 or best.agreeing < _ENOUGH):
         return Sniffed(Dialect(NO_DELIMITER, quote=best.dialect.quote, escape=best.dialect.escape), 1, 1)
-    width = _without_empty_tail(best)
+    width = _count_fields(best)
     first = best.records[0]
     while len(first) > width and not first[-1]:
         first = first[:-1]
@@ -115,26 +115,26 @@ class _Sample:
         self.is_all = is_all
         self.opening_quotes = len(_OPENING.findall(self.text))
         self.closing_quotes = len(_CLOSING.findall(self.text))
-        # Every record, the first one too: anything less are apostrophes.
+        # Every record including the first. Anything less are apostrophes.
         self.is_single_quoted = all(map(_SINGLE_QUOTED.search, filter(str.strip, lines)))
 
 
-def _best_quoting(sample: _Sample, delimiter: str) -> _Trial:
-    usual = _tried(sample, Dialect(delimiter))
+def _find_quoting(sample: _Sample, delimiter: str) -> _Trial:
+    usual = _try(sample, Dialect(delimiter))
     if '"' not in sample.text:
         if sample.is_single_quoted:
-            return _better(usual, [_tried(sample, Dialect(delimiter, quote="'"))])
+            return _choose(usual, [_try(sample, Dialect(delimiter, quote="'"))])
         return usual
     if f'{delimiter}"' not in sample.text and _has_blanks_before_quotes(usual.records):
-        return _tried(sample, Dialect(delimiter, blanks_after_delimiter=True))
+        return _try(sample, Dialect(delimiter, blanks_after_delimiter=True))
     if usual.flawless or not sample.opening_quotes:
         return usual
-    unquoted = _tried(sample, Dialect(delimiter, quote=None))
+    unquoted = _try(sample, Dialect(delimiter, quote=None))
     if sample.closing_quotes * 2 < sample.opening_quotes and unquoted.agreeing >= usual.agreeing:
         return unquoted
     if '\\"' in sample.text:
-        return _better(usual, [_tried(sample, Dialect(delimiter, escape="\\")), unquoted])
-    return _better(usual, [unquoted])
+        return _choose(usual, [_try(sample, Dialect(delimiter, escape="\\")), unquoted])
+    return _choose(usual, [unquoted])
 
 
 def _has_blanks_before_quotes(records: Sequence[Sequence[str]]) -> bool:
@@ -145,8 +145,8 @@ def _has_blanks_before_quotes(records: Sequence[Sequence[str]]) -> bool:
     )
 
 
-def _better(usual: _Trial, others: Sequence[_Trial]) -> _Trial:
-    """Another quoting has to be clearly right: free of the flaws of the usual one, or far more regular."""
+def _choose(usual: _Trial, others: Sequence[_Trial]) -> _Trial:
+    """Return another quoting only if it is flawless where the usual one is not, or far more regular."""
     for other in others:
         if other.width >= usual.width and other.flawless and not usual.flawless and other.dialect.quote:
             return other
@@ -155,17 +155,17 @@ def _better(usual: _Trial, others: Sequence[_Trial]) -> _Trial:
     return usual
 
 
-def _tried(sample: _Sample, dialect: Dialect) -> _Trial:
+def _try(sample: _Sample, dialect: Dialect) -> _Trial:
     records: list[list[str]] = []
     try:
         records.extend(record for record in csv.reader(sample.lines, **dialect.options) if record)
     except csv.Error:
-        pass  # A field beyond the limit; the records before it tell enough.
+        pass  # A field exceeds the limit. The records before it are enough.
     if len(records) > 1 and not sample.is_all:
-        # The sample may end in the middle of it.
+        # The sample may end in the middle of the last record.
         records.pop()
     widths = Counter(map(len, records))
-    # Of equally common widths the earlier one: the first record is usually the header.
+    # The first of equally common widths, because the first record is usually the header.
     width, count = max(widths.items(), key=lambda item: item[1], default=(0, 0))
     agreeing = count / len(records) if records else 0.0
     return _Trial(dialect, records, width, agreeing, _is_flawless(sample.lines, dialect))
@@ -179,13 +179,14 @@ def _is_flawless(lines: Sequence[str], dialect: Dialect) -> bool:
         for _ in reader:
             pass
     except csv.Error:
-        # A sample may end inside of quotes.
+        # The sample may end inside of quotes.
         return reader.line_num >= len(lines)
     return True
 
 
-def _without_empty_tail(trial: _Trial) -> int:
-    """Records that end in a delimiter have one field more than the header, with nothing in it."""
+def _count_fields(trial: _Trial) -> int:
+    """Return the number of columns. Records that end in a delimiter have an empty field more than the
+    header."""
     named = len(trial.records[0])
     if 1 < named < trial.width and not any(any(record[named:]) for record in trial.records):
         return named

@@ -1,23 +1,33 @@
-"""The bytes of a file from its beginning, unpacked and counted while they stream."""
+"""Text of a file: decompressed, decoded and cut into lines while it streams.
+
+The encoding is decided on the whole file, since an é may come after 40 MB. Nearly every file is UTF-8, so it
+is read as that, and only if that fails the bytes are counted and the file is read again. Decoded text
+contains no surrogates, because some of them are used as marks.
+"""
 
 from __future__ import annotations
 
+import codecs
+import io
+import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from mnemos.errors import InvalidInput, TooLarge
-from mnemos.workspace.formats.model import OnProgress
 
 if TYPE_CHECKING:
     from zlib import _Decompress as Member
 
+OnProgress = Callable[[float], None]
+
 CHUNK = 64 * 1024
 _GZIP = b"\x1f\x8b"
-# How zlib is told to expect the header and the checksum of gzip.
+# Makes zlib expect the header and checksum of gzip.
 _GZIP_WINDOW = 31
 
-# Files that are often tried and hold no rows of text.
+# Files that people often try, and that contain no text.
 _FOREIGN = (
     (b"PK\x03\x04", "a ZIP archive or an Excel workbook: save the sheet as CSV, or unpack the archive"),
     (b"\xd0\xcf\x11\xe0", "an old Excel or Word file: save the sheet as CSV"),
@@ -29,9 +39,33 @@ _FOREIGN = (
     (b"\x28\xb5\x2f\xfd", "packed with zstd: unpack it, or pack it with gzip"),
 )
 
+_SAMPLE = 64 * 1024
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_ESCAPED = re.compile("[\udc80-\udcff]")
+# Windows-1252 leaves five bytes undefined; they are read as the control characters of Latin-1.
+_WINDOWS = "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(256))
+_AS_WINDOWS = {0xDC00 + byte: _WINDOWS[byte] for byte in range(0x80, 0x100)}
+
+# Marks in the text. Decoded text has no surrogates.
+CUT = "\ud801"
+"""Replaces a line that was too long to keep."""
+END = "\ud802"
+"""Follows the last line, to tell whether the last record is complete."""
+
+# Line ends for str.splitlines, but not in CSV.
+_NO_LINE_ENDS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+
+# Bytes of a character in UTF-8.
+_MOST_BYTES = 4
+
 
 class Source:
-    """A file that can be read several times. Gzip is known by its first bytes, whatever the name."""
+    """A file that can be read several times. Gzip is recognised by its first bytes, not by the name."""
 
     def __init__(
         self, stream: BinaryIO, *, name: str, limit: int, on_progress: OnProgress | None = None
@@ -43,37 +77,37 @@ class Source:
         self._size = stream.seek(0, 2)
         self._passes_done = 0
         self.garbage_after = False
-        """Something that is not gzip follows the packed data; it is not read."""
+        """True if something else follows the gzip data. It is not read."""
         self._packed = self._begins_with(_GZIP)
 
     def chunks(self) -> Iterator[bytes]:
-        """All bytes, from the beginning; none is empty. TooLarge as soon as there are more than the limit."""
+        """Yield all bytes in chunks that are not empty. TooLarge as soon as the limit is exceeded."""
         self._stream.seek(0)
         given = 0
-        for chunk in _gathered(self._unpacked()) if self._packed else self._raw():
+        for chunk in _join_small(self._decompress()) if self._packed else self._read_raw():
             if given == 0:
                 self._refuse_foreign(chunk)
             given += len(chunk)
             if given > self._limit:
                 raise TooLarge(
                     f"{self._name} has more than {self._limit:,} bytes"
-                    f"{' once unpacked' if self._packed else ''}; split it into smaller files"
+                    f"{' once decompressed' if self._packed else ''}; split it into smaller files"
                 )
             yield chunk
 
-    def head(self, size: int) -> tuple[bytes, bool]:
-        """The first bytes, and whether they are all there is."""
+    def head(self, size: int) -> bytes:
+        """Return the first bytes."""
         parts: list[bytes] = []
         have = 0
         for chunk in self.chunks():
             parts.append(chunk)
             have += len(chunk)
             if have > size:
-                return b"".join(parts)[:size], False
-        return b"".join(parts), True
+                break
+        return b"".join(parts)[:size]
 
     def next_pass(self) -> None:
-        """Progress goes from the first half (looking) to the second (giving rows)."""
+        """Switch progress to its second half: the survey is done, and rows follow."""
         self._passes_done = 1
 
     def _begins_with(self, magic: bytes) -> bool:
@@ -87,7 +121,7 @@ class Source:
         if self._packed and first.startswith(_GZIP):
             raise InvalidInput(f"{self._name} is packed with gzip twice; unpack it once")
 
-    def _raw(self) -> Iterator[bytes]:
+    def _read_raw(self) -> Iterator[bytes]:
         done = 0
         while chunk := self._stream.read(CHUNK):
             done += len(chunk)
@@ -95,11 +129,11 @@ class Source:
                 self._on_progress((self._passes_done + min(1.0, done / self._size)) / 2)
             yield chunk
 
-    def _unpacked(self) -> Iterator[bytes]:
-        """One gzip member after the other, as ``cat a.gz b.gz`` makes them."""
+    def _decompress(self) -> Iterator[bytes]:
+        """Decompress one gzip member after the other, as ``cat a.gz b.gz`` makes them."""
         member: Member | None = None
         members_done = 0
-        for packed in self._raw():
+        for packed in self._read_raw():
             # Tools that write whole blocks pad the end with zeros.
             data = packed if member or not members_done else packed.lstrip(b"\0")
             while data:
@@ -108,7 +142,7 @@ class Source:
                         self.garbage_after = True
                         return
                     member = zlib.decompressobj(_GZIP_WINDOW)
-                yield from self._inflated(member, data)
+                yield from self._inflate(member, data)
                 data = b""
                 if member.eof:
                     data = member.unused_data.lstrip(b"\0")
@@ -117,8 +151,8 @@ class Source:
         if member is not None:
             raise InvalidInput(f"{self._name} ends in the middle of its gzip data; fetch or pack it again")
 
-    def _inflated(self, member: Member, data: bytes) -> Iterator[bytes]:
-        """What the member makes of the data, never more than a chunk at a time: that is what stops a bomb."""
+    def _inflate(self, member: Member, data: bytes) -> Iterator[bytes]:
+        """Decompress the data, never more than a chunk at a time: that is what stops a bomb."""
         full = False
         while (data or full) and not member.eof:
             try:
@@ -131,8 +165,8 @@ class Source:
                 yield out
 
 
-def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Pieces of a fair size: many small members would cost more than what they hold."""
+def _join_small(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Join small pieces: each costs more than what it contains."""
     held: list[bytes] = []
     size = 0
     for piece in pieces:
@@ -144,3 +178,199 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
             size = 0
     if held:
         yield b"".join(held)
+
+
+class NotUtf8(Exception):
+    """A file taken for UTF-8 is something else: decide on all of its bytes, and begin again.
+
+    It only reaches a caller if someone changes the file while it is read.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """An encoding. With ``repairs``, bytes that do not fit are read as Windows-1252 or replaced."""
+
+    name: str
+    repairs: bool = False
+    note: str = ""
+
+
+def guess_encoding(head: bytes) -> Encoding:
+    """Guess from the first bytes: a byte order mark, the NULs of UTF-16, otherwise UTF-8 until it fails."""
+    for bom, name in _BOMS:
+        if head.startswith(bom):
+            return Encoding(name, repairs=name != "utf-8-sig")
+    name = _guess_utf16(head[: _SAMPLE // 2 * 2])
+    if name:
+        return Encoding(name, repairs=True, note=f"Read as {name}, because every other byte is NUL.")
+    return Encoding("utf-8")
+
+
+def decide_encoding(source: Source) -> Encoding:
+    """Decide on all bytes of a file that is not valid UTF-8.
+
+    With more valid multi-byte characters than invalid bytes it is UTF-8, and the invalid bytes are read as
+    Windows-1252, where they usually come from. Otherwise all of it is Windows-1252.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
+    good = bad = lines = first_bad_line = 0
+    for chunk in source.chunks():
+        if not chunk.isascii() or decoder.getstate()[0]:
+            text = decoder.decode(chunk)
+            flaws = [flaw.start() for flaw in _ESCAPED.finditer(text)]
+            if flaws and not bad:
+                first_bad_line = lines + text.count("\n", 0, flaws[0]) + 1
+            bad += len(flaws)
+            good += len(text) - len(text.encode("ascii", "ignore")) - len(flaws)
+        lines += chunk.count(b"\n")
+    # A character cut off by the end of the file says nothing about the rest.
+    cut = len(decoder.getstate()[0])
+    if good > bad or not bad:
+        return Encoding(
+            "utf-8-sig",
+            repairs=True,
+            note=f"{bad + cut:,} bytes are not valid UTF-8, the first on line "
+            f"{first_bad_line or lines + 1:,}; they were read as Windows-1252.",
+        )
+    return Encoding(
+        "cp1252",
+        repairs=True,
+        note="Not UTF-8: read as Windows-1252 (Latin-1). If letters look wrong, save it as UTF-8.",
+    )
+
+
+def decode(chunks: Iterable[bytes], encoding: Encoding) -> Iterator[str]:
+    """Yield the file as text, without a byte order mark. NotUtf8 if UTF-8 was a wrong guess."""
+    if encoding.name == "cp1252":
+        for chunk in chunks:
+            yield codecs.charmap_decode(chunk, "strict", _WINDOWS)[0]
+        return
+    utf8 = encoding.name in ("utf-8", "utf-8-sig")
+    flaws = ("surrogateescape" if utf8 else "replace") if encoding.repairs else "strict"
+    decoder = codecs.getincrementaldecoder(encoding.name)(flaws)
+    try:
+        for chunk in chunks:
+            yield _repair(decoder.decode(chunk)) if utf8 and encoding.repairs else decoder.decode(chunk)
+        yield _repair(decoder.decode(b"", final=True))
+    except UnicodeDecodeError as exc:
+        raise NotUtf8("the file is not UTF-8, as it was before; do not change it while it is read") from exc
+
+
+def _repair(text: str) -> str:
+    return text.translate(_AS_WINDOWS) if _ESCAPED.search(text) else text
+
+
+def _guess_utf16(head: bytes) -> str:
+    """Recognise UTF-16 without a byte order mark by NULs on one side of many byte pairs."""
+    pairs = len(head) // 2
+    if not pairs:
+        return ""
+    high_first, low_first = head[0::2].count(0), head[1::2].count(0)
+    if low_first > pairs * 0.3 and high_first < low_first * 0.1:
+        return "utf-16-le"
+    if high_first > pairs * 0.3 and low_first < high_first * 0.1:
+        return "utf-16-be"
+    return ""
+
+
+class RecordTooLong(Exception):
+    """The lines of one record exceed the limit."""
+
+
+class LineBlocks:
+    """Iterator over lists of lines, each with its end. After the last comes the line ``end``.
+
+    The parser calls ``record_done`` when a record is complete. If none is for longer than the limit,
+    RecordTooLong is raised, and what follows can still be read.
+    """
+
+    def __init__(self, pieces: Iterator[str], limit: int, *, end: str) -> None:
+        self._pieces = pieces
+        self._limit = limit
+        self._end = end
+        self._pending = 0
+        self.handed_out = 0
+        self.ended = False
+        self.are_ordinary = True
+        """True if no line was cut, and no record might exceed the limit in bytes."""
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self
+
+    def __next__(self) -> list[str]:
+        if self._pending > self._limit:
+            self._pending = 0
+            raise RecordTooLong
+        if self.ended:
+            raise StopIteration
+        self.handed_out += 1
+        piece = next(self._pieces, None)
+        if piece is None:
+            self.ended = True
+            return [self._end]
+        self._pending += len(piece)
+        if self._pending * _MOST_BYTES > self._limit or CUT in piece:
+            self.are_ordinary = False
+        return split_lines(piece)
+
+    def record_done(self) -> None:
+        self._pending = 0
+
+
+def split_lines(text: str) -> list[str]:
+    r"""Return the lines with their ends, which are \n, \r and \r\n and nothing else."""
+    if any(character in text for character in _NO_LINE_ENDS):
+        return list(io.StringIO(text, newline=""))
+    return text.splitlines(keepends=True)
+
+
+def whole_lines(texts: Iterable[str], limit: int) -> Iterator[str]:
+    """Yield the same text, cut at line ends only. A line longer than the limit is replaced by CUT."""
+    rest = ""
+    skipping = False
+    for text in texts:
+        piece = rest + text
+        if skipping:
+            start = _after_first_end(piece)
+            if not start:
+                rest = _open_end(piece)
+                continue
+            skipping = False
+            piece = f"{CUT}\n{piece[start:]}"
+        end = _after_last_end(piece)
+        if end:
+            yield piece[:end]
+        rest = piece[end:]
+        if len(rest) > limit:
+            skipping = True
+            rest = _open_end(rest)
+    if skipping:
+        yield CUT
+    elif rest:
+        yield rest
+
+
+def count_ends(text: str) -> int:
+    if "\r" not in text:
+        return text.count("\n")
+    return text.count("\n") + text.count("\r") - text.count("\r\n")
+
+
+def _open_end(text: str) -> str:
+    r"""Return a final \r, which may be the first half of \r\n."""
+    return "\r" if text.endswith("\r") else ""
+
+
+def _after_last_end(text: str) -> int:
+    known = len(text) - 1 if text.endswith("\r") else len(text)
+    return max(text.rfind("\n", 0, known), text.rfind("\r", 0, known)) + 1
+
+
+def _after_first_end(text: str) -> int:
+    known = len(text) - 1 if text.endswith("\r") else len(text)
+    ends = [at for at in (text.find("\n", 0, known), text.find("\r", 0, known)) if at >= 0]
+    if not ends:
+        return 0
+    at = min(ends)
+    return at + 2 if text.startswith("\r\n", at) else at + 1

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import apsw
 
-from mnemos.workspace.formats import writer
+from mnemos.workspace.formats import make_writer
 from mnemos.workspace.sandbox import failures
 from mnemos.workspace.sandbox.agent_call import name_columns
 from mnemos.workspace.sandbox.database import Clockwork, Database
@@ -79,7 +79,7 @@ def _write(
             cursor.close(force=True)
             cursor = connection.execute(select_as_bytes(sql, len(columns)), parameters, can_cache=False)
             given = decode_rows(cursor, len(columns))
-        out = writer(form, columns)
+        out = make_writer(form, columns)
         stream.write(out.begin())
         count = 0
         while batch := list(islice(given, _A_BATCH)):

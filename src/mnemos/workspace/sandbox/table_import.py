@@ -10,8 +10,7 @@ from typing import Any, BinaryIO
 import apsw
 
 from mnemos.workspace import limits
-from mnemos.workspace.formats import Column, Kind, Limits, NotUtf8, Table, open_table
-from mnemos.workspace.formats.model import Row
+from mnemos.workspace.formats import Column, Kind, Limits, NotUtf8, Row, Table, open_table
 from mnemos.workspace.identifiers import quote
 from mnemos.workspace.sandbox import failures
 from mnemos.workspace.sandbox.agent_call import MANY_ROWS

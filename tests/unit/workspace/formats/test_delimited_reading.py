@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from mnemos.errors import InvalidInput, TooLarge
 from mnemos.workspace.formats import Kind, Limits
+from mnemos.workspace.formats.columns import BadLines
+from mnemos.workspace.formats.delimited import count_lines, read_batches
 from mnemos.workspace.formats.dialect import Dialect
-from mnemos.workspace.formats.model import BadLines
-from mnemos.workspace.formats.records import batches, lines_of
 
 from .files import bad_numbers, kinds, names, opened, rows, stored
 
@@ -184,9 +184,9 @@ def test_every_line_belongs_to_one_record(text: str, style: str | None) -> None:
     dialect = Dialect(quote='"', escape="\\") if style == "\\" else Dialect(quote=style)
     bad = BadLines()
     line = 1
-    for batch in batches(iter([text] if text else []), dialect, Limits(), bad):
+    for batch in read_batches(iter([text] if text else []), dialect, Limits(), bad):
         assert batch.line == line
-        line += sum(map(lines_of, batch.records))
+        line += sum(map(count_lines, batch.records))
     ends = len(list(io.StringIO(text, newline="")))
     if not bad.total:
         assert line - 1 == ends

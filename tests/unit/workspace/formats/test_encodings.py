@@ -6,8 +6,6 @@ import codecs
 
 import pytest
 
-from mnemos.errors import InvalidInput
-
 from .files import names, opened, rows, stored
 
 TEXT = "name,city\nChloé,São Paulo\nЖеня,東京\n😀,x\n"
@@ -77,13 +75,3 @@ def test_characters_on_the_border_of_two_chunks_are_whole() -> None:
 def test_half_a_pair_of_utf16_is_replaced() -> None:
     data = codecs.BOM_UTF16_LE + "a,b\n".encode("utf-16-le") + b"\x00\xd8" + ",1\n".encode("utf-16-le")
     assert rows(data, name="x.csv", header=True) == [("\ufffd", 1)]
-
-
-def test_who_knows_the_encoding_says_it() -> None:
-    data = "имя,n\nЖеня,1\n".encode("cp1251")
-    table = opened(data, name="x.csv", encoding="windows-1251")
-    assert names(table) == ["имя", "n"]
-    assert stored(table) == [("Женя", 1)]
-    for wrong in ("unicode_escape", "nonsense", "utf-7", "zip"):
-        with pytest.raises(InvalidInput, match="encoding"):
-            opened(data, name="x.csv", encoding=wrong)

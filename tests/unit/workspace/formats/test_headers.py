@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mnemos.workspace.formats import Limits
-from mnemos.workspace.formats.names import tidy
+from mnemos.workspace.formats.columns import clean_names
 
 from .files import names, opened, rows
 
@@ -61,7 +61,7 @@ def test_without_a_header_the_first_record_counts_for_the_types() -> None:
 
 
 def test_names_are_stripped_and_made_distinct_regardless_of_case() -> None:
-    assert tidy([" a ", "A", "", "b\n c", "a", "column_3", "a_2"], Limits()) == [
+    assert clean_names([" a ", "A", "", "b\n c", "a", "column_3", "a_2"], Limits()) == [
         "a",
         "A_2",
         "column_3",
@@ -73,12 +73,12 @@ def test_names_are_stripped_and_made_distinct_regardless_of_case() -> None:
 
 
 def test_names_are_bounded_and_hold_nothing_that_sql_cannot() -> None:
-    made = tidy(["x" * 5_000, "x" * 5_000, "a\0b", "\ud800"], Limits(name=10))
+    made = clean_names(["x" * 5_000, "x" * 5_000, "a\0b", "\ud800"], Limits(name=10))
     assert made == ["x" * 10, "x" * 8 + "_2", "a b", "column_4"]
 
 
 def test_two_thousand_equal_names_are_told_apart() -> None:
-    made = tidy(["n"] * 2_000, Limits())
+    made = clean_names(["n"] * 2_000, Limits())
     assert len(set(made)) == 2_000
     assert made[-1] == "n_2000"
 

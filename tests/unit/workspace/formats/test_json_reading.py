@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from mnemos.errors import InvalidInput, TooLarge
 from mnemos.workspace.formats import Kind, Limits
-from mnemos.workspace.formats.elements import Document
-from mnemos.workspace.formats.model import BadLines
+from mnemos.workspace.formats.columns import BadLines
+from mnemos.workspace.formats.json_elements import Document
 
 from .files import bad_numbers, kinds, names, opened, rows, stored
 

@@ -1,4 +1,4 @@
-"""What the values of a JSON column are, and what SQLite is given for them.
+"""Values of JSON columns: decoded, typed, and converted for SQLite.
 
 ===================  ===========================================================================
 true, false          1, 0
@@ -8,8 +8,8 @@ integer              itself; one beyond 64 bits makes its column TEXT
 "Infinity", NaN      the infinities as numbers in a column of numbers; NaN is NULL, as in SQLite
 ===================  ===========================================================================
 
-Integers beside decimal numbers make a REAL column, as long as a float carries them; other mixtures a column
-without a type, in which every value stays what it is.
+Integers and decimal numbers together make a REAL column if floats can hold them. Other mixtures make a column
+without a type, in which every value stays as it is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from typing import Any
 
 import msgspec
 
-from mnemos.workspace.formats.model import Kind, Value
+from mnemos.workspace.formats.cells import Kind
+from mnemos.workspace.formats.columns import Value
 
 BLOB_KEY = "$blob"
 INFINITIES = {"Infinity": inf, "-Infinity": -inf}
@@ -46,11 +47,11 @@ _encode = msgspec.json.Encoder().encode
 
 
 class BadElement(ValueError):
-    """The message says why."""
+    """An element is not usable. The message says why."""
 
 
 def decode_all(raws: Sequence[str]) -> list[Any]:
-    """All of them, quickly; BadElement when one needs ``decode_leniently`` or is bad."""
+    """Decode all quickly. BadElement if one is bad or needs ``decode_leniently``."""
     if max(map(len, raws)) > 2 * _DEEPEST and any(map(_is_deep, raws)):
         raise BadElement
     try:
@@ -60,7 +61,7 @@ def decode_all(raws: Sequence[str]) -> list[Any]:
 
 
 def decode_leniently(raw: str) -> Any:
-    """Also what JSON does not have and programs write nonetheless: NaN, infinities, halves of characters."""
+    """Decode JSON and what programs write beyond it: NaN, infinities, half surrogate pairs."""
     if _is_deep(raw):
         raise BadElement(f"nested more than {_DEEPEST} levels deep")
     try:
@@ -68,12 +69,12 @@ def decode_leniently(raw: str) -> Any:
     except (msgspec.DecodeError, RecursionError) as exc:
         refused = exc
     try:
-        return json.loads(_ESCAPES.sub(_whole_character, raw), parse_constant=_CONSTANTS.__getitem__)
+        return json.loads(_ESCAPES.sub(_replace_half, raw), parse_constant=_CONSTANTS.__getitem__)
     except (ValueError, RecursionError):
         raise BadElement(f"not JSON: {refused}") from refused
 
 
-def _whole_character(escape: re.Match[str]) -> str:
+def _replace_half(escape: re.Match[str]) -> str:
     return "\\ufffd" if escape[1] else escape[0]
 
 
@@ -91,7 +92,7 @@ def _is_deep(raw: str) -> bool:
 
 
 class ValueScan:
-    """Narrows down what a column holds, batch by batch."""
+    """Narrows down the type of a column, batch by batch."""
 
     __slots__ = ("_blobs", "_highest", "_infinities", "_lowest", "_other_objects", "_other_texts", "_types")
 
@@ -116,7 +117,7 @@ class ValueScan:
             self._infinities = self._infinities or not texts.isdisjoint(INFINITIES)
             self._other_texts = not texts <= INFINITIES.keys()
         if dict in types:
-            blobs = {_blob(value) is not None for value in values if type(value) is dict}
+            blobs = {_decode_blob(value) is not None for value in values if type(value) is dict}
             self._blobs = self._blobs or True in blobs
             self._other_objects = self._other_objects or False in blobs
 
@@ -135,19 +136,19 @@ class ValueScan:
 
     @property
     def converter(self) -> Callable[[Any], Value] | None:
-        """What a value has to go through; None when SQLite takes all of them as they are."""
+        """The conversion of a value. None if SQLite takes all of them unchanged."""
         kind = self.kind
         if kind is Kind.REAL and self._infinities:
             return lambda value: INFINITIES.get(value, value) if type(value) is str else value
         if kind is Kind.TEXT and self._types & _NUMBERS:
-            return lambda value: value if value is None else str(_number(value))
+            return lambda value: value if value is None else str(int(value) if type(value) is bool else value)
         if self._types & {dict, list} or self._has_big_integers:
             return storable
         return None
 
     @property
     def _are_infinities(self) -> bool:
-        """There are decimal numbers, and the only texts beside them are what JSON has for infinities."""
+        """True if there are decimal numbers, and all texts beside them stand for infinities."""
         return self._infinities and not self._other_texts and float in self._types
 
     @property
@@ -162,8 +163,8 @@ class ValueScan:
         return Kind.REAL if max(self._highest, -self._lowest) <= _EXACT else Kind.ANY
 
 
-def _blob(value: dict[str, Any]) -> bytes | None:
-    """The blob that an object stands for; None when it is just an object."""
+def _decode_blob(value: dict[str, Any]) -> bytes | None:
+    """Return the blob that an object stands for. None for any other object."""
     text = value.get(BLOB_KEY) if len(value) == 1 else None
     if type(text) is not str:
         return None
@@ -173,13 +174,10 @@ def _blob(value: dict[str, Any]) -> bytes | None:
         return None
 
 
-def _number(value: Any) -> Any:
-    return int(value) if type(value) is bool else value
-
-
 def storable(value: Any) -> Value:
+    """Return a JSON value as SQLite stores it."""
     if type(value) is dict:
-        blob = _blob(value)
+        blob = _decode_blob(value)
         return _encode(value).decode() if blob is None else blob
     if type(value) is list:
         return _encode(value).decode()

@@ -1,7 +1,8 @@
-"""Tables of JSON: an array, an object around an array, an object of columns, or JSON lines.
+"""Tables in JSON files: an array, an object around an array, an object of columns, or JSON lines.
 
-Rows are objects (the columns are all keys of the file, in the order of their first appearance), arrays (the
-first may name the columns) or single values: what most of the first ones are. The others are bad lines.
+Rows are objects (the columns are all keys of the file in the order of their first appearance), arrays (the
+first may name the columns) or single values. The majority of the first rows decides, and other rows are bad
+lines.
 """
 
 from __future__ import annotations
@@ -12,19 +13,18 @@ from operator import itemgetter
 from typing import Any, Protocol
 
 from mnemos.errors import InvalidInput
-from mnemos.workspace.formats import layouts, names
-from mnemos.workspace.formats.encoding import Encoding, texts
-from mnemos.workspace.formats.layouts import Values
-from mnemos.workspace.formats.model import BadLines, Column, Limits, Row
-from mnemos.workspace.formats.source import Source
-from mnemos.workspace.formats.values import ValueScan
+from mnemos.workspace.formats import columns as names
+from mnemos.workspace.formats.columns import BadLines, Column, Limits, Row
+from mnemos.workspace.formats.json_layout import Values, find_rows_in_document, find_rows_on_lines
+from mnemos.workspace.formats.json_values import ValueScan
+from mnemos.workspace.formats.source import Encoding, Source, decode
 
 # A key is a column's name; beyond this it is data.
 _LONGEST_KEY = 1_000
 
 
 class JsonTable:
-    """See ``model.Table``. Opening it reads all of the file once; twice when the rows are in an object."""
+    """A ``Table`` of JSON. Opening it reads the whole file once, or twice if the rows are in an object."""
 
     empty_is_null = False
 
@@ -34,14 +34,12 @@ class JsonTable:
         self.format = format
         self.encoding = encoding.name
         self._source = source
-        read = lambda: texts(source.chunks(), encoding)  # noqa: E731
-        self._layout = (
-            layouts.of_lines(read, limits) if format == "jsonl" else layouts.of_document(read, limits)
-        )
+        find_rows = find_rows_on_lines if format == "jsonl" else find_rows_in_document
+        self._layout = find_rows(lambda: decode(source.chunks(), encoding), limits)
         bad = BadLines()
-        survey = _surveyed(self._layout.values(bad), bad, limits)
+        survey = _survey(self._layout.values(bad), bad, limits)
         if survey is None:
-            raise InvalidInput(_no_rows(bad, format))
+            raise InvalidInput(_explain_no_rows(bad, format))
         self._shape = survey.shape
         self._skips_first = survey.find_header(asked=header, beside=self._layout.names)
         self.columns = tuple(
@@ -63,9 +61,9 @@ class JsonTable:
                 del rows[0]
                 skip = False
             if rows:
-                yield self._converted(rows) if any(self._converters) else rows
+                yield self._convert(rows) if any(self._converters) else rows
 
-    def _converted(self, rows: list[tuple[Any, ...]]) -> list[Row]:
+    def _convert(self, rows: list[tuple[Any, ...]]) -> list[Row]:
         columns = [
             values if convert is None else list(map(convert, values))
             for values, convert in zip(zip(*rows, strict=True), self._converters, strict=True)
@@ -74,10 +72,10 @@ class JsonTable:
 
 
 class _Shape(Protocol):
-    """How a row is made of a value."""
+    """The way a row is made of a value."""
 
     def rows(self, batch: Values, bad: BadLines) -> list[tuple[Any, ...]]:
-        """One tuple for each good value, as long as there are columns by then."""
+        """Return one tuple per good value, with as many items as there are columns so far."""
 
     def names(self) -> list[str]: ...
 
@@ -107,7 +105,7 @@ class _Objects:
         good: list[dict[str, Any]] = []
         for place, value in enumerate(batch.values):
             if type(value) is not dict:
-                bad.add(batch.line_of(place), f"{_named(value)} where an object was expected")
+                bad.add(batch.line_of(place), f"{_describe(value)} where an object was expected")
             elif value.keys() <= self._keys.keys() or self._learn(value):
                 good.append(value)
             else:
@@ -115,11 +113,12 @@ class _Objects:
         return good
 
     def _learn(self, value: dict[str, Any]) -> bool:
-        """False for a key that can be no column; in the second pass, these are the only unknown ones."""
+        """Add new columns. False if a key is too long for one; the second pass meets no other unknown
+        keys."""
         if not self.is_learning or any(len(key) > _LONGEST_KEY for key in value):
             return False
         self._keys.update(dict.fromkeys(value))
-        names.checked_count(len(self._keys), self._limits)
+        names.check_count(len(self._keys), self._limits)
         pick = itemgetter(*self._keys)
         self._pick = pick if len(self._keys) > 1 else lambda value: (pick(value),)
         return True
@@ -128,7 +127,7 @@ class _Objects:
 class _Arrays:
     def __init__(self, first: Sequence[Any], limits: Limits) -> None:
         widths = Counter(len(value) for value in first if type(value) is list)
-        self._width = names.checked_count(widths.most_common(1)[0][0], limits)
+        self._width = names.check_count(widths.most_common(1)[0][0], limits)
 
     def rows(self, batch: Values, bad: BadLines) -> list[tuple[Any, ...]]:
         good: list[tuple[Any, ...]] = []
@@ -138,7 +137,7 @@ class _Arrays:
             elif type(value) is list:
                 bad.add(batch.line_of(place), f"{len(value)} values where {self._width} were expected")
             else:
-                bad.add(batch.line_of(place), f"{_named(value)} where an array was expected")
+                bad.add(batch.line_of(place), f"{_describe(value)} where an array was expected")
         return good
 
     def names(self) -> list[str]:
@@ -150,7 +149,7 @@ class _Singles:
         good: list[tuple[Any, ...]] = []
         for place, value in enumerate(batch.values):
             if type(value) in (dict, list):
-                bad.add(batch.line_of(place), f"{_named(value)} where a single value was expected")
+                bad.add(batch.line_of(place), f"{_describe(value)} where a single value was expected")
             else:
                 good.append((value,))
         return good
@@ -160,7 +159,7 @@ class _Singles:
 
 
 class _Survey:
-    """What the first pass sees."""
+    """Results of the first pass."""
 
     def __init__(self, shape: _Shape) -> None:
         self.shape = shape
@@ -178,7 +177,7 @@ class _Survey:
         self._scan(rows)
 
     def find_header(self, *, asked: bool | None, beside: Sequence[str]) -> bool:
-        """Whether the first row, of those that are arrays, names the columns."""
+        """True if rows are arrays and the first one names the columns."""
         if not isinstance(self.shape, _Arrays):
             return False
         is_header = asked if asked is not None else not beside and self._first_is_header()
@@ -190,7 +189,7 @@ class _Survey:
         return is_header
 
     def names(self, limits: Limits) -> list[str]:
-        return names.tidy(self.shape.names() if self._names is None else self._names, limits)
+        return names.clean_names(self.shape.names() if self._names is None else self._names, limits)
 
     def _first_is_header(self) -> bool:
         if not all(isinstance(value, str) for value in self._first):
@@ -204,8 +203,8 @@ class _Survey:
             scan.feed(values)
 
 
-def _surveyed(batches: Iterator[Values], bad: BadLines, limits: Limits) -> _Survey | None:
-    """None when there are no rows."""
+def _survey(batches: Iterator[Values], bad: BadLines, limits: Limits) -> _Survey | None:
+    """Return what the first pass finds. None if there are no rows."""
     survey: _Survey | None = None
     for batch in batches:
         if not batch.values:
@@ -230,7 +229,7 @@ def _start(value: Any) -> Any:
     return value[: names.COMPARED] if isinstance(value, str) else None
 
 
-def _named(value: Any) -> str:
+def _describe(value: Any) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -240,9 +239,9 @@ def _named(value: Any) -> str:
     return "an object" if isinstance(value, dict) else "an array" if isinstance(value, list) else "a number"
 
 
-def _no_rows(bad: BadLines, format: str) -> str:
+def _explain_no_rows(bad: BadLines, format: str) -> str:
     if not bad.kept:
-        return "the file has no rows, so there is nothing to make a table of"
+        return "the file has no rows to make a table of"
     first = bad.kept[0]
-    hint = "; if all of it is one JSON document, use format json" if format == "jsonl" else ""
+    hint = "; if the file is one JSON document, use format json" if format == "jsonl" else ""
     return f"no row of the file can be read; line {first.number:,}: {first.reason}{hint}"

@@ -1,16 +1,16 @@
-"""Rows written to files, batch by batch.
+"""Writers of rows to files, batch by batch.
 
-What a format cannot carry:
+Limits of the formats:
 
 - CSV and TSV have no types: a text that looks like a number is read back as one, and a column of mixed types
   as text. NULL is an empty cell and the empty text ``""``; a blob is ``x'00ff'``; infinities are ``9e999``,
-  as SQLite writes them; texts that a spreadsheet would run get an apostrophe (formulas.py). All of this is
-  read back as it was.
+  as SQLite writes them; texts that a spreadsheet would run get an apostrophe. All of this is read back
+  unchanged.
 - JSON has neither blobs (``{"$blob": "<base64>"}``) nor infinities (``"Infinity"``); both are read back, the
-  latter in columns that hold decimal numbers too. Integers beside decimal numbers are read back as those.
+  latter in columns with decimal numbers. Integers beside decimal numbers are read back as those.
 - Markdown is for reading: line breaks become ``<br>``, long blobs their size.
 
-Characters that are not Unicode, from text that is not UTF-8, become U+FFFD everywhere.
+Characters that are not Unicode become U+FFFD everywhere.
 """
 
 from __future__ import annotations
@@ -24,15 +24,14 @@ from typing import Any, Protocol
 import msgspec
 
 from mnemos.errors import InvalidInput
-from mnemos.workspace.formats import names
-from mnemos.workspace.formats.formulas import wants_guard
-from mnemos.workspace.formats.model import Row, Value
-from mnemos.workspace.formats.values import BLOB_KEY
+from mnemos.workspace.formats.cells import wants_guard
+from mnemos.workspace.formats.columns import Row, Value, make_distinct
+from mnemos.workspace.formats.json_values import BLOB_KEY
 
 WRITABLE = ("csv", "tsv", "json", "jsonl", "ndjson", "markdown", "md")
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
-# Every delimiter a reader might guess is quoted, so that the one which is meant stands out.
+# Every delimiter that a reader might guess is quoted, so that the right one is unambiguous.
 _QUOTED = re.compile(r"""[",;\t|\r\n\x1f]|\A[ ']|[ ]\Z""")
 _MARKED = re.compile(r"[\\|<]")
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -40,7 +39,7 @@ _LONGEST_BLOB = 64
 
 
 class Writer(Protocol):
-    """What to write before the rows, for each batch of them, and after."""
+    """Makes the bytes before the rows, of each batch, and after the rows."""
 
     def begin(self) -> bytes: ...
 
@@ -49,9 +48,9 @@ class Writer(Protocol):
     def end(self) -> bytes: ...
 
 
-def writer(format: str, columns: Sequence[str]) -> Writer:
-    """A writer for rows of these columns; names that occur twice become ``name`` and ``name_2``."""
-    distinct = names.distinct(columns)
+def make_writer(format: str, columns: Sequence[str]) -> Writer:
+    """Return a writer for rows of these columns. Equal names become ``name`` and ``name_2``."""
+    distinct = make_distinct(columns)
     match format:
         case "csv":
             return _Delimited(distinct, ",")
@@ -76,9 +75,7 @@ class _Delimited:
 
     def rows(self, batch: Sequence[Row]) -> bytes:
         join = self._delimiter.join
-        return _encoded(
-            "".join([join([_CELLS[type(value)](value) for value in row]) + "\n" for row in batch])
-        )
+        return _encode("".join([join([_CELLS[type(value)](value) for value in row]) + "\n" for row in batch]))
 
     def end(self) -> bytes:
         return b""
@@ -94,12 +91,14 @@ class _JsonLines:
     def rows(self, batch: Sequence[Row]) -> bytes:
         if not batch:
             return b""
-        columns = [_as_json(values) for values in zip(*batch, strict=True)]
+        columns = [_convert_column(values) for values in zip(*batch, strict=True)]
         rows = [dict(zip(self._columns, row, strict=True)) for row in zip(*columns, strict=True)]
         try:
             return _encode_lines(rows)
         except UnicodeEncodeError:
-            return _encode_lines([{name: _whole(value) for name, value in row.items()} for row in rows])
+            return _encode_lines(
+                [{name: _replace_halves(value) for name, value in row.items()} for row in rows]
+            )
 
     def end(self) -> bytes:
         return b""
@@ -117,7 +116,7 @@ class _JsonArray:
         if not batch:
             return b""
         before, self._before = self._before, b",\n"
-        # A line end inside of a text is escaped, so every one that is left stands between two rows.
+        # Line ends inside of texts are escaped, so that any other is between two rows.
         return before + self._lines.rows(batch).removesuffix(b"\n").replace(b"\n", b",\n")
 
     def end(self) -> bytes:
@@ -129,10 +128,10 @@ class _Markdown:
         self._columns = columns
 
     def begin(self) -> bytes:
-        return self.rows([self._columns]) + _encoded("|" + " --- |" * len(self._columns) + "\n")
+        return self.rows([self._columns]) + _encode("|" + " --- |" * len(self._columns) + "\n")
 
     def rows(self, batch: Sequence[Row]) -> bytes:
-        return _encoded("".join(f"| {' | '.join(map(_markdown, row))} |\n" for row in batch))
+        return _encode("".join(f"| {' | '.join(map(_render_markdown, row))} |\n" for row in batch))
 
     def end(self) -> bytes:
         return b""
@@ -164,14 +163,14 @@ _CELLS: dict[type, Callable[[Any], str]] = {
 _encode_lines = msgspec.json.Encoder().encode_lines
 
 
-def _as_json(values: Sequence[Value]) -> Sequence[Any]:
-    """A column with what JSON has no words for put into some that it has."""
+def _convert_column(values: Sequence[Value]) -> Sequence[Any]:
+    """Convert the values of a column that JSON has no words for."""
     if not {bytes, float}.isdisjoint(map(type, values)):
-        return list(map(_json_value, values))
+        return list(map(_convert_value, values))
     return values
 
 
-def _json_value(value: Value) -> Any:
+def _convert_value(value: Value) -> Any:
     if isinstance(value, bytes):
         return {BLOB_KEY: b64encode(value).decode()}
     if isinstance(value, float) and isinf(value):
@@ -179,11 +178,11 @@ def _json_value(value: Value) -> Any:
     return value
 
 
-def _whole(value: Any) -> Any:
+def _replace_halves(value: Any) -> Any:
     return _SURROGATES.sub("\ufffd", value) if isinstance(value, str) else value
 
 
-def _markdown(value: Value) -> str:
+def _render_markdown(value: Value) -> str:
     if value is None:
         return "NULL"
     if isinstance(value, bytes):
@@ -193,7 +192,7 @@ def _markdown(value: Value) -> str:
     return str(value)
 
 
-def _encoded(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
