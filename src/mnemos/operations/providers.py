@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from mnemos.deadlines import Overdue, Patience
 from mnemos.errors import MnemosError, Unavailable
-from mnemos.integrations.providers import configuring, discovery, tools
-from mnemos.integrations.providers.configuring import Field
+from mnemos.integrations.providers import discovery, provider_tools, setup
+from mnemos.integrations.providers.setup import Field
 from mnemos.operations.base import Operation, Question, Result, Traits
 from mnemos.operations.wording import cut
 
@@ -40,7 +40,7 @@ class ListProviders(Operation, frozen=True, kw_only=True):
                     "requirements": list(one.requirements),
                     "problem": one.problem,
                 }
-                for one in discovery.found(memory.settings.home)
+                for one in discovery.find_providers(memory.settings.home)
             ]
         )
 
@@ -75,12 +75,12 @@ class ShowProviders(Operation, frozen=True, kw_only=True):
 
 def _examined(memory: Memory, name: str) -> ProviderShown:
     home, seconds = memory.settings.home, memory.settings.prefetch_seconds
-    loaded = _ask(name, lambda: configuring.loaded(name, home), seconds)
+    loaded = _ask(name, lambda: setup.load_provider(name, home), seconds)
     available = bool(_ask(name, loaded.provider.is_available, seconds))
-    known, wrong = tools.understood(_ask(name, loaded.provider.get_tool_schemas, seconds))
-    missing = configuring.lacking(loaded.fields, {})
-    found = next(one for one in discovery.found(home) if one.name == name)
-    packages = [f"the package {package} is not installed" for package in discovery.missing(found)]
+    known, wrong = provider_tools.parse_schemas(_ask(name, loaded.provider.get_tool_schemas, seconds))
+    missing = setup.find_unset(loaded.fields, {})
+    found = next(one for one in discovery.find_providers(home) if one.name == name)
+    packages = [f"the package {package} is not installed" for package in discovery.find_missing(found)]
     return ProviderShown(
         used=name,
         available=available,
@@ -142,21 +142,21 @@ class SetUpProvider(Operation, frozen=True, kw_only=True):
     def run(self, memory: Memory) -> ProviderSetUp:
         home = memory.settings.home
         if self.name == discovery.BUILT_IN:
-            configuring.use(home, "")
+            setup.use(home, "")
             return ProviderSetUp(name=self.name, used=True, kept=[], secrets=[], missing=[])
-        loaded = configuring.loaded(self.name, home)
-        values = configuring.values_of(self.values, loaded.fields)
+        loaded = setup.load_provider(self.name, home)
+        values = setup.parse_values(self.values, loaded.fields)
         secrets, kept = _parted(loaded.fields, values)
         if secrets:
-            configuring.keep_secrets(home, secrets)
+            setup.keep_secrets(home, secrets)
         if kept:
             _save(self.name, loaded, kept, str(home))
-        missing = configuring.lacking(loaded.fields, values)
+        missing = setup.find_unset(loaded.fields, values)
         # It may have what it needs from an earlier time, in a place of its own.
         if missing and _ask(self.name, loaded.provider.is_available, memory.settings.prefetch_seconds):
             missing = []
         if not missing:
-            configuring.use(home, self.name)
+            setup.use(home, self.name)
         return ProviderSetUp(
             name=self.name,
             used=not missing,
@@ -168,7 +168,7 @@ class SetUpProvider(Operation, frozen=True, kw_only=True):
     def questions(self, memory: Memory) -> Sequence[Question]:
         if self.values or self.name == discovery.BUILT_IN:
             return ()
-        loaded = configuring.loaded(self.name, memory.settings.home)
+        loaded = setup.load_provider(self.name, memory.settings.home)
         return [_question(field) for field in loaded.fields]
 
     def answered(self, answers: Mapping[str, str]) -> Operation:
@@ -208,7 +208,7 @@ def _parted(fields: Sequence[Field], values: Mapping[str, str]) -> tuple[dict[st
     )
 
 
-def _save(name: str, loaded: configuring.Loaded, values: dict[str, str], home: str) -> None:
+def _save(name: str, loaded: setup.Loaded, values: dict[str, str], home: str) -> None:
     save = getattr(loaded.provider, "save_config", None)
     try:
         if save is not None:
@@ -241,7 +241,7 @@ def _wanted(name: str, missing: Sequence[Mapping[str, Any]]) -> list[str]:
 def _question(field: Field) -> Question:
     needed = "" if field.required else " (may be left out)"
     where = f", from {field.url}" if field.url else ""
-    known = configuring.is_set(field)
+    known = setup.is_set(field)
     kept = " (already set: Enter keeps it)" if known else ""
     return Question(
         field.key,

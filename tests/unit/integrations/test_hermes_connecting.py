@@ -13,7 +13,7 @@ import pytest
 from mnemos import Memory
 from mnemos.errors import InvalidInput, NotFound, PermissionDenied, Refused
 from mnemos.integrations.hermes import activation, place, plugin
-from mnemos.integrations.providers import manifest
+from mnemos.integrations.providers.discovery import parse_manifest
 from mnemos.settings import hermes_home
 
 
@@ -48,7 +48,7 @@ def test_hermes_finds_a_plug_in_that_names_its_contract_in_the_first_lines(
     folder = hermes / "plugins" / "mnemos"
     assert sorted(path.name for path in folder.iterdir()) == ["__init__.py", "cli.py", "plugin.yaml"]
     assert "MemoryProvider" in (folder / "__init__.py").read_text().splitlines()[0]
-    about = manifest.read(folder)
+    about = parse_manifest((folder / "plugin.yaml").read_text())
     assert about.name == "mnemos"
     assert about.version
     assert about.description.startswith("Mnemos")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from mnemos.integrations.claude_code import events, failures
-from mnemos.integrations.providers.trivial import is_trivial
+from mnemos.integrations.providers.conversation import is_trivial
 from mnemos.settings import Settings, home_folder
 
 # Short, because somebody waits. What could not be done goes to the background process, which has time.

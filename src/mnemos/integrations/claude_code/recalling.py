@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from mnemos.errors import Unavailable
 from mnemos.integrations.claude_code.events import Event
-from mnemos.integrations.providers.trivial import is_trivial
+from mnemos.integrations.providers.conversation import is_trivial
 from mnemos.memory.home import Home
 from mnemos.recall.embedding import Embedding
 from mnemos.recall.hits import excerpt

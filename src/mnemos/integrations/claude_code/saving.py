@@ -33,7 +33,7 @@ class Compacted:
 def save_stated(parts: Memory, session_id: str) -> int:
     """Save what the messages since the last compaction state; how many facts hold that they state."""
     # A few hundred expressions: not before something is to be saved.
-    from mnemos.integrations.providers import keeping
+    from mnemos.integrations.providers import statements
 
     storage = parts.storage
     last = storage.read(lambda tx: _compacted(tx, session_id))
@@ -42,7 +42,7 @@ def save_stated(parts: Memory, session_id: str) -> int:
         return 0
     before = storage.read(lambda tx: tx.facts.newest())
     said = [{"role": row.role, "content": row.content} for row in rows if not row.encoded]
-    saved = keeping.save(parts, session_id, keeping.stated(parts, said))
+    saved = statements.save(parts, session_id, statements.find_statements(parts, said))
     _note(parts, session_id, Compacted(rows[-1].id, last.after or before, 0))
     return len(saved)
 

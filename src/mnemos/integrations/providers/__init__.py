@@ -1,6 +1,6 @@
-"""How an agent host drives memory, turn by turn: the contract of a provider, and the manager of providers.
+"""Memory for agent hosts, turn by turn: the contract of a provider, and the manager of providers.
 
-Nothing is imported before it is used: whoever writes a provider needs the contract and not the database.
+Names are imported when they are used: a provider needs the contract, but not the database.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from mnemos.integrations.providers.builtin import BuiltinMemoryProvider
     from mnemos.integrations.providers.contract import MemoryProvider
     from mnemos.integrations.providers.manager import MemoryManager
-    from mnemos.integrations.providers.status import ManagerStatus, ProviderStatus
+    from mnemos.integrations.providers.member import ManagerStatus, ProviderStatus
 
 _HOMES = {
     "BuiltinMemoryProvider": "mnemos.integrations.providers.builtin",
-    "ManagerStatus": "mnemos.integrations.providers.status",
+    "ManagerStatus": "mnemos.integrations.providers.member",
     "MemoryManager": "mnemos.integrations.providers.manager",
     "MemoryProvider": "mnemos.integrations.providers.contract",
-    "ProviderStatus": "mnemos.integrations.providers.status",
+    "ProviderStatus": "mnemos.integrations.providers.member",
 }
 
 __all__ = ["BuiltinMemoryProvider", "ManagerStatus", "MemoryManager", "MemoryProvider", "ProviderStatus"]

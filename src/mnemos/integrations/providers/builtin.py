@@ -1,7 +1,7 @@
-"""Mnemos itself as a provider: sessions, notebook, facts and recall of a home, without a model.
+"""Mnemos as a provider: sessions, notebook, facts and recall of a home, without a model.
 
-What a caller waits for is bounded: the block of the system prompt is made once a session, recall is waited
-for 50 ms, and whatever writes goes to the background worker.
+Callers wait for a bounded time: the system prompt block is built once per session, recall is waited for 50
+ms, and writes go to the background worker.
 """
 
 from __future__ import annotations
@@ -13,12 +13,16 @@ from functools import cached_property, partial
 from typing import Any, Final
 
 from mnemos.errors import MnemosError, Unavailable
-from mnemos.integrations.providers import keeping, prompt, tools
+from mnemos.integrations.providers import prompt, provider_tools, statements
 from mnemos.integrations.providers.contract import MemoryProvider
-from mnemos.integrations.providers.prefetching import Recalls
-from mnemos.integrations.providers.record import COMPRESSED, Record
-from mnemos.integrations.providers.trivial import is_trivial
-from mnemos.integrations.providers.turns import text_of, turn_of
+from mnemos.integrations.providers.conversation import (
+    COMPRESSED,
+    Conversation,
+    build_turn,
+    extract_text,
+    is_trivial,
+)
+from mnemos.integrations.providers.prefetch import Recalls
 from mnemos.integrations.providers.worker import Worker
 from mnemos.memory import Memory
 from mnemos.recall.model import KINDS
@@ -32,20 +36,20 @@ TOOLS: Final = "recall,session_search,remember,memory,memory_search,memory_write
 PRIMARY: Final = "primary"
 
 _HITS: Final = 6
-# Of a long message, its beginning and its end say what it asks.
+# The beginning and the end of a long message tell what it asks.
 _QUERY_HALF: Final = 1_000
 _SETTLE_SECONDS: Final = 2.0
 _CLOSE_SECONDS: Final = 5.0
-# A message may take four bytes a character.
-_BYTES_A_CHARACTER: Final = 4
+# A character may take four bytes.
+_BYTES_PER_CHARACTER: Final = 4
 _LONGEST_TICK: Final = 20_000
 
 Report = Callable[[str, Exception], None]
-"""Told of a failure in the background: which method, and what it raised."""
+"""Called with the method and the error of a failure in the background."""
 
 
 class BuiltinMemoryProvider(MemoryProvider):
-    """The memory of a home. ``initialize`` opens it, unless one is given that is open already."""
+    """The memory of a home. ``initialize`` opens it, unless an open one is passed."""
 
     def __init__(
         self,
@@ -56,9 +60,9 @@ class BuiltinMemoryProvider(MemoryProvider):
         prefetch_tokens: int | None = None,
         report: Report | None = None,
     ) -> None:
-        """``memory``: of the host's, who closes it. ``tools``: sets or names of operations, with commas.
+        """``memory``: an open memory, which the host closes. ``tools``: comma-separated sets or operations.
 
-        ``prefetch_tokens``: instead of the setting of that name.
+        ``prefetch_tokens`` overrides the setting of that name.
         """
         self.prefetch_tokens = prefetch_tokens
         self._given = memory
@@ -73,13 +77,13 @@ class BuiltinMemoryProvider(MemoryProvider):
     def _reset(self, session_id: str, context: str) -> None:
         self._session_id = session_id
         self._context = context
-        self._record: Record | None = None
+        self._conversation: Conversation | None = None
         self._block: prompt.Block | None = None
         self._compressed: set[str] = set()
         self._began: float | None = None
         self._recalls.forget()
 
-    # --- being one --------------------------------------------------------------------------
+    # --- lifecycle --------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
@@ -87,9 +91,9 @@ class BuiltinMemoryProvider(MemoryProvider):
 
     @property
     def memory(self) -> Memory:
-        """The memory that is served. Before ``initialize``, and after ``shutdown``, Unavailable is raised."""
+        """The open memory. Raises Unavailable before ``initialize`` and after ``shutdown``."""
         if self._memory is None:
-            raise Unavailable("memory is not open: it was not initialized, or that failed")
+            raise Unavailable("The memory is not open: it was not initialized, or that failed.")
         return self._memory
 
     def is_available(self) -> bool:
@@ -107,12 +111,12 @@ class BuiltinMemoryProvider(MemoryProvider):
         )
         memory.storage  # noqa: B018 - a home that cannot be opened should say so here
         self._memory = memory
-        self._record = Record(
+        self._conversation = Conversation(
             memory, source=kwargs.get("platform") or None, user_id=_text_or_none(kwargs.get("user_id"))
         )
         parent = kwargs.get("parent_session_id")
         if parent:
-            self._record.follows(session_id, parent)
+            self._conversation.link(session_id, parent)
         self._worker.open()
 
     def shutdown(self) -> None:
@@ -127,30 +131,32 @@ class BuiltinMemoryProvider(MemoryProvider):
     # --- the prompt -------------------------------------------------------------------------
 
     def system_prompt_block(self) -> str:
-        """Notes and hot facts, the same bytes until the session is compressed or left."""
+        """Return notes, hot facts and tables: the same bytes until the session is compressed or left."""
         with self._lock:
             if self._block is None or self._block.session_id != self._session_id:
                 self._block = prompt.compose(self.memory, self._session_id)
             return self._block.text
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
-        """What the message is about, recalled, and the facts that changed since the prompt was made."""
-        asked = _question(query)
-        return "" if asked is None else self._recalls.take(session_id or self._session_id, asked)
+        """Recall for the message, with the facts that changed since the prompt was built."""
+        question = _question(query)
+        if question is None:
+            return ""
+        return self._recalls.take(session_id or self._session_id, question)
 
     def queue_prefetch(self, query: str, *, session_id: str = "") -> None:
-        asked = _question(query)
-        if asked is not None and self._memory is not None:
-            self._recalls.begin(session_id or self._session_id, asked)
+        question = _question(query)
+        if question is not None and self._memory is not None:
+            self._recalls.start(session_id or self._session_id, question)
 
     def _look(self, session_id: str, query: str, words_only: bool) -> str:  # noqa: FBT001 - called by Recalls alone
         memory, block = self.memory, self._block
         budget = self.prefetch_tokens or memory.settings.prefetch_tokens
         changed, known = "", frozenset[str]()
         if block is not None and block.session_id == session_id:
-            changes = prompt.changes(memory, block, min(prompt.CHANGES_TOKENS, budget // 3))
+            changes = prompt.find_changes(memory, block, min(prompt.CHANGES_TOKENS, budget // 3))
             changed, known = changes.text, changes.known
-        # What the session holds is in the model's context, unless it was compressed in place.
+        # The session is in the model's context, unless it was compressed in place.
         seen = [session_id] if session_id and session_id not in self._compressed else []
         found = memory.recall(
             query,
@@ -167,15 +173,15 @@ class BuiltinMemoryProvider(MemoryProvider):
     # --- turns ------------------------------------------------------------------------------
 
     def on_turn_start(self, turn_number: int, message: str, **kwargs: Any) -> None:
-        """Begin to recall, and let facts know that a turn began."""
+        """Start recall, and count the turn for facts."""
         session_id = str(kwargs.get("session_id") or self._session_id)
         memory = self.memory
         memory.notebook.turn_begun()
         self._began = memory.clock()
         text = strip_fences(message) if isinstance(message, str) else ""
-        asked = _question(text)
-        if asked is not None:
-            self._recalls.begin(session_id, asked, anew=True)
+        question = _question(text)
+        if question is not None:
+            self._recalls.start(session_id, question, anew=True)
         if self._writes:
             self._later(
                 "on_turn_start",
@@ -192,34 +198,34 @@ class BuiltinMemoryProvider(MemoryProvider):
     ) -> None:
         """Store a turn in its session, in the background."""
         where = session_id or self._session_id
-        record = self._record
-        if not self._writes or record is None or not where:
+        conversation = self._conversation
+        if not self._writes or conversation is None or not where:
             return
         memory = self.memory
         now = memory.clock()
-        turn = turn_of(
+        turn = build_turn(
             user_content,
             assistant_content,
             messages,
             began=min(self._began or now, now),
             now=now,
-            longest=memory.settings.max_message_bytes // _BYTES_A_CHARACTER,
+            longest=memory.settings.max_message_bytes // _BYTES_PER_CHARACTER,
         )
         if turn:
-            self._later("sync_turn", partial(record.store_turn, where, turn))
+            self._later("sync_turn", partial(conversation.store_turn, where, turn))
 
     def on_pre_compress(self, messages: list[dict[str, Any]]) -> str:
-        """Save what the messages state as facts, and say it for the summary."""
-        found = keeping.stated(self.memory, messages)
+        """Save what the messages state as facts, and return it for the summary."""
+        found = statements.find_statements(self.memory, messages)
         session_id = self._session_id
         self._compressed.add(session_id)
         saved = [one.statement for one in found]
         if self._writes and found:
-            # Facts name the message that states them: it should be stored by then.
+            # Facts are linked to their messages, which should be stored by then.
             self._worker.flush(_SETTLE_SECONDS, owner=NAME)
-            saved = keeping.save(self.memory, session_id, found)
-        self._freshen()
-        return keeping.as_lines(saved)
+            saved = statements.save(self.memory, session_id, found)
+        self._refresh()
+        return statements.render_lines(saved)
 
     # --- sessions ---------------------------------------------------------------------------
 
@@ -231,33 +237,35 @@ class BuiltinMemoryProvider(MemoryProvider):
         reset: bool = False,
         **kwargs: Any,
     ) -> None:
-        """Go on in another session; a compressed one ends, and the new one follows it."""
+        """Continue in another session; a compressed one ends and becomes its parent."""
         former, self._session_id = self._session_id, new_session_id
         is_compressed = kwargs.get("reason") == "compression" or former in self._compressed
-        self._freshen()
-        if new_session_id == former or self._record is None:
+        self._refresh()
+        if new_session_id == former or self._conversation is None:
             return
         if parent_session_id and not reset:
-            self._record.follows(new_session_id, parent_session_id)
+            self._conversation.link(new_session_id, parent_session_id)
         if is_compressed and not reset and former and self._writes:
-            self._later("on_session_switch", partial(self._record.end, former, COMPRESSED))
+            self._later("on_session_switch", partial(self._conversation.end, former, COMPRESSED))
         self._compressed.discard(former)
 
     def on_session_end(self, messages: list[dict[str, Any]]) -> None:
-        """Close the session, with what may be worth keeping of it noted in its metadata."""
-        if self._writes and self._record is not None and self._session_id:
-            said = list(messages) if isinstance(messages, list | tuple) else []
-            self._later("on_session_end", partial(self._record.finish, self._session_id, said))
-        self._freshen()
+        """Close the session, with candidates for facts and templates in its metadata."""
+        conversation = self._conversation
+        if self._writes and conversation is not None and self._session_id:
+            finished = list(messages) if isinstance(messages, list | tuple) else []
+            work = partial(_finish, self.memory, conversation, self._session_id, finished)
+            self._later("on_session_end", work)
+        self._refresh()
 
     def on_delegation(self, task: str, result: str, *, child_session_id: str = "", **kwargs: Any) -> None:  # noqa: ARG002
-        """Store what another agent did as a session below this one."""
-        told = text_of(task), text_of(result)
-        if self._writes and self._record is not None and self._session_id and any(told):
-            store = partial(self._record.store_child, self._session_id, child_session_id, *told)
+        """Store the task of another agent as a child session."""
+        texts = extract_text(task), extract_text(result)
+        if self._writes and self._conversation is not None and self._session_id and any(texts):
+            store = partial(self._conversation.store_child, self._session_id, child_session_id, *texts)
             self._later("on_delegation", partial(store, self.memory.clock()))
 
-    def _freshen(self) -> None:
+    def _refresh(self) -> None:
         with self._lock:
             self._block = None
         if self._memory is not None:
@@ -270,25 +278,25 @@ class BuiltinMemoryProvider(MemoryProvider):
         return list(self._schemas.values())
 
     def handle_tool_call(self, tool_name: str, args: dict[str, Any], **kwargs: Any) -> str:
-        """Run an operation; what it answers for a model to read. Tools write in every context."""
+        """Run an operation. Tools write in every context."""
         if tool_name not in self._schemas:
             return super().handle_tool_call(tool_name, args, **kwargs)
         session_id = str(kwargs.get("session_id") or self._session_id)
         try:
-            result = self.memory.call(tool_name, self._in_session(tool_name, args, session_id))
+            result = self.memory.call(tool_name, self._add_session(tool_name, args, session_id))
         except MnemosError as exc:
-            return tools.failure(str(exc), exc.code)
+            return provider_tools.failure(str(exc), exc.code)
         if result.get("disabled"):
-            return tools.failure(result["text"], "disabled")
-        return tools.success(result["text"])
+            return provider_tools.failure(result["text"], "disabled")
+        return provider_tools.success(result["text"])
 
-    def _in_session(self, tool_name: str, args: Mapping[str, Any], session_id: str) -> dict[str, Any]:
-        """The arguments with the session of the conversation, where the model did not name one."""
+    def _add_session(self, tool_name: str, args: Mapping[str, Any], session_id: str) -> dict[str, Any]:
+        """Add the session of the conversation to the arguments, unless the model named one."""
         given = {name: value for name, value in args.items() if value is not None}
         fields = self._schemas[tool_name]["parameters"]["properties"]
         if "current_session_id" in fields:
             return {"current_session_id": session_id, **given} if session_id else given
-        if "exclude" in fields and "session" not in given and self._holds(session_id):
+        if "exclude" in fields and "session" not in given and self._is_in_context(session_id):
             return {"exclude": [session_id], **given}
         if "session_id" in fields and session_id and tool_name not in _schemas_of("sessions"):
             return {"session_id": session_id, **given}
@@ -298,8 +306,8 @@ class BuiltinMemoryProvider(MemoryProvider):
     def _schemas(self) -> dict[str, dict[str, Any]]:
         return _schemas_of(self._tools)
 
-    def _holds(self, session_id: str) -> bool:
-        """Whether the model sees all of a session, which is stored, already."""
+    def _is_in_context(self, session_id: str) -> bool:
+        """True if a stored session is wholly in the model's context."""
         seen = bool(session_id) and session_id not in self._compressed
         return seen and self.memory.sessions.get_session(session_id) is not None
 
@@ -307,7 +315,7 @@ class BuiltinMemoryProvider(MemoryProvider):
 
     @property
     def _writes(self) -> bool:
-        """Whether something is written without being asked for."""
+        """True if turns are recorded automatically."""
         return self._context == PRIMARY and self._memory is not None and not self._memory.settings.disabled
 
     def _later(self, hook: str, work: Callable[[], object]) -> None:
@@ -320,8 +328,17 @@ class BuiltinMemoryProvider(MemoryProvider):
         self._worker.submit(NAME, reported)
 
 
+def _finish(memory: Memory, conversation: Conversation, session_id: str, messages: list[Any]) -> None:
+    if not conversation.exists(session_id):
+        return
+    candidates = statements.find_candidates(memory, session_id, messages)
+    conversation.end(session_id)
+    if candidates:
+        memory.sessions.update_metadata(session_id, {"candidates": candidates})
+
+
 def _question(query: Any) -> str | None:
-    """What to recall for a message; None for one that asks nothing."""
+    """Return what to recall for a message; None if it is trivial."""
     text = strip_fences(query).strip() if isinstance(query, str) else ""
     if not text or is_trivial(text):
         return None
@@ -329,7 +346,7 @@ def _question(query: Any) -> str | None:
 
 
 def _schemas_of(tools: str) -> dict[str, dict[str, Any]]:
-    """The schemas of a set of tools, by name."""
+    """Return the schemas of a set of tools by name."""
     schemas = [tool["function"] for tool in Memory.tools("openai", tools)]
     return {schema["name"]: schema for schema in schemas}
 

@@ -1,7 +1,7 @@
-"""Which providers there are, and how one is loaded by name.
+"""Discovery of providers: list them, and load one by name.
 
-A package declares its own as an entry point of the group ``mnemos.providers``; a person puts a folder into
-``<home>/plugins``. Listing them runs no code of theirs; loading one does.
+A package declares a provider as an entry point of the group ``mnemos.providers``; a person puts a folder
+with a ``plugin.yaml`` into ``<home>/plugins``. Listing them runs none of their code; loading one does.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from mnemos.errors import InvalidInput, NotFound, Unavailable
-from mnemos.integrations.providers import manifest
 from mnemos.integrations.providers.contract import MemoryProvider
 
 if TYPE_CHECKING:
@@ -26,79 +25,86 @@ if TYPE_CHECKING:
 GROUP = "mnemos.providers"
 BUILT_IN = "builtin"
 FOLDER = "plugins"
+MANIFEST = "plugin.yaml"
 
 _REQUIRED = ("is_available", "initialize", "get_tool_schemas")
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9._-]+")
+_LARGEST_MANIFEST = 64 * 1024
+_KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?$")
+_ITEM = re.compile(r"[ \t]*-[ \t]+(.*)$")
+# The second is what Hermes calls them.
+_REQUIREMENTS = ("requirements", "pip_dependencies")
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A provider that could be loaded."""
+    """A provider that can be loaded."""
 
     name: str
     where: str
-    """``built-in``, the package that declares it, or its folder."""
+    """``built-in``, its package or its folder."""
     version: str = ""
     description: str = ""
     requirements: tuple[str, ...] = ()
     problem: str = ""
-    """What is wrong with its manifest."""
+    """The problem with its manifest."""
     folder: Path | None = None
 
 
-def found(home: Path) -> list[Found]:
-    """Every provider, the built-in one first; of two with the same name, the one of a package."""
-    everything = [_built_in(), *_declared(), *_in_folders(home / FOLDER)]
+def find_providers(home: Path) -> list[Found]:
+    """List all providers, the built-in one first; of equal names, a package comes before a folder."""
+    everything = [_built_in(), *_find_entry_points(), *_find_folders(home / FOLDER)]
     return list({one.name: one for one in reversed(everything)}.values())[::-1]
 
 
-def missing(one: Found) -> list[str]:
-    """The packages that a provider requires and that are not installed."""
-    # importlib.metadata: too slow for those who need none of it.
+def find_missing(one: Found) -> list[str]:
+    """List the packages that a provider requires and that are not installed."""
+    # importlib.metadata is slow to import.
     from importlib.metadata import PackageNotFoundError, distribution
 
-    lacking = []
+    missing = []
     for requirement in one.requirements:
         name = _DISTRIBUTION.match(requirement.strip())
         try:
             distribution(name[0] if name else requirement)
         except (PackageNotFoundError, ValueError):
-            lacking.append(requirement)
-    return lacking
+            missing.append(requirement)
+    return missing
 
 
 def load(name: str, home: Path) -> MemoryProvider:
-    """A provider by its name, not initialized.
+    """Load a provider by name, not initialized.
 
-    An unknown name raises NotFound, one that cannot be loaded Unavailable, what is no provider InvalidInput.
+    Raises NotFound for an unknown name, Unavailable if it cannot be loaded, and InvalidInput if it is not a
+    provider.
     """
-    known = {one.name: one for one in found(home)}
+    known = {one.name: one for one in find_providers(home)}
     if name not in known or name == BUILT_IN:
-        there = ", ".join(sorted(known.keys() - {BUILT_IN})) or "none is installed"
-        raise NotFound(f"there is no provider {name!r}; known are: {there}")
+        names = ", ".join(sorted(known.keys() - {BUILT_IN})) or "none"
+        raise NotFound(f"There is no provider {name!r}. Installed: {names}.")
     one = known[name]
     try:
-        made = _from_entry_point(name) if one.folder is None else _from_folder(one.folder)
+        made = _load_entry_point(name) if one.folder is None else _load_folder(one.folder)
     except Exception as exc:
-        lacking = missing(one)
-        advice = f"; install {', '.join(lacking)}" if lacking else ""
+        missing = find_missing(one)
+        advice = f". Install {', '.join(missing)}." if missing else ""
         raise Unavailable(
-            f"the provider {name!r} cannot be loaded from {one.where}: {type(exc).__name__}: {exc}{advice}"
+            f"The provider {name!r} cannot be loaded from {one.where}: {type(exc).__name__}: {exc}{advice}"
         ) from exc
-    return checked(made, f"what {name!r} makes")
+    return check_provider(made, f"the object that {name!r} makes")
 
 
-def checked(provider: Any, what: str) -> MemoryProvider:
-    """The same, when it has what a provider must have; else InvalidInput. It need not derive from ours."""
-    lacking = [each for each in _REQUIRED if not callable(getattr(provider, each, None))]
-    if isinstance(provider, type) or lacking:
+def check_provider(provider: Any, what: str) -> MemoryProvider:
+    """Return an object that has the required methods, whatever its class; otherwise raise InvalidInput."""
+    missing = [each for each in _REQUIRED if not callable(getattr(provider, each, None))]
+    if isinstance(provider, type) or missing:
         kind = provider.__name__ if isinstance(provider, type) else type(provider).__name__
-        why = f"it has no {', '.join(lacking)}" if lacking else "it is a class; make one of it"
-        raise InvalidInput(f"{what} ({kind}) is no provider: {why}")
+        why = f"it has no {', '.join(missing)}" if missing else "it is a class; make an instance"
+        raise InvalidInput(f"{what} ({kind}) is not a provider: {why}")
     return cast(MemoryProvider, provider)
 
 
-# --- where they come from ------------------------------------------------------------------------
+# --- sources --------------------------------------------------------------------------------------
 
 
 def _built_in() -> Found:
@@ -107,7 +113,7 @@ def _built_in() -> Found:
     return Found(BUILT_IN, "built-in", __version__, "Sessions, notebook, facts and recall of this home")
 
 
-def _declared() -> Iterator[Found]:
+def _find_entry_points() -> Iterator[Found]:
     for entry in _entry_points():
         if entry.name == BUILT_IN:
             continue
@@ -116,16 +122,16 @@ def _declared() -> Iterator[Found]:
         yield Found(entry.name, f"package {about.get('name') or entry.value}", version, summary)
 
 
-def _in_folders(folder: Path) -> Iterator[Found]:
+def _find_folders(folder: Path) -> Iterator[Found]:
     try:
         inside = sorted(path for path in folder.iterdir() if path.is_dir())
     except OSError:
         return
     for path in inside:
-        if path.name.startswith((".", "_")) or not (path / manifest.FILE).exists():
+        if path.name.startswith((".", "_")) or not (path / MANIFEST).exists():
             continue
         try:
-            about = manifest.read(path)
+            about = _read_manifest(path)
         except InvalidInput as exc:
             yield Found(path.name, str(path), problem=str(exc), folder=path)
             continue
@@ -134,7 +140,7 @@ def _in_folders(folder: Path) -> Iterator[Found]:
 
 
 def _entry_points() -> Iterable[EntryPoint]:
-    # importlib.metadata: too slow for those who need none of it.
+    # importlib.metadata is slow to import.
     from importlib.metadata import entry_points
 
     return entry_points(group=GROUP)
@@ -143,31 +149,31 @@ def _entry_points() -> Iterable[EntryPoint]:
 # --- loading -------------------------------------------------------------------------------------
 
 
-def _from_entry_point(name: str) -> Any:
+def _load_entry_point(name: str) -> Any:
     entry = next(entry for entry in _entry_points() if entry.name == name)
     made = entry.load()
     return made() if callable(made) else made
 
 
-def _from_folder(folder: Path) -> Any:
-    module = _module(folder)
+def _load_folder(folder: Path) -> Any:
+    module = _import_folder(folder)
     register = getattr(module, "register", None)
     if callable(register):
         registration = _Registration()
         register(registration)
         if registration.provider is not None:
             return registration.provider
-    kinds = [kind for kind in vars(module).values() if _is_provider_of(kind, module)]
+    kinds = [kind for kind in vars(module).values() if _is_provider_class(kind, module)]
     if len(kinds) != 1:
         raise InvalidInput(
-            f"{folder / '__init__.py'} has {len(kinds)} classes that are providers and registers none; write "
-            "register(context) and call context.register_memory_provider(provider)"
+            f"{folder / '__init__.py'} has {len(kinds)} provider classes and registers none. Write "
+            "register(context) and call context.register_memory_provider(provider) in it."
         )
     return kinds[0]()
 
 
-def _module(folder: Path) -> ModuleType:
-    """The folder as a package; loaded once, whoever asks."""
+def _import_folder(folder: Path) -> ModuleType:
+    """Import a folder as a package, once per process."""
     # Two homes may have plug-ins of the same name.
     place = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:8]
     name = f"mnemos_plugin_{re.sub(r'[^A-Za-z0-9_]', '_', folder.name)}_{place}"
@@ -188,8 +194,8 @@ def _module(folder: Path) -> ModuleType:
     return module
 
 
-def _is_provider_of(kind: Any, module: ModuleType) -> bool:
-    """A class of that module that derives from a contract: ours, or that of the host it was written for."""
+def _is_provider_class(kind: Any, module: ModuleType) -> bool:
+    """True for a concrete class of the module that derives from a MemoryProvider, ours or a host's."""
     return (
         isinstance(kind, type)
         and kind.__module__ == module.__name__
@@ -199,7 +205,7 @@ def _is_provider_of(kind: Any, module: ModuleType) -> bool:
 
 
 class _Registration:
-    """What a plug-in is given to register with. Whatever else hosts offer is taken and left alone."""
+    """The context that a plug-in registers with; other calls that hosts offer do nothing."""
 
     def __init__(self) -> None:
         self.provider: Any = None
@@ -211,3 +217,76 @@ class _Registration:
         if name.startswith("_"):
             raise AttributeError(name)
         return lambda *_, **__: None
+
+
+# --- manifests ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The contents of a ``plugin.yaml``."""
+
+    name: str = ""
+    version: str = ""
+    description: str = ""
+    requirements: tuple[str, ...] = ()
+    """Requirements in pip's format, such as ``honcho-ai>=1.2``."""
+
+
+def _read_manifest(folder: Path) -> Manifest:
+    path = folder / MANIFEST
+    try:
+        data = path.read_bytes()
+    except OSError as exc:
+        raise InvalidInput(f"{path} cannot be read: {exc.strerror}.") from exc
+    if len(data) > _LARGEST_MANIFEST:
+        raise InvalidInput(f"{path} has {len(data):,} bytes; the limit is {_LARGEST_MANIFEST:,}.")
+    try:
+        return parse_manifest(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as exc:
+        raise InvalidInput(f"{path} is not UTF-8 text: {exc.reason} at byte {exc.start}") from exc
+
+
+def parse_manifest(text: str) -> Manifest:
+    """Read the plain keys, strings and lists of strings of a ``plugin.yaml``; anything else is skipped.
+
+    A YAML library would be a dependency for everybody just for these.
+    """
+    keys: dict[str, str | list[str]] = {}
+    current = ""
+    for line in text.splitlines():
+        if item := _ITEM.match(line):
+            entries = keys.get(current)
+            if isinstance(entries, list) and (one := _unquote(item[1])):
+                entries.append(one)
+        elif found := _KEY.match(line):
+            current = found[1]
+            value = _strip_comment(found[2] or "").strip()
+            keys[current] = _split_list(value) if not value or value.startswith("[") else _unquote(value)
+    return Manifest(
+        **{name: _text(keys.get(name)) for name in ("name", "version", "description")},
+        requirements=tuple(
+            one for name in _REQUIREMENTS if isinstance(listed := keys.get(name), list) for one in listed
+        ),
+    )
+
+
+def _split_list(value: str) -> list[str]:
+    inside = value.strip("[]")
+    return [one for part in inside.split(",") if (one := _unquote(part))]
+
+
+def _unquote(value: str) -> str:
+    """Return a string without its quotes, or without the comment behind it."""
+    value = value.strip()
+    if value[:1] in ("'", '"'):
+        return value[1:].partition(value[0])[0]
+    return _strip_comment(value).strip()
+
+
+def _strip_comment(value: str) -> str:
+    return value if value[:1] in ("'", '"') else value.partition(" #")[0]
+
+
+def _text(value: str | list[str] | None) -> str:
+    return value if isinstance(value, str) else ""

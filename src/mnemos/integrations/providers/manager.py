@@ -1,4 +1,4 @@
-"""``MemoryManager``: what an agent host holds. It drives the built-in provider and at most one other."""
+"""``MemoryManager``: drives the built-in provider and at most one other for an agent host."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mnemos.deadlines import Overdue, Patience
 from mnemos.errors import AlreadyExists, InvalidInput, MnemosError, Refused
-from mnemos.integrations.providers import configuring, discovery, tools
+from mnemos.integrations.providers import discovery, provider_tools, setup
 from mnemos.integrations.providers.builtin import NAME as BUILT_IN
 from mnemos.integrations.providers.builtin import PRIMARY, BuiltinMemoryProvider
 from mnemos.integrations.providers.contract import MemoryProvider
-from mnemos.integrations.providers.member import Member, State
-from mnemos.integrations.providers.status import ManagerStatus
-from mnemos.integrations.providers.trivial import is_trivial
+from mnemos.integrations.providers.conversation import is_trivial
+from mnemos.integrations.providers.member import ManagerStatus, Member, State
 from mnemos.integrations.providers.worker import DEADLINE, Worker
 from mnemos.settings import Settings
 from mnemos.text.fences import clean, fence, strip_fences, strip_fences_in_content
@@ -27,19 +26,19 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("mnemos.integrations.providers")
 
-# What an external provider may put into the system prompt, and into the prompt of a summary.
+# Limits for the text of an external provider in the system prompt and in the prompt of a summary.
 BLOCK_TOKENS: Final = 2_000
 LINES_TOKENS: Final = 1_000
 _DRAIN_SECONDS: Final = 5.0
-_CHARACTERS_A_TOKEN: Final = 16
+_CHARACTERS_PER_TOKEN: Final = 16
 _MIRRORED: Final = "memory"
 _MIRRORED_ACTIONS: Final = frozenset({"add", "replace", "remove"})
 
 
 class MemoryManager:
-    """Providers in their order, the built-in one first. No method raises because of a provider.
+    """The providers in order, the built-in one first. No method raises because of a provider.
 
-    Only ``add_provider`` refuses: that is the moment to notice. The home is opened by ``initialize_all``.
+    Only ``add_provider`` refuses. The home is opened by ``initialize_all``.
     """
 
     def __init__(
@@ -52,10 +51,10 @@ class MemoryManager:
         write_seconds: float = DEADLINE,
         drain_seconds: float = _DRAIN_SECONDS,
     ) -> None:
-        """``memory``: one that the host has open, and closes.
+        """``memory``: an open memory, which the host closes.
 
-        ``prefetch_seconds`` and ``prefetch_tokens``: instead of the settings. The other three: how long a
-        tool, a write in the background, and the writes that are left at the end may take.
+        ``prefetch_seconds`` and ``prefetch_tokens`` override the settings. The other three limit a tool
+        call, a write in the background, and all writes that are left at shutdown.
         """
         self._prefetch_seconds = prefetch_seconds
         self._prefetch_tokens = prefetch_tokens
@@ -73,19 +72,21 @@ class MemoryManager:
         self._context = PRIMARY
         self._block: str | None = None
 
-    # --- who takes part ---------------------------------------------------------------------
+    # --- providers --------------------------------------------------------------------------
 
     def add_provider(self, provider: MemoryProvider) -> None:
-        """Let an external provider take part. It is refused when there is one already, and when a tool of its
-        has the name of another; then Refused or AlreadyExists says which."""
-        discovery.checked(provider, "what was added")
-        name = _name_of(provider)
+        """Add an external provider.
+
+        Raises Refused if there is one already, and AlreadyExists if its name or a tool's name is taken.
+        """
+        discovery.check_provider(provider, "the object that was added")
+        name = _get_name(provider)
         if name == BUILT_IN:
-            raise AlreadyExists("the built-in provider is always there; a provider needs a name of its own")
+            raise AlreadyExists("The name builtin is taken by the built-in provider. Choose another.")
         if len(self._members) > 1:
             raise Refused(
-                f"the provider {name!r} was not added: {self._members[1].name!r} is there already, and only "
-                "one can be besides the built-in; choose with `mnemos providers setup`"
+                f"The provider {name!r} was not added: {self._members[1].name!r} is in use, and there can be "
+                "only one besides the built-in one. Choose with `mnemos providers setup`."
             )
         member = Member(provider, name, self._worker)
         try:
@@ -95,8 +96,8 @@ class MemoryManager:
         taken = self._members[0].tools.keys() & member.tools.keys()
         if taken:
             raise AlreadyExists(
-                f"the provider {name!r} was not added: its tool {min(taken)!r} has the name of a built-in "
-                "one; rename it"
+                f"The provider {name!r} was not added: its tool {min(taken)!r} has the name of a built-in "
+                "tool. Rename it."
             )
         self._members.append(member)
 
@@ -108,9 +109,9 @@ class MemoryManager:
         return next((member.provider for member in self._members if member.name == name), None)
 
     def initialize_all(self, session_id: str, **kwargs: Any) -> None:
-        """Begin a session: open the home, and begin what the settings name if nobody was added.
+        """Begin a session: open the home, and add the provider in the settings unless one was added.
 
-        ``home`` (or ``hermes_home``) names the home, by default that of the settings.
+        ``home`` (or ``hermes_home``) overrides the home of the settings.
         """
         home = self._read_settings(kwargs.get("home") or kwargs.get("hermes_home"))
         self._session_id = session_id
@@ -123,14 +124,14 @@ class MemoryManager:
             member.begin(session_id, given, self._seconds)
 
     def shutdown_all(self) -> None:
-        """Finish what is queued, within its deadline, then shut all down, the last first."""
+        """Finish queued writes within their deadline, then shut down all providers, the last one first."""
         self._worker.flush(self._drain_seconds)
         for member in reversed(self._members):
             member.end(self._drain_seconds)
         self._worker.close(0)
 
     def status(self) -> ManagerStatus:
-        """How everybody is doing: who takes part, what failed, what is waiting."""
+        """Return who is active, what failed and what is waiting."""
         return ManagerStatus(
             self._session_id,
             tuple(member.status() for member in self._members),
@@ -141,30 +142,30 @@ class MemoryManager:
     # --- the prompt -------------------------------------------------------------------------
 
     def build_system_prompt(self) -> str:
-        """The blocks of all providers for the system prompt; empty when none has any."""
+        """Join the system prompt blocks of all providers."""
         blocks = [self._members[0].ask("system_prompt_block", str, seconds=self._seconds)]
         for member in self._members[1:]:
             if self._block is None:
-                # Kept, so that a prompt does not change because an answer once did not come.
+                # Kept, so that the prompt does not change if an answer is late once.
                 answer = member.ask("system_prompt_block", str, seconds=self._seconds)
-                self._block = None if answer is None else _cut(answer, BLOCK_TOKENS)
+                self._block = None if answer is None else _limit(answer, BLOCK_TOKENS)
             blocks.append(self._block)
         return "\n\n".join(block for block in blocks if block)
 
     def prefetch_all(self, query: str, *, session_id: str = "") -> str:
-        """What is recalled for a message, fenced as data, within the budget; empty for a trivial message."""
-        asked = _asked(query)
-        if not asked:
+        """Recall for a message, fenced as data, within the budget; empty for a trivial message."""
+        question = _question(query)
+        if not question:
             return ""
         where = session_id or self._session_id
-        self._share_out()
+        self._share_budget()
         text = ""
         for member in self._members:
-            answer = member.ask("prefetch", str, asked, seconds=self._seconds, session_id=where)
+            answer = member.ask("prefetch", str, question, seconds=self._seconds, session_id=where)
             if not answer:
                 continue
             if member.is_builtin:
-                # What recall packed is fenced, and keeps to its share.
+                # Recall has fenced it and keeps to its share.
                 text = answer
                 continue
             room = self._tokens - count_tokens(f"{text}\n\n")
@@ -174,16 +175,16 @@ class MemoryManager:
         return text
 
     def queue_prefetch_all(self, query: str, *, session_id: str = "") -> None:
-        """Let all begin to look for what ``prefetch_all`` will ask."""
-        asked = _asked(query)
-        if asked:
-            self._tell("queue_prefetch", asked, session_id=session_id or self._session_id)
+        """Start looking for what ``prefetch_all`` will ask."""
+        question = _question(query)
+        if question:
+            self._tell("queue_prefetch", question, session_id=session_id or self._session_id)
 
     # --- turns ------------------------------------------------------------------------------
 
     def on_turn_start(self, turn_number: int, message: str, **kwargs: Any) -> None:
-        said = strip_fences(message) if isinstance(message, str) else ""
-        self._tell("on_turn_start", turn_number, said, **kwargs)
+        text = strip_fences(message) if isinstance(message, str) else ""
+        self._tell("on_turn_start", turn_number, text, **kwargs)
 
     def sync_all(
         self,
@@ -193,25 +194,25 @@ class MemoryManager:
         session_id: str = "",
         messages: list[dict[str, Any]] | None = None,
     ) -> None:
-        """Hand a complete turn to all, without what was recalled for it; only of a primary agent."""
+        """Hand a complete turn of a primary agent to all providers, without recalled text."""
         if self._context != PRIMARY:
             return
-        said = strip_fences_in_content(user_content), strip_fences_in_content(assistant_content)
-        if any(said):
-            more = {} if messages is None else {"messages": self._without_recalled(messages)}
-            self._tell("sync_turn", *said, session_id=session_id or self._session_id, **more)
+        contents = strip_fences_in_content(user_content), strip_fences_in_content(assistant_content)
+        if any(contents):
+            more = {} if messages is None else {"messages": self._strip_recalled(messages)}
+            self._tell("sync_turn", *contents, session_id=session_id or self._session_id, **more)
 
     def flush_pending(self, timeout: float | None = None) -> bool:
-        """Wait until what was queued is done; False when it is not in time.
+        """Wait for queued writes. Returns False after the timeout.
 
-        Without a timeout, a provider that does not come back is not waited for.
+        Without a timeout, a provider that hangs is not waited for.
         """
         return self._worker.flush(timeout)
 
     # --- tools ------------------------------------------------------------------------------
 
     def get_all_tool_schemas(self) -> list[dict[str, Any]]:
-        """The tools of all, each ``{name, description, parameters}``."""
+        """Return the tools of all providers, each ``{name, description, parameters}``."""
         return [member.tools[name] for name, member in self._offered().items()]
 
     def get_all_tool_names(self) -> set[str]:
@@ -221,25 +222,29 @@ class MemoryManager:
         return name in self._offered()
 
     def handle_tool_call(self, tool_name: str, args: dict[str, Any], **kwargs: Any) -> str:
-        """Run a tool; JSON with ``success``, and ``error`` when it failed."""
-        named = isinstance(tool_name, str)
-        member = next((one for one in self._members if named and tool_name in one.tools), None)
+        """Run a tool. Returns JSON with ``success``, and ``error`` if it failed."""
+        is_name = isinstance(tool_name, str)
+        member = next((one for one in self._members if is_name and tool_name in one.tools), None)
         if member is None:
-            return tools.failure(f"memory has no tool {str(tool_name)[:80]!r}", "not_found")
+            return provider_tools.failure(f"there is no tool {str(tool_name)[:80]!r}", "not_found")
         if member.state is not State.ACTIVE:
-            return tools.failure(f"{member.name} memory is not available: {member.why_not}", "unavailable")
+            return provider_tools.failure(
+                f"{member.name} memory is not available: {member.why_not}", "unavailable"
+            )
         if not isinstance(args, Mapping):
-            return tools.failure(f"the arguments are a {type(args).__name__}; use an object", "invalid_input")
+            return provider_tools.failure(
+                f"arguments must be an object, not {type(args).__name__}", "invalid_input"
+            )
         answer = member.run_tool(tool_name, args, kwargs, self._tool_seconds)
-        if member.is_builtin and tool_name == _MIRRORED and tools.has_succeeded(answer):
+        if member.is_builtin and tool_name == _MIRRORED and provider_tools.has_succeeded(answer):
             self._mirror(args, kwargs)
         return answer
 
-    # --- what happens to a session ------------------------------------------------------------
+    # --- sessions ---------------------------------------------------------------------------
 
     def on_session_end(self, messages: list[dict[str, Any]]) -> None:
         if self._context == PRIMARY:
-            self._tell("on_session_end", self._without_recalled(messages))
+            self._tell("on_session_end", self._strip_recalled(messages))
 
     def on_session_switch(
         self,
@@ -249,7 +254,7 @@ class MemoryManager:
         reset: bool = False,
         **kwargs: Any,
     ) -> None:
-        """Go on in another session; the blocks of the prompt are made anew."""
+        """Continue in another session; prompt blocks are built anew."""
         if not new_session_id:
             return
         self._session_id, self._block = new_session_id, None
@@ -258,15 +263,15 @@ class MemoryManager:
         )
 
     def on_pre_compress(self, messages: list[dict[str, Any]]) -> str:
-        """Lines that the summary of these messages must keep; the blocks of the prompt are made anew."""
-        said = self._without_recalled(messages)
+        """Return lines that the summary of these messages must keep; prompt blocks are built anew."""
+        stripped = self._strip_recalled(messages)
         answers = [
-            (member, member.ask("on_pre_compress", str, said, seconds=self._seconds))
+            (member, member.ask("on_pre_compress", str, stripped, seconds=self._seconds))
             for member in self._members
         ]
         self._block = None
         lines = [
-            answer if member.is_builtin else _cut(answer, LINES_TOKENS)
+            answer if member.is_builtin else _limit(answer, LINES_TOKENS)
             for member, answer in answers
             if answer
         ]
@@ -275,7 +280,7 @@ class MemoryManager:
     def on_memory_write(
         self, action: str, target: str, content: str, metadata: dict[str, Any] | None = None
     ) -> None:
-        """Tell external providers of a change of the notebook; the built-in one made it."""
+        """Notify external providers of a change that the built-in one made in the notebook."""
         for member in self._members[1:]:
             member.tell("on_memory_write", action, target, content, metadata=dict(metadata or {}))
 
@@ -294,7 +299,7 @@ class MemoryManager:
         return self._prefetch_tokens or self._settings.prefetch_tokens
 
     def _read_settings(self, home: Any) -> str:
-        """The home that is meant. Settings that make no sense are told; without them it may be unknown."""
+        """Load the settings and return the home. Invalid settings are reported as a problem."""
         if self._given is not None:
             return str(home or self._given.settings.home)
         try:
@@ -310,13 +315,13 @@ class MemoryManager:
         if not name or len(self._members) > 1:
             return
         try:
-            chosen = Patience(name).ask(partial(configuring.loaded, name, home), self._seconds)
+            chosen = Patience(name).ask(partial(setup.load_provider, name, home), self._seconds)
             self.add_provider(chosen.provider)
         except (MnemosError, Overdue) as exc:
             self._note_problem(str(exc))
 
-    def _share_out(self) -> None:
-        """Half of the budget for the built-in one while another is asked, too."""
+    def _share_budget(self) -> None:
+        """Give the built-in provider half of the budget while another one is active."""
         alone = not any(member.state is State.ACTIVE for member in self._members[1:])
         self._builtin.prefetch_tokens = self._tokens if alone else self._tokens // 2
 
@@ -325,14 +330,14 @@ class MemoryManager:
             member.tell(hook, *args, **extras)
 
     def _offered(self) -> dict[str, Member]:
-        """The tools of those who take part, or will; a name that is taken stays with who had it first."""
+        """Return tools by name, with their provider; of equal names the first one wins."""
         offered: dict[str, Member] = {}
         for member in self._members:
             if member.state is State.OFF:
                 continue
             for name in member.tools:
                 if offered.setdefault(name, member) is not member:
-                    self._note_problem(f"the tool {name!r} of {member.name} has the name of a built-in one")
+                    self._note_problem(f"the tool {name!r} of {member.name} has the name of a built-in tool")
         return offered
 
     def _mirror(self, args: Mapping[str, Any], extras: Mapping[str, Any]) -> None:
@@ -344,10 +349,10 @@ class MemoryManager:
                 target, content = str(args.get("target") or "memory"), str(one.get("content") or "")
                 self.on_memory_write(str(one["action"]), target, content, metadata)
 
-    def _without_recalled(self, messages: Any) -> list[dict[str, Any]]:
-        """The messages as they were said; the built-in provider sees to that itself."""
-        said = list(messages) if isinstance(messages, list | tuple) else []
-        return said if len(self._members) == 1 else [_as_said(message) for message in said]
+    def _strip_recalled(self, messages: Any) -> list[dict[str, Any]]:
+        """Return the messages without recalled text. The built-in provider strips it itself."""
+        known = list(messages) if isinstance(messages, list | tuple) else []
+        return known if len(self._members) == 1 else [_strip_message(message) for message in known]
 
     def _note_builtin(self, hook: str, exc: Exception) -> None:
         self._members[0].note(hook, exc)
@@ -358,30 +363,30 @@ class MemoryManager:
             log.warning("%s", problem)
 
 
-def _name_of(provider: MemoryProvider) -> str:
+def _get_name(provider: MemoryProvider) -> str:
     try:
         name = provider.name
     except Exception as exc:
-        raise InvalidInput(f"a {type(provider).__name__} has no name: {exc}") from exc
+        raise InvalidInput(f"A provider of type {type(provider).__name__} has no name: {exc}") from exc
     if not isinstance(name, str) or not name.strip():
-        raise InvalidInput(f"a {type(provider).__name__} has the name {name!r}; use a short text")
+        raise InvalidInput(f"The name of a {type(provider).__name__} must be a short string, not {name!r}.")
     return name
 
 
-def _asked(query: Any) -> str:
-    """What a message asks, without what was recalled for it; empty when that is nothing."""
+def _question(query: Any) -> str:
+    """Return a message without recalled text; empty if it is trivial."""
     text = strip_fences(query).strip() if isinstance(query, str) else ""
     return "" if is_trivial(text) else text
 
 
-def _as_said(message: Any) -> Any:
+def _strip_message(message: Any) -> Any:
     if not isinstance(message, Mapping):
         return message
     content = message.get("content")
-    said = strip_fences_in_content(content)
-    return message if said == content else {**message, "content": said}
+    stripped = strip_fences_in_content(content)
+    return message if stripped == content else {**message, "content": stripped}
 
 
-def _cut(text: str, tokens: int) -> str:
-    """What an external provider may add to a prompt. Long before it is looked at: there may be megabytes."""
-    return cut_to_tokens(clean(text[: _CHARACTERS_A_TOKEN * tokens]).strip(), tokens)
+def _limit(text: str, tokens: int) -> str:
+    """Clean and cut the text of an external provider, which may have megabytes."""
+    return cut_to_tokens(clean(text[: _CHARACTERS_PER_TOKEN * tokens]).strip(), tokens)

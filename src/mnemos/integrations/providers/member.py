@@ -1,26 +1,70 @@
-"""A provider as the manager calls it: it can neither break a turn nor hold it up for long."""
+"""A provider as the manager calls it: it can neither break a turn nor delay it for long."""
 
 from __future__ import annotations
 
+import inspect
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from typing import Any, TypeVar
 
 from mnemos.deadlines import Overdue, Patience, StillOut
-from mnemos.integrations.providers import tools
-from mnemos.integrations.providers.calling import call
+from mnemos.integrations.providers import provider_tools
 from mnemos.integrations.providers.contract import MemoryProvider
-from mnemos.integrations.providers.status import ProviderStatus
 from mnemos.integrations.providers.worker import Worker
 
 T = TypeVar("T")
 log = logging.getLogger("mnemos.integrations.providers")
 
 _LONGEST_REASON = 300
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderStatus:
+    """The state of one provider."""
+
+    name: str
+    is_builtin: bool
+    is_active: bool
+    """False if it is not available or failed to initialize."""
+    is_answering: bool
+    """False while a call that overran is still running; no other call is made until it returns."""
+    why_not: str
+    """Why it is not active, for people."""
+    failures: Mapping[str, int] = field(default_factory=dict)
+    """How often each method raised, returned the wrong type or was late."""
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    """How often each method was not called because an earlier call had not returned."""
+    last_failure: str = ""
+    waiting: int = 0
+    """Number of queued writes."""
+    dropped: int = 0
+    """Number of writes given up because the queue was full or the host ended."""
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ManagerStatus:
+    """The state of a manager and its providers."""
+
+    session_id: str
+    providers: tuple[ProviderStatus, ...]
+    pending: int
+    """Number of writes that are queued or running."""
+    problems: tuple[str, ...] = ()
+    """Refusals: a provider that is missing, a second one, a tool whose name is taken."""
+
+    @property
+    def is_healthy(self) -> bool:
+        """True if nothing has failed so far."""
+        return not self.problems and not any(
+            one.failures or one.skipped or one.dropped or one.why_not for one in self.providers
+        )
 
 
 class State(StrEnum):
@@ -29,8 +73,32 @@ class State(StrEnum):
     OFF = "off"
 
 
+def call_compatibly(method: Callable[..., Any], args: Sequence[Any], extras: Mapping[str, Any]) -> Any:
+    """Call a method that may be older than the contract, with all of ``args`` and the ``extras`` it takes.
+
+    ``sync_turn`` once had no ``messages``, ``on_memory_write`` no ``metadata``, ``prefetch`` no
+    ``session_id``. The signature decides, instead of guessing what a TypeError meant. An extra that the
+    method requires under another name is passed by position.
+    """
+    try:
+        parameters = list(inspect.signature(method).parameters.values())
+    except (TypeError, ValueError):
+        # Methods written in C may have no signature.
+        return method(*args, **extras)
+    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters):
+        return method(*args, **extras)
+    names = {each.name for each in parameters if each.kind is not inspect.Parameter.POSITIONAL_ONLY}
+    required = [
+        each for each in parameters[len(args) :] if each.kind in _POSITIONAL and each.default is each.empty
+    ]
+    known = {name: value for name, value in extras.items() if name in names}
+    unknown = [value for name, value in extras.items() if name not in names]
+    missing = [each for each in required if each.name not in known]
+    return method(*args, *unknown[: len(missing)], **known)
+
+
 class Member:
-    """One provider with what is known of it. What it raises is counted, and logged once for each method."""
+    """One provider and its state. Exceptions are counted, and logged once for each method."""
 
     def __init__(
         self, provider: MemoryProvider, name: str, worker: Worker, *, is_builtin: bool = False
@@ -41,7 +109,7 @@ class Member:
         self.state = State.NEW
         self.why_not = "not initialized yet"
         self.tools: dict[str, dict[str, Any]] = {}
-        self._beginning: object | None = None
+        self._start: object | None = None
         self._worker = worker
         self._patience = Patience(name)
         self._lock = threading.Lock()
@@ -49,21 +117,21 @@ class Member:
         self._skipped: Counter[str] = Counter()
         self._last_failure = ""
 
-    # --- beginning and end ------------------------------------------------------------------
+    # --- start and shutdown -----------------------------------------------------------------
 
     def begin(self, session_id: str, given: Mapping[str, Any], seconds: float) -> None:
-        """Initialize it if it is available. One that takes longer is active when it is done."""
-        self.state, self.why_not = State.OFF, "it did not begin in time"
-        beginning = self._beginning = object()
+        """Initialize it if it is available. One that takes too long becomes active when it is done."""
+        self.state, self.why_not = State.OFF, "it did not start in time"
+        start = self._start = object()
 
         def work() -> None:
-            if not call(self.provider.is_available, (), {}):
-                self.why_not = "it says that it is not available; `mnemos providers status` may tell why"
+            if not call_compatibly(self.provider.is_available, (), {}):
+                self.why_not = "it is not available; run `mnemos providers status` for details"
                 return
-            call(self.provider.initialize, (session_id,), given)
+            call_compatibly(self.provider.initialize, (session_id,), given)
             self.read_tools()
-            # One that comes back after it was shut down, or begun anew, is not active by that.
-            if self._beginning is beginning:
+            # It may have been shut down or initialized again meanwhile.
+            if self._start is start:
                 self.state, self.why_not = State.ACTIVE, ""
 
         try:
@@ -75,54 +143,56 @@ class Member:
             self.why_not = self.why_not if isinstance(exc, Overdue) else _reason(exc)
 
     def end(self, seconds: float) -> None:
-        """Shut it down, whether it ever began or not."""
-        self.state, self.why_not, self._beginning = State.OFF, "shut down", None
+        """Shut it down, whether it was ever initialized or not."""
+        self.state, self.why_not, self._start = State.OFF, "shut down", None
         self._ask("shutdown", object, (), {}, seconds)
 
     def read_tools(self) -> None:
-        """Ask which tools it has; what is wrong with them counts as failures."""
-        self.tools, wrong = tools.understood(call(self.provider.get_tool_schemas, (), {}))
-        for problem in wrong:
+        """Read its tool schemas; invalid ones count as failures."""
+        self.tools, problems = provider_tools.parse_schemas(
+            call_compatibly(self.provider.get_tool_schemas, (), {})
+        )
+        for problem in problems:
             self.note("get_tool_schemas", ValueError(problem))
 
     # --- calls ------------------------------------------------------------------------------
 
     def ask(self, hook: str, kind: type[T], *args: Any, seconds: float, **extras: Any) -> T | None:
-        """The answer, or None when there is none: it failed, took too long, or is not asked now."""
+        """Return the answer; None if it failed, took too long or is not active."""
         return self._ask(hook, kind, args, extras, seconds) if self.state is State.ACTIVE else None
 
     def tell(self, hook: str, *args: Any, **extras: Any) -> None:
-        """Let it know, in the background and in order; the built-in one queues for itself what takes time."""
+        """Notify it in the background, in order; the built-in one queues slow work itself."""
         method = self._method(hook) if self.state is State.ACTIVE else None
         if method is None:
             return
         if self.is_builtin:
-            self._try(hook, partial(call, method, args, extras))
+            self._try(hook, partial(call_compatibly, method, args, extras))
         else:
-            work = partial(self._try, hook, partial(call, method, args, extras), BaseException)
+            work = partial(self._try, hook, partial(call_compatibly, method, args, extras), BaseException)
             self._worker.submit(self.name, work)
 
     def run_tool(
         self, tool_name: str, args: Mapping[str, Any], extras: Mapping[str, Any], seconds: float
     ) -> str:
-        """The tool's answer as JSON; a failure is an answer, too."""
+        """Return the tool's answer as JSON, also if it failed."""
         hook = "handle_tool_call"
         try:
             method = self.provider.handle_tool_call
-            return tools.answered(
-                self._answer(partial(call, method, (tool_name, dict(args)), extras), seconds)
+            return provider_tools.render_answer(
+                self._answer(partial(call_compatibly, method, (tool_name, dict(args)), extras), seconds)
             )
         except StillOut as exc:
             self._skip(hook)
-            return tools.failure(f"{exc}; go on without {tool_name}", "unavailable")
+            return provider_tools.failure(f"{exc}; go on without {tool_name}", "unavailable")
         except Exception as exc:  # noqa: BLE001 - other people's code
             self.note(hook, exc)
-            return tools.failure(f"{tool_name} failed: {_reason(exc)}", "unavailable")
+            return provider_tools.failure(f"{tool_name} failed: {_reason(exc)}", "unavailable")
 
-    # --- what became of them ------------------------------------------------------------------
+    # --- failures ---------------------------------------------------------------------------
 
     def note(self, hook: str, exc: BaseException) -> None:
-        """Count a failure; the first of each method is logged."""
+        """Count a failure; the first one of each method is logged as a warning."""
         with self._lock:
             self._failures[hook] += 1
             self._last_failure = f"{hook}: {_reason(exc)}"
@@ -158,7 +228,7 @@ class Member:
         if method is None:
             return None
         try:
-            answer = self._answer(partial(call, method, args, extras), seconds)
+            answer = self._answer(partial(call_compatibly, method, args, extras), seconds)
         except StillOut:
             self._skip(hook)
             return None
@@ -167,11 +237,11 @@ class Member:
             return None
         if answer is None or isinstance(answer, kind):
             return answer
-        self.note(hook, TypeError(f"it answered with a {type(answer).__name__}, not a {kind.__name__}"))
+        self.note(hook, TypeError(f"it must return {kind.__name__}, not {type(answer).__name__}"))
         return None
 
     def _method(self, hook: str) -> Callable[..., Any] | None:
-        """What it does at a moment; None where it does nothing."""
+        """Return a method; None if it does not have it."""
         try:
             method = getattr(self.provider, hook, None)
         except Exception as exc:  # noqa: BLE001 - other people's code
@@ -180,11 +250,11 @@ class Member:
         return method if callable(method) else None
 
     def _answer(self, work: Callable[[], Any], seconds: float) -> Any:
-        # The built-in one keeps its own time, and spares the caller a thread.
+        # The built-in one limits its own time and needs no thread.
         return work() if self.is_builtin else self._patience.ask(work, seconds)
 
     def _try(self, hook: str, work: Callable[[], Any], caught: type[BaseException] = Exception) -> None:
-        """``caught``: on a thread of ours, also what is meant to end the program."""
+        """``caught``: on our own thread, also exceptions that would end the program."""
         try:
             work()
         except caught as exc:
@@ -196,8 +266,9 @@ class Member:
 
 
 def _reason(exc: BaseException) -> str:
-    """An error on one line, for people."""
-    said = " ".join(str(exc).split()) or type(exc).__name__
-    # Our own messages, and what a call that was too late says, stand for themselves.
-    named = said if isinstance(exc, Overdue) or hasattr(exc, "code") else f"{type(exc).__name__}: {said}"
-    return named if len(named) <= _LONGEST_REASON else named[: _LONGEST_REASON - 1] + "…"
+    """Return an error on one line, for people."""
+    text = " ".join(str(exc).split()) or type(exc).__name__
+    # Our own messages need no type.
+    if not isinstance(exc, Overdue) and not hasattr(exc, "code"):
+        text = f"{type(exc).__name__}: {text}"
+    return text if len(text) <= _LONGEST_REASON else text[: _LONGEST_REASON - 1] + "…"

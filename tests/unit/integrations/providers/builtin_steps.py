@@ -7,7 +7,7 @@ from typing import Any
 
 from mnemos import Memory
 from mnemos.integrations.providers import BuiltinMemoryProvider
-from mnemos.integrations.providers.prefetching import Recalls
+from mnemos.integrations.providers.prefetch import Recalls
 
 LONG = 30.0
 

@@ -12,7 +12,7 @@ from builtin_steps import LONG, looked_up, recalled, settle
 from mnemos import Memory
 from mnemos.errors import Busy, Unavailable
 from mnemos.integrations.providers import BuiltinMemoryProvider
-from mnemos.integrations.providers.prefetching import Recalls
+from mnemos.integrations.providers.prefetch import Recalls
 from mnemos.testing import FixedClock
 
 # --- beginning ------------------------------------------------------------------------------------
@@ -239,13 +239,13 @@ def test_the_same_question_is_asked_again_when_it_is_old_or_of_another_turn() ->
     looked_up(recalls, "s", "words are asked first")
     first = recalls.take("s", "q", LONG)
     assert recalls.take("s", "q", LONG) == first
-    recalls.begin("s", "q", anew=True)
+    recalls.start("s", "q", anew=True)
     second = recalls.take("s", "q", LONG)
     assert second != first
     now[0] += 31
     assert recalls.take("s", "q", LONG) not in (first, second)
-    recalls.begin("s", "ahead")
-    recalls.begin("s", "ahead", anew=True)
+    recalls.start("s", "ahead")
+    recalls.start("s", "ahead", anew=True)
     recalls.take("s", "ahead", LONG)
     assert looked.count("ahead") == 1
 

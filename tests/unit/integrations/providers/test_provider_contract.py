@@ -68,7 +68,7 @@ def test_a_provider_that_breaks_a_promise_fails_the_contract(tmp_path: Path) -> 
 
 
 def test_a_tool_that_a_provider_does_not_have_is_not_implemented() -> None:
-    with pytest.raises(NotImplementedError, match="smallest"):
+    with pytest.raises(NotImplementedError):
         Smallest().handle_tool_call("anything", {})
 
 

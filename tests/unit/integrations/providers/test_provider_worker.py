@@ -234,7 +234,7 @@ def test_what_is_raised_is_raised_to_whoever_asks() -> None:
 
 
 def test_what_would_end_the_program_is_an_error_like_others() -> None:
-    with pytest.raises(RuntimeError, match="SystemExit"):
+    with pytest.raises(RuntimeError):
         Patience("me").ask(lambda: sys.exit(1), LONG)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mnemos.integrations.providers.turns import plain_turn, text_of, turn_of
+from mnemos.integrations.providers.conversation import build_turn, extract_text, reduce_turn
 
 BLOCK = "<recalled-memory>\nold\n</recalled-memory>"
 CALL = {"id": "c1", "type": "function", "function": {"name": "shell", "arguments": "{}"}}
@@ -22,7 +22,7 @@ CONVERSATION: list[dict[str, Any]] = [
 
 
 def turn(user: Any, assistant: Any, messages: Any = None, longest: int = 1_000) -> list[tuple[Any, ...]]:
-    made = turn_of(user, assistant, messages, began=1.0, now=2.0, longest=longest)
+    made = build_turn(user, assistant, messages, began=1.0, now=2.0, longest=longest)
     return [(message["role"], message["content"], message["timestamp"]) for message in made]
 
 
@@ -31,7 +31,7 @@ def test_without_the_conversation_a_turn_is_two_messages() -> None:
 
 
 def test_calls_of_tools_and_their_answers_come_between() -> None:
-    made = turn_of("Which port?", "It is 5433.", CONVERSATION, began=1.0, now=2.0, longest=1_000)
+    made = build_turn("Which port?", "It is 5433.", CONVERSATION, began=1.0, now=2.0, longest=1_000)
     assert [message["role"] for message in made] == ["user", "assistant", "tool", "assistant"]
     assert made[0]["content"] == "Which port?"
     assert made[1]["tool_calls"] == [CALL]
@@ -57,7 +57,7 @@ def test_what_was_recalled_is_not_stored() -> None:
 
 def test_a_host_may_go_on_changing_its_messages() -> None:
     conversation = copy.deepcopy(CONVERSATION)
-    made = turn_of("Which port?", "It is 5433.", conversation, began=1.0, now=2.0, longest=1_000)
+    made = build_turn("Which port?", "It is 5433.", conversation, began=1.0, now=2.0, longest=1_000)
     conversation[3]["tool_calls"].clear()
     conversation[4]["content"] = "pruned"
     assert made[1]["tool_calls"] == [CALL]
@@ -81,12 +81,12 @@ def test_a_text_that_is_too_long_is_cut_and_says_so() -> None:
 
 
 def test_a_plain_turn_is_what_was_said_first_and_last() -> None:
-    made = turn_of("Which port?", "It is 5433.", CONVERSATION, began=1.0, now=2.0, longest=1_000)
-    assert [(one["role"], one["content"]) for one in plain_turn(made)] == [
+    made = build_turn("Which port?", "It is 5433.", CONVERSATION, began=1.0, now=2.0, longest=1_000)
+    assert [(one["role"], one["content"]) for one in reduce_turn(made)] == [
         ("user", "Which port?"),
         ("assistant", "It is 5433."),
     ]
-    assert plain_turn(made[:1]) == made[:1]
+    assert reduce_turn(made[:1]) == made[:1]
 
 
 @pytest.mark.parametrize(
@@ -94,4 +94,4 @@ def test_a_plain_turn_is_what_was_said_first_and_last() -> None:
     [("a", "a"), (f"a {BLOCK}", "a"), ([{"text": "a"}, {"text": "b"}, {}, 5], "a\nb"), (None, ""), (5, "")],
 )
 def test_the_text_of_a_content_is_what_it_says(content: Any, expected: str) -> None:
-    assert text_of(content) == expected
+    assert extract_text(content) == expected

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from mnemos.integrations.providers import tools
-from mnemos.integrations.providers.trivial import is_trivial
+from mnemos.integrations.providers import provider_tools
+from mnemos.integrations.providers.conversation import is_trivial
 
 # --- messages that ask nothing ----------------------------------------------------------------------
 
@@ -38,7 +38,8 @@ TOOL = {"name": "find", "description": "Find.", "parameters": {"type": "object",
 
 
 def test_bare_and_wrapped_definitions_are_understood() -> None:
-    known, wrong = tools.understood([TOOL, {"type": "function", "function": {**TOOL, "name": "other"}}])
+    wrapped = {"type": "function", "function": {**TOOL, "name": "other"}}
+    known, wrong = provider_tools.parse_schemas([TOOL, wrapped])
     assert list(known) == ["find", "other"]
     assert known["other"]["description"] == "Find."
     assert wrong == []
@@ -63,14 +64,14 @@ def test_bare_and_wrapped_definitions_are_understood() -> None:
     ids=lambda odd: str(odd)[:30],
 )
 def test_a_definition_that_makes_no_sense_is_left_out_and_told(odd: Any) -> None:
-    known, wrong = tools.understood([TOOL, odd])
+    known, wrong = provider_tools.parse_schemas([TOOL, odd])
     assert list(known) == ["find"]
     assert len(wrong) == 1
 
 
 @pytest.mark.parametrize("odd", [None, "find", {"find": TOOL}, 5])
 def test_definitions_that_are_no_list_are_told(odd: Any) -> None:
-    known, wrong = tools.understood(odd)
+    known, wrong = provider_tools.parse_schemas(odd)
     assert (known, len(wrong)) == ({}, 1)
 
 
@@ -87,23 +88,23 @@ def test_definitions_that_are_no_list_are_told(odd: Any) -> None:
     ],
 )
 def test_an_answer_becomes_json(answer: Any, expected: Any) -> None:
-    assert json.loads(tools.answered(answer)) == expected
+    assert json.loads(provider_tools.render_answer(answer)) == expected
 
 
 @pytest.mark.parametrize("answer", [None, 5, b"bytes", ["list"], {"not": {1, 2}}])
 def test_what_cannot_be_an_answer_is_a_type_error(answer: Any) -> None:
     with pytest.raises(TypeError):
-        tools.answered(answer)
+        provider_tools.render_answer(answer)
 
 
 def test_an_answer_of_megabytes_is_cut_and_says_so() -> None:
-    said = json.loads(tools.answered("x" * 10_000_000))
+    said = json.loads(provider_tools.render_answer("x" * 10_000_000))
     assert len(said["text"]) == 200_000
     assert "10,000,000" in said["note"]
 
 
 def test_half_a_character_does_not_break_an_answer() -> None:
-    answer = tools.success("half \ud83d")
+    answer = provider_tools.success("half \ud83d")
     answer.encode()
     assert json.loads(answer)["text"] == "half \ud83d"
 
@@ -111,12 +112,12 @@ def test_half_a_character_does_not_break_an_answer() -> None:
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (tools.success("x"), True),
-        (tools.failure("x"), False),
+        (provider_tools.success("x"), True),
+        (provider_tools.failure("x"), False),
         ("", False),
         ("[]", False),
         ('{"success": 1}', False),
     ],
 )
 def test_only_an_answer_that_says_so_is_a_success(answer: str, expected: bool) -> None:
-    assert tools.has_succeeded(answer) is expected
+    assert provider_tools.has_succeeded(answer) is expected

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from mnemos.errors import InvalidInput, PermissionDenied, Unavailable
-from mnemos.integrations.providers import configuring
-from mnemos.integrations.providers.configuring import Field, fields_of, lacking, values_of
+from mnemos.integrations.providers import setup
+from mnemos.integrations.providers.setup import Field, find_unset, parse_fields, parse_values
 from mnemos.settings import Settings
 
 KEY = Field("api_key", secret=True, required=True, env_var="SHELF_API_KEY")
@@ -33,7 +33,7 @@ def mode(path: Path) -> int:
 
 
 def test_a_field_is_read_with_all_it_says() -> None:
-    (field,) = fields_of(
+    (field,) = parse_fields(
         [
             {
                 "key": "mode",
@@ -52,7 +52,7 @@ def test_a_field_is_read_with_all_it_says() -> None:
 
 
 def test_a_secret_without_a_variable_gets_one() -> None:
-    (field,) = fields_of([{"key": "api-key", "secret": True}], "my.shelf")
+    (field,) = parse_fields([{"key": "api-key", "secret": True}], "my.shelf")
     assert field.env_var == "MY_SHELF_API_KEY"
 
 
@@ -63,33 +63,33 @@ def test_a_secret_without_a_variable_gets_one() -> None:
 )  # fmt: skip
 def test_fields_that_make_no_sense_are_refused(schema: Any) -> None:
     with pytest.raises(InvalidInput):
-        fields_of(schema, "shelf")
+        parse_fields(schema, "shelf")
 
 
 def test_values_are_lines_of_key_and_value() -> None:
     fields = [Field("url"), KEY]
-    assert values_of("url = http://x/?a=b \n\napi_key=s3cr3t", fields) == {
+    assert parse_values("url = http://x/?a=b \n\napi_key=s3cr3t", fields) == {
         "url": "http://x/?a=b",
         "api_key": "s3cr3t",
     }
-    assert values_of("", fields) == {}
+    assert parse_values("", fields) == {}
 
 
 @pytest.mark.parametrize("text", ["colour=red", "url", "mode=other", "url=a\x1bb"])
 def test_values_that_make_no_sense_are_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
-        values_of(text, [Field("url"), Field("mode", choices=("local",))])
+        parse_values(text, [Field("url"), Field("mode", choices=("local",))])
 
 
 def test_an_empty_value_does_not_take_the_place_of_what_is_required() -> None:
-    assert values_of("note=", [Field("note")]) == {"note": ""}
+    assert parse_values("note=", [Field("note")]) == {"note": ""}
     with pytest.raises(InvalidInput):
-        values_of("api_key= ", [KEY])
+        parse_values("api_key= ", [KEY])
 
 
 def test_a_secret_is_not_repeated_in_a_complaint() -> None:
     with pytest.raises(InvalidInput) as caught:
-        values_of("hunter2-the-password", [KEY])
+        parse_values("hunter2-the-password", [KEY])
     assert "hunter2" not in str(caught.value)
 
 
@@ -97,10 +97,10 @@ def test_a_required_field_lacks_a_value_unless_something_gives_it_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fields = [KEY, Field("mode", required=True, default="local"), Field("note")]
-    assert lacking(fields, {}) == [KEY]
-    assert lacking(fields, {"api_key": "x"}) == []
+    assert find_unset(fields, {}) == [KEY]
+    assert find_unset(fields, {"api_key": "x"}) == []
     monkeypatch.setenv("SHELF_API_KEY", "x")
-    assert lacking(fields, {}) == []
+    assert find_unset(fields, {}) == []
 
 
 # --- secrets --------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def test_secrets_are_kept_in_a_private_file_beside_what_was_there(home: Path) ->
     home.mkdir()
     (home / ".env").write_text("# mine\nOTHER=1\nexport SHELF_API_KEY=old\n")
     (home / ".env").chmod(0o644)
-    path = configuring.keep_secrets(home, {"SHELF_API_KEY": "new"})
+    path = setup.keep_secrets(home, {"SHELF_API_KEY": "new"})
     assert mode(path) == 0o600
     assert path.read_text() == "# mine\nOTHER=1\nSHELF_API_KEY='new'\n"
     assert os.environ["SHELF_API_KEY"] == "new"
@@ -120,27 +120,27 @@ def test_secrets_are_kept_in_a_private_file_beside_what_was_there(home: Path) ->
     "value", ["plain", "with 'quotes' and \"more\"", "$HOME `x` \\ #no", " blanks ", "ü漢🎉", "a=b"]
 )
 def test_a_secret_comes_back_as_it_was(home: Path, value: str) -> None:
-    configuring.keep_secrets(home, {"SHELF_API_KEY": value, "OTHER": "x"})
-    assert configuring.read_secrets(home) == {"SHELF_API_KEY": value, "OTHER": "x"}
+    setup.keep_secrets(home, {"SHELF_API_KEY": value, "OTHER": "x"})
+    assert setup.read_secrets(home) == {"SHELF_API_KEY": value, "OTHER": "x"}
 
 
 def test_secrets_written_by_hand_are_read(home: Path) -> None:
     home.mkdir()
     (home / ".env").write_text('A=1 # one\n#B=2\n C = three \nexport D="a\\"b"\nnonsense\n')
-    assert configuring.read_secrets(home) == {"A": "1", "C": "three", "D": 'a"b'}
+    assert setup.read_secrets(home) == {"A": "1", "C": "three", "D": 'a"b'}
 
 
 def test_only_secrets_that_are_declared_and_not_set_are_lent(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    configuring.keep_secrets(home, {"SHELF_API_KEY": "kept", "OTHER": "kept"})
+    setup.keep_secrets(home, {"SHELF_API_KEY": "kept", "OTHER": "kept"})
     monkeypatch.delenv("SHELF_API_KEY")
     monkeypatch.delenv("OTHER")
-    configuring.lend_secrets(home, [KEY])
+    setup.lend_secrets(home, [KEY])
     assert os.environ["SHELF_API_KEY"] == "kept"
     assert "OTHER" not in os.environ
     monkeypatch.setenv("SHELF_API_KEY", "mine")
-    configuring.lend_secrets(home, [KEY])
+    setup.lend_secrets(home, [KEY])
     assert os.environ["SHELF_API_KEY"] == "mine"
 
 
@@ -148,14 +148,14 @@ def test_a_file_of_secrets_that_is_no_text_is_left_alone(home: Path) -> None:
     home.mkdir()
     (home / ".env").write_bytes(b"\xff\xfe")
     with pytest.raises(InvalidInput):
-        configuring.keep_secrets(home, {"A": "1"})
+        setup.keep_secrets(home, {"A": "1"})
     assert (home / ".env").read_bytes() == b"\xff\xfe"
 
 
 def test_a_folder_in_the_place_of_a_file_is_told(home: Path) -> None:
     (home / ".env").mkdir(parents=True)
     with pytest.raises(PermissionDenied):
-        configuring.read_secrets(home)
+        setup.read_secrets(home)
 
 
 # --- which one is used ----------------------------------------------------------------------------
@@ -175,28 +175,37 @@ def test_one_line_names_the_provider_and_the_rest_stays(home: Path, before: str)
     home.mkdir()
     (home / "config.toml").write_text(before)
     then = Settings.load(home, env={}, provider="shelf", actor="me")
-    configuring.use(home, "shelf")
+    setup.use(home, "shelf")
     assert Settings.load(home, env={}, actor="me") == then
     text = (home / "config.toml").read_text()
     lost = [line for line in before.splitlines() if line not in text and "provider" not in line]
     assert lost == []
-    configuring.use(home, "")
+    setup.use(home, "")
     assert Settings.load(home, env={}).provider == ""
 
 
 def test_nothing_is_written_when_nothing_changes(home: Path) -> None:
-    configuring.use(home, "")
+    setup.use(home, "")
     assert not (home / "config.toml").exists()
 
 
 @pytest.mark.parametrize(
-    "before", ["not toml", 'memory = {provider = "x"}\n', 'provider = "x"\n', 'memory.provider = "x"\n']
+    "before", ['memory = {provider = "x"}\n', 'provider = "x" # mine\n', 'memory.provider = "x"\n']
 )
-def test_a_file_that_says_it_in_another_way_is_left_alone(home: Path, before: str) -> None:
+def test_a_provider_written_in_another_way_is_replaced(home: Path, before: str) -> None:
     home.mkdir()
     (home / "config.toml").write_text(before)
-    with pytest.raises(InvalidInput, match="shelf"):
-        configuring.use(home, "shelf")
+    for name in ("shelf", ""):
+        setup.use(home, name)
+        assert Settings.load(home, env={}).provider == name
+
+
+@pytest.mark.parametrize("before", ["not toml", "memory = 5\n"])
+def test_a_file_that_cannot_be_changed_stays(home: Path, before: str) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text(before)
+    with pytest.raises(InvalidInput):
+        setup.use(home, "shelf")
     assert (home / "config.toml").read_text() == before
 
 
@@ -259,4 +268,4 @@ def test_a_provider_that_does_not_say_what_it_needs_is_unavailable(home: Path) -
         "    def get_config_schema(self): raise RuntimeError('no')\n"
     )
     with pytest.raises(Unavailable):
-        configuring.loaded("odd", home)
+        setup.load_provider("odd", home)

@@ -1,4 +1,4 @@
-"""Tools of providers: what they declare, and what they answer."""
+"""Tool schemas and tool answers of providers."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-# What models' APIs take for the name of a tool.
+# Tool names that models' APIs accept.
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-# A definition stands in every prompt, an answer in all that follow.
+# A schema is in every prompt, an answer in all prompts that follow.
 _LONGEST_SCHEMA = 40_000
 _LONGEST_ANSWER = 200_000
 
 
-def understood(schemas: Any) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """The tools by name, in order, and what was wrong with the others."""
+def parse_schemas(schemas: Any) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """Return the tools by name, in order, and the problems of those left out."""
     if not isinstance(schemas, list | tuple):
-        return {}, [f"the tools are a {type(schemas).__name__}, not a list"]
+        return {}, [f"tools must be a list, not {type(schemas).__name__}"]
     tools: dict[str, dict[str, Any]] = {}
-    wrong: list[str] = []
+    problems: list[str] = []
     for schema in schemas:
-        problem = _problem(bare := _bare(schema))
+        problem = _find_problem(bare := _unwrap(schema))
         if not problem and bare["name"] in tools:
             problem = f"the tool {bare['name']!r} is declared twice"
         if problem:
-            wrong.append(problem)
+            problems.append(problem)
         else:
             tools[bare["name"]] = dict(bare)
-    return tools, wrong
+    return tools, problems
 
 
 def success(text: str) -> str:
@@ -39,56 +39,56 @@ def failure(message: str, code: str = "") -> str:
     return _json({"success": False, "error": message} | ({"code": code} if code else {}))
 
 
-def answered(answer: Any) -> str:
-    """An answer as JSON, whatever it was: a text that is none is put into it, and a dict written down.
+def render_answer(answer: Any) -> str:
+    """Return an answer as a JSON object; other text is wrapped in one, and a dict is encoded.
 
-    What cannot be an answer raises TypeError.
+    Raises TypeError for anything else.
     """
     if isinstance(answer, Mapping):
         answer = _json(dict(answer))
     if not isinstance(answer, str):
-        raise TypeError(f"the answer is a {type(answer).__name__}; a JSON text is expected")
+        raise TypeError(f"the answer must be a JSON string, not {type(answer).__name__}")
     if len(answer) > _LONGEST_ANSWER:
         return _json(
             {
                 "success": True,
                 "text": answer[:_LONGEST_ANSWER],
-                "note": f"cut after {_LONGEST_ANSWER:,} of {len(answer):,} characters",
+                "note": f"truncated to {_LONGEST_ANSWER:,} of {len(answer):,} characters",
             }
         )
     return answer if _is_object(answer) else success(answer)
 
 
 def has_succeeded(answer: str) -> bool:
-    """Whether an answer says so itself; anything else is no success."""
+    """True if an answer says that the call succeeded."""
     try:
-        said = json.loads(answer)
+        result = json.loads(answer)
     except ValueError:
         return False
-    return isinstance(said, dict) and said.get("success") is True
+    return isinstance(result, dict) and result.get("success") is True
 
 
-def _bare(schema: Any) -> Any:
-    """A definition without the wrapping of OpenAI's API."""
+def _unwrap(schema: Any) -> Any:
+    """Return a schema without the wrapper of OpenAI's API."""
     if isinstance(schema, Mapping) and schema.get("type") == "function" and "function" in schema:
         return schema["function"]
     return schema
 
 
-def _problem(schema: Any) -> str:
+def _find_problem(schema: Any) -> str:
     if not isinstance(schema, Mapping):
-        return f"a tool is a {type(schema).__name__}, not a dict"
+        return f"a tool must be a dict, not {type(schema).__name__}"
     name = schema.get("name")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        return f"a tool has the name {str(name)[:80]!r}; use letters, digits, _ and -"
+        return f"{str(name)[:80]!r} is not a valid tool name; use letters, digits, _ and -"
     if not isinstance(schema.get("parameters", {}), Mapping):
-        return f"the parameters of the tool {name!r} are no JSON schema"
+        return f"the parameters of the tool {name!r} are not a JSON schema"
     try:
         size = len(json.dumps(dict(schema)))
     except (TypeError, ValueError, RecursionError) as exc:
-        return f"the tool {name!r} cannot be written as JSON: {exc}"
+        return f"the tool {name!r} cannot be encoded as JSON: {exc}"
     if size > _LONGEST_SCHEMA:
-        return f"the definition of the tool {name!r} has {size:,} characters; at most {_LONGEST_SCHEMA:,}"
+        return f"the schema of the tool {name!r} has {size:,} characters; the limit is {_LONGEST_SCHEMA:,}"
     return ""
 
 
@@ -106,8 +106,8 @@ def _json(value: Any) -> str:
         text = json.dumps(value, ensure_ascii=False)
         text.encode()
     except UnicodeEncodeError:
-        # Half a character has no UTF-8; escaped, it survives.
+        # A lone surrogate has no UTF-8; escaped, it survives.
         return json.dumps(value)
     except (TypeError, ValueError, RecursionError) as exc:
-        raise TypeError(f"the answer cannot be written as JSON: {exc}") from exc
+        raise TypeError(f"the answer cannot be encoded as JSON: {exc}") from exc
     return text

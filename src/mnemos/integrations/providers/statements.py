@@ -1,4 +1,4 @@
-"""What a conversation stated, saved before it is dropped or noted when it is over."""
+"""Statements in a conversation: saved as facts before compaction, or noted when it is over."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemos.errors import InvalidInput, NotFound, Refused
-from mnemos.integrations.providers.turns import text_of
+from mnemos.integrations.providers.conversation import extract_text
 from mnemos.language.extraction import extract_facts
 from mnemos.language.notation import Statement, looks_like
 from mnemos.sessions.model import call_name
@@ -21,27 +21,27 @@ _HEAD: Final = "Stated in these messages and saved as facts; the summary must ke
 _LINES_TOKENS: Final = 800
 _MOST_FACTS: Final = 200
 _MOST_CANDIDATES: Final = 50
-# A turn with fewer calls is no pattern.
+# A turn with fewer calls is not a pattern.
 _FEWEST_CALLS: Final = 3
 _MOST_PATTERNS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A statement, and the text of the message that makes it, as it is stored."""
+    """A statement, and the text of its message as it is stored."""
 
     statement: Statement
     guessed: bool
-    """Whether its target was guessed from a sentence."""
+    """True if its target was guessed from a sentence."""
     text: str
 
 
-def stated(memory: Memory, messages: Any) -> list[Stated]:
-    """What users and assistants state in messages, in order; a later statement of the same counts alone."""
+def find_statements(memory: Memory, messages: Any) -> list[Stated]:
+    """Find what users and assistants state, in order; of equal statements the last one counts."""
     found: dict[tuple[str, str, str], Stated] = {}
-    for role, spoken in _spoken(messages):
-        # Before anything is guessed: a secret is no part of a target either.
-        text = redact(spoken) if memory.settings.redact else spoken
+    for role, raw in _iter_texts(messages):
+        # First, so that a secret does not become part of a guessed target.
+        text = redact(raw) if memory.settings.redact else raw
         for one in extract_facts(text, role=role):
             key = (str(one.statement.mark), one.statement.key, one.statement.content)
             found.pop(key, None)
@@ -50,26 +50,26 @@ def stated(memory: Memory, messages: Any) -> list[Stated]:
 
 
 def save(memory: Memory, session_id: str, found: Iterable[Stated]) -> list[Statement]:
-    """Store statements as facts, each with its message where that is stored; those that now hold."""
-    places = _Places(memory, session_id)
+    """Store statements as facts, linked to their messages. Returns those that now hold."""
+    ids = _MessageIds(memory, session_id)
     saved: list[Statement] = []
     for one in found:
         try:
             memory.facts.state(
                 [one.statement],
                 session_id=session_id or None,
-                message_id=places.of(one.text),
+                message_id=ids.find(one.text),
                 guessed=one.guessed,
             )
         except (InvalidInput, NotFound, Refused):
-            # Nothing to withdraw, or nothing that can be kept: the others still count.
+            # Nothing to withdraw, or refused. The others still count.
             continue
         saved.append(one.statement)
     return saved
 
 
-def as_lines(statements: Iterable[Statement]) -> str:
-    """Lines for whoever writes the summary; when there are too many, the latest."""
+def render_lines(statements: Iterable[Statement]) -> str:
+    """Render lines that a summary must keep; if there are too many, the latest."""
     lines: list[str] = []
     left = _LINES_TOKENS - count_tokens(f"{_HEAD}\n")
     for statement in reversed(list(statements)):
@@ -81,28 +81,28 @@ def as_lines(statements: Iterable[Statement]) -> str:
     return "\n".join((_HEAD, *lines)) if lines else ""
 
 
-def candidates(memory: Memory, session_id: str, messages: Any) -> dict[str, Any]:
-    """What may be worth keeping of a conversation that is over: facts not on record, patterns of calls."""
-    places = _Places(memory, session_id)
+def find_candidates(memory: Memory, session_id: str, messages: Any) -> dict[str, Any]:
+    """Find what may be worth keeping of a finished conversation: new facts, patterns of tool calls."""
+    ids = _MessageIds(memory, session_id)
     facts = [
-        {"fact": str(one.statement), "message_id": places.of(one.text)}
-        for one in stated(memory, messages)
+        {"fact": str(one.statement), "message_id": ids.find(one.text)}
+        for one in find_statements(memory, messages)
         if not _is_known(memory, one.statement)
     ][-_MOST_CANDIDATES:]
-    patterns = list(dict.fromkeys(_patterns(messages)))[:_MOST_PATTERNS]
+    patterns = list(dict.fromkeys(_iter_patterns(messages)))[:_MOST_PATTERNS]
     found = {"facts": facts, "templates": [list(pattern) for pattern in patterns]}
     return {name: some for name, some in found.items() if some}
 
 
-class _Places:
-    """Where texts stand in a session, looked up when the first is asked for."""
+class _MessageIds:
+    """The messages of a session by text, loaded on first use."""
 
     def __init__(self, memory: Memory, session_id: str) -> None:
         self._memory = memory
         self._session_id = session_id
         self._ids: dict[str, int] | None = None
 
-    def of(self, text: str) -> int | None:
+    def find(self, text: str) -> int | None:
         if self._ids is None:
             self._ids = dict(self._read())
         return self._ids.get(text.strip())
@@ -111,13 +111,13 @@ class _Places:
         if not self._session_id or self._memory.sessions.get_session(self._session_id) is None:
             return
         for message in self._memory.sessions.get_messages(self._session_id):
-            yield text_of(message["content"]).strip(), message["id"]
+            yield extract_text(message["content"]).strip(), message["id"]
 
 
-def _spoken(messages: Any) -> Iterator[tuple[str, str]]:
+def _iter_texts(messages: Any) -> Iterator[tuple[str, str]]:
     for message in messages if isinstance(messages, list | tuple) else ():
         if isinstance(message, Mapping) and isinstance(role := message.get("role"), str):
-            text = text_of(message.get("content"))
+            text = extract_text(message.get("content"))
             if text:
                 yield role, text
 
@@ -130,8 +130,8 @@ def _is_known(memory: Memory, statement: Statement) -> bool:
     return any(fact.content == statement.content for fact in known)
 
 
-def _patterns(messages: Any) -> Iterator[tuple[str, ...]]:
-    """The tools that turns called, in order, of turns that called several."""
+def _iter_patterns(messages: Any) -> Iterator[tuple[str, ...]]:
+    """Yield the tools called in each turn that called several."""
     called: list[str] = []
     for message in [*(messages if isinstance(messages, list | tuple) else ()), {"role": "user"}]:
         if not isinstance(message, Mapping):

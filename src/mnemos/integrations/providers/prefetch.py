@@ -1,8 +1,7 @@
-"""Recall for the coming message: begun in the background, waited for only a moment.
+"""Recall for the next message: started in the background, and waited for only a moment.
 
-The first time a process asks, recall has to load what vectors need. So the words alone are asked first, and
-the rest in the same breath: whoever does not wait that long takes the first answer. Once recall by everything
-is known to be quick, it is asked at once.
+The first recall of a process has to load what vectors need. So a search by words runs first, then a full
+one: a caller who cannot wait takes the first answer. Once full recall is known to be quick, it runs alone.
 """
 
 from __future__ import annotations
@@ -18,20 +17,20 @@ from typing import Final
 from mnemos.deadlines import Attempt
 
 Look = Callable[[str, str, bool], str]
-"""Recall for a session and a query, by words alone or by everything, as a text for the prompt."""
+"""Recall for a session and a query, by words only or fully, as a text for the prompt."""
 
-# The promise is 50 ms. Whoever has waited gets its turn of the interpreter a few milliseconds later.
+# The promise is 50 ms. A thread that waited gets the interpreter a few milliseconds later.
 WITHIN: Final = 0.04
-# Below this, recall by everything is in time for whoever waits ``WITHIN``.
+# Below this, full recall is in time for a caller who waits ``WITHIN``.
 _QUICK: Final = 0.03
-# What was found longer ago may no longer be so.
-_LASTS: Final = 30.0
+# Older results may be outdated.
+_MAX_AGE: Final = 30.0
 _SESSIONS: Final = 64
-_AT_ONCE: Final = 4
+_MAX_RUNNING: Final = 4
 
 
 class _Search:
-    """A question on its way; ``text`` is the best answer so far."""
+    """A running search; ``text`` is the best answer so far."""
 
     def __init__(self, query: str, began: float) -> None:
         self.query = query
@@ -43,7 +42,7 @@ class _Search:
 
 
 class Recalls:
-    """The newest search of each session. Safe to use from any thread."""
+    """The latest search of each session. Safe to use from any thread."""
 
     def __init__(self, look: Look, timer: Callable[[], float] = time.perf_counter) -> None:
         self._look = look
@@ -58,37 +57,39 @@ class Recalls:
         self._running: list[Attempt] = []
         self._seconds = float("inf")
 
-    def begin(self, session_id: str, query: str, *, anew: bool = False) -> None:
-        """Look in the background; the same question right after is not asked twice.
+    def start(self, session_id: str, query: str, *, anew: bool = False) -> None:
+        """Search in the background; the same query right after is not searched twice.
 
-        ``anew``: a turn begins. What was taken before was for another, even if it asked the same.
+        ``anew``: a new turn starts, so an answer that was already taken does not count.
         """
         self._search(session_id, query, anew=anew)
 
     def take(self, session_id: str, query: str, within: float = WITHIN) -> str:
-        """The answer, at the latest after so many seconds; then what was found for the question before, if
-        nobody has seen it, or nothing. What looking raised is raised."""
+        """Return the answer within ``within`` seconds, else the unused one to the query before, or nothing.
+
+        Raises what the search raised.
+        """
         search = self._search(session_id, query)
         if search is None:
             return ""
         search.ready.wait(within)
         if search.text or search.ready.is_set():
-            return self._taken(session_id, search)
+            return self._use(session_id, search)
         former = self._former.pop(session_id, None)
         return former.text if former is not None and not former.was_taken else ""
 
     def forget(self) -> None:
-        """What was found before no longer fits: the session was compressed, or is another one."""
+        """Drop all results: the session was compressed or changed."""
         with self._lock:
             self._searches.clear()
             self._former.clear()
 
-    def _taken(self, session_id: str, search: _Search) -> str:
+    def _use(self, session_id: str, search: _Search) -> str:
         search.was_taken = True
         if not search.text and search.attempt is not None and search.attempt.failure is not None:
             with self._lock:
                 if self._searches.get(session_id) is search:
-                    # The next who asks may have more luck.
+                    # The next call tries again.
                     del self._searches[session_id]
             raise search.attempt.failure
         return search.text
@@ -102,12 +103,12 @@ class Recalls:
             if (
                 known is not None
                 and known.query == query
-                and now - known.began < _LASTS
+                and now - known.began < _MAX_AGE
                 and not (anew and known.was_taken)
             ):
                 return known
             self._running = [attempt for attempt in self._running if not attempt.is_back]
-            if len(self._running) >= _AT_ONCE:
+            if len(self._running) >= _MAX_RUNNING:
                 return None
             search = self._searches[session_id] = _Search(query, now)
             self._searches.move_to_end(session_id)
