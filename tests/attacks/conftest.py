@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import mnemos
-from mnemos.sessions.service import Sessions
+from mnemos.sessions.sessions import Sessions
 
 CALL = {
     "id": "c1",

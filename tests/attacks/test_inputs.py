@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import mnemos
 from mnemos.errors import InvalidInput, MnemosError
-from mnemos.sessions.service import Sessions
+from mnemos.sessions.sessions import Sessions
 
 from .checks import code_of
 

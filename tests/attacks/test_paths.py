@@ -9,7 +9,7 @@ import pytest
 
 import mnemos
 from mnemos.errors import InvalidInput, MnemosError
-from mnemos.sessions.service import Sessions
+from mnemos.sessions.sessions import Sessions
 
 from .checks import code_of
 

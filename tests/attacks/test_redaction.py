@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from mnemos.sessions.service import Sessions
+from mnemos.sessions.sessions import Sessions
 
 # Put together here, so that no scanner takes this file for a leak.
 PIECES = [

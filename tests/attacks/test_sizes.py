@@ -10,7 +10,7 @@ import pytest
 
 import mnemos
 from mnemos.errors import InvalidInput, TooLarge
-from mnemos.sessions.service import Sessions
+from mnemos.sessions.sessions import Sessions
 
 from .checks import code_of, index_all
 

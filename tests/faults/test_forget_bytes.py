@@ -13,7 +13,7 @@ import pytest
 import re2
 
 import mnemos
-from mnemos.sessions import undo
+from mnemos.sessions import session_upkeep
 
 from .processes import Spawn
 from .soundness import assert_sound, complaints, index_all
@@ -312,8 +312,8 @@ def unpacked(memory: mnemos.Memory) -> str:
     plain = []
     for text in said:
         try:
-            plain.append(str(undo.unpack(text)))
-        except (ValueError, OSError, undo.zlib.error):
+            plain.append(str(session_upkeep.unpack(text)))
+        except (ValueError, OSError, session_upkeep.zlib.error):
             plain.append(text)
     return " ".join(plain)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
 
 from mnemos.errors import NotFound
 from mnemos.language.notation import Mark, format_line
 from mnemos.storage.facts import FactRow, ScopeCounts
-from mnemos.text.tables import Table
+from mnemos.text.tables import Table, format_time
 
 KIND: Final = "fact"
 """The kind of a fact's passage in recall."""
@@ -70,10 +69,13 @@ class FactList(Table[Fact]):
     columns = ("id", "type", "target", "content", "scope", "tier", "state", "learned")
 
     def cells(self, item: Fact) -> tuple[object, ...]:
-        learned = datetime.fromtimestamp(item.at, UTC).strftime("%Y-%m-%d %H:%M")
         return (
-            item.id, item.type, item.target, item.content, item.scope, item.tier, item.state, learned
+            item.id, item.type, item.target, item.content, item.scope, item.tier, item.state,
+            format_time(item.at),
         )  # fmt: skip
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
 
 
 @dataclass(frozen=True, slots=True)

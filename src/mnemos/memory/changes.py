@@ -9,7 +9,7 @@ from mnemos.errors import InvalidInput, NotFound, Refused, Unavailable
 from mnemos.facts import fact_undo as fact_undo
 from mnemos.memory.home import check_enabled
 from mnemos.notebook import undo as note_undo
-from mnemos.sessions import undo as session_undo
+from mnemos.sessions import session_upkeep as session_undo
 from mnemos.storage.base import AuditRow, Writes
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Changes:
             return fact_undo.undo_write(memory.storage, entry, memory.clock(), self._mark_undone)
         if note_undo.can_be_undone(entry):
             return memory.notebook.bring_back(entry)
-        done = session_undo.take_back(memory.storage, entry, memory.clock())
+        done = session_undo.undo_entry(memory.storage, entry, memory.clock())
         memory.storage.write(lambda tx: self._mark_undone(tx, entry))
         return done
 

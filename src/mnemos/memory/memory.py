@@ -24,8 +24,7 @@ from mnemos.notebook.model import Book
 from mnemos.notebook.service import Notebook
 from mnemos.notebook.shelf import Folder, KeptInMemory, Shelf
 from mnemos.progress import Progress, no_progress
-from mnemos.sessions.recording import Clock
-from mnemos.sessions.service import Sessions
+from mnemos.sessions.sessions import Clock, Sessions
 from mnemos.settings import Settings
 from mnemos.storage import hermes_memory
 from mnemos.storage.base import AuditRow, Check, Filters, Results, Storage

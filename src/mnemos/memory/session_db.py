@@ -10,8 +10,7 @@ from typing import Any, Self
 
 from mnemos.memory.home import IN_MEMORY, path_of
 from mnemos.memory.memory import Memory
-from mnemos.sessions.recording import Clock
-from mnemos.sessions.service import Sessions
+from mnemos.sessions.sessions import Clock, Sessions
 from mnemos.settings import Settings
 
 

@@ -10,8 +10,7 @@ from typing import Self
 from mnemos.memory import SessionDB
 from mnemos.memory.home import path_of
 from mnemos.memory.memory import TEMPLATES, folder_of
-from mnemos.sessions.recording import Clock
-from mnemos.sessions.service import Sessions
+from mnemos.sessions.sessions import Clock, Sessions
 from mnemos.settings import Settings
 from mnemos.templates.template_files import TemplateFolder
 from mnemos.templates.template_store import Templates

@@ -13,7 +13,7 @@ from mnemos.operations.base import Operation, Result, Traits
 from mnemos.operations.border import MOST
 from mnemos.operations.moments import When, seconds, shown
 from mnemos.operations.wording import counted
-from mnemos.sessions.search import cut
+from mnemos.sessions.message_search import cut
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory

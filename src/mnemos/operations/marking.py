@@ -11,7 +11,7 @@ from mnemos.operations.wording import Session
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
-    from mnemos.sessions.service import Sessions
+    from mnemos.sessions.sessions import Sessions
 
 
 def _traits(title: str) -> Traits:

@@ -11,7 +11,7 @@ from mnemos.operations.base import Operation, Result, Traits
 from mnemos.operations.finding import meant, resolved
 from mnemos.operations.moments import When, seconds, shown
 from mnemos.operations.wording import counted
-from mnemos.sessions.search import cut
+from mnemos.sessions.message_search import cut
 from mnemos.text.highlight import snippet
 from mnemos.text.query import parse
 
@@ -112,4 +112,4 @@ def heading(hit: dict[str, Any]) -> str:
 
 def shown_text(hit: dict[str, Any], query: str) -> str:
     """The passage or the part of it that has the words, which stand between ``>>>`` and ``<<<``."""
-    return " ".join(snippet(hit["text"], parse(query).loosened(), width=_SHOWN_CHARACTERS).split())
+    return " ".join(snippet(hit["text"], parse(query).loosen(), width=_SHOWN_CHARACTERS).split())

@@ -10,7 +10,7 @@ from mnemos.recall.candidates import Gathered
 from mnemos.recall.features import Candidate, has_number
 from mnemos.recall.lines import Line, Scene
 from mnemos.recall.model import Excerpt, RecallHit, Turn
-from mnemos.sessions.model import document_of
+from mnemos.sessions.records import document_of
 from mnemos.storage.base import Filters, MessageRow
 from mnemos.storage.passages import LONGEST, MAX_PIECES, MESSAGE, PART_CHARACTERS
 from mnemos.text.pieces import PIECE_CHARACTERS, pieces

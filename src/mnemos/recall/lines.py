@@ -14,7 +14,7 @@ from msgspec import Struct
 from mnemos.recall.candidates import NEIGHBOURS, Asked, Gathered
 from mnemos.recall.matching import Matcher, shares
 from mnemos.recall.related import related
-from mnemos.sessions.model import ROLES, document_of, names_speaker
+from mnemos.sessions.records import ROLES, document_of, names_speaker
 from mnemos.storage.base import MessageRow
 from mnemos.storage.passages import Passage, Strip
 from mnemos.text.words import fold, runs

@@ -1,1 +1,1 @@
-"""Every conversation, kept and found."""
+"""Sessions: every conversation, stored and searchable."""

@@ -1,25 +1,49 @@
-"""Which sessions are one conversation.
+"""Lookup of sessions by id or title, and the lineage of sessions that form one conversation.
 
-A conversation goes on in a child session when its context was compressed; a delegated task is a child
+A conversation continues in a child session when its context was compressed. A delegated task is a child
 session too, but a conversation of its own.
 """
 
 from __future__ import annotations
 
-from mnemos.errors import NotFound
-from mnemos.storage.base import SessionReads, SessionRow
+from mnemos.errors import Ambiguous, NotFound
+from mnemos.storage.base import MessageRow, Reads, SessionReads, SessionRow
 
 _DELEGATED = frozenset({"subagent", "delegate", "delegation"})
 COMPRESSED = "compress"
 
 
-def root(sessions: SessionReads, session_id: str) -> str:
-    """The first session of the conversation this one belongs to."""
-    return ancestors(sessions, session_id)[0]
+_EVERYTHING = 1 << 62
 
 
-def ancestors(sessions: SessionReads, session_id: str) -> list[str]:
-    """From the root down to the session itself."""
+def resolve_id(tx: Reads, text: str) -> str:
+    """Return the session id for an id, a title or the beginning of an id, in this order."""
+    exact = tx.sessions.get(text)
+    if exact is not None:
+        return exact.id
+    matches = tx.sessions.titled(text, 10) or tx.sessions.beginning(text, 10)
+    if not matches:
+        raise NotFound(f"no session has the title {text!r} or an id that begins with it")
+    if len(matches) > 1:
+        some = ", ".join(row.id for row in matches[:5])
+        raise Ambiguous(f"{text!r} matches several sessions ({some} …); give more of the id")
+    return matches[0].id
+
+
+def read_messages(tx: Reads, session_id: str) -> list[MessageRow]:
+    """Return all messages of a session; an unknown one raises NotFound."""
+    if tx.sessions.get(session_id) is None:
+        raise NotFound(f"there is no session {session_id!r}")
+    return tx.sessions.messages(session_id, after=0, limit=_EVERYTHING)
+
+
+def find_root(sessions: SessionReads, session_id: str) -> str:
+    """Return the first session of the conversation."""
+    return list_ancestors(sessions, session_id)[0]
+
+
+def list_ancestors(sessions: SessionReads, session_id: str) -> list[str]:
+    """Return the sessions from the root to this one. An unknown session raises NotFound."""
     session = sessions.get(session_id)
     if session is None:
         raise NotFound(f"there is no session {session_id!r}")
@@ -31,10 +55,10 @@ def ancestors(sessions: SessionReads, session_id: str) -> list[str]:
     return line
 
 
-def whole(sessions: SessionReads, session_id: str) -> list[str]:
-    """From the root over the session to the tip."""
-    line = ancestors(sessions, session_id)
-    while (following := _continuation(sessions, line[-1])) is not None:
+def list_lineage(sessions: SessionReads, session_id: str) -> list[str]:
+    """Return the sessions of the conversation from the root to the tip."""
+    line = list_ancestors(sessions, session_id)
+    while (following := _find_continuation(sessions, line[-1])) is not None:
         line.append(following)
     return line
 
@@ -43,8 +67,8 @@ def is_delegated(session: SessionRow) -> bool:
     return session.source.lower() in _DELEGATED
 
 
-def _continuation(sessions: SessionReads, session_id: str) -> str | None:
-    """The child in which the conversation went on: after a compression, else the newest."""
+def _find_continuation(sessions: SessionReads, session_id: str) -> str | None:
+    """Return the child that continues the conversation: after a compression, else the newest."""
     children = [child for child in sessions.children(session_id) if not is_delegated(child)]
     if not children:
         return None

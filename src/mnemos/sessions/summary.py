@@ -1,4 +1,4 @@
-"""A summary of a conversation by a model, when one is configured."""
+"""Summaries of conversations by a model, if one is configured."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mnemos.text.tokens import cut_to_tokens
 
 MAX_CHARACTERS = 100_000
 AT_A_TIME = 3
-# 200 words, in a language that costs more than English; some models do not stop.
+# 200 words in a language that costs more than English; some models don't stop by themselves.
 _MAX_TOKENS = 600
 
 _SYSTEM = (
@@ -30,41 +30,41 @@ _SYSTEM = (
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a model made of a conversation, or why there is only the extract."""
+    """A model's summary, or the reason why there is none."""
 
     text: str | None
     failure: str | None
 
 
-def summaries(model: Model, question: str, texts: Sequence[str], query: Query) -> list[Summary]:
-    """One summary a conversation, a few at a time; a failure is told, never raised."""
-    # Not a context manager: leaving it would wait for an answer that does not come.
+def summarize(model: Model, question: str, texts: Sequence[str], query: Query) -> list[Summary]:
+    """Summarise each conversation, a few at a time. A failure is returned, never raised."""
+    # Not a context manager, which would wait for an answer that never comes.
     pool = ThreadPoolExecutor(max_workers=AT_A_TIME, thread_name_prefix="mnemos-summary")
     try:
         asked = [
-            pool.submit(complete, model, system=_SYSTEM, user=_prompt(question, text, query))
+            pool.submit(complete, model, system=_SYSTEM, user=_make_prompt(question, text, query))
             for text in texts
         ]
         rounds = (len(texts) + AT_A_TIME - 1) // AT_A_TIME
         deadline = time.monotonic() + patience(model) * rounds
-        return [_outcome(future, deadline) for future in asked]
+        return [_wait_for(future, deadline) for future in asked]
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def around_matches(text: str, query: Query, characters: int = MAX_CHARACTERS) -> str:
-    """The text, or when it is too long, the stretch of it in which the query matches most."""
+def cut_around_matches(text: str, query: Query, characters: int = MAX_CHARACTERS) -> str:
+    """Cut a text that is too long to the part with most matches of the query."""
     if len(text) <= characters:
         return text
-    # A quarter before the first match, to show what led to it.
+    # A quarter before the first match shows what led to it.
     before = characters // 4
-    best = _densest([start for start, _ in spans(text, query)], characters - before)
+    best = _find_densest([start for start, _ in spans(text, query)], characters - before)
     first = max(0, min(best - before, len(text) - characters))
     return text[first : first + characters]
 
 
-def _densest(starts: Sequence[int], reach: int) -> int:
-    """The first match of the stretch that has most of them; the beginning when there is none."""
+def _find_densest(starts: Sequence[int], reach: int) -> int:
+    """Return the first match of the part with most matches, or the beginning."""
     best, most, end = 0, 0, 0
     for position, start in enumerate(starts):
         while end < len(starts) and starts[end] < start + reach:
@@ -74,11 +74,11 @@ def _densest(starts: Sequence[int], reach: int) -> int:
     return best
 
 
-def _prompt(question: str, text: str, query: Query) -> str:
-    return f"The question: {question}\n\nThe conversation:\n\n{around_matches(text, query)}"
+def _make_prompt(question: str, text: str, query: Query) -> str:
+    return f"The question: {question}\n\nThe conversation:\n\n{cut_around_matches(text, query)}"
 
 
-def _outcome(future: Future[str], deadline: float) -> Summary:
+def _wait_for(future: Future[str], deadline: float) -> Summary:
     try:
         answer = future.result(timeout=max(0.0, deadline - time.monotonic()))
     except MnemosError as exc:

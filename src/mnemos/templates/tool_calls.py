@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from mnemos.sessions.redaction import redacted
 from mnemos.templates.call_outcome import is_success
 from mnemos.templates.template import TaskType, ToolCallExample, ToolSets, get_tool_name, replace_surrogates
 from mnemos.templates.template_injection import can_inject, is_injected, is_injected_line
-from mnemos.text.secrets import redact
+from mnemos.text.secrets import redact, redact_value
 from mnemos.text.threats import threats
 from mnemos.text.tokens import cut_to_tokens
 
@@ -185,7 +184,7 @@ def clean_example(example: ToolCallExample) -> ToolCallExample:
     """Redact secrets and cut long texts with a mark. Cleaning twice changes nothing more."""
     return ToolCallExample(
         example.tool_name,
-        _shorten(redacted(example.arguments, redact), 0),
+        _shorten(redact_value(example.arguments, redact), 0),
         cut_to_tokens(
             redact(replace_surrogates(example.result).replace("\0", "")), RESULT_TOKENS, mark=CUT_MARK
         ),

@@ -57,7 +57,7 @@ class Query(Struct, frozen=True):
     clauses: tuple[Clause, ...] = ()
     excluded: tuple[Term, ...] = ()
 
-    def loosened(self) -> Query:
+    def loosen(self) -> Query:
         """The same words, phrases and identifiers taken apart: for when nothing matches as asked."""
         seen: dict[Clause, None] = {}
         for clause in self.clauses:

@@ -10,12 +10,16 @@ literals decide which of ``secret_forms`` are looked for, if any.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
+
+Redact = Callable[[str], str]
+"""Returns a text without its secrets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,43 @@ def redact_all(texts: Sequence[str]) -> list[str]:
     for number in _sieve.suspects(clean):
         clean[number] = redact(clean[number])
     return clean
+
+
+def redact_value(value: Any, redact: Redact) -> Any:
+    """Redact every string in a structure without breaking the structure.
+
+    A string that is JSON itself, such as the arguments of a tool call, stays JSON. A value is judged
+    together with its key, so ``{"password": …}`` counts as an assignment.
+    """
+    if isinstance(value, str):
+        return _redact_text(value, redact)
+    if isinstance(value, (list, tuple)):
+        return [redact_value(item, redact) for item in value]
+    if isinstance(value, dict):
+        return {_redact_text(key, redact): _redact_item(key, item, redact) for key, item in value.items()}
+    return value
+
+
+def _redact_text(text: str, redact: Redact) -> str:
+    clean = redact(text)
+    if clean is text or not text.lstrip().startswith(("{", "[")):
+        return clean
+    try:
+        inner = json.loads(text)
+    except (ValueError, RecursionError):
+        return clean
+    return json.dumps(redact_value(inner, redact), ensure_ascii=False)
+
+
+def _redact_item(key: str, item: Any, redact: Redact) -> Any:
+    if not isinstance(item, str):
+        return redact_value(item, redact)
+    alone = _redact_text(item, redact)
+    if alone != item:
+        return alone
+    assignment = f"{key}={item}"
+    together = redact(assignment)
+    return together.removeprefix(f"{key}=") if together != assignment else item
 
 
 class _Sieve:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from html import escape
 from typing import ClassVar, TypeVar
 
@@ -11,7 +12,7 @@ Item = TypeVar("Item")
 
 
 class Table(list[Item], ABC):
-    """A list that prints one line per item and renders as an HTML table in notebooks.
+    """A list that renders as an HTML table in notebooks.
 
     It equals a plain list of the same items.
     """
@@ -22,9 +23,6 @@ class Table(list[Item], ABC):
     def cells(self, item: Item) -> Sequence[object]:
         """Return the values of an item, one per column."""
 
-    def __str__(self) -> str:
-        return "\n".join(map(str, self))
-
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
         rows = "".join(f"<tr>{''.join(map(_cell, self.cells(item)))}</tr>" for item in self)
@@ -33,3 +31,8 @@ class Table(list[Item], ABC):
 
 def _cell(value: object) -> str:
     return f"<td>{escape('' if value is None else str(value))}</td>"
+
+
+def format_time(moment: float) -> str:
+    """Format Unix seconds as a UTC date and time to the minute."""
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M")

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from mnemos.errors import Disabled, DiskFull, InvalidInput, NotFound
-from mnemos.sessions import undo
-from mnemos.sessions.model import dumped, new_message
-from mnemos.sessions.recording import Clock
-from mnemos.sessions.transcripts import incoming_session
+from mnemos.sessions import session_upkeep
+from mnemos.sessions.records import dump_json, new_message, new_session
+from mnemos.sessions.sessions import Clock
 from mnemos.settings import Settings
 from mnemos.storage.base import Storage
 from mnemos.storage.imports import ImportedFile
@@ -158,7 +157,7 @@ class Imports:
         most = self._settings.max_message_bytes
         secrets = redact if self._settings.redact else _unchanged
         border = Border(
-            partial(incoming_session, started=self._clock(), redact=secrets, max_bytes=most),
+            partial(new_session, started=self._clock(), redact=secrets, max_bytes=most),
             partial(new_message, now=self._clock(), redact=secrets, max_bytes=most),
             most // _BYTES_A_CHARACTER // 2,
         )
@@ -183,9 +182,9 @@ class Imports:
             lambda tx: tx.audit.record(
                 at=self._clock(),
                 actor=self._settings.actor,
-                operation=undo.IMPORT,
+                operation=session_upkeep.IMPORT,
                 ref="",
-                after=dumped(counts),
+                after=dump_json(counts),
             )
         )
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contract.storage.opening import Contract, append, contents, create, found, message, session, settle
-from mnemos.sessions.service import Sessions
+from mnemos.sessions.sessions import Sessions
 from mnemos.settings import Settings
 from mnemos.storage.base import Storage
 from mnemos.testing.clock import FixedClock

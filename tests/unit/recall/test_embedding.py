@@ -22,7 +22,7 @@ from mnemos.recall import sense
 from mnemos.recall.embedders import asset, static
 from mnemos.recall.embedders.base import Embedder
 from mnemos.recall.embedding import Embedding, Stored, quantise
-from mnemos.sessions.model import document_of
+from mnemos.sessions.records import document_of
 from mnemos.storage.base import Storage
 from mnemos.storage.passages import Coverage
 from mnemos.storage.sqlite.engine import SqliteStorage

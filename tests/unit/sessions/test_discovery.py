@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mnemos.errors import InvalidInput, MnemosError, NotFound
 from mnemos.memory import Memory
-from mnemos.sessions.discovery import BUDGET
+from mnemos.sessions.session_search import BUDGET
 from mnemos.testing import FixedClock
 from mnemos.text.tokens import count_tokens
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mnemos import SessionDB
 from mnemos.errors import InvalidInput, NotFound, TooLarge
-from mnemos.sessions.model import new_message
+from mnemos.sessions.records import new_message
 from mnemos.testing import FixedClock
 
 CALLS = [

@@ -260,3 +260,13 @@ def test_the_root_of_a_delegated_task_is_the_task(db: SessionDB) -> None:
     assert hit["root_session_id"] == "task"
     (hit,) = db.search_messages("pigeon")
     assert hit["root_session_id"] == "task"
+
+
+def test_results_equal_plain_lists_and_render_as_tables(db: SessionDB) -> None:
+    db.create_session("s", "cli", title="<b>garden</b>")
+    db.append_message("s", "user", "roses & <i>tulips</i>")
+    sessions, hits = db.search_sessions(), db.search_messages("tulips")
+    assert sessions == [db.get_session("s")]
+    assert hits == list(hits)
+    assert "<td>&lt;b&gt;garden&lt;/b&gt;</td><td>s</td><td>cli</td>" in sessions._repr_html_()
+    assert "roses &amp; &lt;i&gt;&gt;&gt;&gt;tulips&lt;&lt;&lt;&lt;/i&gt;" in hits._repr_html_()

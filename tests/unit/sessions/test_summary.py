@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from faces.model_endpoint import Asked, ModelEndpoint, Reply, completion
 from mnemos.memory import Memory
-from mnemos.sessions.discovery import BUDGET
-from mnemos.sessions.summary import AT_A_TIME, MAX_CHARACTERS, around_matches, summaries
+from mnemos.sessions.session_search import BUDGET
+from mnemos.sessions.summary import AT_A_TIME, MAX_CHARACTERS, cut_around_matches, summarize
 from mnemos.settings import Model
 from mnemos.testing import FixedClock
 from mnemos.text.query import parse
@@ -216,7 +216,7 @@ def test_no_transaction_is_open_while_the_model_thinks(endpoint: ModelEndpoint, 
 
 
 def test_no_texts_are_no_summaries(endpoint: ModelEndpoint) -> None:
-    assert summaries(model(endpoint), "cake", [], parse("cake")) == []
+    assert summarize(model(endpoint), "cake", [], parse("cake")) == []
 
 
 # --- what is cut ----------------------------------------------------------------------------
@@ -232,12 +232,12 @@ def matches(text: str) -> int:
 
 def test_a_text_that_fits_is_not_cut() -> None:
     text = "a needle " * 100
-    assert around_matches(text, parse("needle")) is text
+    assert cut_around_matches(text, parse("needle")) is text
 
 
 def test_a_long_text_is_cut_around_the_match_with_what_led_to_it() -> None:
     text = filler(400_000) + "needle " + filler(400_000)
-    cut = around_matches(text, parse("needle"))
+    cut = cut_around_matches(text, parse("needle"))
     assert len(cut) == MAX_CHARACTERS
     assert cut in text
     before, _, after = cut.partition("needle")
@@ -248,7 +248,7 @@ def test_a_long_text_is_cut_around_the_match_with_what_led_to_it() -> None:
 @pytest.mark.parametrize("place", ["beginning", "end"])
 def test_a_match_at_an_end_is_kept(place: str) -> None:
     text = "needle " + filler(400_000) if place == "beginning" else filler(400_000) + "needle"
-    cut = around_matches(text, parse("needle"))
+    cut = cut_around_matches(text, parse("needle"))
     assert len(cut) == MAX_CHARACTERS
     assert matches(cut) == 1
 
@@ -256,18 +256,18 @@ def test_a_match_at_an_end_is_kept(place: str) -> None:
 @pytest.mark.parametrize("distance", [10_000, 80_000, 99_000, 150_000])
 def test_many_matches_win_over_one_that_came_before(distance: int) -> None:
     text = filler(120_000) + "needle " + filler(distance) + "needle " * 50 + filler(200_000)
-    assert matches(around_matches(text, parse("needle"))) >= 50
+    assert matches(cut_around_matches(text, parse("needle"))) >= 50
 
 
 def test_without_a_match_the_beginning_is_kept() -> None:
     text = "beginning " + filler(400_000)
-    assert around_matches(text, parse("needle")).startswith("beginning")
+    assert cut_around_matches(text, parse("needle")).startswith("beginning")
 
 
 def test_a_text_full_of_matches_is_cut_without_delay() -> None:
     """Comparing every match with every other would take minutes."""
     text = "needle " * 60_000
-    assert len(around_matches(text, parse("needle"))) == MAX_CHARACTERS
+    assert len(cut_around_matches(text, parse("needle"))) == MAX_CHARACTERS
 
 
 @given(
@@ -278,7 +278,7 @@ def test_a_cut_is_a_stretch_of_the_text_with_a_match_if_there_is_one(
     pieces: list[str], characters: int
 ) -> None:
     text = "".join(pieces)
-    cut = around_matches(text, parse("needle"), characters)
+    cut = cut_around_matches(text, parse("needle"), characters)
     assert cut in text
     assert len(cut) == min(len(text), characters)
     assert ("needle" in cut) == ("needle" in text)
@@ -293,7 +293,7 @@ def test_what_is_sent_to_the_model_is_cut(endpoint: ModelEndpoint) -> None:
 
     endpoint.reply = remember
     texts: list[str] = [filler(400_000) + "needle " + filler(400_000), "a short needle"]
-    made = summaries(model(endpoint), "needle", texts, parse("needle"))
+    made = summarize(model(endpoint), "needle", texts, parse("needle"))
     assert [summary.text for summary in made] == ["Fine.", "Fine."]
     long = max(prompts, key=len)
     assert MAX_CHARACTERS <= len(long) <= MAX_CHARACTERS + 200

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mnemos import SessionDB
 from mnemos.errors import InvalidInput, NotFound, TooLarge
-from mnemos.sessions import transcripts
+from mnemos.sessions import transcript
 from mnemos.testing import FixedClock
 
 OpenDB = Callable[..., SessionDB]
@@ -73,7 +73,7 @@ def test_exporting_an_unknown_session_is_not_found(db: SessionDB) -> None:
 
 
 def test_everything_is_exported(db: SessionDB, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transcripts, "PAGE", 7)
+    monkeypatch.setattr(transcript, "PAGE", 7)
     for n in range(30):
         db.create_session(f"s{n}", "cli" if n % 3 else "web")
         db.append_messages(f"s{n}", [{"role": "user", "content": str(m)} for m in range(n)])
@@ -203,7 +203,7 @@ def test_little_is_needed_of_a_session(db: SessionDB, clock: FixedClock) -> None
 def test_an_import_that_was_interrupted_is_completed(
     db: SessionDB, open_db: OpenDB, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcripts, "BATCH", 10)
+    monkeypatch.setattr(transcript, "BATCH", 10)
     db.create_session("s", "cli")
     db.append_messages("s", [{"role": "user", "content": f"number{n}"} for n in range(45)])
     (whole,) = db.export_all()
@@ -218,7 +218,7 @@ def test_an_import_that_was_interrupted_is_completed(
 def test_an_import_stopped_between_batches_is_completed_by_the_next(
     db: SessionDB, open_db: OpenDB, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcripts, "BATCH", 10)
+    monkeypatch.setattr(transcript, "BATCH", 10)
     db.create_session("s", "cli")
     db.append_messages("s", [{"role": "user", "content": f"number{n}"} for n in range(45)])
     other = open_db("other.db")

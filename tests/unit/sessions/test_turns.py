@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemos.errors import MnemosError
-from mnemos.sessions.model import new_message
-from mnemos.sessions.turns import new_messages
+from mnemos.sessions.message_batch import new_messages
+from mnemos.sessions.records import new_message
 from mnemos.text.secrets import redact, redact_all
 
 MOST = 100_000

@@ -15,7 +15,7 @@ import mnemos
 from contract.storage.facts import add_fact, all_listed, fact, history_of, open_scope, versions
 from contract.storage.opening import NOW, settle, tell
 from contract.storage.passages import best, find, outdate, put, remove
-from mnemos.sessions.model import document_of
+from mnemos.sessions.records import document_of
 from mnemos.storage.passages import Passage
 from mnemos.storage.sqlite import facts, index, passages, schema
 from mnemos.storage.sqlite.engine import SqliteStorage

@@ -13,7 +13,7 @@ import pytest
 from contract.storage.opening import NOW, append, create, found, message, settle, tell
 from contract.storage.passages import best, find, put, remove
 from contract.storage.vectors import coverage, embed_all, near_ids, pending
-from mnemos.sessions.model import document_of
+from mnemos.sessions.records import document_of
 from mnemos.storage.sqlite import index, schema
 from mnemos.storage.sqlite.engine import SqliteStorage
 from mnemos.storage.sqlite.salvage import salvage

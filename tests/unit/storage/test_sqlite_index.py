@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contract.storage.opening import found_whole, settle, tell
-from mnemos.sessions.model import document_of
+from mnemos.sessions.records import document_of
 from mnemos.storage.base import Order
 from mnemos.storage.sqlite import terms
 from mnemos.storage.sqlite.engine import SqliteStorage

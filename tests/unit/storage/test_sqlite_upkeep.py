@@ -10,7 +10,7 @@ import pytest
 
 from contract.storage.opening import append, create
 from mnemos.errors import DiskFull, Unavailable
-from mnemos.sessions.model import document_of
+from mnemos.sessions.records import document_of
 from mnemos.storage.base import Storage
 from mnemos.storage.sqlite import engine, index
 from mnemos.storage.sqlite.engine import SqliteStorage

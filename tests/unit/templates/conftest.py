@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mnemos import Memory
-from mnemos.sessions.service import Sessions
+from mnemos.sessions.sessions import Sessions
 from mnemos.templates.template_store import Templates
 from mnemos.testing import FixedClock
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from mnemos.sessions.service import Sessions
+from mnemos.sessions.sessions import Sessions
 
 Message = dict[str, Any]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recorded import record, step, user
 
 from mnemos.errors import InvalidInput
-from mnemos.sessions.service import Sessions
+from mnemos.sessions.sessions import Sessions
 from mnemos.templates import SessionTemplate, TaskType, ToolCallExample, session_survey
 from mnemos.templates.session_survey import (
     MIN_CONVERSATIONS,

@@ -13,7 +13,7 @@ from recorded import record, step, user
 
 from mnemos import Memory
 from mnemos.errors import DiskFull, MnemosError, PermissionDenied, Unavailable
-from mnemos.sessions.service import Sessions
+from mnemos.sessions.sessions import Sessions
 from mnemos.templates import SessionTemplate
 from mnemos.templates.template_files import TemplateFolder
 from mnemos.templates.template_store import Templates

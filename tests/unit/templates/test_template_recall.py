@@ -10,7 +10,7 @@ from recorded import record, step, user
 
 from mnemos import Memory
 from mnemos.errors import NotFound
-from mnemos.sessions.service import Sessions
+from mnemos.sessions.sessions import Sessions
 from mnemos.templates.template_store import Templates
 
 

@@ -25,7 +25,7 @@ from mnemos.errors import (
     ReadOnly,
     Refused,
 )
-from mnemos.sessions.service import Sessions
+from mnemos.sessions.sessions import Sessions
 from mnemos.templates import SessionTemplate, TaskType, ToolCallExample
 from mnemos.templates.template import check_name, is_valid_name
 from mnemos.templates.template_store import Templates

@@ -13,7 +13,7 @@ from recorded import answer, call, calls, record, step, user
 
 from mnemos import Memory
 from mnemos.errors import InvalidInput, NotFound
-from mnemos.sessions.service import Sessions
+from mnemos.sessions.sessions import Sessions
 from mnemos.templates import SessionTemplate, TaskType
 from mnemos.templates.template import TOOLS
 from mnemos.templates.template_store import Templates

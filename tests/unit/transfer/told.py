@@ -94,7 +94,7 @@ def assert_grows(reader: Reader, path: Path, tmp_path: Path) -> None:
 def assert_storable(items: Iterable[Item]) -> None:
     """Whatever was read can be written: fields that are known, times that are times, names that are names."""
     from mnemos.inputs import name, optional_name
-    from mnemos.sessions.model import MESSAGE_FIELDS, new_message
+    from mnemos.sessions.records import MESSAGE_FIELDS, new_message
 
     for item in items:
         if isinstance(item, Said):

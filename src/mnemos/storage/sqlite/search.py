@@ -100,7 +100,7 @@ class Search:
         hits = self._find(all_of(query), scope, order, wanted)
         if hits:
             return Results(tuple(hits[offset:]), partial=False)
-        hits = self._most_of(query.loosened(), scope, order, wanted)
+        hits = self._most_of(query.loosen(), scope, order, wanted)
         return Results(tuple(hits[offset:]), partial=bool(hits))
 
     def _most_of(self, query: Query, scope: Scope, order: Order, limit: int) -> list[Found]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from mnemos import files
 from mnemos.errors import Corrupt, DiskFull, ReadOnly
-from mnemos.sessions.model import dumped
+from mnemos.sessions.records import dump_json
 from mnemos.transfer.archive import reading
 from mnemos.transfer.archive.model import Brought, Compared
 from mnemos.transfer.archive.parts import Part, parts_of
@@ -148,7 +148,7 @@ def _store(parts: list[Part], source: reading.Source, progress: Progress) -> lis
 
 
 def _note(memory: Memory, report: Report) -> None:
-    what = dumped({part.part: part.imported + part.updated for part in report.parts})
+    what = dump_json({part.part: part.imported + part.updated for part in report.parts})
     at = memory.clock()
     memory.storage.write(
         lambda tx: tx.audit.record(

@@ -11,7 +11,7 @@ from typing import IO, Any, Final, TypeVar
 import msgspec
 
 from mnemos.errors import InvalidInput
-from mnemos.sessions.model import dumped
+from mnemos.sessions.records import dump_json
 
 LONGEST: Final = 160 * 1024 * 1024
 
@@ -28,7 +28,7 @@ class Writer:
         self.bytes = 0
 
     def write(self, row: Mapping[str, Any]) -> None:
-        data = dumped(row).encode() + b"\n"
+        data = dump_json(row).encode() + b"\n"
         self._stream.write(data)
         self._hash.update(data)
         self.rows += 1

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from mnemos.sessions.transcripts import BATCH
+from mnemos.sessions.transcript import BATCH
 from mnemos.storage.base import MessageRow, NewMessage, SessionRow, Storage, Writes
 
 # A batch is one short write, also of long messages; a page is read in parts of about this size.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput, Refused
-from mnemos.sessions import transcripts
-from mnemos.sessions.model import message_dict, session_dict
+from mnemos.sessions import transcript
+from mnemos.sessions.records import message_dict, new_session, session_dict
 from mnemos.storage.base import MessageRow, SessionRow
 from mnemos.text.secrets import redact
 from mnemos.transfer.archive import session_rows
@@ -113,7 +113,7 @@ class SessionPart:
             pending += added
             messages_in += added
             if pending > _INDEX_EVERY:
-                self._storage.catch_up(transcripts.INDEX_SECONDS)
+                self._storage.catch_up(transcript.INDEX_SECONDS)
                 pending = 0
         for session_id, parent in orphans:
             self._adopt(session_id, parent, brought)
@@ -162,7 +162,7 @@ class SessionPart:
                 raise InvalidInput(f"{place} is no session, and no session stands before it")
             rows.move()
             try:
-                session = transcripts.incoming_session(row["session"], started=0.0, **self._rules())
+                session = new_session(row["session"], started=0.0, **self._rules())
             except InvalidInput as exc:
                 raise type(exc)(f"{place}: {exc}") from exc
             messages = self._messages(rows)
@@ -177,7 +177,7 @@ class SessionPart:
             place, row = rows.current
             number += 1
             try:
-                message = transcripts.incoming_message(
+                message = transcript.check_message(
                     row["message"], number, now=self._memory.clock(), **self._rules()
                 )
             except InvalidInput as exc:

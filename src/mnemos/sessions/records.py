@@ -1,4 +1,4 @@
-"""Sessions and messages between what hosts pass in and what an engine stores."""
+"""Session and message records: host arguments in, rows for the engine out, and back."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from mnemos.errors import InvalidInput, NotFound, TooLarge
-from mnemos.inputs import MAX_NAME, moment, name, whole
-from mnemos.sessions.redaction import Redact, redacted
+from mnemos.errors import InvalidInput, NotFound, Refused, TooLarge
+from mnemos.inputs import MAX_NAME, moment, name, optional_moment, optional_name, whole
 from mnemos.storage.base import Document, Glimpse, MessageRow, NewMessage, SessionRow
+from mnemos.text.secrets import Redact, redact_value
 
 FORGOTTEN = "[forgotten]"
+# The source of an imported session that names none.
+IMPORTED = "import"
 
 _encode = msgspec.json.Encoder().encode
 
@@ -35,17 +37,17 @@ MESSAGE_FIELDS = frozenset(
 
 
 def new_message(fields: Mapping[str, Any], *, now: float, redact: Redact, max_bytes: int) -> NewMessage:
-    """Check the arguments of ``append_message`` and make them ready to store."""
+    """Check the arguments of ``append_message`` and return the row to store."""
     given = fields.get
     role = given("role")
-    # A list, which no set can be asked for, is no role either.
+    # A list is unhashable, so its type is checked first.
     if not isinstance(role, str) or role not in ROLES:
         _check_role(role)
-    content, encoded = _stored_content(given("content"), redact)
-    # Most messages have few of these, and every append comes through here.
+    content, encoded = _encode_content(given("content"), redact)
+    # Every append comes through here, and most messages have few of these.
     calls, metadata = given("tool_calls"), given("metadata")
-    tool_calls = None if calls is None else _stored_calls(calls, redact)
-    about = None if metadata is None else _stored_json("metadata", metadata, redact)
+    tool_calls = None if calls is None else _encode_calls(calls, redact)
+    about = None if metadata is None else _encode_json("metadata", metadata, redact)
     size = len(content or "") + len(tool_calls or "") + len(about or "")
     if size > max_bytes // 4:
         _check_size("the message", max_bytes, content, tool_calls, about)
@@ -66,24 +68,67 @@ def new_message(fields: Mapping[str, Any], *, now: float, redact: Redact, max_by
 
 
 def _check_role(role: Any) -> None:
-    """Hosts may have roles of their own: any short word is one."""
+    """Accept any short word, because hosts have roles of their own."""
     if not isinstance(role, str) or not role.strip() or len(role) > 64 or not role.isprintable():
         raise InvalidInput(f"role is {role!r}; use user, assistant, system or tool")
 
 
+def new_session(fields: Mapping[str, Any], *, started: float, redact: Redact, max_bytes: int) -> SessionRow:
+    """Check the fields of a session and return the row to store; ``started`` is the default time."""
+    given = fields.get
+    started_at = given("started_at")
+    prompt = check_text("system_prompt", given("system_prompt"), max_bytes)
+    title = optional_name("title", given("title"))
+    return SessionRow(
+        id=name("session id", given("id")),
+        source=name("source", fields.get("source", IMPORTED)),
+        user_id=optional_name("user_id", given("user_id")),
+        model=optional_name("model", given("model")),
+        model_config=encode_json("model_config", given("model_config"), redact, max_bytes),
+        system_prompt=None if prompt is None else redact(prompt),
+        parent_session_id=optional_name("parent_session_id", given("parent_session_id")),
+        started_at=moment("started_at", started if started_at is None else started_at),
+        ended_at=optional_moment("ended_at", given("ended_at")),
+        end_reason=optional_name("end_reason", given("end_reason")),
+        message_count=0,
+        tool_call_count=0,
+        input_tokens=whole("input_tokens", fields.get("input_tokens", 0)),
+        output_tokens=whole("output_tokens", fields.get("output_tokens", 0)),
+        title=None if title is None else redact(title),
+        metadata=encode_json("metadata", given("metadata"), redact, max_bytes),
+        archived=bool(given("archived")),
+    )
+
+
+def merge_metadata(
+    row: SessionRow, metadata: Mapping[str, Any], redact: Redact, max_bytes: int
+) -> str | None:
+    """Return the metadata of a session with these keys set; other keys stay.
+
+    Stored metadata that is not an object raises Refused.
+    """
+    kept = load_json(row.metadata or "{}")
+    if not isinstance(kept, dict):
+        raise Refused(
+            f"the metadata of session {row.id!r} is a {type(kept).__name__} and has no keys; "
+            "it was left unchanged"
+        )
+    return encode_json("metadata", kept | dict(metadata), redact, max_bytes)
+
+
 def message_dict(row: MessageRow) -> dict[str, Any]:
-    """A message as hosts see it; a forgotten one says so."""
+    """Return a message as hosts see it, marked if it was forgotten."""
     message = {
         "id": row.id,
         "session_id": row.session_id,
         "role": row.role,
         "content": content_of(row),
         "tool_name": row.tool_name,
-        "tool_calls": loaded(row.tool_calls),
+        "tool_calls": load_json(row.tool_calls),
         "tool_call_id": row.tool_call_id,
         "token_count": row.token_count,
         "timestamp": row.timestamp,
-        "metadata": loaded(row.metadata),
+        "metadata": load_json(row.metadata),
     }
     if row.forgotten:
         message["forgotten"] = True
@@ -96,7 +141,7 @@ def session_dict(row: SessionRow) -> dict[str, Any]:
         "source": row.source,
         "user_id": row.user_id,
         "model": row.model,
-        "model_config": loaded(row.model_config),
+        "model_config": load_json(row.model_config),
         "system_prompt": row.system_prompt,
         "parent_session_id": row.parent_session_id,
         "started_at": row.started_at,
@@ -107,7 +152,7 @@ def session_dict(row: SessionRow) -> dict[str, Any]:
         "input_tokens": row.input_tokens,
         "output_tokens": row.output_tokens,
         "title": row.title,
-        "metadata": loaded(row.metadata),
+        "metadata": load_json(row.metadata),
         "archived": row.archived,
     }
 
@@ -115,57 +160,57 @@ def session_dict(row: SessionRow) -> dict[str, Any]:
 def content_of(row: MessageRow | Glimpse) -> Any:
     if row.forgotten:
         return FORGOTTEN
-    return loaded(row.content) if row.encoded else row.content
+    return load_json(row.content) if row.encoded else row.content
 
 
 def text_of(row: MessageRow | Glimpse) -> str:
-    """What the message says, as text: of several parts, the text parts."""
-    return _spoken(content_of(row))
+    """Return the text of a message; of several parts, the text parts."""
+    return _join_text(content_of(row))
 
 
 def document_of(row: MessageRow) -> Document:
-    """What can be found in a message: its text, and the names and arguments of its tools."""
+    """Return the searchable text of a message, with the names and arguments of its tools."""
     said = text_of(row) if row.encoded else row.content or ""
     return Document(said, tools_of(row), _speaker(row, said))
 
 
 def tools_of(row: MessageRow) -> str:
-    """The names and arguments of the tools in a message."""
+    """Return the names and arguments of the tool calls in a message."""
     if row.tool_calls is None:
         return row.tool_name or ""
-    calls = " ".join(_call_words(loaded(row.tool_calls)))
+    calls = " ".join(_call_words(load_json(row.tool_calls)))
     return f"{row.tool_name} {calls}" if row.tool_name else calls
 
 
 def names_speaker(row: MessageRow) -> bool:
-    """Whether a message tells in its metadata who speaks."""
-    return _named_by(row) != ""
+    """True if the metadata of a message names the speaker."""
+    return _speaker_in_metadata(row) != ""
 
 
-def _named_by(row: MessageRow) -> str:
+def _speaker_in_metadata(row: MessageRow) -> str:
     if row.metadata is None or ('"speaker"' not in row.metadata and '"name"' not in row.metadata):
         return ""
-    return _named_in(row.metadata)
+    return _parse_speaker(row.metadata)
 
 
 def _speaker(row: MessageRow, said: str) -> str:
-    """The name of who speaks, where the message tells it: in its metadata, as its role, or before a colon."""
-    named_there = _named_by(row)
-    if named_there:
-        return named_there
+    """Return the speaker named in the metadata, by the role, or before a colon."""
+    named = _speaker_in_metadata(row)
+    if named:
+        return named
     if row.role not in ROLES:
         return row.role
     if ": " in said[:_LONGEST_SPEAKER]:
-        named = _NAME_BEFORE_COLON.match(said)
-        if named is not None:
-            return named.group(1)
+        before_colon = _NAME_BEFORE_COLON.match(said)
+        if before_colon is not None:
+            return before_colon.group(1)
     return ""
 
 
 @lru_cache(maxsize=4_096)
-def _named_in(metadata: str) -> str:
-    """The speaker that metadata names; many messages of one speaker have the same."""
-    known = loaded(metadata)
+def _parse_speaker(metadata: str) -> str:
+    """Return the speaker in metadata; cached, because many messages of one speaker share it."""
+    known = load_json(metadata)
     if isinstance(known, dict):
         for key in ("speaker", "name"):
             if isinstance(known.get(key), str):
@@ -174,8 +219,8 @@ def _named_in(metadata: str) -> str:
 
 
 def calls_without_arguments(row: MessageRow) -> str | None:
-    """The skeleton of a forgotten message's calls: an answer must still find the call it answers."""
-    calls = loaded(row.tool_calls)
+    """Return the calls of a forgotten message without arguments, so that answers still match."""
+    calls = load_json(row.tool_calls)
     if not isinstance(calls, list):
         return None
     kept = [
@@ -187,7 +232,7 @@ def calls_without_arguments(row: MessageRow) -> str | None:
         for call in calls
         if isinstance(call, dict)
     ]
-    return dumped(kept)
+    return dump_json(kept)
 
 
 def call_name(call: Mapping[str, Any]) -> str:
@@ -199,54 +244,53 @@ def call_name(call: Mapping[str, Any]) -> str:
 # --- values ---------------------------------------------------------------------------------
 
 
-def message_id(value: Any) -> int:
+def check_message_id(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidInput(f"{value!r} is no message id; use a whole number, such as 42")
+        raise InvalidInput(f"{value!r} is not a message id; use a whole number such as 42")
     if not 0 < value < 1 << 53:
         raise NotFound(f"there is no message {value}")
     return value
 
 
-def optional_text(label: str, value: Any, max_bytes: int) -> str | None:
+def check_text(label: str, value: Any, max_bytes: int) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise InvalidInput(f"{label} is a {type(value).__name__}; use a text")
+        raise InvalidInput(f"{label} must be a string, not {type(value).__name__}")
     clean = value.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
     _check_size(label, max_bytes, clean)
     return clean
 
 
-def _exactly(value: Any) -> str:
-    """JSON that loads back the same; what JSON cannot hold raises TypeError or ValueError."""
+def _dump_exactly(value: Any) -> str:
+    """Encode as JSON that loads back the same; raise TypeError or ValueError if there is none."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text if is_storable(text) else json.dumps(value, allow_nan=False, separators=(",", ":"))
 
 
 PlainCalls = list[dict[str, str | dict[str, str]]]
-"""Tool calls as most are, whose JSON msgspec writes just as ``json`` does, and in a tenth of the time."""
-
+"""The common form of tool calls. msgspec encodes it exactly as ``json`` does, ten times faster."""
 
 NOT_PLAIN = (msgspec.ValidationError, UnicodeEncodeError, TypeError)
-"""What is raised for a value that is not plain, or texts of a class of their own are in it."""
+"""Raised for values that are not plain, or that hold subclasses of str."""
 
 
-def plain_json(value: Any) -> str:
-    """JSON in UTF-8; a lone surrogate, which has none, raises UnicodeEncodeError."""
+def dump_plain(value: Any) -> str:
+    """Encode as JSON; a lone surrogate raises UnicodeEncodeError."""
     return _encode(value).decode()
 
 
-def dumped(value: Any) -> str:
-    """JSON that any engine can store and that loads back the same."""
+def dump_json(value: Any) -> str:
+    """Encode as JSON that any engine can store and that loads back the same."""
     try:
-        return plain_json(value)
+        return dump_plain(value)
     except UnicodeEncodeError:
         # A lone surrogate has no UTF-8; escaped, it survives.
         return json.dumps(value)
 
 
-def loaded(text: str | None) -> Any:
-    """The value of stored JSON; of a text that is none, which only damage can leave, the text itself."""
+def load_json(text: str | None) -> Any:
+    """Decode stored JSON; a damaged text is returned as it is."""
     if text is None:
         return None
     try:
@@ -255,8 +299,8 @@ def loaded(text: str | None) -> Any:
         return text
 
 
-def optional_json(label: str, value: Any, redact: Redact, max_bytes: int) -> str | None:
-    text = _stored_json(label, value, redact)
+def encode_json(label: str, value: Any, redact: Redact, max_bytes: int) -> str | None:
+    text = _encode_json(label, value, redact)
     _check_size(label, max_bytes, text)
     return text
 
@@ -264,17 +308,17 @@ def optional_json(label: str, value: Any, redact: Redact, max_bytes: int) -> str
 # --- inside ---------------------------------------------------------------------------------
 
 
-def _stored_content(content: Any, redact: Redact) -> tuple[str | None, bool]:
+def _encode_content(content: Any, redact: Redact) -> tuple[str | None, bool]:
     if content is None:
         return None, False
     if isinstance(content, str):
         clean = redact(content)
-        return (clean, False) if is_storable(clean) else (dumped(clean), True)
+        return (clean, False) if is_storable(clean) else (dump_json(clean), True)
     if isinstance(content, list):
-        return _stored_json("content", content, redact), True
+        return _encode_json("content", content, redact), True
     raise InvalidInput(
-        f"content is a {type(content).__name__}; use a text, or a list of parts such as "
-        '[{"type": "text", "text": "…"}]'
+        f"content must be a string or a list of parts, not {type(content).__name__}; "
+        'a part is {"type": "text", "text": "…"}'
     )
 
 
@@ -290,29 +334,29 @@ def is_storable(text: str) -> bool:
     return True
 
 
-def _stored_calls(value: Any, redact: Redact) -> str | None:
+def _encode_calls(value: Any, redact: Redact) -> str | None:
     try:
-        text = plain_json(msgspec.convert(value, PlainCalls))
+        text = dump_plain(msgspec.convert(value, PlainCalls))
     except NOT_PLAIN:
-        return _stored_json("tool_calls", value, redact)
-    return text if redact(text) is text else _stored_json("tool_calls", value, redact)
+        return _encode_json("tool_calls", value, redact)
+    return text if redact(text) is text else _encode_json("tool_calls", value, redact)
 
 
-def _stored_json(label: str, value: Any, redact: Redact) -> str | None:
+def _encode_json(label: str, value: Any, redact: Redact) -> str | None:
     if value is None:
         return None
     if _is_too_deep(value):
         raise InvalidInput(f"{label} is nested more than {MAX_DEPTH} levels deep")
     try:
-        text = _exactly(value)
-        # The text of all tells cheaply whether there is any secret; only then each text is looked at.
-        return text if redact(text) is text else _exactly(redacted(value, redact))
+        text = _dump_exactly(value)
+        # The whole text shows cheaply that there is no secret; otherwise each string is checked.
+        return text if redact(text) is text else _dump_exactly(redact_value(value, redact))
     except (TypeError, ValueError, OverflowError, RecursionError) as exc:
-        raise InvalidInput(f"{label} cannot be written as JSON: {exc}") from exc
+        raise InvalidInput(f"{label} can't be encoded as JSON: {exc}") from exc
 
 
 def _is_too_deep(value: Any) -> bool:
-    """Whether walking through the value could run out of stack, now or whenever it is read."""
+    """True if walking through the value could overflow the stack, now or when it is read."""
     level = [value]
     for _ in range(MAX_DEPTH):
         level = [
@@ -330,8 +374,8 @@ def _check_size(label: str, max_bytes: int, *texts: str | None) -> None:
     size = sum(len(text.encode()) for text in texts if text)
     if size > max_bytes:
         raise TooLarge(
-            f"{label} has {size:,} bytes, more than the {max_bytes:,} allowed; keep large data in "
-            "a file and store its name, or raise max_message_bytes in config.toml"
+            f"{label} has {size:,} bytes, more than {max_bytes:,}; keep large data in a file and store "
+            "its name, or raise max_message_bytes in config.toml"
         )
 
 
@@ -341,7 +385,7 @@ def _count_calls(tool_calls: Any) -> int:
     return 1 if isinstance(tool_calls, dict) else 0
 
 
-def _spoken(content: Any) -> str:
+def _join_text(content: Any) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -356,12 +400,12 @@ def _part_text(part: Any) -> str:
         text = part.get("text")
         if isinstance(text, str):
             return text
-        return _spoken(part.get("content"))
+        return _join_text(part.get("content"))
     return ""
 
 
 def _call_words(value: Any) -> list[str]:
-    """Every text in a structure of calls; arguments written as JSON are looked into."""
+    """Return every string in a structure of calls, keys included."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Sessions leaving and entering whole: as dictionaries, and as JSON lines."""
+"""Transcripts: whole sessions exported and imported, as dictionaries and as JSON lines."""
 
 from __future__ import annotations
 
@@ -10,29 +10,27 @@ from typing import IO, Any
 from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput
-from mnemos.inputs import moment, name, optional_moment, optional_name, whole
-from mnemos.sessions.model import (
+from mnemos.sessions.records import (
     MESSAGE_FIELDS,
-    dumped,
+    dump_json,
     message_dict,
     new_message,
-    optional_json,
-    optional_text,
+    new_session,
     session_dict,
 )
-from mnemos.sessions.redaction import Redact
 from mnemos.storage.base import NewMessage, SessionRow, Storage, Writes
+from mnemos.text.secrets import Redact
 
-# A page of an export is one short read; a batch of an import one short write.
+# A page of an export is one short read; a batch of an import is one short write.
 PAGE = 500
 BATCH = 200
-# After each batch, what it left pending is indexed, so that searches stay quick meanwhile.
+# Time to index pending messages after each batch, so that searches stay fast meanwhile.
 INDEX_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A checked session, ready to be stored. ``forgotten``: positions of messages that say nothing."""
+    """A checked session. ``forgotten`` are the positions of erased messages."""
 
     session: SessionRow
     messages: Sequence[NewMessage]
@@ -41,9 +39,9 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did. ``skipped`` sessions were there already.
+    """The result of an import. ``skipped`` sessions existed already.
 
-    ``created``: the sessions that are wholly its own, with how many messages they have.
+    ``created`` maps the sessions that are entirely its own to their number of messages.
     """
 
     sessions: tuple[str, ...]
@@ -52,16 +50,16 @@ class Imported:
     created: dict[str, int]
 
 
-def exported(storage: Storage, session_id: str) -> dict[str, Any] | None:
-    """A session with its messages; None when unknown."""
+def export_session(storage: Storage, session_id: str) -> dict[str, Any] | None:
+    """Return a session with its messages; None if it is unknown."""
     row = storage.read(lambda tx: tx.sessions.get(session_id))
     if row is None:
         return None
     return session_dict(row) | {"messages": list(_messages(storage, session_id))}
 
 
-def all_exported(storage: Storage, source: str | None) -> Iterator[dict[str, Any]]:
-    """Every session, by id; no transaction stays open while the caller works."""
+def iterate_sessions(storage: Storage, source: str | None) -> Iterator[dict[str, Any]]:
+    """Yield every session by id; no transaction stays open between them."""
     after = ""
     while True:
         page = storage.read(
@@ -74,22 +72,22 @@ def all_exported(storage: Storage, source: str | None) -> Iterator[dict[str, Any
         after = page[-1].id
 
 
-def checked(
+def check_sessions(
     sessions: Iterable[Mapping[str, Any]], *, now: float, redact: Redact, max_bytes: int
 ) -> list[Incoming]:
-    """Every session and message checked, parents before children; the first mistake raises."""
+    """Check every session and message; parents come before children, the first mistake raises."""
     if not isinstance(sessions, Iterable) or isinstance(sessions, (str, bytes, Mapping)):
-        raise InvalidInput(f"a {type(sessions).__name__} is no list of sessions; nothing was imported")
+        raise InvalidInput(f"sessions must be a list, not {type(sessions).__name__}; nothing was imported")
     incoming: dict[str, Incoming] = {}
     for number, item in enumerate(sessions, start=1):
         try:
-            one = _incoming(item, now=now, redact=redact, max_bytes=max_bytes)
+            one = _check_session(item, now=now, redact=redact, max_bytes=max_bytes)
         except InvalidInput as exc:
             raise type(exc)(f"session {number}: {exc}; nothing was imported") from exc
         if one.session.id in incoming:
             raise InvalidInput(f"session {number}: {one.session.id!r} occurs twice; nothing was imported")
         incoming[one.session.id] = one
-    return _parents_first(incoming)
+    return _sort_parents_first(incoming)
 
 
 def store(
@@ -98,7 +96,7 @@ def store(
     now: float,
     progress: Callable[[float], None] | None = None,
 ) -> Imported:
-    """Write checked sessions, each in short transactions; existing ones are completed or skipped."""
+    """Store checked sessions in short transactions; existing ones are completed or skipped."""
     done: list[str] = []
     skipped: list[str] = []
     created: dict[str, int] = {}
@@ -130,11 +128,11 @@ def _append(tx: Writes, one: Incoming, start: int, now: float) -> None:
 
 
 def _begin(tx: Writes, one: Incoming) -> int | None:
-    """Create the session, or find how far an interrupted import got; None: nothing is missing."""
+    """Create the session and return the number of messages it has; None if nothing is missing."""
     parent = one.session.parent_session_id
     session = one.session
     if parent is not None and tx.sessions.get(parent) is None:
-        # Exported without its parent: a session alone is better than none.
+        # Exported without its parent.
         session = replace(session, parent_session_id=None)
     if tx.sessions.create(session):
         return 0
@@ -147,16 +145,16 @@ def _begin(tx: Writes, one: Incoming) -> int | None:
 
 
 def write_lines(sessions: Iterable[Mapping[str, Any]], stream: IO[str]) -> int:
-    """One session a line; how many."""
+    """Write one session per line and return their number."""
     count = 0
     for session in sessions:
-        stream.write(dumped(session) + "\n")
+        stream.write(dump_json(session) + "\n")
         count += 1
     return count
 
 
 def read_lines(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """The sessions of a JSONL text; a line that is none raises InvalidInput with its number."""
+    """Yield the sessions of a JSONL text; an invalid line raises InvalidInput with its number."""
     for number, line in enumerate(stream, start=1):
         if not line.strip():
             continue
@@ -182,54 +180,28 @@ def _messages(storage: Storage, session_id: str) -> Iterator[dict[str, Any]]:
         after = page[-1].id
 
 
-def _incoming(item: Mapping[str, Any], *, now: float, redact: Redact, max_bytes: int) -> Incoming:
+def _check_session(item: Mapping[str, Any], *, now: float, redact: Redact, max_bytes: int) -> Incoming:
     if not isinstance(item, Mapping):
         raise InvalidInput(f"a {type(item).__name__} is not a session")
     messages = item.get("messages", [])
     if not isinstance(messages, list):
         raise InvalidInput("messages must be a list")
     checked_messages = [
-        incoming_message(message, number, now=now, redact=redact, max_bytes=max_bytes)
+        check_message(message, number, now=now, redact=redact, max_bytes=max_bytes)
         for number, message in enumerate(messages, start=1)
     ]
     started = checked_messages[0].timestamp if checked_messages else now
     forgotten = frozenset(
         position for position, message in enumerate(messages) if message.get("forgotten") is True
     )
-    session = incoming_session(item, started=started, redact=redact, max_bytes=max_bytes)
+    session = new_session(item, started=started, redact=redact, max_bytes=max_bytes)
     return Incoming(session, checked_messages, forgotten)
 
 
-def incoming_session(
-    item: Mapping[str, Any], *, started: float, redact: Redact, max_bytes: int
-) -> SessionRow:
-    """A session without its messages, checked; ``started`` stands in where it does not say when it began."""
-    began = item.get("started_at")
-    return SessionRow(
-        id=name("id", item.get("id")),
-        source=name("source", item.get("source", "import")),
-        user_id=optional_name("user_id", item.get("user_id")),
-        model=optional_name("model", item.get("model")),
-        model_config=optional_json("model_config", item.get("model_config"), redact, max_bytes),
-        system_prompt=_redacted(optional_text("system_prompt", item.get("system_prompt"), max_bytes), redact),
-        parent_session_id=optional_name("parent_session_id", item.get("parent_session_id")),
-        started_at=moment("started_at", started if began is None else began),
-        ended_at=optional_moment("ended_at", item.get("ended_at")),
-        end_reason=optional_name("end_reason", item.get("end_reason")),
-        message_count=0,
-        tool_call_count=0,
-        input_tokens=whole("input_tokens", item.get("input_tokens", 0)),
-        output_tokens=whole("output_tokens", item.get("output_tokens", 0)),
-        title=_redacted(optional_name("title", item.get("title")), redact),
-        metadata=optional_json("metadata", item.get("metadata"), redact, max_bytes),
-        archived=bool(item.get("archived", False)),
-    )
-
-
-def incoming_message(message: Any, number: int, *, now: float, redact: Redact, max_bytes: int) -> NewMessage:
-    """A message of a session, checked; one that was forgotten says nothing."""
+def check_message(message: Any, number: int, *, now: float, redact: Redact, max_bytes: int) -> NewMessage:
+    """Check a message of an export; a forgotten one has no content."""
     if not isinstance(message, Mapping):
-        raise InvalidInput(f"message {number} is a {type(message).__name__}")
+        raise InvalidInput(f"message {number} must be a dict, not {type(message).__name__}")
     unknown = set(message) - MESSAGE_FIELDS - {"id", "session_id", "forgotten"}
     if unknown:
         raise InvalidInput(f"message {number} has the unknown field {sorted(unknown)[0]!r}")
@@ -241,7 +213,7 @@ def incoming_message(message: Any, number: int, *, now: float, redact: Redact, m
         raise type(exc)(f"message {number}: {exc}") from exc
 
 
-def _parents_first(incoming: dict[str, Incoming]) -> list[Incoming]:
+def _sort_parents_first(incoming: dict[str, Incoming]) -> list[Incoming]:
     ordered: dict[str, Incoming] = {}
     for session_id in incoming:
         line: dict[str, Incoming] = {}
@@ -253,7 +225,3 @@ def _parents_first(incoming: dict[str, Incoming]) -> list[Incoming]:
             above = incoming[above].session.parent_session_id
         ordered |= dict(reversed(line.items()))
     return list(ordered.values())
-
-
-def _redacted(text: str | None, redact: Redact) -> str | None:
-    return None if text is None else redact(text)

@@ -1,0 +1,141 @@
+"""Message search and its results as hosts see them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mnemos.errors import InvalidInput
+from mnemos.inputs import names, span, whole
+from mnemos.sessions.lineage import find_root
+from mnemos.sessions.records import text_of, tools_of
+from mnemos.storage.base import Filters, Glimpse, Hit, MessageRow, Order, Reads
+from mnemos.text.highlight import OPEN, Finder
+from mnemos.text.query import Query, parse
+from mnemos.text.tables import Table, format_time
+
+CONTEXT_CHARACTERS = 200
+MAX_LIMIT = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class MessageSearch:
+    """A checked search: query, filters, order and page."""
+
+    query: Query
+    filters: Filters
+    order: Order
+    limit: int
+    offset: int
+
+
+def check_search(
+    query: str,
+    *,
+    filters: Filters,
+    sort: str,
+    limit: int,
+    offset: int,
+) -> MessageSearch:
+    if not isinstance(query, str):
+        raise InvalidInput(f"query must be a string, not {type(query).__name__}")
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
+        raise InvalidInput(f"limit is {limit!r}; use 1 to {MAX_LIMIT}")
+    return MessageSearch(parse(query), filters, parse_order(sort), limit, whole("offset", offset))
+
+
+def parse_order(sort: str) -> Order:
+    try:
+        return Order(sort)
+    except ValueError:
+        raise InvalidInput(f"sort is {sort!r}; use relevance, newest or oldest") from None
+
+
+def find_messages(tx: Reads, search: MessageSearch) -> list[dict[str, Any]]:
+    """Return the hits of a search with their context and the root of their conversation."""
+    results = tx.sessions.search(
+        search.query, search.filters, order=search.order, limit=search.limit, offset=search.offset
+    )
+    finder = Finder(search.query.loosen() if results.partial else search.query)
+    scores = {found.message_id: found.matched + found.score for found in results.hits}
+    return MessageHits(
+        _describe(tx, finder, hit, scores[hit.message.id], partial=results.partial)
+        for hit in tx.sessions.hits(list(scores), CONTEXT_CHARACTERS + 1)
+    )
+
+
+def _describe(tx: Reads, finder: Finder, hit: Hit, score: float, *, partial: bool) -> dict[str, Any]:
+    row = hit.message
+    said = {"role": row.role, "content": cut(text_of(row))}
+    return {
+        "id": row.id,
+        "session_id": row.session_id,
+        "role": row.role,
+        "snippet": make_snippet(row, finder),
+        "timestamp": row.timestamp,
+        "tool_name": row.tool_name,
+        "source": hit.source,
+        "model": hit.model,
+        "session_started": hit.session_started,
+        "context": [*_render_glimpse(hit.before), said, *_render_glimpse(hit.after)],
+        "root_session_id": find_root(tx.sessions, row.session_id) if hit.has_parent else row.session_id,
+        "score": round(score, 4),
+        "partial": partial,
+    }
+
+
+def _render_glimpse(glimpse: Glimpse | None) -> list[dict[str, Any]]:
+    if glimpse is None:
+        return []
+    return [{"role": glimpse.role, "content": cut(text_of(glimpse))}]
+
+
+def make_snippet(row: MessageRow, finder: Finder, *, width: int = 240) -> str:
+    said = finder.snippet(text_of(row), width)
+    if OPEN in said or (row.tool_calls is None and not row.tool_name):
+        return said
+    tool = finder.snippet(tools_of(row), width)
+    return tool if OPEN in tool or not said else said
+
+
+class MessageHits(Table[dict[str, Any]]):
+    """Search results that render as a table in notebooks."""
+
+    columns = ("id", "session", "when", "role", "snippet")
+
+    def cells(self, item: dict[str, Any]) -> Sequence[object]:
+        return item["id"], item["session_id"], format_time(item["timestamp"]), item["role"], item["snippet"]
+
+
+class SessionList(Table[dict[str, Any]]):
+    """Sessions that render as a table in notebooks."""
+
+    columns = ("title", "id", "source", "started", "messages")
+
+    def cells(self, item: dict[str, Any]) -> Sequence[object]:
+        started = format_time(item["started_at"])
+        return item["title"], item["id"], item["source"], started, item["message_count"]
+
+
+def cut(text: str, characters: int = CONTEXT_CHARACTERS) -> str:
+    return text if len(text) <= characters else text[: characters - 1] + "…"
+
+
+def make_filters(
+    sources: str | Sequence[str] | None,
+    roles: str | Sequence[str] | None,
+    session_ids: Sequence[str] | None,
+    exclude_session_ids: Sequence[str] | None,
+    since: float | None,
+    until: float | None,
+) -> Filters:
+    start, end = span(since, until)
+    return Filters(
+        sources=names("source", sources),
+        roles=names("role_filter", roles),
+        session_ids=names("session_ids", session_ids),
+        exclude_session_ids=names("exclude_session_ids", exclude_session_ids) or (),
+        since=start,
+        until=end,
+    )

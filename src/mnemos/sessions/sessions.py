@@ -1,0 +1,497 @@
+"""``memory.sessions``: every conversation, recorded, searched, followed, exported and cleaned up."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import IO, Any
+
+from mnemos.errors import AlreadyExists, Disabled, InvalidInput, NotFound
+from mnemos.inputs import can_be_name, name, names, optional_name, whole
+from mnemos.sessions import session_search, session_upkeep, transcript
+from mnemos.sessions.lineage import list_lineage, read_messages, resolve_id
+from mnemos.sessions.message_batch import RedactAll, build_conversation, new_messages
+from mnemos.sessions.message_search import (
+    SessionList,
+    check_search,
+    find_messages,
+    make_filters,
+)
+from mnemos.sessions.records import (
+    check_message_id,
+    check_text,
+    dump_json,
+    merge_metadata,
+    message_dict,
+    new_message,
+    new_session,
+    session_dict,
+)
+from mnemos.settings import Settings
+from mnemos.storage.base import Filters, MessageRow, Results, SessionRow, Storage, Writes
+from mnemos.text.secrets import Redact, redact, redact_all
+
+log = logging.getLogger("mnemos.sessions")
+
+_DAY = 86400.0
+
+Ranking = Callable[[str, Filters], Results]
+"""Returns the messages that answer a question, best first."""
+Clock = Callable[[], float]
+
+
+class Sessions:
+    """The sessions and messages of one space.
+
+    Times are Unix seconds. Every method is one transaction unless it says otherwise. With
+    ``MNEMOS_DISABLED`` set, and for private sessions, writes change nothing; ``append_message`` then
+    returns 0, which is never the id of a message.
+    """
+
+    def __init__(
+        self, storage: Storage, settings: Settings, clock: Clock, ranking: Ranking | None = None
+    ) -> None:
+        """``ranking`` answers questions in plain words better than a search for their words."""
+        self._storage = storage
+        self._ranking = ranking
+        self._settings = settings
+        self._clock = clock
+        self._redact: Redact = redact if settings.redact else str
+        self._redact_all: RedactAll = redact_all if settings.redact else list
+        self._private: set[str] = set()
+        if settings.disabled:
+            log.warning("MNEMOS_DISABLED is set: nothing is stored")
+
+    # --- lifecycle --------------------------------------------------------------------------
+
+    def create_session(
+        self,
+        session_id: str,
+        source: str | None = None,
+        model: str | None = None,
+        model_config: Any = None,
+        system_prompt: str | None = None,
+        user_id: str | None = None,
+        parent_session_id: str | None = None,
+        *,
+        title: str | None = None,
+        started_at: float | None = None,
+        metadata: Any = None,
+        private: bool = False,
+    ) -> str:
+        """Store a new session at once and return its id.
+
+        An id in use raises AlreadyExists, an unknown parent NotFound. A ``private`` session is never
+        written, nor is any message appended to it through this object.
+        """
+        session = self._new_session(locals())
+        if self._is_off(session.id, private=private):
+            return session.id
+        if not self._storage.write(lambda tx: tx.sessions.create(session)):
+            raise AlreadyExists(f"session {session.id!r} exists already; choose another id, or append to it")
+        return session.id
+
+    def ensure_session(
+        self,
+        session_id: str,
+        source: str | None = None,
+        model: str | None = None,
+        model_config: Any = None,
+        system_prompt: str | None = None,
+        user_id: str | None = None,
+        parent_session_id: str | None = None,
+        *,
+        title: str | None = None,
+        started_at: float | None = None,
+        metadata: Any = None,
+        private: bool = False,
+    ) -> str:
+        """Create the session if it is missing, else set its empty fields; overwrite nothing."""
+        session = self._new_session(locals())
+
+        def work(tx: Writes) -> None:
+            if not tx.sessions.create(session):
+                tx.sessions.fill(session)
+
+        if not self._is_off(session.id, private=private):
+            self._storage.write(work)
+        return session.id
+
+    def end_session(self, session_id: str, end_reason: str) -> None:
+        """Mark the session as ended. The first reason and time stay."""
+        reason = name("end_reason", end_reason)
+        now = self._clock()
+        self._change(session_id, lambda tx: tx.sessions.end(session_id, reason, now))
+
+    def reopen_session(self, session_id: str) -> None:
+        self._change(session_id, lambda tx: tx.sessions.reopen(session_id))
+
+    def update_system_prompt(self, session_id: str, system_prompt: str | None) -> None:
+        prompt = check_text("system_prompt", system_prompt, self._settings.max_message_bytes)
+        clean = None if prompt is None else self._redact(prompt)
+        self._change(session_id, lambda tx: tx.sessions.set_system_prompt(session_id, clean))
+
+    def update_metadata(self, session_id: str, metadata: Mapping[str, Any]) -> None:
+        """Set these keys of the session's metadata; other keys stay.
+
+        Metadata that is not an object raises Refused.
+        """
+        if not isinstance(metadata, Mapping):
+            raise InvalidInput(f"metadata must be a mapping, not {type(metadata).__name__}")
+
+        most = self._settings.max_message_bytes
+
+        def work(tx: Writes) -> bool:
+            row = tx.sessions.get(session_id)
+            if row is None:
+                return False
+            merged = merge_metadata(row, metadata, self._redact, most)
+            return tx.sessions.set_metadata(session_id, merged)
+
+        self._change(session_id, work)
+
+    def update_token_counts(self, session_id: str, input_tokens: int = 0, output_tokens: int = 0) -> None:
+        """Add to the session's token counts."""
+        counts = whole("input_tokens", input_tokens), whole("output_tokens", output_tokens)
+        self._change(session_id, lambda tx: tx.sessions.add_tokens(session_id, *counts))
+
+    def set_title(self, session_id: str, title: str | None) -> None:
+        """Set the title of the session, or remove it with None. Can be undone."""
+        checked = optional_name("title", title)
+        new = None if checked is None else self._redact(checked)
+        self._change(session_id, lambda tx: session_upkeep.set_title(tx, session_id, new, self._log))
+
+    def archive(self, session_id: str) -> None:
+        """Hide the session from lists; searches still find it. Can be undone."""
+        self._change(
+            session_id, lambda tx: session_upkeep.set_archived(tx, session_id, self._log, archived=True)
+        )
+
+    def unarchive(self, session_id: str) -> None:
+        self._change(
+            session_id, lambda tx: session_upkeep.set_archived(tx, session_id, self._log, archived=False)
+        )
+
+    def get_session(self, session_id: str) -> dict[str, Any] | None:
+        if not can_be_name("session_id", session_id):
+            return None
+        row = self._storage.read(lambda tx: tx.sessions.get(session_id))
+        return session_dict(row) if row else None
+
+    def resolve_session(self, id_prefix_or_title: str) -> str:
+        """Return the session id for an id, the beginning of one, or a title.
+
+        An exact id wins over a title, a title over a beginning. Several matches raise Ambiguous, none
+        raises NotFound.
+        """
+        text = name("session", id_prefix_or_title)
+        return self._storage.read(lambda tx: resolve_id(tx, text))
+
+    # --- messages ---------------------------------------------------------------------------
+
+    def append_message(
+        self,
+        session_id: str,
+        role: str,
+        content: Any = None,
+        tool_name: str | None = None,
+        tool_calls: Any = None,
+        tool_call_id: str | None = None,
+        token_count: int | None = None,
+        *,
+        timestamp: float | None = None,
+        metadata: Any = None,
+    ) -> int:
+        """Store one message and return its id. An unknown session raises NotFound."""
+        message = new_message(
+            {
+                "role": role,
+                "content": content,
+                "tool_name": tool_name,
+                "tool_calls": tool_calls,
+                "tool_call_id": tool_call_id,
+                "token_count": token_count,
+                "timestamp": timestamp,
+                "metadata": metadata,
+            },
+            now=self._clock(),
+            redact=self._redact,
+            max_bytes=self._settings.max_message_bytes,
+        )
+        if self._is_off(session_id):
+            return 0
+        return self._storage.write(lambda tx: tx.sessions.append(session_id, (message,)))[0]
+
+    def append_messages(self, session_id: str, messages: Sequence[Mapping[str, Any]]) -> list[int]:
+        """Store several messages, all or none: a reader never sees half a turn."""
+        new = new_messages(
+            messages,
+            clock=self._clock,
+            redact=self._redact,
+            redact_all=self._redact_all,
+            max_bytes=self._settings.max_message_bytes,
+        )
+        if self._is_off(session_id):
+            return [0] * len(new)
+        return self._storage.write(lambda tx: tx.sessions.append(session_id, new))
+
+    def get_messages(self, session_id: str) -> list[dict[str, Any]]:
+        """Return all messages in order. An unknown session raises NotFound."""
+        return [message_dict(row) for row in self._rows(session_id)]
+
+    def get_messages_as_conversation(self, session_id: str) -> list[dict[str, Any]]:
+        """Return the messages in OpenAI's format, ready to send."""
+        return build_conversation(self._rows(session_id))
+
+    def get_messages_around(self, message_id: int, before: int = 5, after: int = 5) -> list[dict[str, Any]]:
+        """Return a message and its neighbours in the session, in order. Unknown raises NotFound."""
+        counts = {"before": whole("before", before), "after": whole("after", after)}
+        wanted = check_message_id(message_id)
+        rows = self._storage.read(lambda tx: tx.sessions.around(wanted, **counts))
+        if not rows:
+            raise NotFound(f"there is no message {message_id!r}")
+        return [message_dict(row) for row in rows]
+
+    def message_count(self, session_id: str | None = None) -> int:
+        """Count the messages of a session or of the space; 0 for an unknown session."""
+        if session_id is not None and not can_be_name("session_id", session_id):
+            return 0
+        return self._storage.read(lambda tx: tx.sessions.message_count(session_id))
+
+    # --- search -----------------------------------------------------------------------------
+
+    def search_messages(
+        self,
+        query: str,
+        source_filter: str | Sequence[str] | None = None,
+        role_filter: str | Sequence[str] | None = None,
+        limit: int = 20,
+        offset: int = 0,
+        *,
+        session_ids: Sequence[str] | None = None,
+        exclude_session_ids: Sequence[str] | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        sort: str = "relevance",
+    ) -> list[dict[str, Any]]:
+        """Find messages with all words of the query, best first; if there are none, with most words.
+
+        An empty query finds nothing. ``until`` is exclusive.
+        """
+        search = check_search(
+            query,
+            filters=make_filters(source_filter, role_filter, session_ids, exclude_session_ids, since, until),
+            sort=sort,
+            limit=limit,
+            offset=offset,
+        )
+        if not search.query.clauses:
+            return []
+        return self._storage.read(lambda tx: find_messages(tx, search))
+
+    def session_search(
+        self,
+        query: str | None = None,
+        session_id: str | None = None,
+        around_message_id: int | None = None,
+        window: int = 5,
+        limit: int = 3,
+        role_filter: str | Sequence[str] | None = None,
+        sort: str = "relevance",
+        since: float | None = None,
+        until: float | None = None,
+        exclude_session_ids: Sequence[str] | None = None,
+        source: str | None = None,
+        *,
+        current_session_id: str | None = None,
+        summarize: bool = False,
+        budget: int = session_search.BUDGET,
+    ) -> dict[str, Any]:
+        """Return past conversations for a model, within ``budget`` tokens. ``mode`` names the kind.
+
+        ``around_message_id`` returns the messages around it, ``query`` the conversations that match,
+        ``session_id`` alone its beginning and end, and no argument recent sessions. The current session is
+        left out, except for the part that compression removed from the model's context.
+        """
+        own = None if session_id is None else [session_id]
+        excluded = names("exclude_session_ids", exclude_session_ids) or []
+        if current_session_id is not None:
+            excluded = [*excluded, current_session_id]
+        return session_search.answer(
+            self._storage,
+            query=query,
+            session_id=session_id,
+            around_message_id=around_message_id,
+            filters=make_filters(source, role_filter, own, excluded, since, until),
+            sort=sort,
+            limit=whole("limit", limit),
+            window=whole("window", window),
+            budget=whole("budget", budget),
+            ranking=self._ranking,
+            summarizer=self._settings.llm if summarize else None,
+        )
+
+    def search_sessions(
+        self,
+        source: str | None = None,
+        limit: int = 20,
+        offset: int = 0,
+        *,
+        archived: bool | None = False,
+    ) -> list[dict[str, Any]]:
+        """List sessions, newest first. ``archived``: False hides them, True shows only them, None all."""
+        optional_name("source", source)
+        page = {"limit": whole("limit", limit), "offset": whole("offset", offset)}
+        rows = self._storage.read(lambda tx: tx.sessions.listed(source=source, archived=archived, **page))
+        return SessionList(map(session_dict, rows))
+
+    def session_count(self, source: str | None = None, *, archived: bool | None = False) -> int:
+        optional_name("source", source)
+        return self._storage.read(lambda tx: tx.sessions.count(source=source, archived=archived))
+
+    def get_lineage(self, session_id: str) -> list[str]:
+        """Return the sessions of this conversation, root to tip. An unknown one raises NotFound."""
+        name("session_id", session_id)
+        return self._storage.read(lambda tx: list_lineage(tx.sessions, session_id))
+
+    def get_tip(self, session_id: str) -> str:
+        """Return the session in which this conversation continues; itself if it was never split."""
+        return self.get_lineage(session_id)[-1]
+
+    # --- export and import --------------------------------------------------------------------
+
+    def export_session(self, session_id: str) -> dict[str, Any]:
+        """Return a session with its messages. An unknown one raises NotFound."""
+        name("session_id", session_id)
+        session = transcript.export_session(self._storage, session_id)
+        if session is None:
+            raise NotFound(f"there is no session {session_id!r}")
+        return session
+
+    def export_all(self, source: str | None = None) -> Iterator[dict[str, Any]]:
+        """Yield every session with its messages, read in short pages."""
+        optional_name("source", source)
+        return transcript.iterate_sessions(self._storage, source)
+
+    def export_jsonl(self, stream: IO[str], source: str | None = None) -> int:
+        """Write one session per line of JSON and return their number."""
+        return self.write_jsonl(self.export_all(source), stream)
+
+    def write_jsonl(self, sessions: Iterable[Mapping[str, Any]], stream: IO[str]) -> int:
+        """Write exported sessions as lines of JSON and return their number."""
+        return transcript.write_lines(sessions, stream)
+
+    def import_sessions(
+        self,
+        sessions: Iterable[Mapping[str, Any]],
+        *,
+        progress: Callable[[float], None] | None = None,
+    ) -> dict[str, Any]:
+        """Store exported sessions. All are checked before any is written.
+
+        An existing session is skipped; one that an interrupted import left unfinished is completed.
+        Returns ``imported`` and ``skipped`` (ids) and ``messages`` (a number). Long sessions take several
+        short transactions. Can be undone.
+        """
+        most, now = self._settings.max_message_bytes, self._clock()
+        incoming = transcript.check_sessions(sessions, now=now, redact=self._redact, max_bytes=most)
+        if self._settings.disabled:
+            return {"imported": [], "skipped": [], "messages": 0, "disabled": True}
+        done = transcript.store(self._storage, incoming, now, progress)
+        if done.created:
+            created = dump_json(done.created)
+            self._storage.write(lambda tx: self._log(tx, session_upkeep.IMPORT, "", None, created))
+        return {"imported": list(done.sessions), "skipped": list(done.skipped), "messages": done.messages}
+
+    def import_jsonl(
+        self, stream: Iterable[str], *, progress: Callable[[float], None] | None = None
+    ) -> dict[str, Any]:
+        """Import the lines that ``export_jsonl`` wrote."""
+        return self.import_sessions(transcript.read_lines(stream), progress=progress)
+
+    # --- delete and clean up ------------------------------------------------------------------
+
+    def delete_session(self, session_id: str) -> bool:
+        """Delete a session and its messages; False if it is unknown. Can be undone for some weeks.
+
+        Its children move to its parent. Long sessions take several short transactions; no reader sees the
+        session after the first.
+        """
+        if not can_be_name("session_id", session_id) or self._settings.disabled:
+            return False
+        return session_upkeep.delete(self._storage, session_id, self._log, self._kept_since())
+
+    def prune_sessions(
+        self, older_than_days: float = 90, source: str | None = None, *, dry_run: bool = False
+    ) -> int:
+        """Delete ended sessions whose last message is older, and return their number. Can't be undone."""
+        optional_name("source", source)
+        days = session_upkeep.check_days(older_than_days)
+        before = self._clock() - days * _DAY
+        old = self._storage.read(lambda tx: tx.sessions.ended_before(before, source))
+        if dry_run:
+            return len(old)
+        if self._settings.disabled:
+            return 0
+        session_upkeep.prune(self._storage, old, days, self._log)
+        return len(old)
+
+    def forget_message(self, message_id: int) -> None:
+        """Permanently erase the content of a message; its place in the session stays.
+
+        Copies of its session in the audit log are erased too. An unknown message raises NotFound.
+        """
+        self._check_enabled()
+        wanted, now = check_message_id(message_id), self._clock()
+        self._storage.write(lambda tx: session_upkeep.forget_message(tx, wanted, now, self._log))
+
+    def forget_session(self, session_id: str) -> None:
+        """Permanently erase a session, its messages and its audit entries. Unknown raises NotFound."""
+        self._check_enabled()
+        name("session_id", session_id)
+        self._storage.write(lambda tx: session_upkeep.forget_session(tx, session_id, self._log))
+        self._storage.finish_deletes()
+
+    def stats(self) -> dict[str, Any]:
+        """Return counts by source, and the disk space by table and index."""
+        return session_upkeep.collect_stats(self._storage)
+
+    def optimize(self, seconds: float | None = None) -> None:
+        """Clean up the index in short steps, for about ``seconds`` at most."""
+        if self._settings.disabled:
+            return
+        self._storage.write(lambda tx: tx.audit.expire(self._kept_since(), session_upkeep.OPERATIONS))
+        self._storage.optimize(seconds)
+
+    # --- inside -----------------------------------------------------------------------------
+
+    def _new_session(self, given: Mapping[str, Any]) -> SessionRow:
+        fields = {**given, "id": given["session_id"], "source": given["source"] or self._settings.source}
+        most = self._settings.max_message_bytes
+        return new_session(fields, started=self._clock(), redact=self._redact, max_bytes=most)
+
+    def _rows(self, session_id: str) -> list[MessageRow]:
+        name("session_id", session_id)
+        return self._storage.read(lambda tx: read_messages(tx, session_id))
+
+    def _change(self, session_id: str, work: Callable[[Writes], bool]) -> None:
+        """Run a change that returns False for an unknown session."""
+        if not self._is_off(session_id) and not self._storage.write(work):
+            raise NotFound(f"there is no session {session_id!r}")
+
+    def _log(self, tx: Writes, operation: str, ref: str, before: str | None, after: str | None) -> int:
+        now, actor = self._clock(), self._settings.actor
+        return tx.audit.record(at=now, actor=actor, operation=operation, ref=ref, before=before, after=after)
+
+    def _kept_since(self) -> float:
+        return self._clock() - self._settings.audit_days * _DAY
+
+    def _check_enabled(self) -> None:
+        if self._settings.disabled:
+            raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
+
+    def _is_off(self, session_id: str, *, private: bool = False) -> bool:
+        name("session_id", session_id)
+        if private:
+            self._private.add(session_id)
+        return self._settings.disabled or session_id in self._private
