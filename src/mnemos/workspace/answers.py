@@ -90,8 +90,7 @@ class Snapshot:
     made_at: float
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(msgspec.Struct, frozen=True):
     """Schema card of a database, as text for a prompt and as data."""
 
     text: str
@@ -152,12 +151,6 @@ class QueryReply(msgspec.Struct, frozen=True):
 
 class HintReply(msgspec.Struct, frozen=True):
     hint: str | None
-
-
-class CardReply(msgspec.Struct, frozen=True):
-    text: str
-    tables: list[dict[str, Any]]
-    more: int = 0
 
 
 class TableReply(msgspec.Struct, frozen=True):

@@ -16,7 +16,6 @@ from mnemos.workspace import arguments, exchange, limits
 from mnemos.workspace.answers import (
     Answer,
     Card,
-    CardReply,
     CheckReply,
     CopyReply,
     DatabaseInfo,
@@ -132,15 +131,14 @@ class Workspace:
             if table is not None:
                 raise NotFound(f"there is no table {table!r}: the database {database!r} is empty")
             return Card(f"The database {database} has no tables yet. Create one with CREATE TABLE.", [])
-        answer = self._ask(
+        return self._ask(
             "card",
-            CardReply,
+            Card,
             timeout,
             database=database,
             table=None if table is None else arguments.check_text("table", table),
             tokens=None if tokens is None else inputs.whole("tokens", tokens),
         )
-        return Card(answer.text, answer.tables, answer.more)
 
     def functions(self) -> Sequence[Function]:
         """Return the SQL functions that the workspace adds to SQLite's own."""

@@ -6,13 +6,11 @@ worker, because the files are hostile input.
 
 from mnemos.workspace.formats.cells import Kind
 from mnemos.workspace.formats.columns import BadLine, Column, Limits, Row, Table
-from mnemos.workspace.formats.detection import READABLE, open_table
+from mnemos.workspace.formats.detection import open_table
 from mnemos.workspace.formats.source import NotUtf8
-from mnemos.workspace.formats.writers import WRITABLE, Writer, make_writer
+from mnemos.workspace.formats.writers import Writer, make_writer
 
 __all__ = [
-    "READABLE",
-    "WRITABLE",
     "BadLine",
     "Column",
     "Kind",

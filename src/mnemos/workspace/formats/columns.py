@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Protocol
@@ -13,7 +13,6 @@ from mnemos.workspace.formats.cells import Kind, resembles_number
 
 Value = None | int | float | str | bytes
 Row = Sequence[Value]
-OnProgress = Callable[[float], None]
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 # Dates, times, e-mail and web addresses are values, not names.

@@ -19,7 +19,7 @@ from mnemos.workspace.formats.source import (
     guess_encoding,
 )
 
-READABLE = ("csv", "tsv", "json", "jsonl", "ndjson")
+_FORMATS = ("csv", "tsv", "json", "jsonl", "ndjson")
 _ENDINGS = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -50,8 +50,8 @@ def open_table(
 
     InvalidInput if there is no table in it, and TooLarge as soon as a limit is exceeded.
     """
-    if format is not None and format not in READABLE:
-        raise InvalidInput(f"format is {format[:60]!r}; use {', '.join(READABLE)}, or leave it out")
+    if format is not None and format not in _FORMATS:
+        raise InvalidInput(f"format is {format[:60]!r}; use {', '.join(_FORMATS)}, or leave it out")
     source = Source(stream, name=name, limit=limits.size, on_progress=on_progress)
     head = source.head(_HEAD)
     if not head:

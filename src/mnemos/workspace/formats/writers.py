@@ -28,7 +28,7 @@ from mnemos.workspace.formats.cells import wants_guard
 from mnemos.workspace.formats.columns import Row, Value, make_distinct
 from mnemos.workspace.formats.json_values import BLOB_KEY
 
-WRITABLE = ("csv", "tsv", "json", "jsonl", "ndjson", "markdown", "md")
+_FORMATS = ("csv", "tsv", "json", "jsonl", "ndjson", "markdown", "md")
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # Every delimiter that a reader might guess is quoted, so that the right one is unambiguous.
@@ -62,7 +62,7 @@ def make_writer(format: str, columns: Sequence[str]) -> Writer:
             return _JsonLines(distinct)
         case "markdown" | "md":
             return _Markdown(distinct)
-    raise InvalidInput(f"format is {format[:60]!r}; use {', '.join(WRITABLE)}")
+    raise InvalidInput(f"format is {format[:60]!r}; use {', '.join(_FORMATS)}")
 
 
 class _Delimited:

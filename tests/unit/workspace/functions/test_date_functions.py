@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
 import apsw
 import pytest
@@ -183,36 +183,10 @@ def test_the_difference_of_days_is_the_one_of_the_calendar(one: date, other: dat
     assert dates.datediff(one.isoformat(), other.isoformat()) == (one - other).days
 
 
-@pytest.mark.parametrize(
-    ("unit", "number", "start", "end"),
-    [
-        ("day", 1, "2024-02-28", "2024-02-29"),
-        ("week", -1, "2024-03-01", "2024-02-23"),
-        ("month", 1, "2024-01-31", "2024-02-29"),
-        ("month", -13, "2024-01-31", "2022-12-31"),
-        ("year", 1, "2024-02-29", "2025-02-28"),
-        ("quarter", 2, "2024-08-31 10:00", "2025-02-28 10:00:00"),
-        ("hour", 25, "2024-02-28", "2024-02-29 01:00:00"),
-        ("day", 2**62, "2024-02-28", None),
-        ("second", -(2**62), "2024-02-28", None),
-        ("year", 8000, "2024-02-28", None),
-        ("month", 1, "x", None),
-    ],
-)
-def test_units_are_added(call: Call, unit: str, number: int, start: str, end: str | None) -> None:
-    assert call("dateadd", unit, number, start) == end
-
-
-@given(st.dates(min_value=date(1900, 1, 1), max_value=date(2100, 1, 1)), st.integers(-10_000, 10_000))
-def test_adding_days_is_the_way_of_the_calendar(day: date, number: int) -> None:
-    assert dates.dateadd("day", number, day.isoformat()) == (day + timedelta(days=number)).isoformat()
-
-
 def test_an_unknown_unit_or_part_is_refused_with_the_known_ones(call: Call) -> None:
     for name, *values in (
         ("date_trunc", "fortnight", "2024-01-01"),
         ("datediff", "fortnight", "2024-01-01", "2024-01-02"),
-        ("dateadd", "fortnight", 1, "2024-01-01"),
         ("date_part", "fortnight", "2024-01-01"),
     ):
         with pytest.raises(FunctionFailed):
