@@ -23,7 +23,7 @@ from benchmarks.corpus import Corpus
 from benchmarks.measure import percentile, summary
 from benchmarks.peers import ROOT, clean_environment, working_folder
 from benchmarks.report import Options, Result, Table
-from mnemos.integrations.claude_code import recalling
+from mnemos.integrations.claude_code import prompt_context
 from mnemos.memory.home import Home
 from mnemos.settings import Settings
 
@@ -106,10 +106,10 @@ def decide(home: Path, prompts: Path) -> Decision:
     given = rightly = right_place = wanted = 0
     opened = Home(Settings.load(home), read_only=True)
     for prompt, conversation in rows_of(prompts):
-        asked = recalling.question_of(prompt)
-        found = recalling.look(opened, asked) if asked else None
+        asked = prompt_context.extract_question(prompt)
+        found = prompt_context.find_passages(opened, asked) if asked else None
         wanted += conversation != NOTHING
-        if found is None or found.best < recalling.THRESHOLD:
+        if found is None or found.best < prompt_context.THRESHOLD:
             continue
         given += 1
         rightly += conversation != NOTHING
@@ -225,7 +225,7 @@ def _decision_row(name: str, size: int, decision: Decision) -> list[str]:
 
 def _decision_table(rows: list[list[str]]) -> Table:
     return Table(
-        f"context for a prompt, threshold {recalling.THRESHOLD}",
+        f"context for a prompt, threshold {prompt_context.THRESHOLD}",
         ("prompts", "other messages", "precision", "recall", "right conversation"),
         rows,
     )

@@ -1,5 +1,5 @@
-"""Mnemos inside Claude Code: what its hooks run, and what they put into a conversation.
+"""Hooks of Claude Code: what they run, and what they add to a conversation.
 
 A hook is a process of its own, started many times an hour while somebody waits. So modules here import
-little, and later than others would.
+little, and some imports are inside functions.
 """

@@ -1,4 +1,4 @@
-"""What Claude Code tells a hook: a JSON object on standard input."""
+"""Events of Claude Code: a JSON object on a hook's standard input."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ SESSION_END: Final = "session-end"
 NAMES: Final = (SESSION_START, USER_PROMPT, PRE_COMPACT, STOP, SESSION_END)
 
 AFTER_COMPACTION: Final = "compact"
-"""Where a session begins, when that is not where it began: its ``source``."""
+"""The ``source`` of a session that starts again after a compaction."""
 
-# A prompt with a file pasted into it fits; what is longer is taken from the pipe and left unread.
+# A prompt with a pasted file fits; anything longer is read from the pipe and dropped.
 MOST_BYTES: Final = 4_000_000
-_A_READ: Final = 1 << 16
-# How long nothing may come before nobody is expected to write any more.
+_CHUNK: Final = 1 << 16
+# After so long without data, no more is expected.
 _SILENCE_SECONDS: Final = 2.0
-_PATIENCE_SECONDS: Final = 5.0
+_READ_SECONDS: Final = 5.0
 _LONGEST_NAME: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened; empty where the program did not say."""
+    """An event; fields that Claude Code did not send are empty."""
 
     name: str
     session_id: str = ""
     transcript: Path | None = None
     source: str = ""
-    """Of a beginning: startup, resume, clear or compact."""
+    """Of a session start: startup, resume, clear or compact."""
     prompt: str = ""
     reason: str = ""
-    """Of an end."""
+    """Of a session end."""
 
-    def told(self) -> dict[str, str]:
-        """The event without what was typed, as ``event_of`` reads it."""
+    def as_record(self) -> dict[str, str]:
+        """Return the event without the prompt, as ``parse_event`` reads it."""
         return {
             "session_id": self.session_id,
             "transcript_path": "" if self.transcript is None else str(self.transcript),
@@ -52,9 +52,9 @@ class Event:
         }
 
 
-def event_of(name: str, said: Any) -> Event:
-    """The event in a JSON document; what has another form than expected is left empty."""
-    given = said if isinstance(said, dict) else {}
+def parse_event(name: str, document: Any) -> Event:
+    """Build an event from a JSON document; fields of another type are left empty."""
+    given = document if isinstance(document, dict) else {}
     transcript = _text(given, "transcript_path")
     return Event(
         name,
@@ -67,9 +67,9 @@ def event_of(name: str, said: Any) -> Event:
 
 
 def read(name: str, descriptor: int) -> Event:
-    """The event that is written to a pipe. One that is no JSON raises ValueError."""
-    data = _all_of(descriptor)
-    return event_of(name, json.loads(data)) if data.strip() else Event(name)
+    """Read an event from a pipe. Raises ValueError if it is not JSON."""
+    data = _read_all(descriptor)
+    return parse_event(name, json.loads(data)) if data.strip() else Event(name)
 
 
 def _text(given: dict[str, Any], key: str, most: int = MOST_BYTES) -> str:
@@ -78,13 +78,13 @@ def _text(given: dict[str, Any], key: str, most: int = MOST_BYTES) -> str:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) and len(value) <= most else ""
 
 
-def _all_of(descriptor: int) -> bytes:
-    """Everything that is written, up to a limit; the rest is read too, so that the writer is not cut off."""
+def _read_all(descriptor: int) -> bytes:
+    """Return all data up to a limit. The rest is read too, so that the writer does not fail."""
     kept = bytearray()
-    until = time.monotonic() + _PATIENCE_SECONDS
+    until = time.monotonic() + _READ_SECONDS
     while time.monotonic() < until:
         ready, _, _ = select.select([descriptor], [], [], _SILENCE_SECONDS)
-        part = os.read(descriptor, _A_READ) if ready else b""
+        part = os.read(descriptor, _CHUNK) if ready else b""
         if not part:
             break
         if len(kept) < MOST_BYTES:

@@ -1,7 +1,7 @@
-"""``mnemos hook NAME``: what Claude Code runs when something happens.
+"""``mnemos hook NAME``: the command that Claude Code runs at an event.
 
-Memory must never stand in the way of the agent: whatever fails, the process ends with 0, prints nothing, and
-notes the kind of the failure in the log of the home.
+Memory must never get in the way of the agent: whatever fails, the process exits with 0, prints nothing, and
+writes the type of the error to the log of the home.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from mnemos.integrations.claude_code import events, failures
-from mnemos.integrations.providers.conversation import is_trivial
+from mnemos.integrations.claude_code import events, hook_log
+from mnemos.integrations.small_talk import is_trivial
 from mnemos.settings import Settings, home_folder
 
-# Short, because somebody waits. What could not be done goes to the background process, which has time.
+# Short, because somebody waits. Anything left goes to the background process, which has time.
 BUSY_SECONDS: Final = 0.25
 
 Later = Callable[[Settings, events.Event], None]
-"""Lets a process in the background do the rest of an event."""
+"""Hands the rest of an event to a background process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What stands on the command line."""
+    """The arguments of the command."""
 
     name: str
     home: str | None = None
@@ -35,27 +35,27 @@ class Call:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run the hook of this process and end the process."""
-    # One process for one event: nothing becomes garbage worth looking for.
+    """Run a hook and end the process."""
+    # The process is too short to collect garbage.
     gc.disable()
     try:
-        _be_silent()
-        called = call_of(arguments)
-        if called is not None:
-            run(called, sys.stdin.fileno(), sys.stdout)
+        _silence()
+        call = parse_arguments(arguments)
+        if call is not None:
+            run(call, sys.stdin.fileno(), sys.stdout)
     except BaseException:  # noqa: BLE001, S110 - an interrupt too must not look like the failure of a hook
         pass
-    # Without taking the interpreter apart: nothing is open that the kernel could not close.
+    # Skip the interpreter's shutdown: the kernel closes what is open.
     os._exit(0)
 
 
-def run(called: Call, descriptor: int, out: IO[str], later: Later | None = None) -> None:
-    """Do what an event asks for; its answer goes to ``out``. Nothing is raised."""
+def run(call: Call, descriptor: int, out: IO[str], later: Later | None = None) -> None:
+    """Handle an event and write the answer to ``out``. Never raises."""
     home: Path | None = None
     try:
-        home = home_folder(called.home)
-        settings = Settings.load(home, space=called.space, busy_seconds=BUSY_SECONDS, source="claude-code")
-        event = events.read(called.name, descriptor)
+        home = home_folder(call.home)
+        settings = Settings.load(home, space=call.space, busy_seconds=BUSY_SECONDS, source="claude-code")
+        event = events.read(call.name, descriptor)
         if not settings.disabled:
             text = answer(settings, event, later or _to_background)
             if text:
@@ -63,36 +63,36 @@ def run(called: Call, descriptor: int, out: IO[str], later: Later | None = None)
                 out.flush()
     except Exception as exc:  # noqa: BLE001 - the outermost loop of a face
         if home is not None:
-            failures.note(home, called.name if called.name in events.NAMES else "unknown", exc)
+            hook_log.note(home, call.name if call.name in events.NAMES else "unknown", exc)
 
 
 def answer(settings: Settings, event: events.Event, later: Later) -> str:
-    """What an event adds to the conversation; mostly nothing. Only what it needs is imported."""
+    """Return what an event adds to the conversation, mostly nothing. Imports only what it needs."""
     match event.name:
         case events.SESSION_START:
-            from mnemos.integrations.claude_code.starting import begun
+            from mnemos.integrations.claude_code.session_start import build_context
 
-            return begun(settings, event)
+            return build_context(settings, event)
         case events.USER_PROMPT if is_trivial(event.prompt.strip()):
             return ""
         case events.USER_PROMPT:
-            from mnemos.integrations.claude_code.recalling import recalled
+            from mnemos.integrations.claude_code.prompt_context import recall_for_prompt
 
-            return recalled(settings, event)
+            return recall_for_prompt(settings, event)
         case events.STOP | events.SESSION_END | events.PRE_COMPACT:
-            from mnemos.integrations.claude_code.recording import record
+            from mnemos.integrations.claude_code.transcript import record
 
             if not record(settings, event):
                 later(settings, event)
             elif event.name == events.SESSION_END:
-                _go_on(settings)
+                _resume_background(settings)
             return ""
         case _:
-            raise ValueError("there is no hook of that name")
+            raise ValueError("unknown hook")
 
 
-def call_of(arguments: Sequence[str]) -> Call | None:
-    """What is asked for; None when it cannot be understood."""
+def parse_arguments(arguments: Sequence[str]) -> Call | None:
+    """Parse the command line; None if it is invalid."""
     words: list[str] = []
     options: dict[str, str] = {}
     rest = iter(arguments)
@@ -116,22 +116,22 @@ def _output(event: events.Event, text: str) -> str:
 
 
 def _to_background(settings: Settings, event: events.Event) -> None:
-    from mnemos.integrations.claude_code import rest
+    from mnemos.integrations.claude_code import background
 
-    rest.put(settings, event)
-    rest.begin(settings)
-
-
-def _go_on(settings: Settings) -> None:
-    """Let be done what a process in the background, killed perhaps, left."""
-    from mnemos.integrations.claude_code import rest
-
-    if rest.is_waiting(settings):
-        rest.begin(settings)
+    background.put(settings, event)
+    background.start(settings)
 
 
-def _be_silent() -> None:
-    """Nothing that anybody writes to standard error reaches the agent."""
+def _resume_background(settings: Settings) -> None:
+    """Finish what an earlier background process left, perhaps because it was killed."""
+    from mnemos.integrations.claude_code import background
+
+    if background.is_waiting(settings):
+        background.start(settings)
+
+
+def _silence() -> None:
+    """Discard standard error, which the agent would see."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     os.close(nowhere)

@@ -20,10 +20,10 @@ from mnemos.integrations.providers.conversation import (
     Conversation,
     build_turn,
     extract_text,
-    is_trivial,
 )
 from mnemos.integrations.providers.prefetch import Recalls
 from mnemos.integrations.providers.worker import Worker
+from mnemos.integrations.small_talk import is_trivial
 from mnemos.memory import Memory
 from mnemos.recall.model import KINDS
 from mnemos.text.fences import strip_fences

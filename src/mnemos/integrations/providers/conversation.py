@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,38 +17,6 @@ DELEGATED: Final = "subagent"
 COMPRESSED: Final = "compressed"
 ENDED: Final = "ended"
 _CUT: Final = "… [cut]"
-_TRIVIAL_WORDS: Final = 5
-_TRIVIAL_LENGTH: Final = 60
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+")
-
-# Consent, thanks and greetings, with the words around them. A message of nothing else is answered from the
-# message right before it.
-_EMPTY: Final = frozenset(
-    """
-    ok okay okey k kk yes yeah yep yup ya y no nope nah n sure fine alright right correct exactly indeed
-    agreed good great nice cool awesome perfect excellent wonderful amazing super brilliant lovely neat sweet
-    thanks thank thx ty tysm cheers appreciated you so very much a lot lots many again all that's thats that
-    is it's its it works worked looks sounds
-    please go ahead on continue proceed next do carry keep going more
-    hi hello hey hiya morning evening afternoon there bye goodbye goodnight night later see cya
-    lgtm done got gotcha understood roger noted wow haha lol hm hmm hmmm mhm uh um oh ah aha well
-    ja jo jep nein nee doch danke dankeschön bitte gut super toll prima klasse weiter mach genau stimmt passt
-    hallo moin tschüss servus alles klar schön dir ihnen vielen sehr
-    oui non merci beaucoup parfait bien très super d'accord daccord bonjour salut continue vas-y vas
-    sí si no gracias muchas vale bueno bien perfecto hola adiós sigue claro genial
-    sim não nao obrigado obrigada certo perfeito olá ola continua
-    grazie sì va bene perfetto ciao certo
-    """.split()
-)
-
-
-def is_trivial(message: str) -> bool:
-    """True if a message is only consent, thanks, a greeting or signs: "ok", "thanks!", "👍"."""
-    if len(message) > _TRIVIAL_LENGTH:
-        return not message.strip()
-    words = _WORD.findall(message.casefold())
-    # A number or a code may answer a question, and is worth looking for.
-    return len(words) <= _TRIVIAL_WORDS and all(word.replace("’", "'") in _EMPTY for word in words)
 
 
 # --- turns ----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mnemos.integrations.claude_code import hook, rest
+from mnemos.integrations.claude_code import background, hook
 from mnemos.integrations.claude_code.events import Event
 from mnemos.settings import Settings
 
@@ -44,8 +44,8 @@ class Hooks:
 
     def _later(self, settings: Settings, event: Event) -> None:
         self.left.append(event.name)
-        rest.put(settings, event)
-        rest.work_off(settings.home)
+        background.put(settings, event)
+        background.run_tasks(settings.home)
 
     @property
     def log(self) -> str:

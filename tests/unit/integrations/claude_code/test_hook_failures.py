@@ -12,7 +12,7 @@ import pytest
 from hook_steps import Hooks, line, told, write
 
 import mnemos
-from mnemos.integrations.claude_code import events, failures, hook, recording, rest
+from mnemos.integrations.claude_code import background, events, hook, hook_log
 from mnemos.settings import Settings
 
 SAID = "The conveyor belt of the depot uses CAN bus three."
@@ -93,7 +93,7 @@ def test_a_pipe_that_nobody_writes_to_is_given_up(monkeypatch: pytest.MonkeyPatc
     ],
 )
 def test_a_command_line_is_understood_or_left(words: list[str], expected: hook.Call | None) -> None:
-    assert hook.call_of(words) == expected
+    assert hook.parse_arguments(words) == expected
 
 
 @pytest.mark.parametrize("name", ["stop", "pre-compact", "session-end"])
@@ -181,11 +181,11 @@ def test_a_disk_that_cannot_be_written_says_nothing(hooks: Hooks, filled: Path, 
 
 
 def test_the_log_has_kinds_of_failures_and_nothing_that_was_said(hooks: Hooks, filled: Path) -> None:
-    failures.note(filled, "stop", ValueError("the secret sentence"))
+    hook_log.note(filled, "stop", ValueError("the secret sentence"))
     try:
         raise OSError(28, "the secret name")
     except OSError as exc:
-        failures.note(filled, "stop", exc)
+        hook_log.note(filled, "stop", exc)
     assert "secret" not in hooks.log
     assert hooks.log.count("\n") == 2
     assert "ValueError" in hooks.log
@@ -194,17 +194,17 @@ def test_the_log_has_kinds_of_failures_and_nothing_that_was_said(hooks: Hooks, f
 
 
 def test_the_log_stays_small(hooks: Hooks, filled: Path) -> None:
-    failures.note(filled, "stop", "first")
+    hook_log.note(filled, "stop", "first")
     file = filled / "logs" / "hooks.log"
     file.write_text("x" * 1_000_000)
-    failures.note(filled, "stop", "after")
+    hook_log.note(filled, "stop", "after")
     assert hooks.log.endswith("after\n")
     assert len(hooks.log) < 100
     assert file.with_name("hooks.log.1").stat().st_size == 1_000_000
 
 
 def test_a_failure_makes_no_home(home: Path) -> None:
-    failures.note(home, "stop", "failed")
+    hook_log.note(home, "stop", "failed")
     assert not home.exists()
 
 
@@ -214,7 +214,7 @@ def test_a_failure_makes_no_home(home: Path) -> None:
 def test_a_long_transcript_is_finished_in_the_background(
     hooks: Hooks, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recording, "SECONDS", -1.0)
+    monkeypatch.setattr("mnemos.integrations.claude_code.transcript.SECONDS", -1.0)
     many = [
         line("s", str(n), "user", f"Part {n} of a long story. " + "More of it. " * 200) for n in range(700)
     ]
@@ -228,22 +228,22 @@ def test_a_long_transcript_is_finished_in_the_background(
 def test_what_is_noted_for_later_says_nothing_that_was_said(
     hooks: Hooks, filled: Path, transcript: Path
 ) -> None:
-    event = events.event_of("stop", told(transcript, prompt=SAID))
+    event = events.parse_event("stop", told(transcript, prompt=SAID))
     settings = Settings.load(filled)
-    rest.put(settings, event)
+    background.put(settings, event)
     (file,) = (filled / "hooks").glob("*.json")
     assert "conveyor" not in file.read_text()
-    assert rest.is_waiting(settings)
-    assert rest.work_off(filled) == 1
-    assert not rest.is_waiting(settings)
+    assert background.is_waiting(settings)
+    assert background.run_tasks(filled) == 1
+    assert not background.is_waiting(settings)
 
 
 def test_what_cannot_be_done_keeps_nothing_else_from_it(hooks: Hooks, filled: Path, transcript: Path) -> None:
     (filled / "hooks").mkdir(exist_ok=True)
     (filled / "hooks" / "broken.json").write_text("{")
     write(transcript, line("s", "2", "user", "Said later."))
-    rest.put(Settings.load(filled), events.event_of("stop", told(transcript)))
-    assert rest.work_off(filled) == 2
+    background.put(Settings.load(filled), events.parse_event("stop", told(transcript)))
+    assert background.run_tasks(filled) == 2
     assert "JSONDecodeError" in hooks.log
     with mnemos.open(filled) as memory:
         assert memory.sessions.message_count("s") == 2
@@ -255,9 +255,9 @@ def test_what_could_not_be_written_waits_for_the_next(hooks: Hooks, filled: Path
     def fail(*_: object) -> None:
         raise mnemos.errors.Busy("kept busy")
 
-    rest.put(settings, events.event_of("stop", told(transcript)))
-    assert rest.work_off(filled, fail) == 0
-    assert rest.is_waiting(settings)
+    background.put(settings, events.parse_event("stop", told(transcript)))
+    assert background.run_tasks(filled, fail) == 0
+    assert background.is_waiting(settings)
     assert " stop Busy" in hooks.log
 
 
@@ -265,11 +265,11 @@ def test_the_end_of_a_session_lets_be_done_what_another_left(
     hooks: Hooks, filled: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[Path] = []
-    monkeypatch.setattr(rest, "begin", lambda settings: begun.append(settings.home))
+    monkeypatch.setattr(background, "start", lambda settings: begun.append(settings.home))
     other = write(folder / "t.jsonl", line("t", "t1", "user", "Said in another session."))
     hooks.run("session-end", told(other))
     assert begun == []
-    rest.put(Settings.load(filled), events.event_of("stop", told(other)))
+    background.put(Settings.load(filled), events.parse_event("stop", told(other)))
     hooks.run("session-end", told(other))
     assert begun == [filled]
 
@@ -277,12 +277,12 @@ def test_the_end_of_a_session_lets_be_done_what_another_left(
 def test_one_process_at_a_time_does_what_is_left(
     hooks: Hooks, filled: Path, transcript: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rest, "_LEAVING_SECONDS", 0.01)
+    monkeypatch.setattr(background, "_LOCK_SECONDS", 0.01)
     done: list[int] = []
 
     def nested(*_: object) -> None:
-        done.append(rest.work_off(filled))
+        done.append(background.run_tasks(filled))
 
-    rest.put(Settings.load(filled), events.event_of("stop", told(transcript)))
-    assert rest.work_off(filled, nested) == 1
+    background.put(Settings.load(filled), events.parse_event("stop", told(transcript)))
+    assert background.run_tasks(filled, nested) == 1
     assert done == [0]

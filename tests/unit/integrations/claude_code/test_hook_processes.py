@@ -12,7 +12,7 @@ import pytest
 from hook_steps import line, process, told, write
 
 import mnemos
-from mnemos.integrations.claude_code import events, rest
+from mnemos.integrations.claude_code import background, events
 from mnemos.settings import Settings
 
 HEAVY = ("numpy", "click", "pydantic", "mcp", "rich", "asyncio", "mnemos.operations")
@@ -119,7 +119,7 @@ def test_several_sessions_at_once_lose_nothing(home: Path, folder: Path) -> None
         assert one.stdout is not None
         assert (one.stdout.read(), one.wait(60)) == (b"", 0)
         one.stdout.close()
-    rest.work_off(home)
+    background.run_tasks(home)
     with mnemos.open(home) as memory:
         assert [memory.sessions.message_count(file.stem) for file in files] == [50] * 4
 
@@ -137,8 +137,8 @@ def test_a_hook_writes_while_a_server_has_the_home_open(home: Path, transcript: 
 def test_what_is_left_is_done_by_a_process_of_its_own(home: Path, transcript: Path) -> None:
     settings = Settings.load(home)
     home.mkdir()
-    rest.put(settings, events.event_of("session-end", told(transcript, reason="other")))
-    assert rest.begin(settings).wait(60) == 0
-    assert not rest.is_waiting(settings)
+    background.put(settings, events.parse_event("session-end", told(transcript, reason="other")))
+    assert background.start(settings).wait(60) == 0
+    assert not background.is_waiting(settings)
     with mnemos.open(home) as memory:
         assert memory.sessions.get_session("s")["end_reason"] == "other"

@@ -8,7 +8,7 @@ import pytest
 from hook_steps import DATA, Hooks, line, replayed, told, write
 
 import mnemos
-from mnemos.integrations.claude_code import recalling
+from mnemos.integrations.claude_code import prompt_context
 from mnemos.text.tokens import count_tokens
 
 QUEUE = "We decided to use NATS JetStream instead of RabbitMQ for the parcel queue."
@@ -184,8 +184,8 @@ def test_prompts_get_context_when_they_should(home: Path, name: str) -> None:
         for prompt, conversation in _rows(name):
             if conversation != "-":
                 wanted.add(prompt)
-            asked = recalling.question_of(prompt)
-            if not asked or recalling.look(opened, asked).best < recalling.THRESHOLD:
+            asked = prompt_context.extract_question(prompt)
+            if not asked or prompt_context.find_passages(opened, asked).best < prompt_context.THRESHOLD:
                 continue
             given.add(prompt)
             if conversation == "-":

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mnemos.integrations.providers import provider_tools
-from mnemos.integrations.providers.conversation import is_trivial
+from mnemos.integrations.small_talk import is_trivial
 
 # --- messages that ask nothing ----------------------------------------------------------------------
 

@@ -1,9 +1,9 @@
-"""What a prompt reminds of: passages of former sessions, when words alone make sure enough that they fit.
+"""Context for a prompt: passages of former sessions, if their words make it likely enough that they fit.
 
-A passage that does not fit costs tokens and leads astray, and most prompts need none. So what is found is
-weighed against chance: each word that the prompt shares with a message and its neighbours counts by how rare
-it is, in units of the rarest that a word can be here. One unit is about what chance finds somewhere in the
-whole memory; ``THRESHOLD`` was set by measuring (``python -m benchmarks hooks``).
+A passage that does not fit costs tokens and misleads, and most prompts need none. So candidates are weighed
+against chance: each word that the prompt shares with a message and its neighbours counts by its rarity, in
+units of the rarest word possible here. One unit is about what chance finds somewhere in the whole memory.
+``THRESHOLD`` was measured (``python -m benchmarks hooks``).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from mnemos.errors import Unavailable
 from mnemos.integrations.claude_code.events import Event
-from mnemos.integrations.providers.conversation import is_trivial
+from mnemos.integrations.small_talk import is_trivial
 from mnemos.memory.home import Home
 from mnemos.recall.embedding import Embedding
 from mnemos.recall.hits import excerpt
@@ -32,24 +32,23 @@ if TYPE_CHECKING:
     from mnemos.settings import Settings
 
 THRESHOLD: Final = 1.5
-# Of what the words of a prompt weigh, what is found must have this share: of many words, some are anywhere.
+# A passage needs this share of the weight of all words: of many words, some occur anywhere.
 _LEAST_SHARE: Final = 0.2
 # Neighbours that count as one passage with a message.
 _AROUND: Final = 2
 _WORDS_OF_A_MESSAGE: Final = 100
-# In a small memory every word is in many messages. So it is taken for one that has heard so many more.
+# In a small memory every word is in many messages. So it counts as if it had this many more.
 _UNHEARD: Final = 200
 _HITS: Final = 4
-# A passage is shown beside the best when it has about as much to say.
+# Passages with this share of the best one's evidence are shown too.
 _BESIDE_THE_BEST: Final = 0.7
-# Of a long prompt, its beginning and its end say what it asks.
+# The beginning and the end of a long prompt tell what it asks.
 _HALF: Final = 1_000
-# Whoever only records leaves messages unindexed; so many more are read one by one.
+# A home that is only recorded to has unindexed messages; up to this many are read one by one.
 _MOST_UNINDEXED: Final = 1_000
 _MOST_ANCESTORS: Final = 20
 
-# Words of which instructions to a coding agent are made: however rare they are in a small memory, they say
-# nothing about its subject.
+# Words of instructions to a coding agent: however rare in a small memory, they say nothing about the subject.
 _OF_WORK: Final = frozenset(
     stem(word)
     for word in """
@@ -69,7 +68,7 @@ _WORK_COUNTS: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a prompt reminds of, with the weight of the evidence; the best first."""
+    """Candidates for a prompt with their evidence, the best first."""
 
     ranked: Ranked
     evidence: tuple[float, ...]
@@ -79,49 +78,51 @@ class Found:
         return max(self.evidence, default=0.0)
 
 
-def recalled(settings: Settings, event: Event) -> str:
-    """Passages for a prompt, fenced, within the budget; mostly none, and empty."""
-    asked = question_of(event.prompt)
+def recall_for_prompt(settings: Settings, event: Event) -> str:
+    """Return passages for a prompt, fenced, within the budget; mostly empty."""
+    question = extract_question(event.prompt)
     with Home(settings, read_only=True) as home:
-        if not asked or not home.database.is_file() or home.storage.catch_up() > _MOST_UNINDEXED:
+        if not question or not home.database.is_file() or home.storage.catch_up() > _MOST_UNINDEXED:
             return ""
-        seen = _in_sight(home, event.session_id)
-        found = look(home, asked, seen)
-        return shown(home, found, Filters(exclude_session_ids=seen)) if found.best >= THRESHOLD else ""
+        seen = _find_seen_sessions(home, event.session_id)
+        found = find_passages(home, question, seen)
+        if found.best < THRESHOLD:
+            return ""
+        return render_passages(home, found, Filters(exclude_session_ids=seen))
 
 
-def question_of(prompt: str) -> str:
-    """What to look for; empty for a prompt that asks nothing of a memory."""
+def extract_question(prompt: str) -> str:
+    """Return what to look for; empty if a prompt asks nothing of a memory."""
     text = (_without_fences(prompt) if "<" in prompt else prompt).strip()
-    # A command of the program.
+    # Commands of Claude Code begin with a slash.
     if is_trivial(text) or text.startswith("/"):
         return ""
     return text if len(text) <= 2 * _HALF else f"{text[:_HALF]} {text[-_HALF:]}"
 
 
-def look(home: Home, asked: str, seen: Sequence[str] = ()) -> Found:
-    """Everything that shares words with a prompt, weighed. ``seen``: sessions that are left out."""
+def find_passages(home: Home, question: str, seen: Sequence[str] = ()) -> Found:
+    """Find and weigh passages that share words with a question. ``seen``: sessions to leave out."""
     storage = home.storage
     embedding = Embedding(storage, "none", _no_embedder, may_write=False)
-    # Notes stand where the session begins, templates are for the beginning too.
+    # Notes and templates are shown when the session starts.
     kinds = ("message", "fact", "entry", "table")
     ranked = Recaller(storage, embedding, home.clock).rank(
-        asked, Filters(exclude_session_ids=seen), kinds=kinds, lexical=True
+        question, Filters(exclude_session_ids=seen), kinds=kinds, lexical=True
     )
     weights = _weights(ranked.scene.asked)
     return Found(ranked, tuple([weights.of(candidate) for candidate in ranked.candidates]))
 
 
-def shown(home: Home, found: Found, filters: Filters) -> str:
-    """The passages for which the most speaks, as text."""
+def render_passages(home: Home, found: Found, filters: Filters) -> str:
+    """Render the passages with the most evidence."""
     least = max(THRESHOLD, _BESIDE_THE_BEST * found.best)
     ranked = found.ranked
     weighed = zip(ranked.candidates, ranked.scores, found.evidence, strict=True)
-    best = [(one, score) for one, score, evidence in weighed if evidence >= least and _says_so(one)]
+    best = [(one, score) for one, score, evidence in weighed if evidence >= least and _is_on_topic(one)]
 
     def work(tx: Reads) -> str:
         there = tx.passages.present([candidate.line.id for candidate, _ in best])
-        wanted = there - _told_already(tx, [candidate for candidate, _ in best])
+        wanted = there - _find_hot(tx, [candidate for candidate, _ in best])
         kept = [(candidate, score) for candidate, score in best if candidate.line.id in wanted]
         excerpts = [
             excerpt(tx.sessions.message, ranked.scene, candidate, ranked.gathered, score, filters)
@@ -132,26 +133,26 @@ def shown(home: Home, found: Found, filters: Filters) -> str:
     return home.storage.read(work)
 
 
-# --- inside -------------------------------------------------------------------------------------
+# --- evidence -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Weights:
-    """What the words of a prompt count as evidence here, each by its place; the rarest that can be: 1."""
+    """The evidence of each word of a prompt; the rarest word possible counts 1."""
 
     words: tuple[float, ...]
     lengths: tuple[float, ...]
-    """What each counts less in a longer text, times the logarithm of how much longer."""
+    """The deduction for each word in a longer text, per logarithm of how much longer."""
 
     def of(self, candidate: Candidate) -> float:
-        """How much more than chance speaks for a passage with what stands next to it."""
+        """Return the evidence for a passage and its neighbours, above chance."""
         passage = candidate.line.passage
         if passage is not None and not passage.live:
-            # What is no longer so would have to be told as that.
+            # Retired passages would have to be shown as such.
             return 0.0
         weighed: dict[int, float] = {}
         for line in _window(candidate):
-            # A long text has any word sooner.
+            # A long text is more likely to have any word.
             longer = math.log(max(1.0, line.text.count(" ") / _WORDS_OF_A_MESSAGE)) if line.counts else 0.0
             for word in line.counts:
                 weight = self.words[word] - longer * self.lengths[word]
@@ -171,8 +172,8 @@ def _weights(asked: Asked) -> _Weights:
     )
 
 
-def _says_so(candidate: Candidate) -> bool:
-    """Whether it has some of the words itself, or answers a question that has."""
+def _is_on_topic(candidate: Candidate) -> bool:
+    """True if it has some of the words itself, or replies to a message that has."""
     return bool(candidate.line.counts) or candidate.features["replies"] > 0
 
 
@@ -185,14 +186,14 @@ def _window(candidate: Candidate) -> Sequence[Line]:
 
 
 def _without_fences(prompt: str) -> str:
-    # Its expressions take longer to compile than most prompts to be looked for.
+    # Its patterns take longer to compile than most searches.
     from mnemos.text.fences import strip_fences
 
     return strip_fences(prompt)
 
 
-def _in_sight(home: Home, session_id: str) -> list[str]:
-    """The session itself, its sub-agents, and what it goes on from: the model has seen them."""
+def _find_seen_sessions(home: Home, session_id: str) -> list[str]:
+    """Return the session, its sub-agents and the sessions it continues: the model has seen them."""
 
     def work(tx: Reads) -> list[str]:
         seen = [session_id]
@@ -205,8 +206,8 @@ def _in_sight(home: Home, session_id: str) -> list[str]:
     return home.storage.read(work) if session_id else []
 
 
-def _told_already(tx: Reads, candidates: Sequence[Candidate]) -> set[int]:
-    """Of these, the facts that are hot: the session began with them."""
+def _find_hot(tx: Reads, candidates: Sequence[Candidate]) -> set[int]:
+    """Return the ids of hot facts, which the session started with."""
     facts = [
         c.line.passage for c in candidates if c.line.passage is not None and c.line.passage.kind == "fact"
     ]
@@ -220,4 +221,4 @@ def _told_already(tx: Reads, candidates: Sequence[Candidate]) -> set[int]:
 
 
 def _no_embedder(spec: str) -> Embedder:
-    raise Unavailable(f"hooks work without vectors; {spec!r} is not loaded")
+    raise Unavailable(f"Hooks work without vectors; {spec!r} is not loaded.")

@@ -1,4 +1,4 @@
-"""The transcript of a session, written into memory: as much as there is time for."""
+"""Import of the transcript of a session: as much as there is time for."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from mnemos.settings import Settings
     from mnemos.transfer.model import Stop
 
-# What is left of a tenth of a second when everything is imported; a first step is always made.
+# What is left of 100 ms after the imports. A first step is always made.
 SECONDS: Final = 0.05
 _INDEX_SECONDS: Final = 0.02
-# Messages that a search reads one by one without much ado.
+# Unindexed messages that a search can read one by one.
 _MANY: Final = 1_000
 _ENDED: Final = "ended"
 
-# Transcripts of sub-agents beside that of their session, as older versions put them.
+# Older versions put transcripts of sub-agents beside that of their session.
 _AGENTS: Final = "agent-"
 _MOST_AGENTS: Final = 40
 _FIRST_LINE: Final = 4_096
 
 
 def record(settings: Settings, event: Event) -> bool:
-    """Store what is new; False when something is left to be done in the background."""
+    """Store new messages. Returns False if something is left for the background."""
     if not event.session_id or event.transcript is None or not event.transcript.is_file():
         return True
     until = time.monotonic() + SECONDS
@@ -42,47 +42,47 @@ def record(settings: Settings, event: Event) -> bool:
     try:
         storage = home.storage
         if storage.read_only:
-            # A disk that cannot be written: nobody else could do it either.
+            # The disk is read-only, for the background process too.
             return True
-        finished = bring(home, event, stop=lambda: time.monotonic() > until)
+        finished = import_transcripts(home, event, stop=lambda: time.monotonic() > until)
         if event.name == SESSION_END and finished:
-            end(storage, event, home.clock())
+            end_session(storage, event, home.clock())
         unindexed = storage.catch_up(_INDEX_SECONDS) if finished else 0
     except Busy:
         return False
     if finished and not unindexed:
-        # Otherwise left to the kernel: closing it would index everything first.
+        # Otherwise the kernel closes it: close() would index everything first.
         home.close()
-    # Looking for facts takes longer than anybody should wait.
+    # Extracting facts takes too long for a hook.
     return finished and unindexed < _MANY and event.name != PRE_COMPACT
 
 
-def bring(home: Home, event: Event, *, stop: Stop | None = None, indexes: bool = False) -> bool:
-    """Store what is new in the transcripts of a session; False when it was stopped before the end."""
+def import_transcripts(home: Home, event: Event, *, stop: Stop | None = None, indexes: bool = False) -> bool:
+    """Store new messages of a session's transcripts. Returns False if stopped before the end."""
     imports = Imports(home.storage, home.settings, home.clock)
-    was_there = 0
-    for path in transcripts(event):
+    imported = 0
+    for path in find_transcripts(event):
         try:
             report = imports.bring(claude_code.READER, path, stop=stop, indexes=indexes, undoable=False)
         except NotFound:
-            # Gone since, or a folder with nothing in it.
+            # Deleted since, or an empty folder.
             continue
-        was_there += report.messages
+        imported += report.messages
         if not report.finished:
             return False
-    if was_there and event.name != SESSION_END:
-        home.storage.write(lambda tx: _go_on(tx, event.session_id))
+    if imported and event.name != SESSION_END:
+        home.storage.write(lambda tx: _reopen(tx, event.session_id))
     return True
 
 
-def end(storage: Storage, event: Event, now: float) -> None:
-    """Close the session; one that nothing was said in is not there."""
+def end_session(storage: Storage, event: Event, now: float) -> None:
+    """Close the session, if anything was said in it."""
     reason = event.reason if event.reason.isprintable() and event.reason.strip() else _ENDED
     storage.write(lambda tx: tx.sessions.end(event.session_id, reason, now))
 
 
-def transcripts(event: Event) -> Iterator[Path]:
-    """The transcript of a session, and those of its sub-agents wherever a version puts them."""
+def find_transcripts(event: Event) -> Iterator[Path]:
+    """Yield the transcript of a session and those of its sub-agents, wherever a version puts them."""
     main = event.transcript
     if main is None:
         return
@@ -90,11 +90,11 @@ def transcripts(event: Event) -> Iterator[Path]:
     below = main.with_suffix("")
     if below.is_dir():
         yield below
-    yield from _agents_beside(main, event.session_id)
+    yield from _find_agents(main, event.session_id)
 
 
-def _agents_beside(main: Path, session_id: str) -> Iterator[Path]:
-    """Those whose first line names the session, of the newest."""
+def _find_agents(main: Path, session_id: str) -> Iterator[Path]:
+    """Yield the newest transcripts beside ``main`` whose first line names the session."""
     try:
         with os.scandir(main.parent) as found:
             files = [
@@ -117,8 +117,8 @@ def _agents_beside(main: Path, session_id: str) -> Iterator[Path]:
             yield Path(path)
 
 
-def _go_on(tx: Writes, session_id: str) -> None:
-    """A session that was closed and is talked in again is open."""
+def _reopen(tx: Writes, session_id: str) -> None:
+    """Open a session again that was closed and continues."""
     known = tx.sessions.get(session_id)
     if known is not None and known.ended_at is not None:
         tx.sessions.reopen(session_id)

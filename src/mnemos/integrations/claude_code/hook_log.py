@@ -1,6 +1,6 @@
-"""What went wrong in hooks, in ``<home>/logs/hooks.log``: when, at which event, where in our code.
+"""The log of failed hooks, ``<home>/logs/hooks.log``: time, event, error type and place in our code.
 
-Never what was said: messages of errors may quote values, so only their kinds are written.
+Messages of errors may quote conversations, so they are not written.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _MOST_BYTES: Final = 1_000_000
 
 
 def note(home: Path, event: str, failure: BaseException | str) -> None:
-    """Add a line, where there is a home; never raises, and makes no home."""
-    line = f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {event} {_told(failure)}\n"
+    """Add a line if the home exists. Never raises."""
+    line = f"{time.strftime('%Y-%m-%dT%H:%M:%S%z')} {event} {_describe(failure)}\n"
     try:
         if not home.is_dir():
             return
@@ -26,7 +26,7 @@ def note(home: Path, event: str, failure: BaseException | str) -> None:
         file = folder / _FILE
         if file.exists() and file.stat().st_size >= _MOST_BYTES:
             file.replace(file.with_name(f"{_FILE}.1"))
-        # One write of a short line: those of several processes do not mix.
+        # A single write of a short line: lines of several processes do not mix.
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
         descriptor = os.open(file, flags, 0o600)
         try:
@@ -34,25 +34,25 @@ def note(home: Path, event: str, failure: BaseException | str) -> None:
         finally:
             os.close(descriptor)
     except OSError:
-        # A disk that cannot be written, or is full: there is nobody else to tell.
+        # The disk is read-only or full, and there is nowhere else to report it.
         return
 
 
-def _told(failure: BaseException | str) -> str:
+def _describe(failure: BaseException | str) -> str:
     if isinstance(failure, str):
         return failure
-    told = type(failure).__name__
+    text = type(failure).__name__
     if isinstance(failure, OSError) and failure.errno is not None:
-        told += f" ({os.strerror(failure.errno)})"
+        text += f" ({os.strerror(failure.errno)})"
     place = failure.__traceback__
     while place is not None and place.tb_next is not None:
         place = place.tb_next
-    return (
-        told if place is None else f"{told} at {_where(place.tb_frame.f_code.co_filename)}:{place.tb_lineno}"
-    )
+    if place is None:
+        return text
+    return f"{text} at {_shorten(place.tb_frame.f_code.co_filename)}:{place.tb_lineno}"
 
 
-def _where(filename: str) -> str:
-    """A file of ours without the folders it is installed in."""
+def _shorten(filename: str) -> str:
+    """Return a file of ours without the folders it is installed in."""
     _, ours, below = filename.rpartition(f"{os.sep}mnemos{os.sep}")
     return below if ours else Path(filename).name
