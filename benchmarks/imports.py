@@ -136,7 +136,7 @@ def _import(way: str, files: str, home: str) -> dict[str, Any]:
         if way == "store":
             # Neither during the import nor after it.
             memory.storage.catch_up = lambda *_: 0  # type: ignore[method-assign]
-        report = memory.imports.bring(READER, Path(files), indexes=way != "store")
+        report = memory.imports.import_files(READER, Path(files), indexes=way != "store")
         if way == "vectors":
             memory.embedding.catch_up()
         cpu, seconds = timer() - began, time.perf_counter() - clock

@@ -17,7 +17,7 @@ import pytest
 
 import mnemos
 from mnemos.errors import MnemosError
-from mnemos.transfer.archive import packing, reading
+from mnemos.transfer.archive import archive_reader, archive_writer
 
 Lines = list[dict[str, Any]]
 MESSAGE: dict[str, Any] = {"message": {"role": "user", "content": "hello", "timestamp": 1.0}}
@@ -219,7 +219,7 @@ def test_a_pipe_is_not_waited_for(memory: mnemos.Memory, tmp_path: Path) -> None
 
 
 def compressed(data: Iterator[bytes], path: Path, form: str) -> None:
-    with packing._compressed(path, packing.Form(form)) as stream:
+    with archive_writer._compress(path, archive_reader.Form(form)) as stream:
         for chunk in data:
             stream.write(chunk)
 
@@ -247,7 +247,7 @@ def test_more_than_the_limit_is_refused(
     memory: mnemos.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = archive(tmp_path / "a.tar", {"sessions.jsonl": jsonl(SESSION, MESSAGE)})
-    monkeypatch.setattr(reading, "MOST_BYTES", 50)
+    monkeypatch.setattr(archive_reader, "MOST_BYTES", 50)
     assert refusal(memory, path) == "too_large"
 
 
@@ -255,7 +255,7 @@ def test_more_than_the_disk_has_room_for_is_refused(
     memory: mnemos.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = archive(tmp_path / "a.tar", {"sessions.jsonl": jsonl(SESSION, MESSAGE)})
-    monkeypatch.setattr(reading.shutil, "disk_usage", lambda _: _Usage(0))
+    monkeypatch.setattr(archive_reader.shutil, "disk_usage", lambda _: _Usage(0))
     assert refusal(memory, path) == "disk_full"
 
 
@@ -292,7 +292,7 @@ def test_names_without_number_are_refused(memory: mnemos.Memory, tmp_path: Path)
 def test_a_line_without_end_is_not_held_in_memory(
     memory: mnemos.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mnemos.transfer.archive.lines.LONGEST", 1000)
+    monkeypatch.setattr("mnemos.transfer.archive.archive_reader.LONGEST_LINE", 1000)
     data = jsonl(SESSION, {"message": {"role": "user", "content": "x" * 2000, "timestamp": 1.0}})
     assert refusal(memory, archive(tmp_path / "a.tar", {"sessions.jsonl": data})) == "invalid_input"
 

@@ -30,7 +30,7 @@ from mnemos.settings import Model, Settings
 from mnemos.storage.base import MessageRow, SessionRow
 from mnemos.storage.sqlite.search import CANDIDATES
 from mnemos.templates.template_store import Templates
-from mnemos.transfer.service import Imports
+from mnemos.transfer.imports import Imports
 from mnemos.workspace.workspace import Workspace
 
 from .pages import DOCS, REFERENCE, text_of

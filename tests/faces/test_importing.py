@@ -225,7 +225,7 @@ def test_a_watch_outlives_a_database_that_is_busy(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from mnemos.errors import Busy
-    from mnemos.transfer.service import Imports
+    from mnemos.transfer.imports import Imports
 
     path = tmp_path / "talk.jsonl"
     path.write_text(_line("one"))

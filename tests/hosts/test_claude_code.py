@@ -122,7 +122,7 @@ def test_its_transcripts_are_imported_whole(host: ClaudeCode, model: LoopbackAnt
     model.answer = lambda _: [text(DECISION)]
     host.says("Which queue should send the order mails?")
     with Memory.at(host.home) as memory:
-        report = memory.imports.bring(READER, host.folder / ".claude")
+        report = memory.imports.import_files(READER, host.folder / ".claude")
         assert (report.sessions, report.messages, report.problems) == (1, 2, [])
     assert stored(host) == ["Which queue should send the order mails?", DECISION]
 

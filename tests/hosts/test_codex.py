@@ -118,7 +118,7 @@ def test_its_own_command_connects_it_and_undo_leaves_its_settings_as_they_were(c
 def test_its_rollouts_are_imported_and_each_message_once(codex: Codex) -> None:
     codex.run("codex", "exec", "--skip-git-repo-check", QUESTION)
     with Memory.at(codex.home) as memory:
-        report = memory.imports.bring(READER, codex.config.parent)
+        report = memory.imports.import_files(READER, codex.config.parent)
         assert (report.sessions, report.problems) == (1, [])
         (session,) = memory.sessions.search_sessions()
         messages = memory.sessions.get_messages(session["id"])

@@ -40,10 +40,9 @@ if TYPE_CHECKING:
     from mnemos.recall.model import Recall
     from mnemos.recall.service import Recaller
     from mnemos.templates.template_store import Templates
-    from mnemos.transfer.archive.importing import Comparison
-    from mnemos.transfer.archive.importing import Report as ArchiveReport
-    from mnemos.transfer.archive.model import Exported
-    from mnemos.transfer.service import Imports
+    from mnemos.transfer.archive.archive_import import ArchiveReport, Comparison
+    from mnemos.transfer.archive.manifest import Exported
+    from mnemos.transfer.imports import Imports
     from mnemos.workspace.workspace import Workspace
 
 MOST_HITS = 200
@@ -216,7 +215,7 @@ class Memory:
     @part
     def imports(self) -> Imports:
         """Imports of what other programs keep."""
-        from mnemos.transfer.service import Imports
+        from mnemos.transfer.imports import Imports
 
         return Imports(self.storage, self.settings, self.clock)
 
@@ -383,9 +382,9 @@ class Memory:
 
         While it may be in use. It is there whole or not at all; an existing file is not overwritten.
         """
-        from mnemos.transfer.archive import writing
+        from mnemos.transfer.archive.archive_writer import write_archive
 
-        done = writing.write(self, path_of(path), progress or no_progress)
+        done = write_archive(self, path_of(path), progress or no_progress)
         if not self.storage.read_only:
             # A copy like any other: whoever forgets something later is told of it.
             self.storage.write(lambda tx: tx.audit.note_backup(str(done.path), self.clock()))
@@ -397,16 +396,16 @@ class Memory:
         What is there already stays as it is, unless the archive's is newer. A second time, it adds nothing;
         interrupted, it is done again. It cannot be undone.
         """
-        from mnemos.transfer.archive import importing
+        from mnemos.transfer.archive import archive_import
 
         check_enabled(self.settings)
-        return importing.bring_in(self, path_of(path), progress or no_progress)
+        return archive_import.import_archive(self, path_of(path), progress or no_progress)
 
     def compare_archive(self, path: str | os.PathLike[str], progress: Progress | None = None) -> Comparison:
         """Whether an archive is whole, and whether this space holds all that is in it; nothing is changed."""
-        from mnemos.transfer.archive import importing
+        from mnemos.transfer.archive import archive_import
 
-        return importing.compare(self, path_of(path), progress or no_progress)
+        return archive_import.compare_archive(self, path_of(path), progress or no_progress)
 
     def doctor(self, *, repair: bool = False) -> Iterator[Check]:
         """Check the data; with ``repair``, fix what can be fixed and keep what can't."""

@@ -15,12 +15,12 @@ from mnemos.operations.border import file_named
 from mnemos.operations.moments import When, seconds
 from mnemos.operations.wording import counted
 from mnemos.progress import Progress
-from mnemos.transfer import catalogue
+from mnemos.transfer import import_formats
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
-    from mnemos.transfer.model import Report
-    from mnemos.transfer.service import Imports
+    from mnemos.transfer.imports import Imports
+    from mnemos.transfer.reader import Report
 
 _SHOWN = 10
 
@@ -67,11 +67,11 @@ class _Import(LongOperation, frozen=True, kw_only=True):
 
     def work(self, memory: Memory, progress: Progress) -> Brought:
         named = None if self.path is None else file_named(self.path)
-        reader = catalogue.reader_of(self.kind)
+        reader = import_formats.load_reader(self.kind)
         with _imports(memory, dry_run=self.dry_run) as imports:
-            report = imports.bring(
+            report = imports.import_files(
                 reader,
-                catalogue.path_for(self.kind, named, memory.settings),
+                import_formats.choose_path(self.kind, named, memory.settings),
                 since=seconds("since", self.since),
                 dry_run=self.dry_run,
                 progress=progress,
@@ -233,14 +233,14 @@ class ImportFound(LongOperation, frozen=True, kw_only=True):
                 default="yes",
                 choices=("yes", "no"),
             )
-            for one in catalogue.found(memory.settings)
+            for one in import_formats.find_installed(memory.settings)
         ]
 
     def answered(self, answers: Mapping[str, str]) -> Operation:
         return msgspec.structs.replace(self, kinds=[kind for kind, said in answers.items() if said == "yes"])
 
     def work(self, memory: Memory, progress: Progress) -> Found:
-        there = list(catalogue.found(memory.settings))
+        there = list(import_formats.find_installed(memory.settings))
         chosen = [one for one in there if self.all or one.kind in (self.kinds or ())]
         total = sum(one.bytes for one in chosen) or 1
         brought: list[Brought] = []
@@ -251,8 +251,8 @@ class ImportFound(LongOperation, frozen=True, kw_only=True):
                 progress((start + share * size) / total)
 
             with _imports(memory, dry_run=self.dry_run) as imports:
-                report = imports.bring(
-                    catalogue.reader_of(one.kind), one.path, dry_run=self.dry_run, progress=moved
+                report = imports.import_files(
+                    import_formats.load_reader(one.kind), one.path, dry_run=self.dry_run, progress=moved
                 )
             brought.append(Brought.of(report, one.title))
             done += one.bytes

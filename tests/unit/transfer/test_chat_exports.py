@@ -27,10 +27,10 @@ from told import (
 )
 
 from mnemos.errors import InvalidInput
-from mnemos.transfer import zipped
-from mnemos.transfer.model import Mark, Reader
+from mnemos.transfer import chat_exports
+from mnemos.transfer.chat_exports import elements
+from mnemos.transfer.reader import Mark, Reader
 from mnemos.transfer.readers import chatgpt, claude_ai
-from mnemos.transfer.zipped import elements
 
 READERS = {"chatgpt": chatgpt.READER, "claude": claude_ai.READER}
 FILES = [
@@ -265,11 +265,11 @@ def test_a_zip_in_a_zip_is_refused_with_its_name(tmp_path: Path) -> None:
 
 def test_too_many_files_or_bytes_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = zipped_as(tmp_path / "x.zip", conversations_json=BREAD.read_bytes(), user_json=b"{}")
-    monkeypatch.setattr(zipped, "_MOST_ENTRIES", 1)
+    monkeypatch.setattr(chat_exports, "_MOST_ENTRIES", 1)
     with pytest.raises(InvalidInput, match="holds 2 files"):
         told(chatgpt.READER, path)
     monkeypatch.undo()
-    monkeypatch.setattr(zipped, "_MOST_EXPANDED", 1000)
+    monkeypatch.setattr(chat_exports, "_MOST_EXPANDED", 1000)
     with pytest.raises(InvalidInput, match="of conversations"):
         told(chatgpt.READER, path)
 
@@ -338,7 +338,7 @@ def test_a_list_is_cut_into_its_values_in_whatever_pieces_it_comes(
     listed: list[Any], size: int, is_ascii: bool
 ) -> None:
     monkey = pytest.MonkeyPatch()
-    monkey.setattr(zipped, "_HEAD", 1)
+    monkey.setattr(chat_exports, "_HEAD", 1)
     try:
         assert (
             values_in(json.dumps(listed, ensure_ascii=is_ascii).encode("utf-8", "surrogatepass"), size)
@@ -379,7 +379,7 @@ def test_a_conversation_that_is_too_long_is_passed_over_in_little_memory(tmp_pat
         tracemalloc.stop()
     assert unread(items) == [1]
     assert len(conversations(items)) == 1
-    assert peak < 2 * zipped.LONGEST
+    assert peak < 2 * chat_exports.LONGEST
 
 
 # --- whatever comes -------------------------------------------------------------------------------

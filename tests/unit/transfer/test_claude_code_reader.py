@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemos.transfer.model import BEGINNING, Conversation, Item, Left, Mark, Said, Source, Unread
+from mnemos.transfer.reader import BEGINNING, Conversation, Item, Left, Mark, Said, Source, Unread
 from mnemos.transfer.readers.claude_code import READER
 
 FIXTURES = Path(__file__).parents[2] / "data" / "imports" / "claude-code"
@@ -275,7 +275,7 @@ def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytes
     def refused(path: Path) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("mnemos.transfer.finding.os.scandir", refused)
+    monkeypatch.setattr("mnemos.transfer.foreign_files.os.scandir", refused)
     told: list[tuple[Path, str]] = []
     assert list(READER.find(tmp_path, lambda path, why: told.append((path, why)))) == []
     assert told == [(tmp_path, "it cannot be read: Permission denied")]

@@ -26,7 +26,7 @@ from told import (
 
 from mnemos.errors import InvalidInput
 from mnemos.files import zstd
-from mnemos.transfer.model import Mark, Source
+from mnemos.transfer.reader import Mark, Source
 from mnemos.transfer.readers.codex import READER
 
 FOLDER = DATA / "codex"
@@ -303,7 +303,7 @@ def test_a_name_that_a_session_gets_is_its_title(tmp_path: Path) -> None:
 
 
 def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemos.transfer.lines.LONGEST", 1 << 20)
+    monkeypatch.setattr("mnemos.transfer.foreign_files.LONGEST_LINE", 1 << 20)
     path = rollout(
         tmp_path, said_by("user", "a"), said_by("assistant", "x" * (3 << 20)), said_by("user", "b")
     )

@@ -11,8 +11,8 @@ import pytest
 from told import DATA, assert_storable, conversations, left_out, messages, spoken, told, unread
 
 from mnemos.errors import InvalidInput
-from mnemos.transfer.model import Mark
-from mnemos.transfer.readers.hermes_state import READER, parents_first
+from mnemos.transfer.reader import Mark
+from mnemos.transfer.readers.hermes import READER, parents_first
 
 SCHEMA = (DATA / "hermes" / "schema.sql").read_text()
 SESSIONS = DATA / "hermes" / "sessions.json"

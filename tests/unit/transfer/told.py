@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mnemos.errors import InvalidInput
-from mnemos.transfer.model import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
+from mnemos.transfer.reader import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
 
 DATA = Path(__file__).parents[2] / "data" / "imports"
 

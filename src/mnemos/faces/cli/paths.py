@@ -27,9 +27,9 @@ def kind_of_path(text: str) -> str | None:
     if not os.access(path, os.R_OK):
         raise click.UsageError(f"{text} cannot be read: permission denied")
     # Reading into files of many formats: only for who names one.
-    from mnemos.transfer.sniffing import kind_of
+    from mnemos.transfer.import_formats import detect_kind
 
-    kind = kind_of(path.absolute())
+    kind = detect_kind(path.absolute())
     if kind is None and text.endswith(_PACKED):
         # Damaged, perhaps: who reads it can say how.
         return "archive"

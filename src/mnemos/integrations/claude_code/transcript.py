@@ -12,13 +12,13 @@ from mnemos.errors import Busy, NotFound
 from mnemos.integrations.claude_code.events import PRE_COMPACT, SESSION_END, Event
 from mnemos.memory.home import Home
 from mnemos.storage.base import Storage, Writes
-from mnemos.transfer.finding import is_file
+from mnemos.transfer.foreign_files import is_file
+from mnemos.transfer.imports import Imports
 from mnemos.transfer.readers import claude_code
-from mnemos.transfer.service import Imports
 
 if TYPE_CHECKING:
     from mnemos.settings import Settings
-    from mnemos.transfer.model import Stop
+    from mnemos.transfer.reader import Stop
 
 # What is left of 100 ms after the imports. A first step is always made.
 SECONDS: Final = 0.05
@@ -63,7 +63,9 @@ def import_transcripts(home: Home, event: Event, *, stop: Stop | None = None, in
     imported = 0
     for path in find_transcripts(event):
         try:
-            report = imports.bring(claude_code.READER, path, stop=stop, indexes=indexes, undoable=False)
+            report = imports.import_files(
+                claude_code.READER, path, stop=stop, indexes=indexes, undoable=False
+            )
         except NotFound:
             # Deleted since, or an empty folder.
             continue

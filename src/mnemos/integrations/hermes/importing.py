@@ -22,7 +22,7 @@ from mnemos.errors import InvalidInput, MnemosError, NotADatabase, NotFound
 from mnemos.integrations.hermes.place import Place
 from mnemos.notebook.model import Book, entries_of
 from mnemos.storage import HermesState, hermes_state
-from mnemos.transfer.readers.hermes_session import as_session
+from mnemos.transfer.readers.hermes import as_session
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory

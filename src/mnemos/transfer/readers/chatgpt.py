@@ -12,10 +12,9 @@ from typing import Any, Final
 
 import msgspec
 
-from mnemos.transfer.exports import Service, told
-from mnemos.transfer.model import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
-from mnemos.transfer.values import call, decoded, filled, moment, short
-from mnemos.transfer.zipped import find
+from mnemos.transfer.chat_exports import Service, find, told
+from mnemos.transfer.foreign_files import call, decoded, filled, moment, short
+from mnemos.transfer.reader import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
 
 KIND: Final = "chatgpt"
 # Ids of this length are nobody else's; a shorter one is only one's own within its conversation.

@@ -13,9 +13,19 @@ from typing import Any, Final
 
 import msgspec
 
-from mnemos.transfer.finding import Tell, files_below, is_file, is_folder, source_of
-from mnemos.transfer.lines import lines
-from mnemos.transfer.model import (
+from mnemos.transfer.foreign_files import (
+    Tell,
+    decoded,
+    files_below,
+    filled,
+    is_file,
+    is_folder,
+    lines,
+    moment,
+    short,
+    source_of,
+)
+from mnemos.transfer.reader import (
     BEGINNING,
     Conversation,
     Item,
@@ -26,8 +36,7 @@ from mnemos.transfer.model import (
     Source,
     Unread,
 )
-from mnemos.transfer.readers.claude_blocks import Answer, Chains, Line, Told, text_and_results
-from mnemos.transfer.values import decoded, filled, moment, short
+from mnemos.transfer.readers.claude_code_blocks import Answer, Chains, Line, Told, text_and_results
 
 KIND: Final = "claude-code"
 _AGENT: Final = "agent-"

@@ -11,12 +11,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from mnemos.transfer.finding import Tell, files_below, is_file, is_folder, source_of
-from mnemos.transfer.lines import lines
-from mnemos.transfer.model import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
-from mnemos.transfer.packed import PACKED, opened
+from mnemos.transfer.foreign_files import (
+    PACKED,
+    Tell,
+    call,
+    count,
+    files_below,
+    filled,
+    is_file,
+    is_folder,
+    lines,
+    moment,
+    opened,
+    short,
+    source_of,
+)
+from mnemos.transfer.reader import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
 from mnemos.transfer.readers.codex_items import (
+    Entry,
     Line,
+    Pairs,
     Payload,
     Words,
     called,
@@ -27,9 +41,7 @@ from mnemos.transfer.readers.codex_items import (
     thoughts_of,
     words_of,
 )
-from mnemos.transfer.readers.codex_pairs import Entry, Pairs
-from mnemos.transfer.readers.injected import about
-from mnemos.transfer.values import call, count, filled, moment, short
+from mnemos.transfer.readers.injected_text import about
 
 KIND: Final = "codex"
 _FOLDERS: Final = ("sessions", "archived_sessions")

@@ -15,10 +15,21 @@ from typing import Any, Final
 from mnemos.errors import InvalidInput
 from mnemos.inputs import can_be_name
 from mnemos.text.fences import strip_fences_in_content
-from mnemos.transfer.finding import Tell, files_below, is_file, source_of
-from mnemos.transfer.lines import lines
-from mnemos.transfer.model import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
-from mnemos.transfer.values import call, count, decoded, filled, moment, record, short
+from mnemos.transfer.foreign_files import (
+    Tell,
+    call,
+    count,
+    decoded,
+    files_below,
+    filled,
+    is_file,
+    lines,
+    moment,
+    record,
+    short,
+    source_of,
+)
+from mnemos.transfer.reader import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
 
 KIND: Final = "jsonl"
 _TIMES: Final = ("timestamp", "created_at", "create_time", "created", "started_at", "ts")

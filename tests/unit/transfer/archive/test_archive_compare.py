@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import mnemos
-from mnemos.transfer.archive.importing import Comparison
+from mnemos.transfer.archive.archive_import import Comparison
 
 Opened = Callable[..., mnemos.Memory]
 

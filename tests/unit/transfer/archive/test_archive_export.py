@@ -13,7 +13,7 @@ from archived import manifest_of
 import mnemos
 from mnemos.errors import AlreadyExists, InvalidInput, NotFound
 from mnemos.testing import FixedClock
-from mnemos.transfer.archive.parts import facts
+from mnemos.transfer.archive import fact_part
 
 Opened = Callable[..., mnemos.Memory]
 FORMS = ["a.tar.zst", "a.tzst", "a.tar.gz", "a.tgz", "a.tar", "a-folder", "backup-2026.01.01"]
@@ -114,7 +114,7 @@ def test_an_export_that_fails_leaves_nothing(
         raise OSError(28, "No space left on device")
 
     before = set(tmp_path.iterdir())
-    monkeypatch.setattr("mnemos.transfer.archive.parts.templates.TemplatePart.write", fail)
+    monkeypatch.setattr("mnemos.transfer.archive.record_parts.TemplatePart.write", fail)
     with pytest.raises(mnemos.MnemosError) as caught:
         filled.export(tmp_path / name)
     assert caught.value.code == "disk_full"
@@ -229,7 +229,7 @@ def test_an_archive_made_while_everything_changes_can_be_imported(
 def test_facts_that_are_replaced_meanwhile_are_of_one_moment(
     opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(facts, "_PAGE", 2)
+    monkeypatch.setattr(fact_part, "_PAGE", 2)
     writing = opened("first")
     exporting, copy = opened("first"), opened("copy")
     for number in range(9):

@@ -14,9 +14,9 @@ import mnemos
 from mnemos import files
 from mnemos.errors import Busy, Disabled, DiskFull, ReadOnly
 from mnemos.testing import FixedClock
-from mnemos.transfer.archive.importing import Report
-from mnemos.transfer.archive.model import Brought
-from mnemos.transfer.archive.parts.facts import FactPart
+from mnemos.transfer.archive.archive_import import ArchiveReport
+from mnemos.transfer.archive.fact_part import FactPart
+from mnemos.transfer.archive.manifest import PartReport
 
 Opened = Callable[..., mnemos.Memory]
 
@@ -27,11 +27,11 @@ def archive(filled: mnemos.Memory, tmp_path: Path) -> Path:
     return tmp_path / "archive.tar.zst"
 
 
-def of(report: Report, part: str) -> Brought:
+def of(report: ArchiveReport, part: str) -> PartReport:
     return next(one for one in report.parts if one.part == part)
 
 
-def counts(report: Report) -> dict[str, tuple[int, int, int, int]]:
+def counts(report: ArchiveReport) -> dict[str, tuple[int, int, int, int]]:
     return {
         one.part: (one.imported, one.updated, one.there, one.not_taken)
         for one in report.parts
@@ -468,7 +468,7 @@ def test_an_import_without_room_says_that_it_goes_on(
 
     other = opened("second")
     with monkeypatch.context() as patch:
-        patch.setattr(FactPart, "bring_in", full)
+        patch.setattr(FactPart, "import_part", full)
         with pytest.raises(DiskFull, match="again"):
             other.import_archive(archive)
     assert of(other.import_archive(archive), "sessions").there == 2

@@ -18,7 +18,7 @@ from archived import manifest_of
 import mnemos
 from mnemos import files
 from mnemos.errors import MnemosError
-from mnemos.transfer.archive import packing, reading
+from mnemos.transfer.archive import archive_reader
 
 Opened = Callable[..., mnemos.Memory]
 Change = Callable[[dict[str, Any]], None]
@@ -137,7 +137,7 @@ def test_a_manifest_that_is_no_json_or_without_end_is_refused(
     memory = opened("second")
     (folder / "manifest.json").write_text("{")
     assert refused(memory, folder) == "invalid_input"
-    monkeypatch.setattr(reading, "_MOST_MANIFEST", 10)
+    monkeypatch.setattr(archive_reader, "_MOST_MANIFEST", 10)
     (folder / "manifest.json").write_text("x" * 50)
     assert refused(memory, folder) == "too_large"
 
@@ -158,7 +158,7 @@ def test_a_tar_that_is_not_as_its_manifest_says_is_refused(
     assert refused(memory, packed(folder, tmp_path / "6.tar")) == "corrupt"
     rewrite(folder, lambda manifest: manifest["files"][0].update(bytes=1))
     assert refused(memory, packed(folder, tmp_path / "7.tar")) == "corrupt"
-    monkeypatch.setattr(reading, "_MOST_MANIFEST", 10)
+    monkeypatch.setattr(archive_reader, "_MOST_MANIFEST", 10)
     assert refused(memory, packed(folder, tmp_path / "8.tar")) == "too_large"
 
 
@@ -194,10 +194,10 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(
     path = packed(folder, tmp_path / "a.tar")
     memory = opened("second")
     with monkeypatch.context() as patch:
-        patch.setattr(reading, "_SMALL", 0)
-        patch.setattr(reading, "_TIMES", 0)
+        patch.setattr(archive_reader, "_SMALL", 0)
+        patch.setattr(archive_reader, "_TIMES", 0)
         assert refused(memory, path) == "too_large"
-    monkeypatch.setattr(reading.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1}))
+    monkeypatch.setattr(archive_reader.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1}))
     assert refused(memory, path) == "disk_full"
 
 
@@ -205,7 +205,7 @@ def test_a_size_below_nothing_is_refused() -> None:
     info = tarfile.TarInfo("x")
     info.size = -1
     with pytest.raises(MnemosError):
-        list(packing.members(io.BytesIO(info.tobuf(tarfile.GNU_FORMAT))))
+        list(archive_reader.members(io.BytesIO(info.tobuf(tarfile.GNU_FORMAT))))
 
 
 def test_a_process_of_somebody_else_is_running(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,7 +267,7 @@ def test_a_fact_that_cannot_be_ours_refuses_the_whole(
 def test_a_note_file_that_is_far_too_large_is_refused(
     folder: Path, opened: Opened, filled: mnemos.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mnemos.transfer.archive.parts.notes._LARGEST", 10)
+    monkeypatch.setattr("mnemos.transfer.archive.record_parts._LARGEST_NOTEBOOK", 10)
     assert refused(opened("second"), folder) == "invalid_input"
     assert len(filled.export(tmp_path / "again").left_out) == 1
 
@@ -305,8 +305,8 @@ def test_a_sandbox_that_does_not_answer_keeps_databases_out_and_nothing_else(
 def test_names_run_out_some_time(folder: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = opened("second")
     memory.workspace.query("CREATE TABLE mine (x)")
-    monkeypatch.setattr("mnemos.transfer.archive.parts.tables._MOST_NUMBERED", 2)
-    monkeypatch.setattr("mnemos.transfer.archive.parts.templates._MOST_NUMBERED", 2)
+    monkeypatch.setattr("mnemos.transfer.archive.database_part._MOST_NUMBERED", 2)
+    monkeypatch.setattr("mnemos.transfer.archive.record_parts._MOST_NUMBERED", 2)
     memory.import_archive(folder)
     memory.templates.save(_other(memory))
     report = memory.import_archive(folder)

@@ -8,20 +8,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from mnemos import files
 from mnemos.errors import Corrupt, DiskFull, ReadOnly
 from mnemos.sessions.records import dump_json
-from mnemos.transfer.archive import reading
-from mnemos.transfer.archive.model import Brought, Compared
-from mnemos.transfer.archive.parts import Part, parts_of
+from mnemos.transfer.archive.archive_reader import Archive, open_archive
+from mnemos.transfer.archive.database_part import DatabasePart
+from mnemos.transfer.archive.fact_part import FactPart
+from mnemos.transfer.archive.manifest import PartComparison, PartReport, Places
+from mnemos.transfer.archive.record_parts import EntryPart, LedgerPart, NotePart, TemplatePart
+from mnemos.transfer.archive.session_part import SessionPart
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
+    from mnemos.transfer.archive.archive_writer import ArchiveFolder
+    from mnemos.transfer.archive.manifest import PartComparison, PartReport
 
 Progress = Callable[[float], None]
-
 OPERATION: Final = "archive.import"
 _LOCK: Final = ".import.lock"
 _UNPACKED: Final = 0.15
@@ -29,12 +33,12 @@ _CHECKED: Final = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ArchiveReport:
     """What an import did, part by part. ``space``: whose memory it was when it was written."""
 
     space: str
     made_at: str
-    parts: tuple[Brought, ...]
+    parts: tuple[PartReport, ...]
     unknown: tuple[str, ...] = ()
     """Files that only a later version knows what to do with."""
     left_out: tuple[str, ...] = ()
@@ -52,14 +56,14 @@ class Comparison:
 
     space: str
     made_at: str
-    parts: tuple[Compared, ...]
+    parts: tuple[PartComparison, ...]
 
     @property
     def holds_all(self) -> bool:
         return not any(part.missing or part.different for part in self.parts)
 
 
-def bring_in(memory: Memory, path: Path, progress: Progress) -> Report:
+def import_archive(memory: Memory, path: Path, progress: Progress) -> ArchiveReport:
     """Store what an archive holds and the space that is open does not.
 
     Verified as a whole first. In short transactions: an import that was interrupted is done again and ends
@@ -71,12 +75,12 @@ def bring_in(memory: Memory, path: Path, progress: Progress) -> Report:
     with _alone(memory, beside):
         # A session that is being deleted is in the way of one that comes back.
         memory.storage.finish_deletes()
-        with reading.opened(path, beside, lambda share: progress(_UNPACKED * share)) as source:
-            parts = parts_of(memory)
+        with open_archive(path, beside, lambda share: progress(_UNPACKED * share)) as source:
+            parts = list_parts(memory)
             source.is_coming_in = True
             _check(parts, source, progress)
             brought = _store(parts, source, progress)
-        report = Report(
+        report = ArchiveReport(
             source.manifest.space,
             source.manifest.made_at,
             tuple(brought),
@@ -89,17 +93,17 @@ def bring_in(memory: Memory, path: Path, progress: Progress) -> Report:
     return report
 
 
-def compare(memory: Memory, path: Path, progress: Progress) -> Comparison:
+def compare_archive(memory: Memory, path: Path, progress: Progress) -> Comparison:
     """Whether the space that is open holds all that an archive does; nothing is changed."""
     # A home that is only read may be where nothing can be written.
     beside = memory.folder if os.access(memory.folder, os.W_OK) else Path(tempfile.gettempdir())
-    with reading.opened(path, beside, lambda share: progress(_UNPACKED * share)) as source:
-        parts = parts_of(memory)
+    with open_archive(path, beside, lambda share: progress(_UNPACKED * share)) as source:
+        parts = list_parts(memory)
         _check(parts, source, progress)
         advance = _Advance(source, progress, _CHECKED, 1.0)
         compared = []
         for part in parts:
-            result = Compared(part.name)
+            result = PartComparison(part.name)
             part.compare(source, result)
             compared.append(result)
         advance.done()
@@ -117,7 +121,7 @@ def _alone(memory: Memory, beside: Path) -> Iterator[None]:
         yield
 
 
-def _check(parts: list[Part], source: reading.Source, progress: Progress) -> None:
+def _check(parts: list[Part], source: Archive, progress: Progress) -> None:
     advance = _Advance(source, progress, _UNPACKED, _CHECKED)
     for part in parts:
         found = part.check(source)
@@ -130,13 +134,13 @@ def _check(parts: list[Part], source: reading.Source, progress: Progress) -> Non
     advance.done()
 
 
-def _store(parts: list[Part], source: reading.Source, progress: Progress) -> list[Brought]:
+def _store(parts: list[Part], source: Archive, progress: Progress) -> list[PartReport]:
     advance = _Advance(source, progress, _CHECKED, 1.0)
     done = []
     for part in parts:
-        brought = Brought(part.name)
+        brought = PartReport(part.name)
         try:
-            part.bring_in(source, brought)
+            part.import_part(source, brought)
         except DiskFull as exc:
             raise DiskFull(
                 "there is no room for all of the archive; what came in so far is kept. Free some disk and "
@@ -147,7 +151,7 @@ def _store(parts: list[Part], source: reading.Source, progress: Progress) -> lis
     return done
 
 
-def _note(memory: Memory, report: Report) -> None:
+def _note(memory: Memory, report: ArchiveReport) -> None:
     what = dump_json({part.part: part.imported + part.updated for part in report.parts})
     at = memory.clock()
     memory.storage.write(
@@ -160,7 +164,7 @@ def _note(memory: Memory, report: Report) -> None:
 class _Advance:
     """Tells how far reading through an archive is, as a share of one stretch of the work."""
 
-    def __init__(self, source: reading.Source, progress: Progress, first: float, last: float) -> None:
+    def __init__(self, source: Archive, progress: Progress, first: float, last: float) -> None:
         self._whole = max(1, source.manifest.size())
         self._progress = progress
         self._first, self._last = first, last
@@ -174,3 +178,50 @@ class _Advance:
         self._read += size
         share = min(1.0, self._read / self._whole)
         self._progress(self._first + (self._last - self._first) * share)
+
+
+class Part(Protocol):
+    """One part of one memory on its way out of or into an archive."""
+
+    @property
+    def name(self) -> str: ...
+
+    def size(self) -> int:
+        """About how much there is to write, in rows: for telling how far an export is."""
+        ...
+
+    def write(self, out: ArchiveFolder) -> None:
+        """Write everything, in short reads, in an order that depends on nothing but the contents."""
+        ...
+
+    def check(self, source: Archive) -> dict[str, int]:
+        """Look at all of it, before anything of any part is stored; how many rows each file has.
+
+        What cannot have been written by us raises. What is only not to be had here, such as a database
+        that is too large, is told by ``import_part``.
+        """
+        ...
+
+    def import_part(self, source: Archive, brought: PartReport) -> None:
+        """Store what is not there yet, in short transactions; done again, it stores nothing more."""
+        ...
+
+    def compare(self, source: Archive, compared: PartComparison) -> None:
+        """Find out what is here as it is in the archive; change nothing."""
+        ...
+
+
+def list_parts(memory: Memory) -> list[Part]:
+    """In the order in which they are brought in: what others point at comes first."""
+
+    places = Places()
+    facts = FactPart(memory, places)
+    return [
+        SessionPart(memory, places, facts.pointed_at),
+        LedgerPart(memory),
+        facts,
+        EntryPart(memory),
+        NotePart(memory),
+        TemplatePart(memory),
+        DatabasePart(memory),
+    ]

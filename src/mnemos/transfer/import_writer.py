@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from mnemos.errors import InvalidInput, TooLarge
 from mnemos.storage.base import NewMessage, Reads, SessionRow, Storage, Writes
 from mnemos.storage.imports import KEY_BITS, ImportedFile
-from mnemos.transfer.model import BEGINNING, Conversation, Item, Left, Mark, Report, Said, Unread
+from mnemos.transfer.reader import BEGINNING, Conversation, Item, Left, Mark, Report, Said, Unread
 
 # What one transaction holds: small enough that an agent's own write does not notice.
 _MESSAGES: Final = 200
@@ -65,7 +65,7 @@ Place = Callable[[Mark, bool], ImportedFile]
 """What is to be noted of the file when all before a mark is stored, and whether that is all there is."""
 
 
-class Writer:
+class ImportWriter:
     """Stores what one import brings. ``created``: the sessions that are new."""
 
     def __init__(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
@@ -11,28 +13,229 @@ from msgspec.structs import replace
 from mnemos.errors import InvalidInput, Refused
 from mnemos.sessions import transcript
 from mnemos.sessions.records import message_dict, new_session, session_dict
-from mnemos.storage.base import MessageRow, SessionRow
+from mnemos.sessions.transcript import BATCH
+from mnemos.storage.base import MessageRow, NewMessage, SessionRow, Storage, Writes
 from mnemos.text.secrets import redact
-from mnemos.transfer.archive import session_rows
-from mnemos.transfer.archive.model import Brought, Compared
-from mnemos.transfer.archive.places import Places
-from mnemos.transfer.archive.session_rows import Incoming, Outcome
+from mnemos.transfer.archive.manifest import PartComparison, PartReport, Places
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
-    from mnemos.transfer.archive.reading import Source
-    from mnemos.transfer.archive.writing import Out
+    from mnemos.transfer.archive.archive_reader import Archive
+    from mnemos.transfer.archive.archive_writer import ArchiveFolder
 
+# A batch is one short write, also of long messages; a page is read in parts of about this size.
+_BATCH_CHARACTERS: Final = 200_000
+_PAGE_CHARACTERS: Final = 2_000_000
+_LONGEST_PAGE: Final = 500
+Placed = Callable[[int, int], None]
+"""Told where a message is: its number within the session, from 1, and its id here."""
 NAME: Final = "sessions"
 FILE: Final = "sessions.jsonl"
-
 _PAGE: Final = 200
 # After so many messages, what they left pending is indexed, so that searches stay quick meanwhile.
 _INDEX_EVERY: Final = 1_000
 # Counted again wherever a session is stored.
 _COUNTED: Final = ("message_count", "tool_call_count")
-
 Numbered = tuple[str, dict[str, Any]]
+
+
+class Outcome(StrEnum):
+    CREATED = "created"
+    COMPLETED = "completed"
+    """It was there with its first messages, and has all of them now, or as it was before it ended."""
+    THERE = "there"
+    """It was there with all of them, perhaps with more."""
+    OTHER = "other"
+    """A session of this id is there, with other messages; it is left as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A checked message. ``forgotten``: it says nothing, and is to say that."""
+
+    message: NewMessage
+    forgotten: bool = False
+
+
+class Pages:
+    """Goes through the messages of sessions in short reads, shorter ones where messages are long."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._limit = 8
+
+    def of(self, session_id: str) -> Iterator[MessageRow]:
+        after = 0
+        while True:
+            limit = self._limit
+            page = self._storage.read(
+                lambda tx: tx.sessions.messages(session_id, after=after, limit=limit)  # noqa: B023
+            )
+            yield from page
+            if len(page) < limit:
+                return
+            after = page[-1].id
+            long = max(1, sum(map(_length, page)))
+            self._limit = max(1, min(_LONGEST_PAGE, limit * _PAGE_CHARACTERS // long))
+
+
+def store_session(
+    storage: Storage,
+    session: SessionRow,
+    messages: Iterable[Incoming],
+    *,
+    now: float,
+    placed: Placed,
+) -> tuple[Outcome, int]:
+    """Store a session as it was, or what it lacks; what became of it and how many messages were added.
+
+    In short transactions. Interrupted, it goes on where it was when it is called again. A parent that is not
+    there (yet) is left out: see ``adopt``.
+    """
+    coming = iter(messages)
+    first = _batch(coming)
+    ids = storage.write(lambda tx: _begin(tx, session, first, now))
+    if ids is not None:
+        _tell(placed, 0, ids)
+        added = _append_all(storage, session.id, coming, len(ids), now, placed)
+        # Somebody writes to the session already: what is left is not ours to mix in.
+        return (Outcome.OTHER, len(ids)) if added is None else (Outcome.CREATED, len(ids) + added)
+    return _complete(storage, session, chain(first, coming), now, placed)
+
+
+def adopt(storage: Storage, session_id: str, parent: str) -> None:
+    """Give a session its parent, where it has none and the parent is there; a circle raises Refused."""
+
+    def work(tx: Writes) -> None:
+        row = tx.sessions.get(session_id)
+        if row is not None and row.parent_session_id is None and tx.sessions.get(parent) is not None:
+            bare = replace(
+                row,
+                user_id=None,
+                model=None,
+                title=None,
+                model_config=None,
+                system_prompt=None,
+                metadata=None,
+            )
+            tx.sessions.fill(replace(bare, parent_session_id=parent))
+
+    storage.write(work)
+
+
+def is_same(row: MessageRow, incoming: Incoming) -> bool:
+    """Whether a stored message is this one; one that was forgotten, here or there, is told by its place."""
+    new = incoming.message
+    if (row.role, row.timestamp) != (new.role, new.timestamp):
+        return False
+    return row.forgotten or incoming.forgotten or row.content == new.content
+
+
+# --- inside ---------------------------------------------------------------------------------
+
+
+def _begin(tx: Writes, session: SessionRow, first: list[Incoming], now: float) -> list[int] | None:
+    """Create the session with its first messages; None when there is one of its id."""
+    parent = session.parent_session_id
+    if parent is not None and tx.sessions.get(parent) is None:
+        session = replace(session, parent_session_id=None)
+    return _append(tx, session.id, first, now) if tx.sessions.create(session) else None
+
+
+def _complete(
+    storage: Storage, session: SessionRow, messages: Iterator[Incoming], now: float, placed: Placed
+) -> tuple[Outcome, int]:
+    there = Pages(storage).of(session.id)
+    for number, incoming in enumerate(messages, start=1):
+        row = next(there, None)
+        if row is None:
+            added = _append_all(storage, session.id, chain([incoming], messages), number - 1, now, placed)
+            if added is None:
+                return Outcome.OTHER, 0
+            storage.write(lambda tx: _renew(tx, session))
+            return Outcome.COMPLETED, added
+        if not is_same(row, incoming):
+            return Outcome.OTHER, 0
+        placed(number, row.id)
+    # With more messages it went on here, and not there.
+    went_on = next(there, None) is None and storage.write(lambda tx: _renew(tx, session))
+    return Outcome.COMPLETED if went_on else Outcome.THERE, 0
+
+
+def _renew(tx: Writes, session: SessionRow) -> bool:
+    """What a session that went on elsewhere has become there: filled in, counted on, ended.
+
+    False when it was all that before.
+    """
+    here = tx.sessions.get(session.id)
+    if here is None:
+        return False
+    tx.sessions.fill(replace(session, parent_session_id=None))
+    more = [
+        max(0, session.input_tokens - here.input_tokens),
+        max(0, session.output_tokens - here.output_tokens),
+    ]
+    if any(more):
+        tx.sessions.add_tokens(session.id, *more)
+    if session.ended_at is not None and here.ended_at is None:
+        tx.sessions.end(session.id, session.end_reason or "", session.ended_at)
+    return tx.sessions.get(session.id) != here
+
+
+def _append_all(
+    storage: Storage,
+    session_id: str,
+    messages: Iterator[Incoming],
+    number: int,
+    now: float,
+    placed: Placed,
+) -> int | None:
+    """Append what is left after so many messages; how many, None when somebody else appended meanwhile."""
+    added = 0
+    while batch := _batch(messages):
+        ids = storage.write(lambda tx: _append_after(tx, session_id, batch, number + added, now))  # noqa: B023
+        if ids is None:
+            return None
+        _tell(placed, number + added, ids)
+        added += len(ids)
+    return added
+
+
+def _append_after(
+    tx: Writes, session_id: str, batch: list[Incoming], number: int, now: float
+) -> list[int] | None:
+    return _append(tx, session_id, batch, now) if tx.sessions.message_count(session_id) == number else None
+
+
+def _append(tx: Writes, session_id: str, batch: list[Incoming], now: float) -> list[int]:
+    if not batch:
+        return []
+    ids = tx.sessions.append(session_id, [incoming.message for incoming in batch])
+    for message_id, incoming in zip(ids, batch, strict=True):
+        if incoming.forgotten:
+            tx.sessions.forget_message(message_id, tool_calls=incoming.message.tool_calls, at=now)
+    return ids
+
+
+def _batch(messages: Iterator[Incoming]) -> list[Incoming]:
+    """The next messages: a few hundred at most, and fewer of long ones."""
+    batch: list[Incoming] = []
+    characters = 0
+    for incoming in islice(messages, BATCH):
+        batch.append(incoming)
+        characters += _length(incoming.message)
+        if characters > _BATCH_CHARACTERS:
+            break
+    return batch
+
+
+def _tell(placed: Placed, number: int, ids: list[int]) -> None:
+    for position, message_id in enumerate(ids, number + 1):
+        placed(position, message_id)
+
+
+def _length(message: MessageRow | NewMessage) -> int:
+    return len(message.content or "") + len(message.tool_calls or "") + len(message.metadata or "")
 
 
 class SessionPart:
@@ -52,9 +255,9 @@ class SessionPart:
             lambda tx: tx.sessions.count(source=None, archived=None) + tx.sessions.message_count(None)
         )
 
-    def write(self, out: Out) -> None:
+    def write(self, out: ArchiveFolder) -> None:
         self._places.ids = self._pointed_at()
-        pages = session_rows.Pages(self._storage)
+        pages = Pages(self._storage)
         sessions = 0
         with out.lines(NAME, FILE) as lines:
             for row in self._sessions():
@@ -81,7 +284,7 @@ class SessionPart:
 
     # --- in ---------------------------------------------------------------------------------
 
-    def check(self, source: Source) -> dict[str, int]:
+    def check(self, source: Archive) -> dict[str, int]:
         rows = 0
         parents: dict[str, str] = {}
         seen: set[str] = set()
@@ -96,11 +299,11 @@ class SessionPart:
         _check_circles(parents)
         return {FILE: rows}
 
-    def bring_in(self, source: Source, brought: Brought) -> None:
+    def import_part(self, source: Archive, brought: PartReport) -> None:
         orphans: list[tuple[str, str]] = []
         pending = messages_in = 0
         for _, session, messages in self._read(source):
-            outcome, added = session_rows.bring_in(
+            outcome, added = store_session(
                 self._storage,
                 session,
                 messages,
@@ -119,19 +322,19 @@ class SessionPart:
             self._adopt(session_id, parent, brought)
         self._storage.catch_up()
 
-    def _adopt(self, session_id: str, parent: str, brought: Brought) -> None:
+    def _adopt(self, session_id: str, parent: str, brought: PartReport) -> None:
         row = self._storage.read(lambda tx: tx.sessions.get(session_id))
         if row is None or row.parent_session_id is not None:
             return
         try:
-            session_rows.adopt(self._storage, session_id, parent)
+            adopt(self._storage, session_id, parent)
         except Refused as exc:
             brought.tell(f"session {session_id}: {exc}")
 
     # --- beside -----------------------------------------------------------------------------
 
-    def compare(self, source: Source, compared: Compared) -> None:
-        pages = session_rows.Pages(self._storage)
+    def compare(self, source: Archive, compared: PartComparison) -> None:
+        pages = Pages(self._storage)
         for _, session, messages in self._read(source):
             what = f"session {session.id}"
             row = self._storage.read(lambda tx: tx.sessions.get(session.id))  # noqa: B023
@@ -153,7 +356,7 @@ class SessionPart:
 
     # --- inside -----------------------------------------------------------------------------
 
-    def _read(self, source: Source) -> Iterator[tuple[str, SessionRow, Iterator[Incoming]]]:
+    def _read(self, source: Archive) -> Iterator[tuple[str, SessionRow, Iterator[Incoming]]]:
         """Sessions with their messages, checked, and without the secrets that are not stored here."""
         rows = _Peekable(source.rows(FILE))
         while rows.current is not None:
@@ -214,7 +417,7 @@ def _plain(row: MessageRow) -> dict[str, Any]:
 def _is_equal(row: MessageRow, incoming: Incoming) -> bool:
     new = incoming.message
     if row.forgotten or incoming.forgotten:
-        return session_rows.is_same(row, incoming)
+        return is_same(row, incoming)
     stored = (
         row.role, row.content, row.encoded, row.tool_name, row.tool_calls, row.tool_call_id, row.token_count,
         row.timestamp, row.metadata,
@@ -225,7 +428,7 @@ def _is_equal(row: MessageRow, incoming: Incoming) -> bool:
     )  # fmt: skip
 
 
-def _count(brought: Brought, session_id: str, outcome: Outcome) -> None:
+def _count(brought: PartReport, session_id: str, outcome: Outcome) -> None:
     match outcome:
         case Outcome.CREATED:
             brought.imported += 1

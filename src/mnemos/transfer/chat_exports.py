@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
-from typing import IO, Final
+from typing import IO, Final, Generic, TypeVar
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from mnemos.errors import InvalidInput
-from mnemos.transfer.finding import Tell, files_below, is_file, is_folder, source_of
-from mnemos.transfer.model import Source
+from mnemos.transfer.foreign_files import Tell, files_below, is_file, is_folder, source_of
+from mnemos.transfer.reader import Item, Mark, Source, Unread
 
 LONGEST: Final = 24 << 20
 """Bytes of a conversation. A longer one is passed over, in pieces."""
@@ -41,6 +41,8 @@ _BLANK: Final = b" \t\r\n,"
 # Up to the next bracket, past whole strings; or to a string that does not end in this piece.
 _TO_BRACKET: Final = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
 _TO_QUOTE: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
+T = TypeVar("T")
+_SIGN_BYTES: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,3 +235,43 @@ def chosen_in(path: Path, archive: ZipFile) -> list[ZipInfo]:
     if sum(entry.file_size for entry in chosen) > _MOST_EXPANDED:
         raise InvalidInput(f"{path} holds more than {_MOST_EXPANDED >> 30} GB of conversations")
     return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Service(Generic[T]):
+    """How the conversations of a service are read."""
+
+    title: str
+    decode: Callable[[bytes], T]
+    """Raises ValueError for what is no conversation of it."""
+    items: Callable[[T, bytes, int, float], Iterator[Item]]
+    """What a conversation tells; besides it, its bytes, its number, and when the export was made."""
+    of_another: tuple[bytes, str]
+    """What stands in the conversations of the other service only, and what to do then."""
+
+
+def told(service: Service[T], source: Source) -> Iterator[Item]:
+    """Every conversation, a mark after each. A file in which none is understood raises InvalidInput."""
+    number = understood = 0
+    sign, advice = service.of_another
+    for found in conversations(source.path):
+        number = found.number
+        if found.data is None:
+            yield Unread(number, found.why)
+            continue
+        try:
+            conversation = service.decode(found.data)
+        except (ValueError, RecursionError) as exc:
+            if sign in found.data[:_SIGN_BYTES] and not understood:
+                raise InvalidInput(f"{source.path} is {advice}") from exc
+            yield Unread(number, f"it is no conversation of {service.title}: {exc}")
+        else:
+            understood += 1
+            yield from service.items(conversation, found.data, number, source.changed_ns / 1e9)
+        # Before the end: only the last mark says that all was read.
+        yield Mark(min(found.position, source.size - 1), number)
+    if number and not understood:
+        raise InvalidInput(
+            f"{source.path} is no export of {service.title}: none of its {number:,} parts is a conversation"
+        )
+    yield Mark(source.size, number)

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
-from mnemos.transfer.model import Item, Left, Said
-from mnemos.transfer.readers.injected import Parted, about, parted
-from mnemos.transfer.values import call, count, filled, short
+from mnemos.transfer.foreign_files import call, count, filled, short
+from mnemos.transfer.reader import Item, Left, Said
+from mnemos.transfer.readers.injected_text import Parted, about, parted
 
 # What Claude Code, its hooks and its editors put between tags into what a user says.
 _INJECTED: Final = frozenset(

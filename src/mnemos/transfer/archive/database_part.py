@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mnemos.errors import InvalidInput, MnemosError
-from mnemos.transfer.archive import scratch
-from mnemos.transfer.archive.model import Brought, Compared, File
+from mnemos.transfer.archive.archive_reader import temporary_folder
+from mnemos.transfer.archive.manifest import File, PartComparison, PartReport
 from mnemos.workspace.identifiers import SUFFIX, check_name
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
-    from mnemos.transfer.archive.reading import Source
-    from mnemos.transfer.archive.writing import Out
+    from mnemos.transfer.archive.archive_reader import Archive
+    from mnemos.transfer.archive.archive_writer import ArchiveFolder
 
 NAME: Final = "databases"
 _FOLDER: Final = "databases"
@@ -43,7 +43,7 @@ class _Incoming:
     problem: str = ""
 
 
-class TablePart:
+class DatabasePart:
     name = NAME
 
     def __init__(self, memory: Memory) -> None:
@@ -56,7 +56,7 @@ class TablePart:
     def size(self) -> int:
         return sum(_rows(info.size_bytes) for info in self._workspace.databases())
 
-    def write(self, out: Out) -> None:
+    def write(self, out: ArchiveFolder) -> None:
         for info in sorted(self._workspace.databases(), key=lambda info: info.name):
             file = f"{_FOLDER}/{info.name}{SUFFIX}"
             try:
@@ -69,7 +69,7 @@ class TablePart:
             self._write_snapshots(out, info.name)
             out.advance(_rows(info.size_bytes))
 
-    def _write_snapshots(self, out: Out, database: str) -> None:
+    def _write_snapshots(self, out: ArchiveFolder, database: str) -> None:
         for snapshot in sorted(self._workspace.snapshots(database), key=lambda snapshot: snapshot.name):
             file = f"{_FOLDER}/{database}{_SNAPSHOTS}/{snapshot.name}{SUFFIX}"
             try:
@@ -83,7 +83,7 @@ class TablePart:
 
     # --- in ---------------------------------------------------------------------------------
 
-    def check(self, source: Source) -> dict[str, int]:
+    def check(self, source: Archive) -> dict[str, int]:
         self._incoming = _sorted(source.manifest.of(NAME))
         for one in self._incoming if source.is_coming_in else ():
             problems = [self._problem(source.path(file)) for file in (one.file, *one.snapshots.values())]
@@ -100,7 +100,7 @@ class TablePart:
         except MnemosError as exc:
             return str(exc)
 
-    def bring_in(self, source: Source, brought: Brought) -> None:
+    def import_part(self, source: Archive, brought: PartReport) -> None:
         for one in self._incoming:
             if one.problem:
                 brought.refuse(f"database {one.name}: {one.problem}")
@@ -111,7 +111,7 @@ class TablePart:
                 brought.refuse(f"database {one.name}: {exc}")
             source.advance(source.path(one.file).stat().st_size)
 
-    def _bring(self, one: _Incoming, source: Source, brought: Brought) -> None:
+    def _bring(self, one: _Incoming, source: Archive, brought: PartReport) -> None:
         wanted = contents_of(source.path(one.file))
         for name in _names(one.name):
             if not self._workspace.has(name):
@@ -128,7 +128,7 @@ class TablePart:
 
     # --- beside -----------------------------------------------------------------------------
 
-    def compare(self, source: Source, compared: Compared) -> None:
+    def compare(self, source: Archive, compared: PartComparison) -> None:
         for one in self._incoming:
             wanted = contents_of(source.path(one.file))
             there = list(takewhile(self._workspace.has, _names(one.name)))
@@ -140,7 +140,7 @@ class TablePart:
                 compared.miss(f"database {one.name}")
 
     def _contents(self, database: str) -> str:
-        with scratch.folder(self._memory.folder, "compared") as folder:
+        with temporary_folder(self._memory.folder, "compared") as folder:
             copy = folder / f"copy{SUFFIX}"
             self._workspace.save(database, copy)
             return contents_of(copy)

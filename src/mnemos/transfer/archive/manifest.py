@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -14,10 +16,12 @@ FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
 # Told of each part; the rest is counted.
 TOLD: Final = 50
-
 _PIECE: Final = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 _NAME: Final = re.compile(rf"{_PIECE}(?:/{_PIECE}){{0,3}}")
 _LONGEST_NAME: Final = 250
+Place = tuple[str, int]
+"""A session, and the number of a message in it, from 1."""
+T = TypeVar("T")
 
 
 class File(msgspec.Struct, frozen=True):
@@ -65,7 +69,7 @@ class Exported:
 
 
 @dataclass(slots=True)
-class Brought:
+class PartReport:
     """What became of one part of an archive."""
 
     part: str
@@ -88,7 +92,7 @@ class Brought:
 
 
 @dataclass(slots=True)
-class Compared:
+class PartComparison:
     """How much of one part of an archive is here, as it is there."""
 
     part: str
@@ -108,3 +112,35 @@ class Compared:
     def _tell(self, what: str) -> None:
         if len(self.examples) < TOLD:
             self.examples.append(what)
+
+
+@dataclass(slots=True)
+class Places:
+    """The messages that facts point at, and nothing of the others: there may be millions."""
+
+    ids: set[int] = field(default_factory=set)
+    """Wanted, of an export."""
+    of_ids: dict[int, Place] = field(default_factory=dict)
+    numbers: dict[str, set[int]] = field(default_factory=dict)
+    """Wanted, of an import: by session."""
+    to_ids: dict[Place, int] = field(default_factory=dict)
+
+    def leaves(self, message_id: int, session_id: str, number: int) -> None:
+        """A message is written at this place."""
+        if message_id in self.ids:
+            self.of_ids[message_id] = session_id, number
+
+    def wants(self, session_id: str, number: int) -> None:
+        self.numbers.setdefault(session_id, set()).add(number)
+
+    def arrives(self, session_id: str, number: int, message_id: int) -> None:
+        """The message at this place has that id here."""
+        if number in self.numbers.get(session_id, ()):
+            self.to_ids[session_id, number] = message_id
+
+
+def batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of at most ``size`` of them, in order."""
+    coming = iter(things)
+    while batch := list(islice(coming, size)):
+        yield batch

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import json
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from enum import StrEnum
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final, TypeVar, cast
 
 import msgspec
 
 from mnemos import files
 from mnemos.errors import Corrupt, DiskFull, InvalidInput, NotFound, PermissionDenied, SchemaTooNew, TooLarge
-from mnemos.transfer.archive import lines, packing, scratch
-from mnemos.transfer.archive.model import FORMAT, KIND, MANIFEST, File, Manifest, can_be_name
+from mnemos.files import is_running, zstd
+from mnemos.transfer.archive.manifest import FORMAT, KIND, MANIFEST, File, Manifest, can_be_name
 
+_UNFINISHED: Final = ".unfinished"
+LONGEST_LINE: Final = 160 * 1024 * 1024
+T = TypeVar("T")
+_BLOCK: Final = tarfile.BLOCKSIZE
+_CHUNK: Final = 1 << 18
+_MAGIC: Final = {b"\x28\xb5\x2f\xfd": "zst", b"\x1f\x8b": "gz"}
+# What a compressed file may ask for to be read: ours need 8 MB at most.
+_WINDOW: Final = 27
+_MOST_FOLDERS: Final = 10_000
 MOST_BYTES: Final = 64 * 1024**3
 """What an archive may hold, unpacked."""
 _MOST_MANIFEST: Final = 16 * 1024**2
@@ -27,11 +41,166 @@ _LONGEST_TEXT: Final = 1_000
 # Text is packed to a tenth of its size, the same line over and over to a thousandth.
 _TIMES: Final = 1_000
 _SMALL: Final = 100 * 1024**2
-
 Progress = Callable[[float], None]
 
 
-class Source:
+@contextmanager
+def temporary_folder(parent: Path, name: str) -> Iterator[Path]:
+    """A new folder of our own in ``parent``, hidden, named for what it is for."""
+    for left in parent.glob(f".*{_UNFINISHED}"):
+        process = left.name.removesuffix(_UNFINISHED).rpartition(".")[2]
+        if left.name.startswith(f".{name}.") and process.isdecimal() and not is_running(int(process)):
+            shutil.rmtree(left, ignore_errors=True)
+    made = parent / f".{name}.{os.urandom(4).hex()}.{os.getpid()}{_UNFINISHED}"
+    made.mkdir(mode=0o700)
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def read_rows(path: Path, name: str, advance: Callable[[int], None]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Rows, each with its place for people; a line that is none raises InvalidInput."""
+    with path.open("rb") as stream:
+        number = 0
+        while line := stream.readline(LONGEST_LINE):
+            number += 1
+            place = f"{name}, line {number}"
+            if not line.endswith(b"\n"):
+                cut = "is longer than any line of ours" if len(line) == LONGEST_LINE else "is cut off"
+                raise InvalidInput(f"{place} {cut}")
+            yield place, _object(line, place)
+            advance(len(line))
+
+
+def parse_row(row: Mapping[str, Any], kind: type[T], place: str) -> T:
+    """A row as a struct; one of another shape raises InvalidInput."""
+    try:
+        return msgspec.convert(row, kind)
+    except (msgspec.ValidationError, UnicodeEncodeError) as exc:
+        raise InvalidInput(f"{place} is not as it should be: {exc}") from exc
+
+
+def _object(line: bytes, place: str) -> dict[str, Any]:
+    try:
+        # Not msgspec: it refuses the lone surrogates that a message may hold.
+        row = json.loads(line.decode("utf-8"), parse_constant=_no_constant)
+    except UnicodeDecodeError as exc:
+        raise InvalidInput(f"{place} is not UTF-8 text ({exc.reason} at byte {exc.start})") from exc
+    except (ValueError, RecursionError) as exc:
+        raise InvalidInput(f"{place} is not JSON: {exc}") from exc
+    if not isinstance(row, dict):
+        raise InvalidInput(f"{place} is no object with named fields")
+    return row
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+@contextmanager
+def open_tar(path: Path) -> Iterator[IO[bytes]]:
+    """The tar in a file, whatever it is compressed with: its first bytes tell."""
+    with path.open("rb") as raw:
+        first = raw.read(4)
+        raw.seek(0)
+        form = next((form for magic, form in _MAGIC.items() if first.startswith(magic)), "tar")
+        if form == Form.ZSTD:
+            packing = zstd()
+            options = {packing.DecompressionParameter.window_log_max: _WINDOW}
+            with packing.ZstdFile(raw, "r", options=options) as stream:
+                yield cast(IO[bytes], stream)
+        elif form == Form.GZIP:
+            with gzip.open(raw, "rb") as stream:
+                yield cast(IO[bytes], stream)
+        else:
+            yield raw
+
+
+class Cut(Exception):
+    """The file ends, or makes no sense any more, before the archive does."""
+
+
+class Member:
+    """A file within a tar that is read from its beginning to its end."""
+
+    def __init__(self, stream: IO[bytes], name: str, size: int) -> None:
+        self.name = name
+        self.size = size
+        self._stream = stream
+
+    def chunks(self) -> Iterator[bytes]:
+        """Its contents; all must be read before the next member."""
+        left = self.size
+        while left:
+            chunk = _read_exactly(self._stream, min(left, _CHUNK))
+            left -= len(chunk)
+            yield chunk
+        padding = -self.size % _BLOCK
+        if padding:
+            _read_exactly(self._stream, padding)
+
+
+def members(stream: IO[bytes]) -> Iterator[Member]:
+    """The files of a tar, in order. Anything but files and folders raises InvalidInput.
+
+    Only headers are left to ``tarfile``: what it does with long names and extended headers holds as much in
+    memory as the archive wants it to, and we write neither.
+    """
+    folders = 0
+    while True:
+        block = _read_exactly(stream, _BLOCK)
+        if not any(block):
+            return
+        try:
+            info = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
+        except (tarfile.HeaderError, UnicodeDecodeError) as exc:
+            raise InvalidInput(f"it is no tar ({exc})") from exc
+        shown = repr(info.name[:100])
+        if info.size < 0:
+            raise InvalidInput(f"it says that {shown} has {info.size} bytes")
+        if info.type == tarfile.DIRTYPE:
+            folders += 1
+            if folders > _MOST_FOLDERS:
+                # Folders cost nothing to name, and a compressed file can name them without end.
+                raise InvalidInput(f"it has more than {_MOST_FOLDERS:,} folders")
+            continue
+        if info.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
+            raise InvalidInput(
+                f"it has {shown} of the type {info.type!r}, which is no plain file; an archive of ours has "
+                "nothing else"
+            )
+        yield Member(stream, info.name.removeprefix("./"), info.size)
+
+
+def _read_exactly(stream: IO[bytes], size: int) -> bytes:
+    pieces: list[bytes] = []
+    left = size
+    while left:
+        try:
+            piece = stream.read(left)
+        except _broken() as exc:
+            raise Cut(str(exc)) from exc
+        if not piece:
+            raise Cut("the file ends in the middle")
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+def _broken() -> tuple[type[Exception], ...]:
+    """What reading a compressed file raises that is not whole."""
+    return EOFError, zlib.error, gzip.BadGzipFile, zstd().ZstdError
+
+
+class Form(StrEnum):
+    FOLDER = "folder"
+    TAR = "tar"
+    GZIP = "gz"
+    ZSTD = "zst"
+
+
+class Archive:
     """An archive whose files are on disk, of the sizes and checksums that its manifest says."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
@@ -55,11 +224,11 @@ class Source:
     def rows(self, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """The lines of a file, each with its place for people; none when the archive has no such file."""
         if self.has(name):
-            yield from lines.read(self.path(name), name, self.advance)
+            yield from read_rows(self.path(name), name, self.advance)
 
 
 @contextmanager
-def opened(path: Path, beside: Path, progress: Progress) -> Iterator[Source]:
+def open_archive(path: Path, beside: Path, progress: Progress) -> Iterator[Archive]:
     """An archive, checked: a file is unpacked into a folder in ``beside``, which is gone afterwards.
 
     What is no archive, damaged, or larger than it should be raises, and nothing stays.
@@ -75,14 +244,14 @@ def opened(path: Path, beside: Path, progress: Progress) -> Iterator[Source]:
         return
     if not stat.S_ISREG(found.st_mode):
         raise InvalidInput(f"{path} is no plain file; name an archive that `mnemos export` wrote")
-    with scratch.folder(beside, "incoming") as folder:
+    with temporary_folder(beside, "incoming") as folder:
         yield _unpacked(path, found.st_size, folder, progress)
 
 
 # --- a folder -------------------------------------------------------------------------------
 
 
-def _from_folder(folder: Path, progress: Progress) -> Source:
+def _from_folder(folder: Path, progress: Progress) -> Archive:
     place = folder / MANIFEST
     if not os.path.lexists(place):
         raise InvalidInput(f"{folder} has no {MANIFEST}; name a folder or a file that `mnemos export` wrote")
@@ -97,7 +266,7 @@ def _from_folder(folder: Path, progress: Progress) -> Source:
             raise Corrupt(f"{folder} lacks {file.file}, which its manifest names") from None
         done += file.bytes
         progress(done / whole)
-    return Source(folder, manifest)
+    return Archive(folder, manifest)
 
 
 def _plain(path: Path) -> BufferedReader:
@@ -123,14 +292,14 @@ def _sum_of(stream: BufferedReader) -> str:
 # --- a file ---------------------------------------------------------------------------------
 
 
-def _unpacked(path: Path, size: int, folder: Path, progress: Progress) -> Source:
+def _unpacked(path: Path, size: int, folder: Path, progress: Progress) -> Archive:
     try:
-        with packing.opened(path) as stream:
-            members = packing.members(stream)
-            manifest = _first(members, path)
+        with open_tar(path) as stream:
+            coming = members(stream)
+            manifest = _first(coming, path)
             _check_size(manifest, size, path, folder)
-            _unpack(members, manifest, path, folder, progress)
-    except packing.Cut as exc:
+            _unpack(coming, manifest, path, folder, progress)
+    except Cut as exc:
         raise Corrupt(f"{path} is damaged or cut off: {exc}; nothing was changed") from exc
     except InvalidInput as exc:
         if str(path) in str(exc):
@@ -138,10 +307,10 @@ def _unpacked(path: Path, size: int, folder: Path, progress: Progress) -> Source
         raise type(exc)(f"{path} is no archive of ours: {exc}") from exc
     except OSError as exc:
         raise files.unwritten(exc, folder) from exc
-    return Source(folder, manifest)
+    return Archive(folder, manifest)
 
 
-def _first(members: Iterator[packing.Member], path: Path) -> Manifest:
+def _first(members: Iterator[Member], path: Path) -> Manifest:
     first = next(members, None)
     if first is None or first.name != MANIFEST:
         found = "nothing" if first is None else repr(first.name[:100])
@@ -164,7 +333,7 @@ def _check_size(manifest: Manifest, packed: int, path: Path, folder: Path) -> No
 
 
 def _unpack(
-    members: Iterator[packing.Member], manifest: Manifest, path: Path, folder: Path, progress: Progress
+    members: Iterator[Member], manifest: Manifest, path: Path, folder: Path, progress: Progress
 ) -> None:
     wanted = {file.file: file for file in manifest.files}
     whole, done = max(1, manifest.size()), 0
@@ -185,7 +354,7 @@ def _unpack(
         raise Corrupt(f"{path} lacks {', '.join(sorted(wanted)[:5])}, which its manifest names")
 
 
-def _put(member: packing.Member, target: Path) -> str:
+def _put(member: Member, target: Path) -> str:
     """Write a member to a new file; its checksum."""
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     digest = hashlib.sha256()

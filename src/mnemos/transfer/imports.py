@@ -18,9 +18,9 @@ from mnemos.settings import Settings
 from mnemos.storage.base import Storage
 from mnemos.storage.imports import ImportedFile
 from mnemos.text.secrets import redact
-from mnemos.transfer.finding import is_there
-from mnemos.transfer.model import BEGINNING, Mark, Reader, Report, Source, Stop
-from mnemos.transfer.writing import Border, Writer, state_of
+from mnemos.transfer.foreign_files import is_there
+from mnemos.transfer.import_writer import Border, ImportWriter, state_of
+from mnemos.transfer.reader import BEGINNING, Mark, Reader, Report, Source, Stop
 
 # Of the beginning, and of what stands before the place up to which a file was read.
 _SAMPLE: Final = 4_096
@@ -39,7 +39,7 @@ class Imports:
         self._settings = settings
         self._clock = clock
 
-    def bring(
+    def import_files(
         self,
         reader: Reader,
         path: Path,
@@ -66,7 +66,7 @@ class Imports:
         try:
             with self._storage.without_background():
                 try:
-                    self._bring_all(reader, known, writer, report, since, progress, stop)
+                    self._import_all(reader, known, writer, report, since, progress, stop)
                 finally:
                     if undoable and not dry_run:
                         self._note(writer.created)
@@ -105,11 +105,11 @@ class Imports:
                 wanted.append((source, file))
         return wanted
 
-    def _bring_all(
+    def _import_all(
         self,
         reader: Reader,
         wanted: list[tuple[Source, ImportedFile | None]],
-        writer: Writer,
+        writer: ImportWriter,
         report: Report,
         since: float | None,
         progress: Progress | None,
@@ -123,7 +123,7 @@ class Imports:
                 return
             # What is left out now must be found by an import that wants it.
             remembers = reader.resumes or since is None
-            for mark in self._bring_file(reader, source, file, writer, report, remembers=remembers):
+            for mark in self._import_file(reader, source, file, writer, report, remembers=remembers):
                 if progress is not None:
                     progress((done + mark.position) / total)
                 if stop is not None and stop() and mark.position < source.size:
@@ -131,12 +131,12 @@ class Imports:
                     return
             done += source.size
 
-    def _bring_file(
+    def _import_file(
         self,
         reader: Reader,
         source: Source,
         file: ImportedFile | None,
-        writer: Writer,
+        writer: ImportWriter,
         report: Report,
         *,
         remembers: bool,
@@ -153,7 +153,7 @@ class Imports:
         except OSError as exc:
             report.miss(name, 0, f"it cannot be read: {exc.strerror or exc}")
 
-    def _writer(self, reader: Reader, report: Report, *, since: float | None, indexes: bool) -> Writer:
+    def _writer(self, reader: Reader, report: Report, *, since: float | None, indexes: bool) -> ImportWriter:
         most = self._settings.max_message_bytes
         secrets = redact if self._settings.redact else _unchanged
         border = Border(
@@ -162,7 +162,7 @@ class Imports:
             most // _BYTES_A_CHARACTER // 2,
         )
         # Where conversations go on over several marks, the age of their file tells.
-        return Writer(
+        return ImportWriter(
             self._storage,
             reader.kind,
             border,

@@ -2,34 +2,119 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+import tarfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
 from mnemos import __version__, files
-from mnemos.errors import AlreadyExists, NotFound
-from mnemos.transfer.archive import packing, scratch
-from mnemos.transfer.archive.lines import Writer
-from mnemos.transfer.archive.model import FORMAT, KIND, MANIFEST, Exported, File, Manifest
-from mnemos.transfer.archive.packing import Form
-from mnemos.transfer.archive.parts import parts_of
+from mnemos.errors import AlreadyExists, InvalidInput, NotFound
+from mnemos.files import zstd
+from mnemos.sessions.records import dump_json
+from mnemos.transfer.archive.archive_import import list_parts
+from mnemos.transfer.archive.archive_reader import Form, temporary_folder
+from mnemos.transfer.archive.manifest import FORMAT, KIND, MANIFEST, Exported, File, Manifest
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
+_MODE: Final = 0o600
+_NOT_OURS: Final = (
+    ".zip",
+    ".zst",
+    ".gz",
+    ".bz2",
+    ".xz",
+    ".7z",
+    ".rar",
+    ".json",
+    ".jsonl",
+    ".db",
+    ".md",
+    ".txt",
+)
 Progress = Callable[[float], None]
-
 # The share of the work that is over when all parts are read, and only packing is left.
 _READ: Final = 0.7
 
 
-class Out:
+class RowWriter:
+    """Writes rows, one JSON object a line."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._hash = hashlib.sha256()
+        self.rows = 0
+        self.bytes = 0
+
+    def write(self, row: Mapping[str, Any]) -> None:
+        data = dump_json(row).encode() + b"\n"
+        self._stream.write(data)
+        self._hash.update(data)
+        self.rows += 1
+        self.bytes += len(data)
+
+    def sha256(self) -> str:
+        return self._hash.hexdigest()
+
+
+def choose_form(path: Path) -> Form:
+    """What an archive of that name is written as."""
+    name = path.name.lower()
+    for ending, form in (
+        (".tar.zst", Form.ZSTD), (".tzst", Form.ZSTD), (".tar.gz", Form.GZIP), (".tgz", Form.GZIP),
+        (".tar", Form.TAR),
+    ):  # fmt: skip
+        if name.endswith(ending):
+            return form
+    if name.endswith(_NOT_OURS):
+        raise InvalidInput(
+            f"{path.name!r} is no name for an archive; end it with .tar.zst, .tar.gz or .tar, or name a "
+            "folder"
+        )
+    return Form.FOLDER
+
+
+def pack(
+    folder: Path, names: Sequence[str], target: Path, form: Form, *, at: float, advance: Callable[[int], None]
+) -> None:
+    """Write files of a folder to one file, in this order."""
+    with (
+        _compress(target, form) as stream,
+        tarfile.open(fileobj=stream, mode="w|", format=tarfile.GNU_FORMAT) as tar,
+    ):
+        for name in names:
+            path = folder / name
+            info = tarfile.TarInfo(name)
+            info.size, info.mtime, info.mode = path.stat().st_size, int(at), _MODE
+            with path.open("rb") as file:
+                tar.addfile(info, file)
+            advance(info.size)
+
+
+@contextmanager
+def _compress(target: Path, form: Form) -> Iterator[IO[bytes]]:
+    with target.open("xb") as raw:
+        target.chmod(_MODE)
+        if form is Form.ZSTD:
+            with zstd().ZstdFile(raw, "w") as stream:
+                yield stream
+        elif form is Form.GZIP:
+            # No name and no time in it: the same memory gives the same file.
+            with gzip.GzipFile("", "wb", 6, raw, 0) as stream:
+                yield cast(IO[bytes], stream)
+        else:
+            yield raw
+
+
+class ArchiveFolder:
     """A folder that fills with the files of an archive."""
 
     def __init__(self, folder: Path, advance: Callable[[int], None]) -> None:
@@ -41,11 +126,11 @@ class Out:
         self.left_out: list[str] = []
 
     @contextmanager
-    def lines(self, part: str, name: str) -> Iterator[Writer]:
+    def lines(self, part: str, name: str) -> Iterator[RowWriter]:
         """A file with a JSON object on each line."""
         handle = os.open(self._new(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(handle, "wb") as stream:
-            writer = Writer(stream)
+            writer = RowWriter(stream)
             yield writer
         self.files.append(File(name, part, writer.rows, writer.bytes, writer.sha256()))
 
@@ -57,7 +142,7 @@ class Out:
         """A file was written."""
         path = self.folder / name
         path.chmod(0o600)
-        self.files.append(File(name, part, rows, path.stat().st_size, digest_of(path)))
+        self.files.append(File(name, part, rows, path.stat().st_size, hash_file(path)))
 
     def count(self, what: str, number: int) -> None:
         self.counts[what] = self.counts.get(what, 0) + number
@@ -68,15 +153,15 @@ class Out:
         return path
 
 
-def write(memory: Memory, target: Path, progress: Progress) -> Exported:
+def write_archive(memory: Memory, target: Path, progress: Progress) -> Exported:
     """Write the space that is open; ``target`` is there whole or not at all, and never overwritten."""
-    form = packing.form_of(target)
+    form = choose_form(target)
     if os.path.lexists(target):
         raise AlreadyExists(f"{target} exists already; choose another name")
     if not target.parent.is_dir():
         raise NotFound(f"there is no folder {target.parent} to put the archive in")
     try:
-        with scratch.folder(target.parent, target.name) as folder:
+        with temporary_folder(target.parent, target.name) as folder:
             manifest = _fill(memory, folder, progress)
             _finish(folder, manifest, target, form, memory.clock(), progress)
     except OSError as exc:
@@ -86,7 +171,7 @@ def write(memory: Memory, target: Path, progress: Progress) -> Exported:
     return Exported(target, size, manifest.counts, tuple(manifest.left_out))
 
 
-def digest_of(path: Path) -> str:
+def hash_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -95,7 +180,7 @@ def digest_of(path: Path) -> str:
 
 
 def _fill(memory: Memory, folder: Path, progress: Progress) -> Manifest:
-    parts = parts_of(memory)
+    parts = list_parts(memory)
     whole = max(1, sum(part.size() for part in parts))
     done = 0
 
@@ -106,7 +191,7 @@ def _fill(memory: Memory, folder: Path, progress: Progress) -> Manifest:
 
     contents = folder / "contents"
     contents.mkdir(mode=0o700)
-    out = Out(contents, advance)
+    out = ArchiveFolder(contents, advance)
     for part in parts:
         part.write(out)
     manifest = Manifest(
@@ -143,7 +228,7 @@ def _finish(
 
     names = [MANIFEST, *(file.file for file in manifest.files)]
     archive = folder / "archive"
-    packing.pack(contents, names, archive, form, at=at, advance=advance)
+    pack(contents, names, archive, form, at=at, advance=advance)
     with archive.open("rb") as file:
         os.fsync(file.fileno())
     try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import msgspec
@@ -10,37 +11,134 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput
+from mnemos.facts.fact import KIND, are_contradictory, ref_of
+from mnemos.facts.fact_writer import COMPARED, VERSIONS_IN_RECALL, put_passage
 from mnemos.facts.scopes import normalize_label
 from mnemos.inputs import name, optional_name
-from mnemos.language.notation import format_line, key_of, normalize_target
+from mnemos.language.notation import Mark, format_line, key_of, normalize_target
 from mnemos.storage.base import Reads, Writes
 from mnemos.storage.facts import FactRow, ScopeRow, Wanted
 from mnemos.text.secrets import redact
-from mnemos.transfer.archive import fact_rows
-from mnemos.transfer.archive.batches import batches
-from mnemos.transfer.archive.lines import shaped
-from mnemos.transfer.archive.model import Brought, Compared
-from mnemos.transfer.archive.places import Places
+from mnemos.transfer.archive.archive_reader import parse_row
+from mnemos.transfer.archive.manifest import PartComparison, PartReport, Places, batches
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
-    from mnemos.transfer.archive.reading import Source
-    from mnemos.transfer.archive.writing import Out
+    from mnemos.transfer.archive.archive_reader import Archive
+    from mnemos.transfer.archive.archive_writer import ArchiveFolder
 
+LIVE: Final = "live"
 NAME: Final = "facts"
 SCOPES: Final = "scopes.jsonl"
 FACTS: Final = "facts.jsonl"
 CONFLICTS: Final = "conflicts.jsonl"
-
 _PAGE: Final = 500
 # A batch is one short write.
 _BATCH: Final = 50
 _ALL: Final = 1 << 53
 _STATES: Final = ("live", "superseded", "retired")
 _LONGEST: Final = 100_000
-
 Id = Annotated[int, Meta(ge=1, le=_ALL)]
 Moment = Annotated[float, Meta(gt=-1e12, lt=1e12)]
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """Where a fact is now. ``is_new``: it was not there. ``outlived``: as history, as a newer one holds."""
+
+    number: int
+    is_new: bool
+    outlived: bool = False
+
+
+def find_known(tx: Reads, fact: FactRow, taken: Container[int]) -> int | None:
+    """The fact here that is this one: of its id, or else of its words and moment; none of ``taken``."""
+    same = [number for number in tx.facts.identical(fact) if number not in taken]
+    return fact.id if fact.id in same else min(same, default=None)
+
+
+def restore(tx: Writes, fact: FactRow, taken: Container[int]) -> Restored:
+    """Store a fact as it was, unless it is there.
+
+    ``fact``: with the scope it has here, and without what replaced it: see ``relink``. Where another live
+    fact has its target, mark and scope, the one that was learned later holds, and the other is its history.
+    ``taken``: facts that came from the same place, which cannot be this one and whose conflicts are known.
+    """
+    there = find_known(tx, fact, taken)
+    if there is not None:
+        return Restored(there, is_new=False)
+    rival = _rival(tx, fact)
+    if rival is not None and rival.recorded_at >= fact.recorded_at:
+        number = _put(tx, _ended_by(fact, rival))
+        return Restored(number, is_new=True, outlived=True)
+    if rival is not None:
+        tx.facts.end([rival.id], "superseded", fact.recorded_at)
+        tx.passages.outdate(KIND, ref_of(rival.id))
+    number = _put(tx, fact)
+    if rival is not None:
+        tx.facts.supersede({rival.id: number})
+        _shorten(tx, rival.id)
+    if fact.state == LIVE:
+        _set_against(tx, number, fact.key, taken)
+    return Restored(number, is_new=True)
+
+
+def relink(tx: Writes, links: Mapping[int, int]) -> None:
+    """Note which facts replaced which; recall goes on finding the last few versions, as after a write."""
+    tx.facts.supersede(links)
+    for old in sorted(links):
+        _shorten(tx, old)
+
+
+# --- inside ---------------------------------------------------------------------------------
+
+
+def _rival(tx: Reads, fact: FactRow) -> FactRow | None:
+    if fact.state != LIVE:
+        return None
+    there = tx.facts.live_in(fact.key, fact.scope_id)
+    return next((other for other in there if other.mark == fact.mark), None)
+
+
+def _ended_by(fact: FactRow, newer: FactRow) -> FactRow:
+    valid_to = max(fact.valid_from, newer.valid_from) if fact.valid_to is None else fact.valid_to
+    return replace(
+        fact,
+        state="superseded",
+        hot=False,
+        ended_at=newer.recorded_at,
+        superseded_by=newer.id,
+        valid_to=valid_to,
+    )
+
+
+def _put(tx: Writes, fact: FactRow) -> int:
+    number = tx.facts.restore(fact)
+    if fact.mark != Mark.OBSOLETE:
+        scope = None if fact.scope_id is None else tx.facts.scopes([fact.scope_id]).get(fact.scope_id)
+        put_passage(tx, number, fact, scope)
+        if fact.state != LIVE:
+            tx.passages.outdate(KIND, ref_of(number))
+    return number
+
+
+def _shorten(tx: Writes, number: int) -> None:
+    """Let recall forget what was replaced some versions before this fact; the history keeps all."""
+    fact = tx.facts.get([number]).get(number)
+    if fact is not None:
+        chain = tx.facts.earlier(fact, VERSIONS_IN_RECALL)
+        if len(chain) == VERSIONS_IN_RECALL:
+            tx.passages.remove(KIND, ref_of(chain[-1]))
+
+
+def _set_against(tx: Writes, number: int, key: str, taken: Container[int]) -> None:
+    there = tx.facts.live_on(key, COMPARED)
+    mine = next((fact for fact in there if fact.id == number), None)
+    if mine is None:
+        return
+    for other in there:
+        if other.id not in taken and are_contradictory(mine, other):
+            tx.facts.contradict(*sorted((other.id, number)))
 
 
 class ScopeLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -102,13 +200,13 @@ class FactPart:
     def size(self) -> int:
         return self._storage.read(lambda tx: tx.facts.rows_in()[1])
 
-    def write(self, out: Out) -> None:
+    def write(self, out: ArchiveFolder) -> None:
         # What is used while we are read shall not be counted twice, nor be forgotten.
         self._memory.facts.flush()
         # In one view: read at two moments, a fact and the one that replaced it might both be live.
         self._storage.read(lambda tx: self._write(tx, out))
 
-    def _write(self, tx: Reads, out: Out) -> None:
+    def _write(self, tx: Reads, out: ArchiveFolder) -> None:
         with out.lines(NAME, FACTS) as lines:
             for fact in _facts(tx):
                 lines.write(_told(self._line(fact)))
@@ -147,15 +245,15 @@ class FactPart:
 
     # --- in ---------------------------------------------------------------------------------
 
-    def check(self, source: Source) -> dict[str, int]:
+    def check(self, source: Archive) -> dict[str, int]:
         rows = dict.fromkeys((SCOPES, FACTS, CONFLICTS), 0)
         scopes: set[str] = set()
         for place, row in source.rows(SCOPES):
-            scopes.add(_sound_scope(shaped(row, ScopeLine, place), place).key)
+            scopes.add(_sound_scope(parse_row(row, ScopeLine, place), place).key)
             rows[SCOPES] += 1
         last = 0
         for place, row in source.rows(FACTS):
-            line = shaped(row, FactLine, place)
+            line = parse_row(row, FactLine, place)
             self._sound(line, place)
             if line.scope is not None and key_of(line.scope) not in scopes:
                 raise InvalidInput(f"{place}: the scope {line.scope[:100]!r} is not in {SCOPES}")
@@ -166,11 +264,11 @@ class FactPart:
             if line.message is not None:
                 self._places.wants(line.message.session_id, line.message.number)
         for place, row in source.rows(CONFLICTS):
-            shaped(row, ConflictLine, place)
+            parse_row(row, ConflictLine, place)
             rows[CONFLICTS] += 1
         return rows
 
-    def bring_in(self, source: Source, brought: Brought) -> None:
+    def import_part(self, source: Archive, brought: PartReport) -> None:
         scopes = self._bring_scopes(source)
         here: dict[int, int] = {}
         taken: set[int] = set()
@@ -184,20 +282,20 @@ class FactPart:
         self._oppose(source, here)
         self._storage.catch_up()
 
-    def _bring_scopes(self, source: Source) -> dict[str, ScopeRow]:
+    def _bring_scopes(self, source: Archive) -> dict[str, ScopeRow]:
         scopes: dict[str, ScopeRow] = {}
-        rows = (_sound_scope(shaped(row, ScopeLine, place), place) for place, row in source.rows(SCOPES))
+        rows = (_sound_scope(parse_row(row, ScopeLine, place), place) for place, row in source.rows(SCOPES))
         for some in batches(rows, _BATCH):
             made = self._storage.write(lambda tx: [tx.facts.restore_scope(scope) for scope in some])  # noqa: B023
             scopes |= {scope.key: scope for scope in made}
         return scopes
 
-    def _link(self, source: Source, here: dict[int, int]) -> None:
+    def _link(self, source: Archive, here: dict[int, int]) -> None:
         for some in batches(_links(source, here), _BATCH):
-            self._storage.write(lambda tx: fact_rows.relink(tx, dict(some)))  # noqa: B023
+            self._storage.write(lambda tx: relink(tx, dict(some)))  # noqa: B023
 
-    def _oppose(self, source: Source, here: dict[int, int]) -> None:
-        pairs = (shaped(row, ConflictLine, place) for place, row in source.rows(CONFLICTS))
+    def _oppose(self, source: Archive, here: dict[int, int]) -> None:
+        pairs = (parse_row(row, ConflictLine, place) for place, row in source.rows(CONFLICTS))
         found = ((here.get(pair.older), here.get(pair.newer)) for pair in pairs)
         known = ((older, newer) for older, newer in found if older is not None and newer is not None)
         for some in batches(known, _BATCH):
@@ -205,7 +303,7 @@ class FactPart:
 
     # --- beside -----------------------------------------------------------------------------
 
-    def compare(self, source: Source, compared: Compared) -> None:
+    def compare(self, source: Archive, compared: PartComparison) -> None:
         there = self._storage.read(lambda tx: tx.facts.newest_scopes(_ALL))
         scopes = {scope.key: scope for scope in there}
         here: dict[int, int] = {}
@@ -222,10 +320,10 @@ class FactPart:
 
     # --- inside -----------------------------------------------------------------------------
 
-    def _read(self, source: Source, scopes: dict[str, ScopeRow]) -> Iterator[FactRow]:
+    def _read(self, source: Archive, scopes: dict[str, ScopeRow]) -> Iterator[FactRow]:
         """Facts as they would be here, ``superseded_by`` as it was there."""
         for place, row in source.rows(FACTS):
-            line = shaped(row, FactLine, place)
+            line = parse_row(row, FactLine, place)
             scope = None if line.scope is None else scopes.get(key_of(line.scope))
             message = line.message
             yield FactRow(
@@ -288,11 +386,11 @@ def _sound_scope(line: ScopeLine, place: str) -> ScopeRow:
     return ScopeRow(0, label, key_of(label), line.opened_at, line.touched_at, line.closed_at)
 
 
-def _restored(tx: Writes, some: list[FactRow], taken: set[int]) -> list[fact_rows.Restored]:
+def _restored(tx: Writes, some: list[FactRow], taken: set[int]) -> list[Restored]:
     known = set(taken)
     done = []
     for fact in some:
-        done.append(fact_rows.restore(tx, replace(fact, superseded_by=None), known))
+        done.append(restore(tx, replace(fact, superseded_by=None), known))
         known.add(done[-1].number)
     return done
 
@@ -301,14 +399,14 @@ def _found(tx: Reads, some: list[FactRow], taken: set[int]) -> dict[int, int]:
     known = set(taken)
     found: dict[int, int] = {}
     for fact in some:
-        number = fact_rows.known(tx, fact, known)
+        number = find_known(tx, fact, known)
         if number is not None:
             found[fact.id] = number
             known.add(number)
     return found
 
 
-def _links(source: Source, here: dict[int, int]) -> Iterator[tuple[int, int]]:
+def _links(source: Archive, here: dict[int, int]) -> Iterator[tuple[int, int]]:
     """Which facts were replaced by which, by their ids here."""
     for _, row in source.rows(FACTS):
         old, new = here.get(row["id"]), here.get(row["superseded_by"])
@@ -318,13 +416,13 @@ def _links(source: Source, here: dict[int, int]) -> Iterator[tuple[int, int]]:
 
 def _opposed(tx: Writes, pairs: list[tuple[int, int]]) -> None:
     rows = tx.facts.get({number for pair in pairs for number in pair})
-    live = {number for number, row in rows.items() if row.state == fact_rows.LIVE}
+    live = {number for number, row in rows.items() if row.state == LIVE}
     for older, newer in pairs:
         if older != newer and {older, newer} <= live:
             tx.facts.contradict(older, newer)
 
 
-def _count(brought: Brought, fact: FactRow, restored: fact_rows.Restored) -> None:
+def _count(brought: PartReport, fact: FactRow, restored: Restored) -> None:
     if not restored.is_new:
         brought.there += 1
         return
@@ -336,7 +434,7 @@ def _count(brought: Brought, fact: FactRow, restored: fact_rows.Restored) -> Non
         brought.tell(f"f{fact.id} is f{restored.number} here: another fact has its id")
 
 
-def _compare(fact: FactRow, row: FactRow | None, here: dict[int, int], compared: Compared) -> None:
+def _compare(fact: FactRow, row: FactRow | None, here: dict[int, int], compared: PartComparison) -> None:
     what = f"fact f{fact.id} {format_line(fact.mark, fact.target, fact.content)[:60]}"
     if row is None:
         compared.miss(what)

@@ -15,8 +15,8 @@ import pytest
 
 import mnemos
 from mnemos.errors import Disabled, DiskFull, InvalidInput, NotFound, Refused
-from mnemos.transfer import writing
-from mnemos.transfer.model import Conversation, Item, Mark, Reader, Report, Said, Source
+from mnemos.transfer import import_writer
+from mnemos.transfer.reader import Conversation, Item, Mark, Reader, Report, Said, Source
 from mnemos.transfer.readers.claude_code import READER
 
 FIXTURES = Path(__file__).parents[2] / "data" / "imports" / "claude-code"
@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def bring(memory: mnemos.Memory, path: Path, **options: Any) -> Report:
-    return memory.imports.bring(READER, path, **options)
+    return memory.imports.import_files(READER, path, **options)
 
 
 def line(number: int, text: str, session: str = "s") -> str:
@@ -134,7 +134,7 @@ def test_a_file_that_is_replaced_while_it_is_read_is_read_from_its_beginning(
         os.utime(path, (7, 7))
         yield last
 
-    memory.imports.bring(replace(READER, read=read), path)
+    memory.imports.import_files(replace(READER, read=read), path)
     with path.open("a") as file:
         file.write(line(3, "three") + "\n")
     assert bring(memory, path).messages == 2
@@ -150,7 +150,7 @@ def test_when_the_disk_is_full_it_is_said_how_much_was_stored(
     def full(*_: object) -> None:
         raise DiskFull("no room left for x; nothing of this call was stored")
 
-    monkeypatch.setattr(writing.Writer, "index", full)
+    monkeypatch.setattr(import_writer.ImportWriter, "index", full)
     with pytest.raises(DiskFull, match="no room left for x; what was stored so far stays"):
         bring(memory, path)
 
@@ -269,7 +269,7 @@ def test_older_files_are_left_out_and_can_come_later(memory: mnemos.Memory, tmp_
 def test_an_import_that_is_stopped_goes_on_where_it_was(
     memory: mnemos.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "_MESSAGES", 10)
+    monkeypatch.setattr(import_writer, "_MESSAGES", 10)
     monkeypatch.setattr("mnemos.transfer.readers.claude_code._STEP", 1)
     path = tmp_path / "s.jsonl"
     path.write_text("".join(line(number, f"text {number}") + "\n" for number in range(100)))
@@ -367,7 +367,7 @@ def _named(*ids: str, breaks: bool = False) -> Reader:
 
 
 def test_a_session_that_cannot_be_stored_keeps_no_other_out(memory: mnemos.Memory, tmp_path: Path) -> None:
-    report = memory.imports.bring(_named("good", "b\nad", "fine"), tmp_path)
+    report = memory.imports.import_files(_named("good", "b\nad", "fine"), tmp_path)
     assert (report.files, report.messages) == (2, 4)
     assert [Path(one.path).name for one in report.problems] == ["a", "b"]
     assert "session 'b\\nad'" in report.problems[0].why
@@ -376,7 +376,7 @@ def test_a_session_that_cannot_be_stored_keeps_no_other_out(memory: mnemos.Memor
 def test_what_stands_before_the_place_where_a_file_breaks_off_is_stored(
     memory: mnemos.Memory, tmp_path: Path
 ) -> None:
-    report = memory.imports.bring(_named("s", breaks=True), tmp_path)
+    report = memory.imports.import_files(_named("s", breaks=True), tmp_path)
     assert (report.files, report.messages) == (1, 2)
     assert [(Path(one.path).name, one.why) for one in report.problems] == [("a", "it ends here")]
 
@@ -425,7 +425,7 @@ def test_a_time_that_is_a_number_is_a_time(memory: mnemos.Memory, tmp_path: Path
 def test_a_file_with_few_messages_can_be_stopped_too(
     memory: mnemos.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "_READ", 100_000)
+    monkeypatch.setattr(import_writer, "_READ", 100_000)
     path = tmp_path / "s.jsonl"
     record = json.dumps({"type": "progress", "sessionId": "s", "data": "x" * 1_000}) + "\n"
     path.write_text(record * 300 + line(1, "one") + "\n")
