@@ -21,7 +21,7 @@ def main() -> None:
     try:
         Server(line).serve()
     except Gone:
-        # Neither threads nor files of ours are left to tidy: the databases were closed by the server.
+        # There is nothing left to clean up: the server closed the databases.
         os._exit(0)
 
 

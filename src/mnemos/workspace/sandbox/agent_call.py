@@ -115,7 +115,7 @@ class Run:
 
     def _check(self, todo: Sequence[Statement]) -> None:
         if not todo:
-            raise Failure("invalid_input", "query holds no statement; write SQL, such as SELECT 1")
+            raise Failure("invalid_input", "query contains no statement; write SQL, such as SELECT 1")
         if len(todo) > limits.STATEMENTS.value:
             raise Failure(
                 "too_large",
@@ -127,7 +127,9 @@ class Run:
                 "invalid_input", f"rows goes with one statement, such as an INSERT; query holds {len(todo)}"
             )
         if self._call.rows is not None and self._call.parameters:
-            raise Failure("invalid_input", "params and rows do not go together; put every value into rows")
+            raise Failure(
+                "invalid_input", "params and rows cannot be used together; put every value into rows"
+            )
 
     def _reset(self) -> None:
         self._results.clear()

@@ -202,4 +202,4 @@ def _size(path: Path) -> int:
 
 def _check_deadline(clock: Clockwork) -> None:
     if clock.left() < 0:
-        raise Failure("busy", "another program holds the database; nothing was changed. Try again")
+        raise Failure("busy", "another program has the database locked; nothing was changed. Try again")

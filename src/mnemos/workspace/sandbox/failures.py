@@ -149,15 +149,15 @@ _KINDS = (
     (
         apsw.BusyError,
         "busy",
-        "another program holds the database; nothing was changed. Try again, or find out who has it open",
+        "another program has the database locked; nothing was changed. Try again, or find out which one",
     ),
-    (apsw.LockedError, "busy", "another statement holds the table; nothing was changed. Try again"),
+    (apsw.LockedError, "busy", "another statement has the table locked; nothing was changed. Try again"),
     (apsw.ReadOnlyError, "read_only", "this call may only read; nothing was changed"),
     (
         apsw.NotADBError,
         "not_a_database",
-        "the file of this database is none of SQLite's; nothing was touched. `mnemos workspace snapshots` "
-        "lists what can be restored",
+        "the file of this database is not a SQLite database; nothing was changed. `mnemos workspace "
+        "snapshots` lists what can be restored",
     ),
     (
         apsw.CorruptError,

@@ -146,13 +146,17 @@ class Guard:
 
     def _reads(self, table: str) -> int:
         if table.lower() in _CLOSED:
-            return self._refuse(f"the table {table} shows the inside of the database and is closed")
+            return self._refuse(
+                f"the table {table} exposes the internals of the database and is not available here"
+            )
         self._touch(table)
         return apsw.SQLITE_OK
 
     def _writes(self, action: int, table: str, database: str | None) -> int:
         if table.lower() in _CLOSED:
-            return self._refuse(f"the table {table} shows the inside of the database and is closed")
+            return self._refuse(
+                f"the table {table} exposes the internals of the database and is not available here"
+            )
         if action != apsw.SQLITE_INSERT and table not in _SCHEMA and database != "temp":
             self.removes = True
         self._touch(table)

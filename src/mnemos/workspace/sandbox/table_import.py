@@ -134,7 +134,9 @@ class Import:
 
     def _change_failure(self) -> Failure:
         name = self._wanted.name
-        return Failure("busy", f"{name} was written while it was read; nothing was changed. Import it again")
+        return Failure(
+            "busy", f"{name} changed while it was being read; nothing was imported. Import it again"
+        )
 
     # --- the table --------------------------------------------------------------------------
 

@@ -58,6 +58,28 @@ def test_no_hint_makes_a_statement_change_more_rows_than_it_says(sql: str) -> No
     assert statement is None or rows(statement, "SELECT count(*) FROM prices WHERE eur > 0") == [(3,)]
 
 
+@pytest.mark.parametrize(
+    ("sql", "message", "statement"),
+    [
+        ("CREATE UNIQUE INDEX i ON news (item)", "index i already exists", "IF NOT EXISTS"),
+        ("DROP TRIGGER g ON news", 'near "ON": syntax error', "DROP TRIGGER g"),
+        ("ALTER TABLE prices MODIFY eur REAL NOT NULL", 'near "MODIFY": syntax error', "= CAST(eur AS REAL)"),
+    ],
+)
+def test_no_part_of_a_statement_is_lost_or_left_over(sql: str, message: str, statement: str) -> None:
+    made = offered(hint(sql, message, None, KNOWN) or "")
+    assert made is not None
+    assert statement in made
+    assert ("UNIQUE" in sql) == ("UNIQUE" in made)
+    assert "NOT NULL" not in made
+
+
+@pytest.mark.parametrize("name", ["var", "std", "mid", "ord", "uuid", "explode"])
+def test_a_table_named_like_a_function_keeps_its_name(name: str) -> None:
+    made = offered(hint(f"INSERT IGNORE INTO {name} (a) VALUES (1)", "syntax error", None, KNOWN) or "")
+    assert made is None or f"INTO {name} (a)" in made
+
+
 def test_a_line_of_a_text_that_begins_with_a_hash_is_not_a_comment() -> None:
     sql = "INSERT INTO spans VALUES ('# Title\n# More\n// x', 'y'"
     found = rows(offered(hinted(sql)) or "", "SELECT a FROM spans WHERE b = 'y'")

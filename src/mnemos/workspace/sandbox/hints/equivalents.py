@@ -34,6 +34,8 @@ from mnemos.workspace.sandbox.lexer import Kind, statements
 
 _TABLE = Path(__file__).with_name("equivalents.txt")
 _MOST_STEPS = 20_000
+# Before the name of a table or the like, which is never taken for a function.
+_NAMING = frozenset({"TABLE", "INTO", "VIEW", "EXISTS", "INDEX", "UPDATE", "REFERENCES", "ON", "."})
 _MOST_CHANGES = 12
 _MOST_STATEMENTS = 20
 _CAPTURE = re.compile(r"\{(\w+)(\.\.\.)?(?:-(\w+))?(?::(\w+))?\}")
@@ -75,6 +77,7 @@ class _Form:
     replacement: str | None
     starts: bool
     needs_message: bool
+    is_call: bool
     needed: tuple[frozenset[str], ...]
     """Words of which a statement must contain one each."""
 
@@ -127,7 +130,8 @@ def _parse_form(line: str, *, needs_message: bool) -> _Form:
     starts = pieces[0] == "^" and len(pieces) > 1
     parsed = tuple(map(_parse_piece, pieces[starts:]))
     needed = tuple(one.words for one in parsed if one.words - {"$"} and not one.is_optional)
-    return _Form(parsed, replacement.strip() if arrow else None, starts, needs_message, needed)
+    is_call = pieces[1:2] == ["("] and pieces[0][0].isalpha()
+    return _Form(parsed, replacement.strip() if arrow else None, starts, needs_message, is_call, needed)
 
 
 def _parse_piece(piece: str) -> _Piece:
@@ -159,6 +163,8 @@ class _Search:
             return None
         first = form.pieces[0]
         for place in range(1 if form.starts else len(self._text)):
+            if form.is_call and self._text.word(place - 1) in _NAMING:
+                continue
             start, pieces, found = place, form.pieces, Captured()
             if first.name and not first.kind:
                 before = self._text.operand_before(place)
@@ -340,21 +346,7 @@ _TYPES = (
     ("time", re.compile(r"TIME")),
     ("", re.compile(r"JSONB?|XML|REGCLASS")),
 )
-_TYPE_TAIL = frozenset(
-    {
-        "PRECISION",
-        "VARYING",
-        "WITH",
-        "WITHOUT",
-        "TIME",
-        "ZONE",
-        "LOCAL",
-        "UNSIGNED",
-        "SIGNED",
-        "INTEGER",
-        "[]",
-    }
-)
+_TYPE_TAIL = frozenset("PRECISION VARYING WITH WITHOUT TIME ZONE LOCAL UNSIGNED SIGNED INTEGER []".split())
 _SCALE = re.compile(r"\(\s*\d+\s*,\s*(\d+)\s*\)")
 
 

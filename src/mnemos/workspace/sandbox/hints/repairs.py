@@ -176,24 +176,6 @@ def _balance_parentheses(text: Text, place: int) -> Iterator[tuple[str, str]]:
         yield text.replace(place, place + 1, ""), "there is a ) too many"
 
 
-_CLAUSES = ("SELECT", "FROM", "WHERE", "GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT")
-
-
-def _order_clauses(text: Text, _place: int) -> Iterator[tuple[str, str]]:
-    place = text.find(0, len(text), "SELECT")
-    starts: list[int] = []
-    while place is not None:
-        starts.append(place)
-        place = text.find(place + 1, len(text), *_CLAUSES)
-    words = [text.words[index] for index in starts]
-    spans = zip(words, starts, [*starts[1:], len(text)], strict=False)
-    ordered = sorted(spans, key=lambda span: _CLAUSES.index(span[0]))
-    if len(set(words)) == len(words) and [word for word, *_ in ordered] != words:
-        clauses = " ".join(text.source(start, stop) for _, start, stop in ordered)
-        why = "the clauses come in the order SELECT, FROM, WHERE, GROUP BY, HAVING, ORDER BY, LIMIT"
-        yield f"{text.source(0, starts[0])} {clauses}".strip(), why
-
-
 def _spell_keyword(text: Text, place: int) -> Iterator[tuple[str, str]]:
     for index in (place, place - 1):
         word = text.word(index)
@@ -238,7 +220,6 @@ _REPAIRS: tuple[Repair, ...] = (
     _close_quote,
     _remove_comma,
     _balance_parentheses,
-    _order_clauses,
     _spell_keyword,
     _quote_reserved,
     _insert_comma,

@@ -25,7 +25,13 @@ _WORDS = re.compile(r"\w+")
 _MALFORMED = re.compile(r'near ".*": syntax error|unrecognized token: ".*"|incomplete input', re.DOTALL)
 _IN_THE_WAY = re.compile(r"(?:table|view|index|trigger) (.+) already exists", re.DOTALL)
 # What depends on the real tables: their keys, and which of them are views.
-_ONLY_HERE = ("ON CONFLICT clause does not match", "no such index", "no such constraint", "use DROP ")
+_ONLY_HERE = (
+    "ON CONFLICT clause does not match",
+    "no such index",
+    "no such trigger",
+    "no such constraint",
+    "use DROP ",
+)
 
 
 @dataclass(frozen=True, slots=True)
