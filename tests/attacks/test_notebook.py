@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import mnemos
 from mnemos import Memory
-from mnemos.notebook.block import TOKENS
+from mnemos.notebook.note_block import TOKENS
 from mnemos.testing import FixedClock
 from mnemos.text.threats import threats
 from mnemos.text.tokens import count_tokens

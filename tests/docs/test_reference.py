@@ -19,8 +19,8 @@ from mnemos.faces.cli.app import exit_code
 from mnemos.facts.fact import Conflict, Fact, Scope, Status, Stored, Ticked, Written
 from mnemos.facts.facts import Facts
 from mnemos.memory import Memory, SessionDB
-from mnemos.notebook.model import Use
-from mnemos.notebook.service import Notebook
+from mnemos.notebook.notebook import Notebook
+from mnemos.notebook.notes import Use
 from mnemos.operations import reference
 from mnemos.operations.factwords import fact_dict
 from mnemos.operations.index import ENTRIES

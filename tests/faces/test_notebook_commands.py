@@ -78,7 +78,7 @@ def test_several_changes_are_given_as_json(file: Path, mnemos: Mnemos) -> None:
 
 
 def test_undo_and_optimize_say_what_they_did(file: Path, mnemos: Mnemos) -> None:
-    assert mnemos("notebook", "undo").out == "MEMORY.md is as it was before entry 1\n"
+    assert mnemos("notebook", "undo").out == "Restored MEMORY.md as it was before entry 1.\n"
     assert file.read_text() == ""
     assert mnemos("notebook", "undo").code == 3
     assert mnemos("notebook", "optimize", "--dry-run").code == 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mnemos.errors import InvalidInput, NotFound, Refused, Unavailable
 from mnemos.facts import fact_undo as fact_undo
 from mnemos.memory.home import check_enabled
-from mnemos.notebook import undo as note_undo
+from mnemos.notebook import note_changes as note_undo
 from mnemos.sessions import session_upkeep as session_undo
 from mnemos.storage.base import AuditRow, Writes
 
@@ -36,14 +36,14 @@ class Changes:
         if fact_undo.can_be_undone(entry):
             return fact_undo.undo_write(memory.storage, entry, memory.clock(), self._mark_undone)
         if note_undo.can_be_undone(entry):
-            return memory.notebook.bring_back(entry)
+            return memory.notebook.undo(entry)
         done = session_undo.undo_entry(memory.storage, entry, memory.clock())
         memory.storage.write(lambda tx: self._mark_undone(tx, entry))
         return done
 
     def undo_notes(self) -> str:
         """Undo the newest change of the notebook that can be undone."""
-        self._memory.notebook.notice()
+        self._memory.notebook.log_manual_edits()
         return self.undo(self._newest(note_undo.can_be_undone, "change of the notebook").id)
 
     def forget(self, ref: str) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from mnemos.errors import MnemosError
-from mnemos.notebook.model import Book
-from mnemos.notebook.service import KIND as NOTE
+from mnemos.notebook.notebook import KIND as NOTE
+from mnemos.notebook.notes import Book
 
 if TYPE_CHECKING:
     from mnemos.memory.memory import Memory

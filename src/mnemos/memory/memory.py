@@ -20,9 +20,9 @@ from mnemos.inputs import names, optional_moment, span, whole
 from mnemos.memory.changes import Changes
 from mnemos.memory.feeds import Feeds
 from mnemos.memory.home import IN_MEMORY, Home, check_enabled, part, path_of
-from mnemos.notebook.model import Book
-from mnemos.notebook.service import Notebook
-from mnemos.notebook.shelf import Folder, KeptInMemory, Shelf
+from mnemos.notebook.note_files import FolderShelf, MemoryShelf, Shelf
+from mnemos.notebook.notebook import Notebook
+from mnemos.notebook.notes import Book
 from mnemos.progress import Progress, no_progress
 from mnemos.sessions.sessions import Clock, Sessions
 from mnemos.settings import Settings
@@ -161,8 +161,8 @@ class Memory:
     def shelf(self) -> Shelf:
         """The files of the notebook."""
         if self.home.in_memory:
-            return KeptInMemory()
-        return Folder(folder_of(self.settings) / "memories", busy_seconds=self.settings.busy_seconds)
+            return MemoryShelf()
+        return FolderShelf(folder_of(self.settings) / "memories", busy_seconds=self.settings.busy_seconds)
 
     @part
     def entries(self) -> Entries:

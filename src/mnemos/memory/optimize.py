@@ -17,8 +17,8 @@ from mnemos.facts.facts import Facts
 from mnemos.facts.keywords import ABBREVIATIONS
 from mnemos.language.extraction import extract_facts
 from mnemos.language.notation import Mark, Statement, looks_like, parse
-from mnemos.notebook.model import Book, given, joined
-from mnemos.notebook.service import Notebook
+from mnemos.notebook.notebook import Notebook
+from mnemos.notebook.notes import Book, join_entries, quote
 from mnemos.text.secrets import find_secrets
 from mnemos.text.threats import threats
 
@@ -87,7 +87,7 @@ def relieve(
 ) -> Relieved:
     """Relieve each file that is fuller than the threshold; a dry run changes nothing at all."""
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 100:
-        raise InvalidInput(f"threshold_pct is {given(threshold)}; use 0 to 100")
+        raise InvalidInput(f"threshold_pct is {quote(threshold)}; use 0 to 100")
     done = Relieved()
     for book in books:
         try:
@@ -163,7 +163,7 @@ class _Room:
 
     @property
     def percent(self) -> int:
-        return round(100 * len(joined(self.entries)) / self.limit)
+        return round(100 * len(join_entries(self.entries)) / self.limit)
 
     def made(self) -> list[Step]:
         steps: list[Step] = []

@@ -1,1 +1,1 @@
-"""The notebook: the few notes that belong in every prompt, in two small files."""
+"""The notebook: MEMORY.md and USER.md, the notes that are part of every prompt."""

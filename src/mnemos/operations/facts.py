@@ -156,7 +156,7 @@ class Tick(Operation, frozen=True, kw_only=True):
     session_id: SessionId = None
 
     def run(self, memory: Memory) -> TurnBegun:
-        memory.notebook.turn_begun()
+        memory.notebook.begin_turn()
         ticked = memory.facts.tick(self.turn, self.message, session_id=self.session_id)
         return TurnBegun(
             turn=ticked.turn,

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from msgspec import Meta
 
 from mnemos.errors import InvalidInput, MnemosError
-from mnemos.notebook.block import shown
-from mnemos.notebook.model import entries_of, joined
+from mnemos.notebook.note_block import render_entry
+from mnemos.notebook.notes import join_entries, parse_entries
 from mnemos.operations.base import Done, Operation, Result, Traits
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
-    from mnemos.notebook.model import Use
+    from mnemos.notebook.notes import Use
 
 Target = Annotated[
     Literal["memory", "user"], Meta(description="memory: your own notes; user: who the user is")
@@ -98,7 +98,7 @@ class ShowNotes(Operation, frozen=True, kw_only=True):
             try:
                 use = memory.notebook.use(name)
                 file |= {
-                    "entries": [shown(one) for one in memory.notebook.entries(name)],
+                    "entries": [render_entry(one) for one in memory.notebook.entries(name)],
                     "used": use.used,
                     "percent": use.percent,
                 }
@@ -165,14 +165,14 @@ class RewriteNotes(Operation, frozen=True, kw_only=True):
         return NotesEdited.of(use, changed=before != memory.notebook.entries(self.target))
 
     def draft(self, memory: Memory) -> str:
-        return joined(memory.notebook.entries(self.target)) + "\n"
+        return join_entries(memory.notebook.entries(self.target)) + "\n"
 
     def merged(self, text: str, draft: str, now: str) -> str:
         if now == draft or not text.strip():
             return text
-        before, after = entries_of(draft), entries_of(now)
-        kept = [entry for entry in entries_of(text) if entry in after or entry not in before]
-        return joined([*kept, *(entry for entry in after if entry not in before)])
+        before, after = parse_entries(draft), parse_entries(now)
+        kept = [entry for entry in parse_entries(text) if entry in after or entry not in before]
+        return join_entries([*kept, *(entry for entry in after if entry not in before)])
 
 
 class UndoNotes(Operation, frozen=True, kw_only=True):

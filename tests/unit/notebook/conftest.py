@@ -9,7 +9,7 @@ import pytest
 from hands import ByHand
 
 from mnemos import Memory
-from mnemos.notebook.service import Notebook
+from mnemos.notebook.notebook import Notebook
 from mnemos.testing import FixedClock
 
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from mnemos import Memory
 from mnemos.errors import InvalidInput
-from mnemos.notebook.block import TOKENS, Page, blocks
-from mnemos.notebook.model import Book, Use
-from mnemos.notebook.service import Notebook
+from mnemos.notebook.note_block import LEFT_OUT, TOKENS, Page, render_blocks
+from mnemos.notebook.notebook import Notebook
+from mnemos.notebook.notes import Book, Use
 from mnemos.text.tokens import count_tokens
 
 HEADING = re.compile(r"^(MEMORY|USER) \(.*\) \[(\d+)%: ([\d,]+)/([\d,]+) characters\]$", re.MULTILINE)
@@ -135,7 +135,7 @@ def test_both_blocks_together_keep_to_their_budget(memory_texts: list[str], user
         Page(Use(book, 2_000, 2_200, len(texts)), tuple(text for text in texts if text.strip()))
         for book, texts in ((Book.MEMORY, memory_texts), (Book.USER, user_texts))
     ]
-    text = blocks(pages)
+    text = render_blocks(pages)
     assert count_tokens(text) <= TOKENS
     shown = [page.use.book.name for page in pages if page.entries]
     assert [name for name, *_ in headings(text)] == shown
@@ -176,7 +176,7 @@ def test_english_notes_up_to_both_limits_are_shown_whole(notebook: Notebook) -> 
         )
     assert notebook.use().percent > 95
     assert notebook.use("user").percent > 90
-    assert "no room" not in notebook.block()
+    assert LEFT_OUT not in notebook.block()
 
 
 def test_a_single_entry_that_is_too_large_is_counted(notebook: Notebook) -> None:

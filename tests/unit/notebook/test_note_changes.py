@@ -22,7 +22,7 @@ from mnemos.errors import (
     Refused,
     TooLarge,
 )
-from mnemos.notebook.service import Notebook
+from mnemos.notebook.notebook import Notebook
 
 
 def add(content: str) -> dict[str, Any]:
@@ -299,7 +299,7 @@ def test_a_success_and_a_new_turn_forgive(notebook: Notebook) -> None:
     _failure(notebook), _failure(notebook)
     notebook.add("one")
     assert "stop retrying" not in _failure(notebook) + _failure(notebook)
-    notebook.turn_begun()
+    notebook.begin_turn()
     assert "stop retrying" not in _failure(notebook) + _failure(notebook)
     assert "stop retrying" in _failure(notebook)
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemos.errors import InvalidInput
-from mnemos.notebook.model import Book, Use, book_of, checked_entry, entries_of, joined
-from mnemos.notebook.service import Notebook
+from mnemos.notebook.notebook import Notebook
+from mnemos.notebook.notes import Book, Use, check_entry, join_entries, parse_book, parse_entries
 
 LINES = st.text(st.sampled_from("ab§ \t\n\u2028\xa0日🦀é"), max_size=20)
 
@@ -36,8 +36,8 @@ LINES = st.text(st.sampled_from("ab§ \t\n\u2028\xa0日🦀é"), max_size=20)
     ],
 )
 def test_a_file_is_read_however_its_blanks_were_left(text: str, entries: list[str]) -> None:
-    assert entries_of(text) == entries
-    assert entries_of(joined(entries)) == entries
+    assert parse_entries(text) == entries
+    assert parse_entries(join_entries(entries)) == entries
 
 
 @given(st.lists(LINES, max_size=6))
@@ -45,16 +45,16 @@ def test_what_is_kept_is_read_again_as_it_was(contents: list[str]) -> None:
     kept = []
     for content in contents:
         try:
-            kept.append(checked_entry(content))
+            kept.append(check_entry(content))
         except InvalidInput:
             continue
-    assert entries_of(joined(kept)) == kept
+    assert parse_entries(join_entries(kept)) == kept
 
 
 @given(LINES)
 def test_reading_a_file_twice_changes_nothing(text: str) -> None:
-    once = entries_of(text)
-    assert entries_of(joined(once)) == once
+    once = parse_entries(text)
+    assert parse_entries(join_entries(once)) == once
 
 
 @pytest.mark.parametrize(
@@ -67,17 +67,17 @@ def test_reading_a_file_twice_changes_nothing(text: str) -> None:
 )  # fmt: skip
 def test_what_would_fall_apart_is_no_entry(content: object) -> None:
     with pytest.raises(InvalidInput):
-        checked_entry(content)  # type: ignore[arg-type]
+        check_entry(content)  # type: ignore[arg-type]
 
 
 def test_an_entry_keeps_its_lines_and_its_section_signs() -> None:
-    assert checked_entry("  § 3\r\n\r\n- a\r\n\t- b § c  ") == "§ 3\n\n- a\n\t- b § c"
+    assert check_entry("  § 3\r\n\r\n- a\r\n\t- b § c  ") == "§ 3\n\n- a\n\t- b § c"
 
 
 @pytest.mark.parametrize("name", ["memory", "MEMORY", "Memory", Book.MEMORY])
 def test_a_file_is_named_in_any_case(name: str) -> None:
-    assert book_of(name) is Book.MEMORY
-    assert book_of(name).filename == "MEMORY.md"
+    assert parse_book(name) is Book.MEMORY
+    assert parse_book(name).filename == "MEMORY.md"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_file_is_named_in_any_case(name: str) -> None:
 )
 def test_a_file_that_there_is_not_is_told_shortly(name: object) -> None:
     with pytest.raises(InvalidInput) as raised:
-        book_of(name)  # type: ignore[arg-type]
+        parse_book(name)  # type: ignore[arg-type]
     assert len(str(raised.value)) < 500
 
 

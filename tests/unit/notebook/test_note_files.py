@@ -11,7 +11,7 @@ from hands import ByHand
 
 from mnemos import Memory
 from mnemos.errors import Corrupt, MnemosError, Refused
-from mnemos.notebook.service import Notebook
+from mnemos.notebook.notebook import Notebook
 
 BROKEN = {"not UTF-8": b"caf\xe9\n\xa7\ntwo", "NUL": b"one\0two", "UTF-16": "one\n§\ntwo".encode("utf-16")}
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mnemos import Memory
 from mnemos.errors import Busy, MnemosError, NotFound
-from mnemos.notebook.service import Notebook
+from mnemos.notebook.notebook import Notebook
 from mnemos.testing import FixedClock
 
 

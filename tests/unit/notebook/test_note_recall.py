@@ -12,7 +12,7 @@ import pytest
 from hands import ByHand
 
 from mnemos import Memory
-from mnemos.notebook.service import Notebook
+from mnemos.notebook.notebook import Notebook
 
 
 def found(memory: Memory, query: str) -> list[str]:

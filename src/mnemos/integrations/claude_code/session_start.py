@@ -13,7 +13,7 @@ from mnemos.errors import MnemosError
 from mnemos.files import replace
 from mnemos.integrations.claude_code.events import AFTER_COMPACTION, Event
 from mnemos.memory import Memory
-from mnemos.notebook.block import shown
+from mnemos.notebook.note_block import render_entry
 from mnemos.text.fences import clean
 from mnemos.text.tokens import count_tokens
 
@@ -83,7 +83,7 @@ def _show(entry: str, scanned: _ScannedNotes) -> str:
     """Return a note, or a line that says it was blocked because it gives orders."""
     if entry in scanned:
         return entry
-    text = shown(entry)
+    text = render_entry(entry)
     if text == entry:
         scanned.add(entry)
     return text

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from mnemos.notebook.model import Book
+from mnemos.notebook.notes import Book
 from mnemos.settings import hermes_home
 
 _SHOWS: Final = {Book.MEMORY: "memory_enabled", Book.USER: "user_profile_enabled"}

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mnemos import files
 from mnemos.errors import InvalidInput, MnemosError, NotADatabase, NotFound
 from mnemos.integrations.hermes.place import Place
-from mnemos.notebook.model import Book, entries_of
+from mnemos.notebook.notes import Book, parse_entries
 from mnemos.storage import HermesState, hermes_state
 from mnemos.transfer.readers.hermes import as_session
 
@@ -174,7 +174,7 @@ class Belongings:
         report.has_notes = True
 
     def _bring_note(self, memory: Memory, book: Book, entry: str, report: Report) -> None:
-        memory.notebook.turn_begun()
+        memory.notebook.begin_turn()
         try:
             memory.notebook.add(entry, target=book)
         except MnemosError as exc:
@@ -214,7 +214,7 @@ class Belongings:
 
 def notes_of(hermes: Path, book: Book) -> list[str]:
     """The entries of MEMORY.md or USER.md as Hermes has them."""
-    return entries_of(files.read(hermes / NOTES / book.filename) or "")
+    return parse_entries(files.read(hermes / NOTES / book.filename) or "")
 
 
 def _count(report: Report, done: Mapping[str, Any]) -> None:

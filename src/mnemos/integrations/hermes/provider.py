@@ -20,8 +20,8 @@ from mnemos.integrations.hermes.importing import Belongings, Report, notes_of
 from mnemos.integrations.providers import prompt
 from mnemos.integrations.providers.builtin import BuiltinMemoryProvider
 from mnemos.memory import Memory
-from mnemos.notebook.block import Page, blocks
-from mnemos.notebook.model import Book
+from mnemos.notebook.note_block import Page, render_blocks
+from mnemos.notebook.notes import Book
 
 log = logging.getLogger("mnemos.hermes")
 
@@ -122,7 +122,7 @@ class HermesMemoryProvider(BuiltinMemoryProvider):
                 log.warning("%s is not in the prompt: %s", book.filename, exc)
                 continue
             pages.append(Page(self.memory.notebook.use(book), mine))
-        return blocks(pages)
+        return render_blocks(pages)
 
     # --- tools ------------------------------------------------------------------------------
 
@@ -236,7 +236,7 @@ def _bring_all(belongings: Belongings, home: Path, space: str) -> None:
 def _mirror(memory: Memory, action: str, target: str, content: str, old_text: str) -> None:
     notebook = memory.notebook
     # A mirror is no attempt of the model's that could fail too often.
-    notebook.turn_begun()
+    notebook.begin_turn()
     try:
         if action == "replace":
             notebook.replace(old_text, content, target=target)

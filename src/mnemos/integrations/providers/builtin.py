@@ -176,7 +176,7 @@ class BuiltinMemoryProvider(MemoryProvider):
         """Start recall, and count the turn for facts."""
         session_id = str(kwargs.get("session_id") or self._session_id)
         memory = self.memory
-        memory.notebook.turn_begun()
+        memory.notebook.begin_turn()
         self._began = memory.clock()
         text = strip_fences(message) if isinstance(message, str) else ""
         question = _question(text)

@@ -12,7 +12,7 @@ from msgspec import Meta
 from mnemos.entries.backend import check_key, check_user, check_value, encode_metadata
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.inputs import name
-from mnemos.notebook.model import Book, entries_of, joined
+from mnemos.notebook.notes import Book, join_entries, parse_entries
 from mnemos.storage.base import Writes
 from mnemos.storage.entries import EntryRow
 from mnemos.storage.imports import KEY_BITS
@@ -220,7 +220,7 @@ class NotePart:
             except MnemosError as exc:
                 out.left_out.append(f"{book.filename}: {exc}")
                 continue
-            text = joined(entries)
+            text = join_entries(entries)
             if text and len(text.encode()) < _LARGEST_NOTEBOOK:
                 out.path(_note_file(book)).write_text(f"{text}\n", encoding="utf-8", newline="\n")
                 out.note(NOTEBOOK, _note_file(book), len(entries))
@@ -242,14 +242,14 @@ class NotePart:
                     continue
                 try:
                     # Each for itself: one that does not fit keeps no other out.
-                    self._notebook.turn_begun()
+                    self._notebook.begin_turn()
                     self._notebook.add(entry, target=book)
                 except MnemosError as exc:
                     # What to do about it is said to a model that writes, and names all entries.
                     brought.refuse(f"{book.filename}, {_quote_note(entry)}: {str(exc).partition('. ')[0]}")
                 else:
                     brought.imported += 1
-        self._notebook.turn_begun()
+        self._notebook.begin_turn()
 
     def compare(self, source: Archive, compared: PartComparison) -> None:
         for book in Book:
@@ -272,7 +272,7 @@ def _read_notes(source: Archive, book: Book) -> list[str]:
     if len(data) > _LARGEST_NOTEBOOK:
         raise InvalidInput(f"{_note_file(book)} has {len(data):,} bytes; no notebook is as large")
     try:
-        return entries_of(data.decode("utf-8"))
+        return parse_entries(data.decode("utf-8"))
     except UnicodeDecodeError as exc:
         raise InvalidInput(
             f"{_note_file(book)} is not UTF-8 text ({exc.reason} at byte {exc.start})"

@@ -1,4 +1,4 @@
-"""Where the files stand: a folder, written so that no reader ever sees half a file."""
+"""Storage of the notebook's files, written so that no reader ever sees half a file."""
 
 from __future__ import annotations
 
@@ -11,47 +11,47 @@ from typing import Protocol
 
 from mnemos import files
 from mnemos.errors import Corrupt, PermissionDenied, Refused, Unavailable
-from mnemos.notebook.model import Book
+from mnemos.notebook.notes import Book
 
 _MOST_COPIES = 1_000
 
 Record = Callable[[str, str, Callable[[], None]], None]
-"""Notes a change and makes it: the text before and after, and what puts it into the file.
+"""Logs a change and makes it: the text before and after, and a function that writes the file.
 
-Called while nobody else can change the file. What cannot be noted is not made.
+Called under the lock of the file. A change that can't be logged is not made.
 """
 
 
 class Shelf(Protocol):
-    """The texts of the two files; ``change`` is atomic among all who use it."""
+    """The texts of the two files; ``change`` is atomic among all processes."""
 
     def read(self, book: Book) -> str:
-        """The text; empty when there is no file. What cannot be read as text raises."""
+        """Return the text; empty if there is no file. A file that isn't text raises."""
         ...
 
     def signature(self, book: Book) -> object:
-        """A value that changes whenever the text does; cheap, and equal to no other when in doubt."""
+        """Return a cheap value that changes whenever the text does."""
         ...
 
     def modified(self, book: Book) -> float | None:
-        """When the text was last changed; None where that is not known."""
+        """Return when the text was last changed; None if unknown."""
         ...
 
     def change(self, book: Book, change: Callable[[str], str], record: Record) -> tuple[str, str]:
-        """Replace the text by what ``change`` makes of it as it is now; before and after."""
+        """Replace the current text by ``change`` of it; return the texts before and after."""
         ...
 
     def keep_copy(self, book: Book, text: str) -> str:
-        """Where a copy of a text is, for people; empty when there is none."""
+        """Keep a copy of a text for people and return its path; empty if that failed."""
         ...
 
     def copies(self) -> list[str]:
-        """Where copies are."""
+        """Return the paths of kept copies."""
         ...
 
 
-class KeptInMemory:
-    """For a memory that has no home."""
+class MemoryShelf:
+    """The shelf of a memory without a home."""
 
     def __init__(self) -> None:
         self._texts = dict.fromkeys(Book, "")
@@ -84,8 +84,8 @@ class KeptInMemory:
         return []
 
 
-class Folder:
-    """Files in a folder: read under a lock, replaced in one step, private to their owner."""
+class FolderShelf:
+    """Files in a folder: changed under a lock, replaced in one step, private to their owner."""
 
     def __init__(self, folder: Path, *, busy_seconds: float) -> None:
         self._folder = folder
@@ -98,15 +98,15 @@ class Folder:
         path = self.path(book)
         try:
             if not stat.S_ISREG(path.stat().st_mode):
-                raise Refused(f"{path} is no file; move it away, and a new one is begun")
+                raise Refused(f"{path} is not a regular file; move it away")
             data = path.read_bytes()
         except FileNotFoundError:
             return ""
         except PermissionError as exc:
-            raise PermissionDenied(f"{path} cannot be read; give its owner access to it") from exc
+            raise PermissionDenied(f"{path} can't be read; give its owner access to it") from exc
         except OSError as exc:
-            raise Unavailable(f"{path} cannot be read: {exc.strerror}") from exc
-        return self._decoded(path, data)
+            raise Unavailable(f"{path} can't be read: {exc.strerror}") from exc
+        return self._decode(path, data)
 
     def signature(self, book: Book) -> object:
         return files.signature(self.path(book))
@@ -125,41 +125,41 @@ class Folder:
             try:
                 record(before, after, lambda: files.replace(self.path(book), after.encode(), alone=True))
             except BaseException:
-                # Noted in vain, or not at all: the disk may have become full between file and log.
-                self._put_back(book, before if was_there else None)
+                # The log failed after the file was written, for example on a full disk.
+                self._restore(book, before if was_there else None)
                 raise
         return before, after
 
-    def _put_back(self, book: Book, text: str | None) -> None:
+    def _restore(self, book: Book, text: str | None) -> None:
         if text is None:
             self.path(book).unlink(missing_ok=True)
         elif self.read(book) != text:
             files.replace(self.path(book), text.encode(), alone=True)
 
     def keep_copy(self, book: Book, text: str) -> str:
-        return _copied(self.path(book), text.encode())
+        return _copy(self.path(book), text.encode())
 
     def copies(self) -> list[str]:
         return sorted(str(copy) for copy in self._folder.glob("*.kept-*"))
 
-    def _decoded(self, path: Path, data: bytes) -> str:
+    def _decode(self, path: Path, data: bytes) -> str:
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError as exc:
             complaint = f"{path} is not UTF-8 text ({exc.reason} at byte {exc.start})"
-            raise Corrupt(f"{complaint}; {self._left_alone(path, data)}") from exc
+            raise Corrupt(f"{complaint}; {self._keep_damaged(path, data)}") from exc
         if "\0" in text:
-            raise Corrupt(f"{path} has NUL bytes and is no text; {self._left_alone(path, data)}")
+            raise Corrupt(f"{path} has NUL bytes and isn't text; {self._keep_damaged(path, data)}")
         return text
 
-    def _left_alone(self, path: Path, data: bytes) -> str:
-        copy = _copied(path, data)
+    def _keep_damaged(self, path: Path, data: bytes) -> str:
+        copy = _copy(path, data)
         kept = f", and a copy is in {copy}" if copy else ""
-        return f"it is left as it is{kept}: repair it by hand"
+        return f"it was left unchanged{kept}; repair it by hand"
 
 
-def _copied(path: Path, data: bytes) -> str:
-    """Put data beside its file, under a name of its own, the same data only once; empty if that fails."""
+def _copy(path: Path, data: bytes) -> str:
+    """Copy data beside its file, the same data only once, and return the path; empty if that fails."""
     try:
         for number in range(1, _MOST_COPIES):
             copy = path.with_name(f"{path.stem}.kept-{number}{path.suffix}")
@@ -169,6 +169,6 @@ def _copied(path: Path, data: bytes) -> str:
             if copy.is_file() and copy.read_bytes() == data:
                 return str(copy)
     except OSError:
-        # A copy is a courtesy: the file itself is not touched.
+        # The copy is optional: the file itself is not touched.
         return ""
     return ""

@@ -1,4 +1,4 @@
-"""The two files of the notebook, their entries, and what a change of them answers."""
+"""The two files of the notebook, their entries and how full they are."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from mnemos.errors import InvalidInput
 
 SEPARATOR: Final = "\n§\n"
 _SIGN: Final = "§"
-# From this share of its limit on, every answer about a file says so.
+# From this share of its limit on, every answer about a file has a warning.
 WARNING: Final = 80
 _SHOWN: Final = 80
 
 
 class Book(StrEnum):
-    """Which file: the model's own notes, or who the user is."""
+    """A file of the notebook: the model's own notes, or who the user is."""
 
     MEMORY = "memory"
     USER = "user"
@@ -29,7 +29,7 @@ class Book(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How full a file is, in characters of its joined entries."""
+    """The use of a file, in characters of its joined entries."""
 
     book: Book
     used: int
@@ -47,21 +47,21 @@ class Use:
         return f"{self.book.filename} is {self.percent}% full: shorten or remove entries soon"
 
 
-def book_of(name: str) -> Book:
+def parse_book(name: str) -> Book:
     try:
         return Book(name.lower() if isinstance(name, str) else name)
     except ValueError:
-        raise InvalidInput(f"there is no file {given(name)}; use memory or user") from None
+        raise InvalidInput(f"there is no file {quote(name)}; use memory or user") from None
 
 
-def given(value: object) -> str:
-    """A value in an error, not longer than it helps."""
+def quote(value: object) -> str:
+    """Quote a value in an error, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
-def entries_of(text: str) -> list[str]:
-    """The entries of a file, however people left its blanks and line ends."""
+def parse_entries(text: str) -> list[str]:
+    """Split a file into entries, whatever its blanks and line ends."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     entries: list[list[str]] = [[]]
     for line in plain.split("\n"):
@@ -73,26 +73,24 @@ def entries_of(text: str) -> list[str]:
     return [entry for entry in stripped if entry]
 
 
-def joined(entries: list[str]) -> str:
+def join_entries(entries: list[str]) -> str:
     return SEPARATOR.join(entries)
 
 
-def _is_seen(character: str) -> bool:
+def _is_visible(character: str) -> bool:
     return not character.isspace() and category(character) != "Cf"
 
 
-def checked_entry(content: str) -> str:
-    """A new entry as it is kept; one that would fall apart when read again raises InvalidInput."""
-    if not isinstance(content, str) or not any(map(_is_seen, content)):
-        raise InvalidInput(f"content is {given(content)}; write what is to be noted")
+def check_entry(content: str) -> str:
+    """Return a new entry as it is stored; one that can't be read back raises InvalidInput."""
+    if not isinstance(content, str) or not any(map(_is_visible, content)):
+        raise InvalidInput(f"content is {quote(content)}; write the note")
     entry = content.replace("\r\n", "\n").replace("\r", "\n").strip()
     if any(line.strip() == _SIGN for line in entry.split("\n")):
-        raise InvalidInput(
-            "a line that holds only § separates entries; leave it out or write something beside it"
-        )
+        raise InvalidInput("content has a line with only §, which separates entries; remove it")
     for character in entry:
         if character != "\n" and character != "\t" and (character < " " or "\x7f" <= character < "\xa0"):
-            raise InvalidInput(f"content has the control character U+{ord(character):04X}; leave it out")
+            raise InvalidInput(f"content has the control character U+{ord(character):04X}; remove it")
     if any("\ud800" <= character <= "\udfff" for character in entry):
-        raise InvalidInput("content has half a character, which no file can hold; write it anew")
+        raise InvalidInput("content has a lone surrogate, which no file can hold; remove it")
     return entry

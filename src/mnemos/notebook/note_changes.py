@@ -1,4 +1,4 @@
-"""Changes of a list of entries: pure, all or nothing."""
+"""Changes of entries, all or nothing, and their names in the audit log."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from mnemos.errors import Ambiguous, InvalidInput, NotFound, TooLarge
-from mnemos.notebook.block import shown
-from mnemos.notebook.model import Book, checked_entry, given, joined
+from mnemos.notebook.note_block import render_entry
+from mnemos.notebook.notes import Book, check_entry, join_entries, quote
+from mnemos.storage.base import AuditRow
+
+CHANGE: Final = "notebook.change"
+UNDO: Final = "undo notebook.change"
+FORGET: Final = "forget"
+BY_HAND: Final = "by hand"
+"""The actor of changes that people made in the files."""
 
 ACTIONS: Final = ("add", "replace", "remove")
 _PREVIEW: Final = 60
@@ -18,53 +25,53 @@ _MOST_OPERATIONS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing to do to a file."""
+    """One change of a file."""
 
     action: str
     content: str = ""
     old_text: str = ""
 
 
-def checked(action: Any, content: Any, old_text: Any) -> Change:
-    """A change whose parts are there and make sense; else InvalidInput."""
+def check_change(action: Any, content: Any, old_text: Any) -> Change:
+    """Check the parts of a change; a wrong one raises InvalidInput."""
     if action not in ACTIONS:
-        raise InvalidInput(f"action is {given(action)}; use add, replace or remove")
+        raise InvalidInput(f"action is {quote(action)}; use add, replace or remove")
     if action != "add" and (not isinstance(old_text, str) or not old_text.strip()):
-        raise InvalidInput(f"{action} needs old_text: a part of the entry that no other entry has")
+        raise InvalidInput(f"{action} needs old_text: a substring that only that entry has")
     return Change(
         action,
-        "" if action == "remove" else checked_entry(content),
+        "" if action == "remove" else check_entry(content),
         "" if action == "add" else old_text.strip(),
     )
 
 
-def checked_operations(operations: Any) -> list[Change]:
+def check_operations(operations: Any) -> list[Change]:
     if not isinstance(operations, Sequence) or isinstance(operations, str) or not operations:
         raise InvalidInput(
-            f"operations is {given(operations)}; use a list of objects with action, content, old_text"
+            f"operations is {quote(operations)}; use a list of objects with action, content, old_text"
         )
     if len(operations) > _MOST_OPERATIONS:
-        raise TooLarge(f"there are {len(operations)} operations; at most {_MOST_OPERATIONS} in one call")
+        raise TooLarge(f"{len(operations)} operations are more than {_MOST_OPERATIONS}; use several calls")
     changes = []
     for number, one in enumerate(operations, start=1):
         if not isinstance(one, Mapping):
             raise InvalidInput(
-                f"operation {number} is {given(one)}; use an object with action, content, old_text"
+                f"operation {number} is {quote(one)}; use an object with action, content, old_text"
             )
         unknown = one.keys() - {"action", "content", "old_text"}
         if unknown:
-            names = ", ".join(map(given, sorted(unknown, key=str)))
+            names = ", ".join(map(quote, sorted(unknown, key=str)))
             raise InvalidInput(f"operation {number} has {names}; use action, content, old_text")
         try:
-            changes.append(checked(one.get("action"), one.get("content"), one.get("old_text")))
+            changes.append(check_change(one.get("action"), one.get("content"), one.get("old_text")))
         except InvalidInput as exc:
             where = f"operation {number}: " if len(operations) > 1 else ""
             raise type(exc)(f"{where}{exc}") from None
     return changes
 
 
-def applied(entries: Sequence[str], changes: Sequence[Change], book: Book, limit: int) -> list[str]:
-    """The entries after all changes; the limit counts for the final state alone.
+def apply_changes(entries: Sequence[str], changes: Sequence[Change], book: Book, limit: int) -> list[str]:
+    """Return the entries after all changes. Only the final state must keep the limit.
 
     No match raises NotFound, several matches Ambiguous with previews, too much text TooLarge.
     """
@@ -78,7 +85,7 @@ def applied(entries: Sequence[str], changes: Sequence[Change], book: Book, limit
             if change.action == "remove":
                 del now[place]
             elif change.content in now and now[place] != change.content:
-                # It says what another entry says already.
+                # Another entry says the same already.
                 del now[place]
             else:
                 now[place] = change.content
@@ -92,11 +99,11 @@ def _find(entries: Sequence[str], old_text: str, book: Book) -> int:
     found = [place for place, entry in enumerate(entries) if old_text in entry]
     exact = [place for place in found if entries[place] == old_text]
     if exact or len({entries[place] for place in found}) == 1:
-        # Entries that say the same are one.
+        # Equal entries count as one.
         return (exact or found)[0]
     if not found:
         raise NotFound(
-            f"no entry of {book.filename} contains {_preview(old_text)!r}; copy a part of one as it stands: "
+            f"no entry of {book.filename} contains {_preview(old_text)!r}; copy a part of one exactly: "
             + "; ".join(map(_preview, entries))
         )
     if len(found) > 1:
@@ -108,20 +115,33 @@ def _find(entries: Sequence[str], old_text: str, book: Book) -> int:
 
 
 def check_limit(before: Sequence[str], after: list[str], book: Book, limit: int) -> None:
-    """Entries that take more than the limit, and more than before, raise TooLarge."""
-    size, former = len(joined(after)), len(joined(list(before)))
+    """Raise TooLarge for entries that take more than the limit, and more than before."""
+    size, former = len(join_entries(after)), len(join_entries(list(before)))
     if size <= limit or size < former:
         return
-    too_many = f"would hold {size:,}, {size - limit:,} too many"
+    too_many = f"would have {size:,}, {size - limit:,} too many"
     if not before:
-        raise TooLarge(f"{book.filename} has room for {limit:,} characters and {too_many}; shorten it")
+        raise TooLarge(f"{book.filename} may have {limit:,} characters and {too_many}; shorten it")
     raise TooLarge(
-        f"{book.filename} holds {former:,} of {limit:,} characters and {too_many}. "
+        f"{book.filename} has {former:,} of {limit:,} characters and {too_many}. "
         "Shorten it, replace or remove an entry in the same call (operations), or move facts out with "
         "the tool memory_optimize. Entries: " + "; ".join(map(_preview, before))
     )
 
 
 def _preview(entry: str) -> str:
-    line = " ".join(shown(entry[:_READ]).split())
+    line = " ".join(render_entry(entry[:_READ]).split())
     return line if len(line) <= _PREVIEW else line[: _PREVIEW - 1] + "…"
+
+
+def ref(book: Book) -> str:
+    return f"notebook:{book}"
+
+
+def book_in(entry: AuditRow) -> Book:
+    return Book(entry.ref.partition(":")[2])
+
+
+def can_be_undone(entry: AuditRow) -> bool:
+    """True if the file can be restored to its state before the entry."""
+    return entry.operation in (CHANGE, UNDO) and entry.undone_by is None and entry.before is not None

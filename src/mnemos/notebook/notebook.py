@@ -1,0 +1,398 @@
+"""``memory.notebook``: MEMORY.md and USER.md, edited by the model, bounded, frozen per session."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mnemos.errors import Disabled, InvalidInput, MnemosError, NotFound, ReadOnly, Refused
+from mnemos.notebook import note_changes
+from mnemos.notebook.note_block import Page, find_orders, render_blocks
+from mnemos.notebook.note_changes import (
+    Change,
+    apply_changes,
+    check_change,
+    check_limit,
+    check_operations,
+)
+from mnemos.notebook.note_files import Shelf
+from mnemos.notebook.notes import Book, Use, join_entries, parse_book, parse_entries
+from mnemos.settings import Settings
+from mnemos.storage.base import AuditRow, Reads, Storage, Writes
+from mnemos.storage.passages import Passage
+from mnemos.text.secrets import find_secrets
+
+KIND = "note"
+"""The kind of a note's passage in recall."""
+
+_TOO_OFTEN = 3
+_MOST_SNAPSHOTS = 1_000
+# The most that recall indexes of a file.
+_TIMES_THE_LIMIT = 3
+_MOST_FED = 200
+
+log = logging.getLogger("mnemos.notebook")
+
+
+class Notebook:
+    """The notes of one space, in two files that people may edit too.
+
+    A write is durable at once and visible to the next session; the snapshot of a session doesn't change.
+    """
+
+    def __init__(
+        self, shelf: Shelf, storage: Storage, settings: Settings, clock: Callable[[], float]
+    ) -> None:
+        self._shelf = shelf
+        self._storage = storage
+        self._settings = settings
+        self._clock = clock
+        self._snapshots: dict[str, str] = {}
+        self._freezing = threading.Lock()
+        self._failures = 0
+        # The last text of each file with its safe entries: scanning takes longer than recall by words.
+        self._scanned: dict[Book, tuple[str, dict[str, str]]] = {}
+
+    # --- change -----------------------------------------------------------------------------
+
+    def add(self, content: str, *, target: str = Book.MEMORY) -> Use:
+        """Add an entry. An exact duplicate is not added twice."""
+        return self.change([{"action": "add", "content": content}], target=target)
+
+    def replace(self, old_text: str, content: str, *, target: str = Book.MEMORY) -> Use:
+        """Replace the entry that contains ``old_text``."""
+        return self.change([{"action": "replace", "old_text": old_text, "content": content}], target=target)
+
+    def remove(self, old_text: str, *, target: str = Book.MEMORY) -> Use:
+        """Remove the entry that contains ``old_text``."""
+        return self.change([{"action": "remove", "old_text": old_text}], target=target)
+
+    def change(self, operations: Sequence[dict[str, Any]], *, target: str = Book.MEMORY) -> Use:
+        """Make several changes to one file, all or none. Only the final state must keep the limit."""
+        # Manual edits first: the log keeps the order of events.
+        self.log_manual_edits()
+        try:
+            book = self._open_book(target)
+            changes = check_operations(operations)
+            for change in changes:
+                _check_safe(change)
+            use = self._change(book, changes)
+        except MnemosError as exc:
+            self._failures += 1
+            if self._failures >= _TOO_OFTEN:
+                again = f"This failed {self._failures} times: stop retrying and continue."
+                raise type(exc)(f"{exc}. {again}") from exc
+            raise
+        self._failures = 0
+        return use
+
+    def write(self, target: str, text: str) -> Use:
+        """Replace a whole file, as a person who edited it does, with the checks of a change."""
+        self._check_writable()
+        book = self._open_book(target)
+        if not isinstance(text, str):
+            raise InvalidInput(f"text must be a string, not {type(text).__name__}")
+        entries = list(dict.fromkeys(parse_entries(text)))
+        check_limit([], entries, book, self.limit(book))
+        for entry in entries:
+            _check_safe(check_change("add", entry, None))
+        return self._apply(book, lambda _: join_entries(entries))
+
+    def shrink(self, target: str, entry: str, shorter: str | None) -> Use:
+        """Shorten or remove one entry, also in a file that is over its limit."""
+        self._check_writable()
+        book = self._open_book(target)
+
+        def change_text(text: str) -> str:
+            entries = parse_entries(text)
+            if entry in entries:
+                place = entries.index(entry)
+                entries[place : place + 1] = [] if shorter is None else [shorter]
+            return join_entries(entries)
+
+        return self._apply(book, change_text)
+
+    def undo(self, entry: AuditRow) -> str:
+        """Restore a file to its state before a change, as a new change. Returns a sentence for people."""
+        self._check_writable()
+        book = self._open_book(note_changes.book_in(entry))
+        self._apply(book, lambda _: entry.before or "", undoing=entry.id)
+        return f"Restored {book.filename} as it was before entry {entry.id}."
+
+    def forget(self, ref: str) -> None:
+        """Erase an entry by its recall reference (``memory:0123…``) and the log of its file.
+
+        An unknown one raises NotFound. Neither this nor earlier changes of the file can be undone.
+        """
+        self._check_writable()
+        name, _, wanted = ref.partition(":")
+        book = parse_book(name)
+
+        def change_text(text: str) -> str:
+            kept = [entry for entry in parse_entries(text) if digest(entry) != wanted]
+            if len(kept) == len(parse_entries(text)):
+                raise NotFound(f"{book.filename} has no entry {ref!r}; recall returns the ids of entries")
+            return join_entries(kept)
+
+        def record(_: str, after: str, put: Callable[[], None]) -> None:
+            def work(tx: Writes) -> None:
+                self._scrub(tx, book, after)
+                put()
+
+            self._storage.write(work)
+
+        self._shelf.change(book, change_text, record)
+
+    def copies(self) -> list[str]:
+        """Return copies kept of files that were unreadable or too large."""
+        return self._shelf.copies()
+
+    def log_manual_edits(self) -> None:
+        """Log what people changed in the files, so that it can be undone too."""
+        self._check_writable()
+        for name in self._settings.notebook_files:
+            book = Book(name)
+            try:
+                if self._is_unlogged(book, self._shelf.read(book)):
+                    self._shelf.change(book, str, lambda text, _, __: self._log_manual_edit(book, text))  # noqa: B023
+            except MnemosError as exc:
+                # This must not block the undo of something else.
+                log.warning("manual edits of %s are not logged: %s", book.filename, exc)
+
+    def begin_turn(self) -> None:
+        """Begin a new turn, which resets the count of failures."""
+        self._failures = 0
+
+    # --- read -------------------------------------------------------------------------------
+
+    def entries(self, target: str = Book.MEMORY) -> list[str]:
+        """Return the current entries of a file."""
+        return parse_entries(self._shelf.read(parse_book(target)))
+
+    def use(self, target: str = Book.MEMORY) -> Use:
+        book = parse_book(target)
+        return self._use(book, self.entries(book))
+
+    def limit(self, target: str) -> int:
+        """Return the maximum number of characters of a file."""
+        memory = parse_book(target) is Book.MEMORY
+        return self._settings.memory_characters if memory else self._settings.user_characters
+
+    def snapshot(self, session_id: str = "") -> str:
+        """Return the prompt blocks, taken once per session: later writes don't change them."""
+        if not isinstance(session_id, str):
+            raise InvalidInput(f"session_id must be a string, not {type(session_id).__name__}")
+        with self._freezing:
+            taken = self._snapshots.pop(session_id, None)
+            if taken is None:
+                taken = self.block()
+                if len(self._snapshots) >= _MOST_SNAPSHOTS:
+                    self._snapshots.pop(next(iter(self._snapshots)))
+            # Moved to the end: the session that was idle for longest is dropped first.
+            self._snapshots[session_id] = taken
+        return taken
+
+    def refresh(self, session_id: str = "") -> None:
+        """Drop the snapshot of a session, for example after its context was compressed."""
+        self._snapshots.pop(session_id, None)
+
+    def block(self) -> str:
+        """Return the prompt blocks as of now. A file that can't be read is replaced by the error."""
+        pages: list[Page] = []
+        for name in self._settings.notebook_files:
+            book = Book(name)
+            try:
+                entries = self.entries(book)
+            except MnemosError as exc:
+                pages.append(Page(self._use(book, []), (f"({exc})",)))
+            else:
+                pages.append(Page(self._use(book, entries), tuple(entries)))
+        return render_blocks(pages)
+
+    # --- recall -----------------------------------------------------------------------------
+
+    def sync(self) -> None:
+        """Index the files for recall, also after manual edits.
+
+        Writes only what changed. A failure is logged, not raised.
+        """
+        if self._settings.disabled or self._storage.read_only:
+            return
+        for book in Book:
+            try:
+                text = self._text(book)
+                if self._storage.read(lambda tx: self._is_outdated(tx, book, text)):  # noqa: B023
+                    # Read again: files are changed within a transaction.
+                    self._storage.write(lambda tx: self._index(tx, book, self._text(book)), within=0.5)  # noqa: B023
+            except MnemosError as exc:
+                log.warning("recall may miss the newest notes of %s: %s", book.filename, exc)
+
+    def signature(self, book: Book) -> object:
+        """Return a value that changes with the file, without reading it."""
+        return self._shelf.signature(book) if book in self._settings.notebook_files else None
+
+    def passages(self, book: Book) -> list[Passage]:
+        """Return the entries of a file as passages of recall."""
+        at = self._shelf.modified(book)
+        moment = self._clock() if at is None else at
+        return [
+            Passage(0, KIND, ref, None, None, moment, live=True, text=text, also=book)
+            for ref, text in self._indexable(book, self._text(book)).items()
+        ]
+
+    # --- inside -----------------------------------------------------------------------------
+
+    def _open_book(self, target: str) -> Book:
+        book = parse_book(target)
+        if book not in self._settings.notebook_files:
+            raise Disabled(f"{book.filename} is disabled in the settings; nothing was changed")
+        return book
+
+    def _check_writable(self) -> None:
+        if self._settings.disabled:
+            raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
+        if self._storage.read_only:
+            raise ReadOnly(f"{self._storage.location} is open for reading only; nothing was changed")
+
+    def _change(self, book: Book, changes: Sequence[Change]) -> Use:
+        def change_text(text: str) -> str:
+            self._check_drift(book, text)
+            return join_entries(apply_changes(parse_entries(text), changes, book, self.limit(book)))
+
+        return self._apply(book, change_text)
+
+    def _check_drift(self, book: Book, text: str) -> None:
+        """Refuse to change a file that people made larger than its limit."""
+        size, limit = len(join_entries(parse_entries(text))), self.limit(book)
+        if size <= limit:
+            return
+        copy = self._shelf.keep_copy(book, text)
+        kept = f"; a copy is in {copy}" if copy else ""
+        raise Refused(
+            f"{book.filename} was edited to {size:,} characters, more than its {limit:,}; it was left "
+            f"unchanged{kept}. Shorten it with `mnemos notebook edit {book}` or `mnemos notebook optimize`"
+        )
+
+    def _apply(self, book: Book, change: Callable[[str], str], *, undoing: int | None = None) -> Use:
+        def record(before: str, after: str, put: Callable[[], None]) -> None:
+            def work(tx: Writes) -> None:
+                self._log(tx, book, before, after, undoing)
+                put()
+
+            # An undo is logged even without effect, or it would be the next one for ever.
+            if before != after or undoing is not None:
+                self._storage.write(work)
+
+        _, after = self._shelf.change(book, change, record)
+        return self._use(book, parse_entries(after))
+
+    def _log(self, tx: Writes, book: Book, before: str, after: str, undoing: int | None) -> None:
+        self._log_by_hand(tx, book, before)
+        operation = note_changes.CHANGE if undoing is None else note_changes.UNDO
+        by = self._record(tx, book, before, after, self._settings.actor, operation)
+        if undoing is not None:
+            tx.audit.mark_undone(undoing, by)
+        self._index(tx, book, after)
+
+    def _is_unlogged(self, book: Book, text: str) -> bool:
+        return self._storage.read(lambda tx: _read_logged(tx, book)) not in (text, None)
+
+    def _log_manual_edit(self, book: Book, text: str) -> None:
+        if self._is_unlogged(book, text):
+            self._storage.write(lambda tx: self._log_by_hand(tx, book, text))
+
+    def _log_by_hand(self, tx: Writes, book: Book, text: str) -> None:
+        """Log a version that was edited by hand, or left by a process killed between log and file."""
+        known = _read_logged(tx, book)
+        if known is not None and known != text:
+            self._record(tx, book, known, text, note_changes.BY_HAND, note_changes.CHANGE)
+
+    def _scrub(self, tx: Writes, book: Book, after: str) -> None:
+        tx.audit.scrub(note_changes.ref(book))
+        # The next version begins with what is left.
+        tx.audit.record(
+            at=self._clock(),
+            actor=self._settings.actor,
+            operation=note_changes.FORGET,
+            ref=note_changes.ref(book),
+            after=after,
+        )
+        self._index(tx, book, after)
+
+    def _record(self, tx: Writes, book: Book, before: str, after: str, actor: str, operation: str) -> int:
+        ref = note_changes.ref(book)
+        return tx.audit.record(
+            at=self._clock(), actor=actor, operation=operation, ref=ref, before=before, after=after
+        )
+
+    def _text(self, book: Book) -> str:
+        """Return the text of a file; empty if it is disabled."""
+        return self._shelf.read(book) if book in self._settings.notebook_files else ""
+
+    def _is_outdated(self, tx: Reads, book: Book, text: str) -> bool:
+        return self._indexable(book, text).keys() != _read_indexed(tx, book)
+
+    def _index(self, tx: Writes, book: Book, text: str) -> None:
+        wanted = self._indexable(book, text)
+        there = _read_indexed(tx, book)
+        for ref in there - wanted.keys():
+            tx.passages.remove(KIND, ref)
+        for ref in wanted.keys() - there:
+            tx.passages.put(KIND, ref, text=wanted[ref], at=self._clock(), also=book)
+
+    def _indexable(self, book: Book, text: str) -> dict[str, str]:
+        """Return what recall may find: entries within the limit that give the model no orders."""
+        known = self._scanned.get(book)
+        if known is None or known[0] != text:
+            entries = _take_newest(parse_entries(text), self.limit(book))
+            known = text, {f"{book}:{digest(entry)}": entry for entry in entries if not find_orders(entry)}
+            self._scanned[book] = known
+        return known[1]
+
+    def _use(self, book: Book, entries: Sequence[str]) -> Use:
+        return Use(book, len(join_entries(list(entries))), self.limit(book), len(entries))
+
+
+def _take_newest(entries: Sequence[str], limit: int) -> list[str]:
+    """Return the newest entries, at most a few times the limit, without giant ones."""
+    kept: list[str] = []
+    room = _TIMES_THE_LIMIT * limit
+    for entry in reversed(entries):
+        if len(entry) <= limit and len(entry) <= room:
+            kept.append(entry)
+            room -= len(entry)
+        if room <= 0 or len(kept) >= _MOST_FED:
+            break
+    return kept
+
+
+def digest(entry: str) -> str:
+    """Return a short id for an entry, independent of its place."""
+    return hashlib.sha256(entry.encode()).hexdigest()[:12]
+
+
+def _read_logged(tx: Reads, book: Book) -> str | None:
+    """Return the last logged text of a file; None if it was erased from the log."""
+    newest = tx.audit.newest_on(note_changes.ref(book))
+    return "" if newest is None else newest.after
+
+
+def _read_indexed(tx: Reads, book: Book) -> set[str]:
+    return {passage.ref for passage in tx.passages.of_kind(KIND) if passage.ref.startswith(f"{book}:")}
+
+
+def _check_safe(change: Change) -> None:
+    found = find_orders(change.content)
+    if found:
+        raise Refused(
+            f"the note was not stored: it {found[0].reason}. Notes are part of every prompt: state facts "
+            "instead of instructions"
+        )
+    if find_secrets(change.content):
+        raise Refused(
+            "the note was not stored: it holds a secret, and notes are sent to the model with every turn; "
+            "note where the secret is kept instead"
+        )
