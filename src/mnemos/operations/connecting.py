@@ -16,7 +16,7 @@ from mnemos.integrations.clients import connection
 from mnemos.integrations.clients.catalogue import CLIENTS
 from mnemos.integrations.clients.connection import Request
 from mnemos.integrations.clients.settings_files import Records
-from mnemos.integrations.hermes import place, plugin
+from mnemos.integrations.hermes import host, plugin
 from mnemos.operations.base import Operation, Question, Result, Traits
 from mnemos.operations.clients import ClientConnected as ClientConnected
 from mnemos.operations.clients import OneClient, build_request, described, path_of, surroundings
@@ -52,12 +52,12 @@ class ConnectHermes(Operation, frozen=True, kw_only=True):
     def run(self, memory: Memory) -> HermesConnected:
         hermes = self._hermes()
         settings = memory.settings
-        own = place.Place(settings.home, settings.space)
-        if own.space == place.DEFAULT_SPACE:
-            own = place.Place(own.home, place.profile(hermes) or own.space)
+        own = host.Place(settings.home, settings.space)
+        if own.space == host.DEFAULT_SPACE:
+            own = host.Place(own.home, host.profile(hermes) or own.space)
         records = Records(settings.home, _HERMES)
         with nullcontext() if self.print else records.locked():
-            steps = plugin.disconnecting(hermes, records) if self.undo else plugin.connecting(hermes, own)
+            steps = plugin.plan_disconnect(hermes, records) if self.undo else plugin.plan_connect(hermes, own)
             if not self.print and self.undo:
                 plugin.disconnect(steps, hermes, records)
             elif not self.print:
@@ -66,13 +66,13 @@ class ConnectHermes(Operation, frozen=True, kw_only=True):
             hermes_home=str(hermes),
             home=str(own.home),
             space=own.space,
-            connected=plugin.is_there(hermes),
-            changes=[step.says for step in steps],
+            connected=plugin.is_installed(hermes),
+            changes=[step.summary for step in steps],
             done=not self.print,
             files={str(step.path): step.text for step in steps if step.text is not None}
             if self.print
             else {},
-            remarks=[] if self.undo else plugin.remarks(hermes),
+            remarks=[] if self.undo else plugin.find_remarks(hermes),
         )
 
     def _hermes(self) -> Path:
@@ -263,7 +263,7 @@ def _state(memory: Memory, client: str) -> dict[str, Any]:
     """Whether a client is there and connected; settings that cannot be read are told, and stop nobody."""
     if client == _HERMES:
         hermes = hermes_home(None)
-        found, connected = hermes.is_dir(), plugin.is_there(hermes)
+        found, connected = hermes.is_dir(), plugin.is_installed(hermes)
         return _told(client, "Hermes Agent", found=found, connected=connected)
     name, here = CLIENTS[client].name, surroundings()
     if not CLIENTS[client].is_installed(here):
@@ -287,8 +287,8 @@ def _open_choices(memory: Memory) -> list[str]:
 def _offer(memory: Memory, client: str) -> Question:
     if client == _HERMES:
         settings = memory.settings
-        steps = plugin.connecting(hermes_home(None), place.Place(settings.home, settings.space))
-        name, would = "Hermes Agent", "\n".join(f"  {step.says}" for step in steps)
+        steps = plugin.plan_connect(hermes_home(None), host.Place(settings.home, settings.space))
+        name, would = "Hermes Agent", "\n".join(f"  {step.summary}" for step in steps)
     else:
         name, request = CLIENTS[client].name, build_request(memory, client)
         would = described(connection.plan(request, surroundings()), request)

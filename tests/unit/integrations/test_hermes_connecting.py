@@ -12,7 +12,7 @@ import pytest
 
 from mnemos import Memory
 from mnemos.errors import InvalidInput, NotFound, PermissionDenied, Refused
-from mnemos.integrations.hermes import activation, place, plugin
+from mnemos.integrations.hermes import activation, host, plugin
 from mnemos.integrations.providers.discovery import parse_manifest
 from mnemos.settings import hermes_home
 
@@ -52,8 +52,8 @@ def test_hermes_finds_a_plug_in_that_names_its_contract_in_the_first_lines(
     assert about.name == "mnemos"
     assert about.version
     assert about.description.startswith("Mnemos")
-    assert activation.provider((hermes / "config.yaml").read_text()) == "mnemos"
-    assert place.place_of(hermes) == place.Place(memory.settings.home, "default")
+    assert activation.read_provider((hermes / "config.yaml").read_text()) == "mnemos"
+    assert host.find_place(hermes) == host.Place(memory.settings.home, "default")
 
 
 def test_connecting_again_changes_nothing(hermes: Path, memory: Memory) -> None:
@@ -104,7 +104,7 @@ def test_connect_and_undo_leave_everything_byte_for_byte_as_it_was(
     if config is not None:
         path.write_bytes(config)
     assert connect(memory)["connected"]
-    assert activation.provider(path.read_text()) == "mnemos"
+    assert activation.read_provider(path.read_text()) == "mnemos"
     connect(memory, undo=True)
     assert (path.read_bytes() if path.exists() else None) == config
     assert [one.name for one in hermes.iterdir()] == ([] if config is None else ["config.yaml"])
@@ -176,7 +176,7 @@ def test_what_a_killed_process_left_beside_goes_with_the_next_change(hermes: Pat
     ended.wait()
     left = hermes / f".mnemos.json.{ended.pid}.new"
     left.write_text("half a fi")
-    place.keep(hermes, {"home": str(home)})
+    host.save_place(hermes, {"home": str(home)})
     assert sorted(files(hermes)) == ["mnemos.json"]
 
 
@@ -203,7 +203,7 @@ def test_a_profile_has_a_space_of_its_own(hermes: Path, home: Path) -> None:
     coder.mkdir(parents=True)
     assert connect(Memory.at(home), hermes_home=str(coder))["space"] == "coder"
     assert connect(Memory.at(home, space="shared"), hermes_home=str(coder))["space"] == "shared"
-    assert place.place_of(coder).space == "shared"
+    assert host.find_place(coder).space == "shared"
 
 
 def test_nothing_is_written_while_memory_is_disabled(hermes: Path, home: Path) -> None:
@@ -301,10 +301,10 @@ OURS = "  provider: mnemos\n"
     ],
 )
 def test_one_line_is_changed_and_the_rest_stays(before: str, used: str, after: str) -> None:
-    assert activation.provider(before) == used
-    assert activation.using(before, "mnemos") == after
-    assert activation.provider(after) == "mnemos"
-    assert activation.provider(activation.using(after, "")) == ""
+    assert activation.read_provider(before) == used
+    assert activation.set_provider(before, "mnemos") == after
+    assert activation.read_provider(after) == "mnemos"
+    assert activation.read_provider(activation.set_provider(after, "")) == ""
 
 
 @pytest.mark.parametrize(
@@ -313,32 +313,32 @@ def test_one_line_is_changed_and_the_rest_stays(before: str, used: str, after: s
      "memory:\n  provider: *other\n", "memory:\n  provider: {a: b}\n", "- memory\n"],
 )  # fmt: skip
 def test_what_is_not_understood_is_said_to_be(text: str) -> None:
-    assert activation.provider(text) is None
+    assert activation.read_provider(text) is None
 
 
 # --- mnemos.json ---------------------------------------------------------------------------------
 
 
 def test_without_a_file_it_is_the_home_of_the_command(hermes: Path, home: Path) -> None:
-    assert place.place_of(hermes) == place.Place(home, "default")
-    assert place.place_of(hermes / "profiles" / "coder") == place.Place(home, "coder")
+    assert host.find_place(hermes) == host.Place(home, "default")
+    assert host.find_place(hermes / "profiles" / "coder") == host.Place(home, "coder")
 
 
 def test_what_is_kept_is_merged_and_checked(hermes: Path, tmp_path: Path) -> None:
-    place.keep(hermes, {"home": str(tmp_path / "one")})
-    place.keep(hermes, {"space": " two ", "home": None})
+    host.save_place(hermes, {"home": str(tmp_path / "one")})
+    host.save_place(hermes, {"space": " two ", "home": None})
     assert json.loads((hermes / "mnemos.json").read_text()) == {"home": str(tmp_path / "one"), "space": "two"}
     for wrong in ({"space": "a b"}, {"key": "x"}):
         with pytest.raises(InvalidInput):
-            place.keep(hermes, wrong)
-    assert place.place_of(hermes) == place.Place(tmp_path / "one", "two")
+            host.save_place(hermes, wrong)
+    assert host.find_place(hermes) == host.Place(tmp_path / "one", "two")
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"home": 1}', '{"space": "a b"}'])
 def test_a_file_that_makes_no_sense_is_invalid_input(text: str, hermes: Path) -> None:
     (hermes / "mnemos.json").write_text(text)
     with pytest.raises(InvalidInput):
-        place.place_of(hermes)
+        host.find_place(hermes)
 
 
 def test_the_home_of_hermes_is_given_set_or_usual(tmp_path: Path) -> None:

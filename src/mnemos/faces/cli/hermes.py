@@ -26,12 +26,12 @@ def mnemos_command(arguments: argparse.Namespace) -> None:
     # Hermes builds its whole command line before it knows that this part of it is wanted.
     from mnemos.errors import MnemosError
     from mnemos.faces.cli.app import run
-    from mnemos.integrations.hermes import host, place
+    from mnemos.integrations.hermes import host
     from mnemos.integrations.hermes.provider import HermesMemoryProvider
 
     words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
     try:
-        found = place.place_of(host.home())
+        found = host.find_place(host.find_home())
         if not words:
             for name, value in HermesMemoryProvider().get_status_config({}).items():
                 sys.stdout.write(f"{name}: {value}\n")

@@ -1,7 +1,6 @@
-"""Which provider a Hermes uses: one line of its ``config.yaml``, found and changed without touching the rest.
+"""The provider that Hermes uses: one line of its ``config.yaml``, read and changed; the rest stays.
 
-A YAML library would be a dependency of everybody for that line. What is written in some unusual way is not
-guessed at.
+A YAML library would be a dependency for everybody just for that line. Unusual notations are not guessed.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ _NOTHING: Final = ("", "''", '""', "null", "~")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]+")
 
 
-def provider(text: str) -> str | None:
-    """The provider that is named, empty for none; None when that cannot be told."""
+def read_provider(text: str) -> str | None:
+    """Return the provider, empty for none; None if the notation is not understood."""
     lines = [_bare(line) for line in _lines(text)]
     table = _table(lines)
     if table is None:
@@ -28,11 +27,11 @@ def provider(text: str) -> str | None:
     at = _provider_line(lines, table)
     if at is None:
         return ""
-    return None if _goes_on(lines, at) else _named(lines[at])
+    return None if _continues(lines, at) else _parse_value(lines[at])
 
 
-def using(text: str, name: str) -> str:
-    """The text with another provider; for one that ``provider`` understands. Line breaks stay as they are."""
+def set_provider(text: str, name: str) -> str:
+    """Return a text that ``read_provider`` understands with another provider. Line breaks stay."""
     mark, lines = text[: text.startswith(_BOM)], _lines(text)
     bare = [_bare(line) for line in lines]
     end = lines[0][len(bare[0]) :] or "\n" if lines else "\n"
@@ -48,15 +47,15 @@ def using(text: str, name: str) -> str:
         lines[table] = bare[table] + (closing or end)
         lines.insert(table + 1, f"{_indent(bare, table)}provider: {value}{closing}")
     else:
-        found = _PROVIDER.match(_without_comment(bare[at]))
+        found = _PROVIDER.match(_strip_comment(bare[at]))
         indent = found[1] if found else "  "
-        rest = lines[at][len(_without_comment(bare[at])) :]
+        rest = lines[at][len(_strip_comment(bare[at])) :]
         lines[at] = f"{indent}provider: {value}{rest}"
     return mark + "".join(lines)
 
 
 def _lines(text: str) -> list[str]:
-    """The lines with their ends, which may differ from line to line; without the mark before the first."""
+    """Split into lines with their line breaks, which may differ, without a byte order mark."""
     return _LINE.findall(text.removeprefix(_BOM))
 
 
@@ -76,14 +75,14 @@ def _provider_line(lines: list[str], table: int) -> int | None:
         if line.strip() and not line.lstrip().startswith("#"):
             if not line.startswith((" ", "\t")):
                 return None
-            found = _PROVIDER.match(_without_comment(line))
+            found = _PROVIDER.match(_strip_comment(line))
             if found and found[1] == indent:
                 return number
     return None
 
 
 def _indent(lines: list[str], table: int) -> str:
-    """That of the first entry below; two blanks where there is none."""
+    """Return the indentation of the first entry below; two spaces if there is none."""
     for line in lines[table + 1 :]:
         if line.strip() and not line.lstrip().startswith("#"):
             own = line[: len(line) - len(line.lstrip())]
@@ -91,16 +90,16 @@ def _indent(lines: list[str], table: int) -> str:
     return "  "
 
 
-def _goes_on(lines: list[str], at: int) -> bool:
-    """Whether what a line says goes on below it."""
+def _continues(lines: list[str], at: int) -> bool:
+    """True if a value continues on the next lines."""
     own = len(lines[at]) - len(lines[at].lstrip())
     following = (line for line in lines[at + 1 :] if line.strip() and not line.lstrip().startswith("#"))
     line = next(following, "")
     return len(line) - len(line.lstrip()) > own
 
 
-def _named(line: str) -> str | None:
-    found = _PROVIDER.match(_without_comment(line))
+def _parse_value(line: str) -> str | None:
+    found = _PROVIDER.match(_strip_comment(line))
     value = (found[2] or "") if found else ""
     if value in _NOTHING:
         return ""
@@ -108,11 +107,11 @@ def _named(line: str) -> str | None:
     return bare if _PLAIN.fullmatch(bare) else None
 
 
-def _without_comment(line: str) -> str:
+def _strip_comment(line: str) -> str:
     return line.partition(" #")[0].rstrip()
 
 
 def _is_flow(lines: list[str]) -> bool:
-    """Whether the whole file is one object in braces."""
+    """True if the whole file is one object in braces."""
     first = next((line for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
     return first.lstrip().startswith(("{", "[", "- ", "%", "&", "!"))

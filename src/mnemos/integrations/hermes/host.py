@@ -1,43 +1,110 @@
-"""What is asked of Hermes itself. Its modules are there only inside of it, and imported when needed."""
+"""The Hermes that Mnemos runs in or is connected to: its home, its contract, and the memory that serves it.
+
+``mnemos.json`` in the home of Hermes names a home and a space of Mnemos. Without it, the home of the
+``mnemos`` command is used, and each profile of Hermes has a space of its own. The modules of Hermes exist
+only inside of it, and are imported when they are needed.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
+from mnemos import files
+from mnemos.errors import InvalidInput
 from mnemos.notebook.notes import Book
-from mnemos.settings import hermes_home
+from mnemos.settings import Settings, hermes_home
 
+FILE: Final = "mnemos.json"
+KEYS: Final = ("home", "space")
+DEFAULT_SPACE: Final = "default"
+_PROFILES: Final = "profiles"
 _SHOWS: Final = {Book.MEMORY: "memory_enabled", Book.USER: "user_profile_enabled"}
 
 
-def contract() -> type | None:
-    """The class that Hermes wants providers to derive from; None outside of it.
+def find_contract() -> type | None:
+    """Return the class that Hermes wants providers to derive from; None outside of Hermes.
 
-    What later versions add to it has defaults there.
+    Later versions may add methods to it, with defaults.
     """
-    found = _of("agent.memory_provider", "MemoryProvider")
+    found = _import("agent.memory_provider", "MemoryProvider")
     return found if isinstance(found, type) else None
 
 
-def home() -> Path:
-    """The home of the profile that is active at this moment: one process of Hermes may serve several."""
-    asked = _of("hermes_constants", "get_hermes_home")
-    return hermes_home(asked() if callable(asked) else None)
+def find_home() -> Path:
+    """Return the home of the active profile: one process of Hermes may serve several."""
+    get_home = _import("hermes_constants", "get_hermes_home")
+    return hermes_home(get_home() if callable(get_home) else None)
 
 
 def shows(book: Book) -> bool:
-    """Whether Hermes puts its own file of that name into the prompt, as it does unless it is told not to."""
-    load = _of("hermes_cli.config", "load_config")
+    """True if Hermes puts its own file of that name into the prompt, which is its default."""
+    load = _import("hermes_cli.config", "load_config")
     config = load() if callable(load) else {}
     memory = config.get("memory") if isinstance(config, Mapping) else None
     return not isinstance(memory, Mapping) or memory.get(_SHOWS[book], True) is not False
 
 
-def _of(module: str, name: str) -> Any:
+def _import(module: str, name: str) -> Any:
     try:
         return getattr(import_module(module), name, None)
     except ImportError:
         return None
+
+
+# --- the memory that serves it --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A space in a home of Mnemos."""
+
+    home: Path
+    space: str
+
+
+def find_place(hermes: Path) -> Place:
+    """Return the memory of a home of Hermes. Invalid values raise InvalidInput."""
+    named = read_place(hermes)
+    settings = Settings.load(named.get("home") or None, space=named.get("space") or None)
+    if named.get("space") or settings.space != DEFAULT_SPACE:
+        return Place(settings.home, settings.space)
+    return Place(settings.home, profile(hermes) or DEFAULT_SPACE)
+
+
+def profile(hermes: Path) -> str:
+    """Return the profile that a home of Hermes belongs to; empty for the default one."""
+    return hermes.name if hermes.parent.name == _PROFILES else ""
+
+
+def read_place(hermes: Path) -> dict[str, str]:
+    """Return the values in ``mnemos.json``; empty if there is no such file."""
+    text = files.read(hermes / FILE)
+    try:
+        found = json.loads(text) if text else {}
+    except ValueError as exc:
+        raise InvalidInput(f"{hermes / FILE} is not valid JSON: {exc}. Repair or delete it.") from exc
+    if not isinstance(found, dict) or not all(isinstance(found.get(key, ""), str) for key in KEYS):
+        raise InvalidInput(f"{hermes / FILE} must be an object with the strings home and space.")
+    return {key: found[key] for key in KEYS if found.get(key)}
+
+
+def save_place(hermes: Path, given: Mapping[str, Any]) -> Path:
+    """Change values in ``mnemos.json``, except those that are None. Invalid ones are not stored."""
+    unknown = sorted(set(given) - set(KEYS))
+    if unknown:
+        raise InvalidInput(f"There is no field {unknown[0]!r}. Fields: {', '.join(KEYS)}.")
+    merged = read_place(hermes) | {
+        key: str(value).strip() for key, value in given.items() if value is not None
+    }
+    Settings.load(merged.get("home") or None, space=merged.get("space") or None)
+    files.replace(hermes / FILE, render_place(merged).encode(), keeps_mode=True)
+    return hermes / FILE
+
+
+def render_place(values: Mapping[str, str]) -> str:
+    return json.dumps(dict(values), indent=2, ensure_ascii=False) + "\n"

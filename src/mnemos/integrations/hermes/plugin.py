@@ -1,7 +1,7 @@
-"""The folder that lets a Hermes Agent find Mnemos: what stands in its files, and how they come there and go.
+"""The plug-in folder for a Hermes Agent: its files, and connecting and disconnecting it.
 
-Three files go to ``plugins/mnemos`` in the home of Hermes, ``mnemos.json`` says which memory is meant, and
-``config.yaml`` which provider is used. Nothing is touched that another program wrote, but for that one line.
+Three files go to ``plugins/mnemos`` in the home of Hermes, ``mnemos.json`` names the memory, and one line of
+``config.yaml`` the provider. Nothing else that another program wrote is changed.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from mnemos import __version__, files
 from mnemos.errors import Refused
 from mnemos.integrations.clients import settings_files
 from mnemos.integrations.clients.settings_files import Records, digest
-from mnemos.integrations.hermes import activation, place
-from mnemos.integrations.hermes.place import Place
+from mnemos.integrations.hermes import activation, host
+from mnemos.integrations.hermes.host import Place
 
 NAME: Final = "mnemos"
 FOLDER: Final = "plugins"
 _WRITTEN: Final = "`mnemos connect hermes`"
-# What Mnemos consists of when it runs inside Hermes.
+# The packages of Mnemos that are needed inside Hermes.
 _PARTS: Final = ("mnemos", "apsw", "msgspec", "numpy", "Stemmer", "click")
 
-_FINDING: Final = """import sys
+_FINDER: Final = """import sys
 from importlib.machinery import PathFinder
 
-# Mnemos need not be installed where Hermes is: its parts are found where it was when this was written.
-# Nothing else is looked for there, and only what Hermes does not have: its packages stay its own.
+# Mnemos need not be installed where Hermes is: its packages are found where they were when this was written.
+# Nothing else is imported from there, and only what Hermes does not have: it keeps its own packages.
 PARTS = {parts!r}
 PLACES = {places!r}
 PYTHON = {python!r}
@@ -54,11 +54,11 @@ if not any(getattr(one, "places", None) == PLACES for one in sys.meta_path):
 
 _INIT: Final = '''"""Mnemos as the MemoryProvider of this Hermes Agent.
 
-Written by {written}, which may write it anew; with --undo it is taken away.
+Written by {written}, which may overwrite it. Add --undo to remove it.
 """
 
 import logging
-{finding}
+{finder}
 
 def register(ctx):
     """Hand the provider to Hermes, by ctx.register_memory_provider."""
@@ -75,7 +75,7 @@ def register(ctx):
 
 _CLI: Final = '''"""The commands of `hermes mnemos`. Written by {written}."""
 
-{finding}
+{finder}
 
 def register_cli(parser):
     from mnemos.faces.cli.hermes import register_cli as add
@@ -92,45 +92,45 @@ def mnemos_command(arguments):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A file that is to be changed."""
+    """A change to one file."""
 
     path: Path
     text: str | None
-    """What it will hold; None: it is removed."""
-    says: str
+    """The new contents; None: the file is deleted."""
+    summary: str
 
 
-def connecting(hermes: Path, memory: Place) -> list[Step]:
-    """What connects a home of Hermes with a memory; nothing is done yet. Empty when it is connected."""
-    folder = _checked_folder(hermes)
-    named = place.text({"home": str(memory.home), "space": memory.space})
-    wanted = {folder / name: text for name, text in texts().items()} | {hermes / place.FILE: named}
+def plan_connect(hermes: Path, memory: Place) -> list[Step]:
+    """Plan to connect a home of Hermes with a memory; empty if it is connected."""
+    folder = _check_folder(hermes)
+    named = host.render_place({"home": str(memory.home), "space": memory.space})
+    wanted = {folder / name: text for name, text in render_files().items()} | {hermes / host.FILE: named}
     steps = [
         Step(path, text, f"{'rewrite' if path.exists() else 'write'} {path}")
         for path, text in wanted.items()
         if files.read(path) != text
     ]
-    return steps + list(_config(hermes, to_mnemos=True))
+    return steps + list(_change_config(hermes, to_mnemos=True))
 
 
-def disconnecting(hermes: Path, records: Records) -> list[Step]:
-    """What takes a connection away; the memory itself stays. Empty when there is none.
+def plan_disconnect(hermes: Path, records: Records) -> list[Step]:
+    """Plan to disconnect; the memory stays. Empty if it is not connected.
 
-    Settings that still are as connecting left them become again what they were, to the byte.
+    If the settings are still as they were written, the original bytes are restored.
     """
-    folder = _checked_folder(hermes)
-    ours = [*(folder / name for name in texts()), hermes / place.FILE]
+    folder = _check_folder(hermes)
+    ours = [*(folder / name for name in render_files()), hermes / host.FILE]
     steps = [Step(path, None, f"remove {path}") for path in ours if path.exists()]
-    return [*(_restored(hermes, records) or _config(hermes, to_mnemos=False)), *steps]
+    return [*(_restore_config(hermes, records) or _change_config(hermes, to_mnemos=False)), *steps]
 
 
-def is_there(hermes: Path) -> bool:
-    """Whether Hermes finds the plug-in."""
+def is_installed(hermes: Path) -> bool:
+    """True if Hermes finds the plug-in."""
     return (hermes / FOLDER / NAME / "__init__.py").is_file()
 
 
 def connect(steps: list[Step], hermes: Path, records: Records) -> None:
-    """Do what was planned, each file in one step, and remember what was there before."""
+    """Carry out a plan, each file in one step, and record the original settings."""
     for step in steps:
         settings_files.check_writable(step.path)
     first = _first_file(hermes)
@@ -146,7 +146,7 @@ def connect(steps: list[Step], hermes: Path, records: Records) -> None:
 
 
 def disconnect(steps: list[Step], hermes: Path, records: Records) -> None:
-    """Do what was planned; folders that were made for it go too, when nothing else is in them."""
+    """Carry out a plan; folders that were made for it are deleted if they are empty."""
     for step in steps:
         settings_files.check_writable(step.path)
     first = _first_file(hermes)
@@ -157,52 +157,50 @@ def disconnect(steps: list[Step], hermes: Path, records: Records) -> None:
         else:
             settings_files.remove(step.path, [])
             if step.path.parent.name == NAME:
-                _tidy(step.path.parent)
-    # The innermost is gone.
+                _remove_folder(step.path.parent)
+    # The innermost folder is gone already.
     settings_files.remove(first, [Path(one) for one in kept.folders if Path(one).exists()] if kept else [])
     for path in (first, hermes / activation.FILE):
         records.drop(path)
 
 
-def remarks(hermes: Path) -> list[str]:
-    """What a person should know or do besides."""
+def find_remarks(hermes: Path) -> list[str]:
+    """Return what a person should know or do."""
     found = []
-    used = activation.provider(files.read(hermes / activation.FILE) or "")
+    used = activation.read_provider(files.read(hermes / activation.FILE) or "")
     if used is None:
-        found.append(f"choose it in {hermes / activation.FILE}: hermes config set memory.provider {NAME}")
+        found.append(f"Choose it in {hermes / activation.FILE}: hermes config set memory.provider {NAME}")
     elif used not in ("", NAME):
-        found.append(
-            f"Hermes uses {used!r} and keeps it; to change that: hermes config set memory.provider {NAME}"
-        )
-    python, own = _python_of_hermes(), sys.version_info[:2]
+        found.append(f"Hermes still uses {used!r}. To change that: hermes config set memory.provider {NAME}")
+    python, own = _find_python(), sys.version_info[:2]
     if python is not None and python != own:
         found.append(
-            f"Hermes runs Python {python[0]}.{python[1]}, and Mnemos is installed for {own[0]}.{own[1]}: "
-            "install it for the same one, and connect again"
+            f"Hermes runs Python {python[0]}.{python[1]}, but Mnemos is installed for {own[0]}.{own[1]}. "
+            "Install it for the same version, and connect again."
         )
     return found
 
 
-def texts() -> dict[str, str]:
-    """The files of the folder, by name."""
-    finding = _FINDING.format(parts=_PARTS, places=_places(), python=tuple(sys.version_info[:2]))
+def render_files() -> dict[str, str]:
+    """Return the files of the folder by name."""
+    finder = _FINDER.format(parts=_PARTS, places=_find_places(), python=tuple(sys.version_info[:2]))
     about = (Path(__file__).parent / "plugin.yaml").read_text(encoding="utf-8")
     return {
-        "__init__.py": _INIT.format(written=_WRITTEN, finding=finding),
+        "__init__.py": _INIT.format(written=_WRITTEN, finder=finder),
         "plugin.yaml": f"# Written by {_WRITTEN}.\n{about}version: {__version__}\n",
-        "cli.py": _CLI.format(written=_WRITTEN, finding=finding),
+        "cli.py": _CLI.format(written=_WRITTEN, finder=finder),
     }
 
 
-# --- inside --------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 
-def _checked_folder(hermes: Path) -> Path:
+def _check_folder(hermes: Path) -> Path:
     folder = hermes / FOLDER / NAME
-    for name in texts():
+    for name in render_files():
         there = files.read(folder / name)
         if there is not None and _WRITTEN not in there:
-            raise Refused(f"{folder / name} was not written by {_WRITTEN}; move {folder} away first")
+            raise Refused(f"{folder / name} was not written by {_WRITTEN}. Move {folder} away first.")
     return folder
 
 
@@ -210,29 +208,29 @@ def _first_file(hermes: Path) -> Path:
     return hermes / FOLDER / NAME / "__init__.py"
 
 
-def _restored(hermes: Path, records: Records) -> list[Step]:
-    """What puts the settings back as they were; nothing when somebody changed them since."""
+def _restore_config(hermes: Path, records: Records) -> list[Step]:
+    """Plan to restore the original settings; empty if they were changed since."""
     path = hermes / activation.FILE
     kept = records.find(path)
     now = settings_files.read(path)
     if kept is None or now is None or digest(now) != kept.digest or not records.has_original(kept):
         return []
     was = records.original(kept)
-    return [Step(path, None if was is None else was.decode(), f"put {path} back as it was")]
+    return [Step(path, None if was is None else was.decode(), f"restore {path}")]
 
 
-def _config(hermes: Path, *, to_mnemos: bool) -> Iterator[Step]:
+def _change_config(hermes: Path, *, to_mnemos: bool) -> Iterator[Step]:
     path = hermes / activation.FILE
     before = settings_files.decode(settings_files.read(path), path)
-    used = activation.provider(before)
+    used = activation.read_provider(before)
     if to_mnemos and used == "":
-        yield Step(path, activation.using(before, NAME), f"set memory.provider: {NAME} in {path}")
+        yield Step(path, activation.set_provider(before, NAME), f"set memory.provider: {NAME} in {path}")
     elif not to_mnemos and used == NAME:
-        yield Step(path, activation.using(before, ""), f"set memory.provider to nothing in {path}")
+        yield Step(path, activation.set_provider(before, ""), f"clear memory.provider in {path}")
 
 
-def _places() -> list[str]:
-    """The folders that the parts are imported from."""
+def _find_places() -> list[str]:
+    """Return the folders that the packages are imported from."""
     found: dict[str, None] = {}
     for name in _PARTS:
         spec = importlib.util.find_spec(name)
@@ -242,18 +240,18 @@ def _places() -> list[str]:
     return list(found)
 
 
-def _tidy(folder: Path) -> None:
-    """Remove the folder when nothing is left in it but what Python made of our files."""
+def _remove_folder(folder: Path) -> None:
+    """Delete the folder if it only has what Python compiled from our files."""
     shutil.rmtree(folder / "__pycache__", ignore_errors=True)
     try:
         folder.rmdir()
     except OSError:
-        # Somebody keeps something of his own there.
+        # Somebody has files of their own there.
         pass
 
 
-def _python_of_hermes() -> tuple[int, int] | None:
-    """The Python that the command ``hermes`` runs; None when that cannot be told by looking."""
+def _find_python() -> tuple[int, int] | None:
+    """Return the Python version of the command ``hermes``; None if it is unknown."""
     command = shutil.which("hermes")
     try:
         head = Path(command).read_bytes()[:512].decode("utf-8", "replace") if command else ""

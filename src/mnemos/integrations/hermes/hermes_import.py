@@ -1,7 +1,7 @@
-"""What Hermes kept before Mnemos was there, brought in once: conversations and notes, which are only read.
+"""The first import of what Hermes stored before Mnemos: conversations and notes, which are only read.
 
-It is done in the background, in steps, and goes on where it was interrupted. A marker in the home of Mnemos
-says that it was done; what happens from the moment it was begun comes from Hermes itself, turn by turn.
+It runs in the background, in steps, and resumes where it was interrupted. A marker in the home of Mnemos
+records that it is done. Everything after its start comes from Hermes itself, turn by turn.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mnemos import files
 from mnemos.errors import InvalidInput, MnemosError, NotADatabase, NotFound
-from mnemos.integrations.hermes.place import Place
+from mnemos.integrations.hermes.host import Place
 from mnemos.notebook.notes import Book, parse_entries
 from mnemos.storage import HermesState, hermes_state
 from mnemos.transfer.readers.hermes import as_session
@@ -36,14 +36,14 @@ log = logging.getLogger("mnemos.hermes")
 
 STATE: Final = "state.db"
 NOTES: Final = "memories"
-_AT_ONCE: Final = 20
+_BATCH: Final = 20
 _MOST_REFUSED: Final = 50
-_BYTES_A_CHARACTER: Final = 4
+_BYTES_PER_CHARACTER: Final = 4
 
 
 @dataclass(slots=True)
 class Report:
-    """What was brought in so far. ``done_at`` is None while something is missing."""
+    """What was imported so far. ``done_at`` is None until everything is."""
 
     hermes_home: str
     space: str
@@ -53,17 +53,17 @@ class Report:
     messages: int = 0
     notes: int = 0
     has_notes: bool = False
-    """Notes were brought in. They are not looked at again: meanwhile somebody may have changed them here."""
+    """Notes were imported. They are not imported again: somebody may have changed them here."""
     refused: list[str] = field(default_factory=list)
 
     def refuse(self, what: str, why: Exception) -> None:
-        log.warning("not brought in from Hermes: %s: %s", what, why)
+        log.warning("not imported from Hermes: %s: %s", what, why)
         if len(self.refused) < _MOST_REFUSED:
             self.refused.append(f"{what}: {why}")
 
 
-class Belongings:
-    """What one Hermes keeps, for one memory. Safe to use from several threads."""
+class HermesImport:
+    """The import from one Hermes into one memory. Safe to use from several threads."""
 
     def __init__(self, hermes: Path, place: Place) -> None:
         self._hermes = hermes
@@ -74,41 +74,41 @@ class Belongings:
         self._stop = threading.Event()
 
     def report(self) -> Report | None:
-        """What was brought in; None before it was begun. A marker that makes no sense counts as none."""
+        """Return what was imported; None if it has not started, or the marker is invalid."""
         try:
             known = json.loads(files.read(self._marker) or "")
             return Report(**{key: value for key, value in known.items() if key in Report.__slots__})
         except (ValueError, TypeError, AttributeError, InvalidInput):
             return None
 
-    def begin(self, now: float) -> bool:
-        """Whether there is something to bring in: note that it was begun, unless that is noted already."""
+    def start(self, now: float) -> bool:
+        """Record the start, unless it is recorded. Returns True if something is left to import."""
         known = self.report()
         if known is None:
-            self._note(Report(str(self._hermes), self._space, now))
+            self._save(Report(str(self._hermes), self._space, now))
         return known is None or known.done_at is None
 
-    def bring_session(self, memory: Memory, session_id: str) -> None:
-        """Bring in a session, and those it follows, before anything is added; unless all was brought in."""
+    def import_session(self, memory: Memory, session_id: str) -> None:
+        """Import a session and its ancestors before anything is added to it, unless all is done."""
         report = self.report()
         if report is not None and report.done_at is None:
-            with self._lock, self._opened_state() as state:
+            with self._lock, self._open_state() as state:
                 if state is not None:
-                    self._store(memory, _line(session_id, state.parents()), state, report)
+                    self._store(memory, _lineage(session_id, state.parents()), state, report)
 
-    def bring_notes(self, memory: Memory) -> None:
-        """Bring in the notes before Hermes goes on writing its own, unless that was done."""
-        with self._alone() as is_alone:
+    def import_notes(self, memory: Memory) -> None:
+        """Import the notes before Hermes changes its own, unless that was done."""
+        with self._try_lock() as has_lock:
             report = self.report()
-            if is_alone and report is not None and not report.has_notes and report.done_at is None:
-                self._bring_notes(memory, report)
-                self._note(report)
+            if has_lock and report is not None and not report.has_notes and report.done_at is None:
+                self._import_notes(memory, report)
+                self._save(report)
 
-    def bring_all(self, memory: Memory) -> Report | None:
-        """Bring in everything; None when another process is about it, or it was stopped."""
-        with self._alone() as is_alone:
+    def import_all(self, memory: Memory) -> Report | None:
+        """Import everything. Returns None if it was stopped."""
+        with self._try_lock() as has_lock:
             report = self.report()
-            if not is_alone or report is None or report.done_at is not None:
+            if not has_lock or report is None or report.done_at is not None:
                 return report
             report = Report(
                 report.hermes_home,
@@ -119,26 +119,24 @@ class Belongings:
                 refused=report.refused if report.has_notes else [],
             )
             if not report.has_notes:
-                self._bring_notes(memory, report)
-            with self._opened_state(report) as state:
+                self._import_notes(memory, report)
+            with self._open_state(report) as state:
                 ids = [] if state is None else _parents_first(state.parents())
-                for start in range(0, len(ids), _AT_ONCE):
+                for start in range(0, len(ids), _BATCH):
                     if self._stop.is_set() or state is None:
                         return None
                     with self._lock:
-                        self._store(memory, ids[start : start + _AT_ONCE], state, report)
+                        self._store(memory, ids[start : start + _BATCH], state, report)
             report.done_at = memory.clock()
-            self._note(report)
+            self._save(report)
             return report
 
     def stop(self) -> None:
-        """Let ``bring_all`` end after the step that it is at; the next call goes on from there."""
+        """Let ``import_all`` end after its current step; the next call continues from there."""
         self._stop.set()
 
-    # --- inside -----------------------------------------------------------------------------
-
     def _store(self, memory: Memory, ids: Sequence[str], state: HermesState, report: Report) -> None:
-        longest = memory.settings.max_message_bytes // _BYTES_A_CHARACTER
+        longest = memory.settings.max_message_bytes // _BYTES_PER_CHARACTER
         sessions: dict[str, Mapping[str, Any]] = {}
         for session_id in ids:
             try:
@@ -152,7 +150,7 @@ class Belongings:
         try:
             _count(report, memory.sessions.import_sessions(list(sessions.values())))
         except InvalidInput:
-            # One of them cannot be stored: the others can.
+            # One of them cannot be stored. The others can.
             self._store_each(memory, sessions, report)
 
     def _store_each(self, memory: Memory, sessions: Mapping[str, Mapping[str, Any]], report: Report) -> None:
@@ -162,30 +160,30 @@ class Belongings:
             except InvalidInput as exc:
                 report.refuse(f"session {session_id}", exc)
 
-    def _bring_notes(self, memory: Memory, report: Report) -> None:
+    def _import_notes(self, memory: Memory, report: Report) -> None:
         for book in map(Book, memory.settings.notebook_files):
             try:
-                there = memory.notebook.entries(book)
-                for entry in notes_of(self._hermes, book):
-                    if entry not in there:
-                        self._bring_note(memory, book, entry, report)
+                known = memory.notebook.entries(book)
+                for entry in read_notes(self._hermes, book):
+                    if entry not in known:
+                        self._import_note(memory, book, entry, report)
             except MnemosError as exc:
                 report.refuse(book.filename, exc)
         report.has_notes = True
 
-    def _bring_note(self, memory: Memory, book: Book, entry: str, report: Report) -> None:
+    def _import_note(self, memory: Memory, book: Book, entry: str, report: Report) -> None:
         memory.notebook.begin_turn()
         try:
             memory.notebook.add(entry, target=book)
         except MnemosError as exc:
-            # What one note says, or its length, is no reason to leave out the next.
+            # The next note may be accepted.
             report.refuse(f"a note of {book.filename}", exc)
         else:
             report.notes += 1
 
     @contextmanager
-    def _opened_state(self, report: Report | None = None) -> Iterator[HermesState | None]:
-        """The database of Hermes; None where there is none, or a file that is something else."""
+    def _open_state(self, report: Report | None = None) -> Iterator[HermesState | None]:
+        """Open the database of Hermes; None if there is none, or it is another file."""
         with ExitStack() as stack:
             state = None
             try:
@@ -198,8 +196,8 @@ class Belongings:
             yield state
 
     @contextmanager
-    def _alone(self) -> Iterator[bool]:
-        """Whether no other process brings in the same."""
+    def _try_lock(self) -> Iterator[bool]:
+        """Yield True if no other process runs the same import."""
         files.make_private(self._marker.parent)
         lock = os.open(self._marker.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -207,13 +205,13 @@ class Belongings:
         finally:
             os.close(lock)
 
-    def _note(self, report: Report) -> None:
-        told = json.dumps(asdict(report), indent=2, ensure_ascii=False) + "\n"
-        files.replace(self._marker, told.encode())
+    def _save(self, report: Report) -> None:
+        text = json.dumps(asdict(report), indent=2, ensure_ascii=False) + "\n"
+        files.replace(self._marker, text.encode())
 
 
-def notes_of(hermes: Path, book: Book) -> list[str]:
-    """The entries of MEMORY.md or USER.md as Hermes has them."""
+def read_notes(hermes: Path, book: Book) -> list[str]:
+    """Return the entries of MEMORY.md or USER.md of Hermes."""
     return parse_entries(files.read(hermes / NOTES / book.filename) or "")
 
 
@@ -223,16 +221,16 @@ def _count(report: Report, done: Mapping[str, Any]) -> None:
 
 
 def _parents_first(parents: Mapping[str, str | None]) -> list[str]:
-    """The sessions in their order, but none before the one that it follows."""
+    """Return the sessions in order, but parents before children."""
     ordered: dict[str, None] = {}
     for session_id in parents:
         if session_id not in ordered:
-            ordered |= dict.fromkeys(_line(session_id, parents))
+            ordered |= dict.fromkeys(_lineage(session_id, parents))
     return list(ordered)
 
 
-def _line(session_id: str, parents: Mapping[str, str | None]) -> list[str]:
-    """A session after those that it follows, the first first."""
+def _lineage(session_id: str, parents: Mapping[str, str | None]) -> list[str]:
+    """Return a session after its ancestors, the oldest first."""
     line: dict[str, None] = {}
     above: str | None = session_id
     while above is not None and above in parents and above not in line:
