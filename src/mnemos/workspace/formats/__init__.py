@@ -4,8 +4,7 @@ Everything here works on streams in constant memory and does not know databases.
 worker, because the files are hostile input.
 """
 
-from mnemos.workspace.formats.cells import Kind
-from mnemos.workspace.formats.columns import BadLine, Column, Limits, Row, Table
+from mnemos.workspace.formats.columns import BadLine, Column, Kind, Limits, Row, Table
 from mnemos.workspace.formats.detection import open_table
 from mnemos.workspace.formats.source import NotUtf8
 from mnemos.workspace.formats.writers import Writer, make_writer

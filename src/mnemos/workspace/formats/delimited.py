@@ -20,8 +20,19 @@ from itertools import chain
 
 from mnemos.errors import InvalidInput
 from mnemos.workspace.formats import columns as names
-from mnemos.workspace.formats.cells import QUOTED_EMPTY, Kind, Scan, find_guards, remove_guard
-from mnemos.workspace.formats.columns import BadLines, Column, Limits, Row, Value, row_size
+from mnemos.workspace.formats.columns import (
+    QUOTED_EMPTY,
+    BadLines,
+    Column,
+    Kind,
+    Limits,
+    Row,
+    Scan,
+    Value,
+    find_guards,
+    remove_guard,
+    row_size,
+)
 from mnemos.workspace.formats.dialect import Dialect, Sniffed, sniff
 from mnemos.workspace.formats.source import (
     CUT,

@@ -8,8 +8,8 @@ from typing import BinaryIO
 from mnemos.errors import InvalidInput
 from mnemos.workspace.formats.columns import Limits, Table
 from mnemos.workspace.formats.delimited import DelimitedTable
+from mnemos.workspace.formats.json_elements import BadElement, decode_leniently
 from mnemos.workspace.formats.json_table import JsonTable
-from mnemos.workspace.formats.json_values import BadElement, decode_leniently
 from mnemos.workspace.formats.source import (
     Encoding,
     NotUtf8,

@@ -24,9 +24,8 @@ from typing import Any, Protocol
 import msgspec
 
 from mnemos.errors import InvalidInput
-from mnemos.workspace.formats.cells import wants_guard
-from mnemos.workspace.formats.columns import Row, Value, make_distinct
-from mnemos.workspace.formats.json_values import BLOB_KEY
+from mnemos.workspace.formats.columns import Row, Value, make_distinct, wants_guard
+from mnemos.workspace.formats.json_elements import BLOB_KEY
 
 _FORMATS = ("csv", "tsv", "json", "jsonl", "ndjson", "markdown", "md")
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemos.workspace.formats import Kind
-from mnemos.workspace.formats.cells import Scan
+from mnemos.workspace.formats.columns import Scan
 
 from .files import kinds, opened, rows
 
