@@ -22,7 +22,7 @@ from mnemos.workspace.sandbox.hints import warnings
 from mnemos.workspace.sandbox.lexer import Kind, Statement, statements, tokens
 from mnemos.workspace.sandbox.result_rows import Fetched, Room, decode_rows, fetch, select_as_bytes
 
-# Deleting or changing so many rows in one call is worth a snapshot before.
+# A call that deletes or changes this many rows gets a snapshot before.
 MANY_ROWS = 100
 # Statements that begin and end transactions, in all their forms.
 _FRAMING = frozenset(
@@ -53,7 +53,7 @@ _OF_A_ROW = (apsw.BindingsError, apsw.ConstraintError, KeyError, OverflowError)
 # Agents ask the same again and again, with other values.
 _REMEMBERED = 256
 _LONGEST_REMEMBERED = 4_000
-_NOT_UTF8 = "some text is not UTF-8; � stands for what cannot be read"
+_NOT_UTF8 = "some text is not UTF-8; � replaces what cannot be read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +334,7 @@ class Run:
             )
 
     def _keep_snapshot(self) -> None:
-        if self._database.guard.takes_away or self._removed >= MANY_ROWS:
+        if self._database.guard.drops or self._removed >= MANY_ROWS:
             keep_snapshot(self._database)
 
 

@@ -200,7 +200,7 @@ class Database:
         connection.execute("PRAGMA mmap_size = 0")
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("PRAGMA foreign_keys = ON")
-        # A row that REPLACE takes away does not run triggers.
+        # A row that REPLACE deletes does not run triggers.
         connection.execute("PRAGMA recursive_triggers = OFF")
         self._page = int(connection.execute("PRAGMA page_size").get)
         if self.place.read_only:

@@ -72,7 +72,7 @@ _ADDS_FOR_NOW = frozenset(
         apsw.SQLITE_CREATE_TEMP_VIEW,
     }
 )
-_TAKES_AWAY = frozenset(
+_DROPS = frozenset(
     {
         apsw.SQLITE_ALTER_TABLE,
         apsw.SQLITE_DROP_INDEX,
@@ -110,7 +110,7 @@ class Guard:
         self.tables: dict[str, None] = {}
         """The tables a call touched, in order."""
         self.changes_schema = False
-        self.takes_away = False
+        self.drops = False
         """A statement of the call drops or alters something."""
         self.removes = False
         """The statement being compiled deletes or updates rows."""
@@ -119,7 +119,7 @@ class Guard:
 
     def begin_call(self) -> None:
         self.tables.clear()
-        self.changes_schema = self.takes_away = False
+        self.changes_schema = self.drops = False
 
     def begin_statement(self) -> None:
         self.refusal = ""
@@ -185,9 +185,9 @@ class Guard:
             return self._refuse(
                 f"virtual tables of {two} are not available here; use {', '.join(sorted(_MODULES))}"
             )
-        if action in _ADDS or action in _TAKES_AWAY:
+        if action in _ADDS or action in _DROPS:
             self.changes_schema = True
-            self.takes_away |= action in _TAKES_AWAY
+            self.drops |= action in _DROPS
             return apsw.SQLITE_OK
         if action in _ADDS_FOR_NOW:
             self.makes_temporary = True

@@ -139,12 +139,12 @@ def statements(sql: str, most: int | None = None) -> list[Statement]:
 
 def is_complete(sql: str) -> bool:
     """True if a text ends with a finished statement, as somebody who types it means it."""
-    told = [token for token in tokens(sql) if token.kind is not Kind.COMMENT]
-    if not told or told[-1].text != ";":
+    found = [token for token in tokens(sql) if token.kind is not Kind.COMMENT]
+    if not found or found[-1].text != ";":
         return False
     last = statements(sql)[-1:]
     is_trigger = bool(last) and _TRIGGER.match(last[0].text) is not None
-    return not is_trigger or (len(told) > 1 and told[-2].text.upper() == "END")
+    return not is_trigger or (len(found) > 1 and found[-2].text.upper() == "END")
 
 
 def _after_blank(sql: str, position: int) -> int:

@@ -204,7 +204,7 @@ class Server:
             database = self._database(request["database"])
             return export(database, request["sql"], request["params"], request["format"], stream, self._clock)
         finally:
-            # What is left to be written after a failure has no room either: the failure is told already.
+            # After a failure there is no room for the rest either, and the failure is already reported.
             with suppress(OSError):
                 stream.close()
 

@@ -100,7 +100,7 @@ class Import:
                 if _read_state(stream) != self._before:
                     raise self._change_failure()
                 updates_many = self._wanted.mode == "upsert" and self._rows >= MANY_ROWS
-                if self._database.guard.takes_away or updates_many:
+                if self._database.guard.drops or updates_many:
                     keep_snapshot(self._database)
                 self._database.run("COMMIT")
             except BaseException:
@@ -279,14 +279,14 @@ def _find_untyped(connection: apsw.Connection, table: str) -> frozenset[str]:
 
 def _watch_deadline(progress: Callable[[float], None], clock: Clockwork) -> Callable[[float], None]:
     """Return a progress callback that also checks the deadline, between statements."""
-    told = -1.0
+    last = -1.0
 
     def tell(share: float) -> None:
-        nonlocal told
+        nonlocal last
         if clock():
             raise failures.timeout_failure(clock.seconds)
-        if share - told >= 0.01:
-            told = share
+        if share - last >= 0.01:
+            last = share
             progress(share)
 
     return tell

@@ -178,13 +178,23 @@ _MOST_SQL = 6_000
 
 def to_data(table: TableDescription, *, in_full: bool) -> dict[str, Any]:
     """Return a table as JSON data. What is unknown is left out rather than empty."""
-    listed, structure, contents = table.listed, table.structure, table.contents
-    columns = structure.columns if in_full else structure.columns[:_MOST_COLUMNS]
+    entry, structure, contents = table.listed, table.structure, table.contents
     count = contents.count
-    told: dict[str, Any] = {
-        "name": shorten_name(listed.name),
-        "kind": str(listed.sort),
-        "columns": [_column(table, column) for column in columns],
+    known: dict[str, Any] = {
+        "comment": shorten_name(structure.comment),
+        "not_read": shorten_name(structure.unread or contents.unread),
+        "module": shorten_name(entry.module),
+        "rows_at_least": count.least if count and not count.is_exact else None,
+        "indexes": [_index_to_data(index) for index in structure.indexes],
+        "foreign_keys": [_reference_to_data(reference) for reference in structure.references],
+        "triggers": [{"name": shorten_name(one.name), "event": one.event} for one in structure.triggers],
+        "sql": entry.sql[:_MOST_SQL] if in_full else "",
+    }
+    columns = structure.columns if in_full else structure.columns[:_MOST_COLUMNS]
+    return {
+        "name": shorten_name(entry.name),
+        "kind": str(entry.sort),
+        "columns": [_column_to_data(table, column) for column in columns],
         "column_count": len(structure.columns),
         "rows": count.least if count and count.is_exact else None,
         "rows_exact": bool(count and count.is_exact),
@@ -192,64 +202,45 @@ def to_data(table: TableDescription, *, in_full: bool) -> dict[str, Any]:
         "sampled_all": contents.is_whole,
         "sample_columns": [shorten_name(name) for name in contents.columns],
         "sample": [[to_json_value(cell) for cell in row] for row in contents.rows],
+        **{key: value for key, value in known.items() if value},
     }
-    if count and not count.is_exact:
-        told["rows_at_least"] = count.least
-    said = {
-        "comment": structure.comment,
-        "not_read": structure.unread or contents.unread,
-        "module": listed.module,
-    }
-    told |= {key: shorten_name(text) for key, text in said.items() if text}
-    told |= {key: value for key, value in _rules(table).items() if value}
-    if in_full:
-        told["sql"] = listed.sql[:_MOST_SQL]
-    return told
 
 
-def _column(table: TableDescription, column: Column) -> dict[str, Any]:
+def _column_to_data(table: TableDescription, column: Column) -> dict[str, Any]:
     structure = table.structure
-    told: dict[str, Any] = {
+    reference = next((one for one in structure.references if one.columns == (column.name,)), None)
+    summary = table.contents.seen.get(column.name, ColumnSummary())
+    known: dict[str, Any] = {
+        "generated": column.generated,
+        "references": _reference_to_data(reference) if reference else None,
+        "comment": shorten_name(structure.comments.get(fold(column.name), "")),
+        "stored": summary.storage,
+        "kind": summary.kind,
+        "mostly": summary.is_mostly,
+        "fields": [shorten_name(name) for name in summary.fields],
+    }
+    if summary.range:
+        ends = [to_json_value(summary.range.low), to_json_value(summary.range.high)]
+        known["range"] = ends
+    if summary.values:
+        known["values"] = [to_json_value(value) for value in summary.values]
+    data = {
         "name": shorten_name(column.name),
         "type": column.type[:_MOST_TEXT],
         "primary_key": bool(column.key),
         "not_null": column.not_null,
         "default": None if column.default is None else column.default[:_MOST_TEXT],
         "unique": structure.is_unique(column),
+        **{key: value for key, value in known.items() if value},
     }
-    if column.generated:
-        told["generated"] = column.generated
-    if reference := next((one for one in structure.references if one.columns == (column.name,)), None):
-        told["references"] = _reference(reference)
-    if comment := structure.comments.get(fold(column.name)):
-        told["comment"] = shorten_name(comment)
-    if seen := table.contents.seen.get(column.name):
-        told |= _summary_to_data(seen, is_whole=table.contents.is_whole)
-    return told
+    if summary.range:
+        data["range_exact"] = summary.range.is_exact
+    if summary.values:
+        data["values_exact"] = table.contents.is_whole
+    return data
 
 
-def _summary_to_data(seen: ColumnSummary, *, is_whole: bool) -> dict[str, Any]:
-    told: dict[str, Any] = {}
-    if seen.storage:
-        told["stored"] = seen.storage
-    if seen.kind:
-        told["kind"] = seen.kind
-    if seen.is_mostly:
-        told["mostly"] = True
-    if seen.fields:
-        told["fields"] = [shorten_name(name) for name in seen.fields]
-    if seen.range:
-        told |= _range(seen.range)
-    if seen.values:
-        told |= {"values": [to_json_value(value) for value in seen.values], "values_exact": is_whole}
-    return told
-
-
-def _range(found: Range) -> dict[str, Any]:
-    return {"range": [to_json_value(found.low), to_json_value(found.high)], "range_exact": found.is_exact}
-
-
-def _reference(reference: Reference) -> dict[str, Any]:
+def _reference_to_data(reference: Reference) -> dict[str, Any]:
     return {
         "columns": [shorten_name(name) for name in reference.columns],
         "table": shorten_name(reference.table),
@@ -258,22 +249,12 @@ def _reference(reference: Reference) -> dict[str, Any]:
     }
 
 
-def _rules(table: TableDescription) -> dict[str, list[dict[str, Any]]]:
-    structure = table.structure
+def _index_to_data(index: Index) -> dict[str, Any]:
     return {
-        "indexes": [
-            {
-                "name": shorten_name(index.name),
-                "columns": [shorten_name(name) for name in index.columns],
-                "unique": index.is_unique,
-                "partial": index.is_partial,
-            }
-            for index in structure.indexes
-        ],
-        "foreign_keys": [_reference(reference) for reference in structure.references],
-        "triggers": [
-            {"name": shorten_name(trigger.name), "event": trigger.event} for trigger in structure.triggers
-        ],
+        "name": shorten_name(index.name),
+        "columns": [shorten_name(name) for name in index.columns],
+        "unique": index.is_unique,
+        "partial": index.is_partial,
     }
 
 

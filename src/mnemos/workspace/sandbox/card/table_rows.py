@@ -137,8 +137,8 @@ class _Table:
         return self._summarize(_Rows(read, is_whole=False), count, ranges)
 
     def _summarize(self, read: _Rows, count: Count, ranges: dict[str, Range]) -> Contents:
-        told = _summarize(self._columns, read, count, ranges, self._bounds.shown_rows)
-        return replace(told, unread=self._note, is_hurried=self._is_hurried)
+        contents = _summarize(self._columns, read, count, ranges, self._bounds.shown_rows)
+        return replace(contents, unread=self._note, is_hurried=self._is_hurried)
 
     def _readable(self, columns: Sequence[Column]) -> Sequence[Column]:
         """Leave out columns that are computed when they are read, unless that is harmless."""
