@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from mnemos.workspace.functions import aliases, dates, numbers, patterns, statistics, text, web
-from mnemos.workspace.functions.function import Function, FunctionFailed, Gathering, Sliding, Value, storable
+from mnemos.workspace.functions.function import Aggregate, Function, FunctionFailed, Value, storable
 
 if TYPE_CHECKING:
     import apsw
@@ -38,12 +38,9 @@ def register(connection: apsw.Connection) -> None:
         for count in function.arity:
             if function.call:
                 connection.create_scalar_function(function.name, scalar(function), count, flags=flags)
-            elif function.slide:
-                window = partial(_make_window, function.name, function.slide)
+            elif function.make:
+                window = partial(_Window, function.name, function.make)
                 connection.create_window_function(function.name, window, count, flags=flags)
-            elif function.gather:
-                aggregate = partial(_make_aggregate, function.name, function.gather)
-                connection.create_aggregate_function(function.name, aggregate, count, flags=flags)
 
 
 def scalar(function: Function) -> Callable[..., Value]:
@@ -67,20 +64,13 @@ def _with_name(failed: FunctionFailed, name: str) -> FunctionFailed:
     return FunctionFailed(f"{name}: {failed}")
 
 
-def _make_aggregate(name: str, gather: Callable[[], Gathering]) -> _Aggregate:
-    return _Aggregate(name, gather())
+class _Window:
+    """An aggregate as SQLite calls it, also over the frame of a window."""
 
-
-def _make_window(name: str, slide: Callable[[], Sliding]) -> _Window:
-    return _Window(name, slide())
-
-
-class _Aggregate:
-    """An aggregate as SQLite calls it."""
-
-    def __init__(self, name: str, gathering: Gathering) -> None:
+    def __init__(self, name: str, make: Callable[[], Aggregate]) -> None:
+        aggregate = make()
         self._name = name
-        self._step, self._final = gathering.step, gathering.final
+        self._step, self._value, self.inverse = aggregate.step, aggregate.value, aggregate.inverse
 
     def step(self, *values: Value) -> None:
         try:
@@ -88,17 +78,7 @@ class _Aggregate:
         except FunctionFailed as failed:
             raise _with_name(failed, self._name) from failed
 
-    def final(self) -> Value:
-        return storable(self._final())
-
-
-class _Window(_Aggregate):
-    """A window function as SQLite calls it."""
-
-    def __init__(self, name: str, sliding: Sliding) -> None:
-        super().__init__(name, sliding)
-        # Only values that were stepped before are removed, so this cannot fail.
-        self.inverse, self._value = sliding.inverse, sliding.value
-
     def value(self) -> Value:
         return storable(self._value())
+
+    final = value

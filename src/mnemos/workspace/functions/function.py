@@ -30,19 +30,13 @@ class FunctionFailed(ValueError):
     """An argument makes no sense. The message says which one, and what to use."""
 
 
-class Gathering(Protocol):
-    """An aggregate over one group of rows."""
+class Aggregate(Protocol):
+    """An aggregate over a group of rows, or over the moving frame of a window."""
 
     def step(self, *values: Value) -> None: ...
 
-    def final(self) -> Value: ...
-
-
-class Sliding(Gathering, Protocol):
-    """An aggregate that also works over the moving frame of a window."""
-
     def inverse(self, *values: Value) -> None:
-        """Remove the oldest values."""
+        """Remove the oldest values, which were stepped before."""
 
     def value(self) -> Value:
         """Return the current result."""
@@ -50,7 +44,7 @@ class Sliding(Gathering, Protocol):
 
 # Not a dataclass: importing `dataclasses` would cost the worker as much as all families together.
 class Function(NamedTuple):
-    """A SQL function: a scalar (``call``), an aggregate (``gather``, ``slide``) or one of SQLite's own."""
+    """A SQL function: a scalar (``call``), an aggregate (``make``) or one of SQLite's own."""
 
     name: str
     signature: str
@@ -62,9 +56,8 @@ class Function(NamedTuple):
     gives: str = ""
     """Result of the example as a SQL literal. Empty if it depends on the clock."""
     call: Callable[..., Value] | None = None
-    gather: Callable[[], Gathering] | None = None
-    slide: Callable[[], Sliding] | None = None
-    """Makes an aggregate that is a window function, too."""
+    make: Callable[[], Aggregate] | None = None
+    """Makes the aggregate for a group of rows."""
     arity: tuple[int, ...] = (1,)
     """Possible numbers of arguments; -1 for any."""
     pure: bool = True

@@ -7,11 +7,19 @@ and they are window functions, too.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections.abc import Callable
 from functools import partial
 from math import ceil, floor, isfinite, sqrt
 
 from mnemos.workspace.functions.aliases import order_of
-from mnemos.workspace.functions.function import Function, FunctionFailed, Value, as_number, quote_value
+from mnemos.workspace.functions.function import (
+    Aggregate,
+    Function,
+    FunctionFailed,
+    Value,
+    as_number,
+    quote_value,
+)
 
 # Numbers kept for sorting: 8 bytes each and 24 more.
 MOST_NUMBERS = 5_000_000
@@ -90,8 +98,6 @@ class Spread(_Sums):
             return None
         return sqrt(variance) if self._root else variance
 
-    final = value
-
 
 class Correlation(_Sums):
     """Pearson's coefficient of the pairs where both are known."""
@@ -105,8 +111,6 @@ class Correlation(_Sums):
         # There are as many bits behind the points above as below.
         share = sqrt(together**2 / (spread_x * spread_y))
         return share if together >= 0 else -share
-
-    final = value
 
 
 class Ordered:
@@ -160,8 +164,6 @@ class Ordered:
         low, high = self.numbers[floor(at)], self.numbers[ceil(at)]
         return low + (high - low) * (at - floor(at)) if isfinite(high - low) else low / 2 + high / 2
 
-    final = value
-
 
 class Mode:
     """The most frequent value, and the smallest of several."""
@@ -175,18 +177,31 @@ class Mode:
         if value is None:
             return
         if value not in self.counts:
-            self.kept += _COST_OF_VALUE + (len(value) if isinstance(value, str | bytes) else 0)
+            self.kept += _cost(value)
             if self.kept > MOST_COUNTED:
                 raise FunctionFailed(
                     f"there are too many different values ({len(self.counts):,}); count them with GROUP BY"
                 )
         self.counts[value] = self.counts.get(value, 0) + 1
 
-    def final(self) -> Value:
+    def inverse(self, *values: Value) -> None:
+        value = values[0]
+        if value is None:
+            return
+        self.counts[value] -= 1
+        if not self.counts[value]:
+            del self.counts[value]
+            self.kept -= _cost(value)
+
+    def value(self) -> Value:
         if not self.counts:
             return None
         most = max(self.counts.values())
         return min((value for value, count in self.counts.items() if count == most), key=order_of)
+
+
+def _cost(value: Value) -> int:
+    return _COST_OF_VALUE + (len(value) if isinstance(value, str | bytes) else 0)
 
 
 _ROWS = "FROM (VALUES (2), (4), (4), (4), (5), (5), (7), (9))"
@@ -195,7 +210,7 @@ _sample_deviation = partial(Spread, sample=True, root=True)
 _sample_variance = partial(Spread, sample=True, root=False)
 
 # Signature, documentation, example, its result, how the aggregate is made.
-_WINDOWS = (
+_WINDOWS: tuple[tuple[str, str, str, str, Callable[[], Aggregate]], ...] = (
     ("stddev(x)", "Standard deviation of a sample.", f"round(stddev(column1), 4) {_ROWS}", "2.1381",
      _sample_deviation),
     ("stddev_samp(x)", "Same as stddev(x).", f"round(stddev_samp(column1), 4) {_ROWS}", "2.1381",
@@ -216,29 +231,20 @@ _WINDOWS = (
      f"percentile_cont(column1, 0.5) {_ROWS}", "4.5", Ordered),
     ("percentile_disc(x, fraction)", "Same as percentile_cont, but always one of the values.",
      f"percentile_disc(column1, 0.5) {_ROWS}", "4.0", partial(Ordered, continuous=False)),
+    ("mode(x)", "The most frequent value; the smallest of several.", f"mode(column1) {_ROWS}", "4", Mode),
     ("corr(x, y)", "Correlation of two columns, -1 to 1; NULL if one of them does not vary.",
      "corr(column1, column2) FROM (VALUES (1, 2), (2, 4), (3, 6))", "1.0", Correlation),
 )  # fmt: skip
 
-FUNCTIONS = (
-    *(
-        Function(
-            signature.partition("(")[0],
-            signature,
-            doc,
-            example,
-            gives,
-            slide=make,
-            arity=(signature.count(",") + 1,),
-        )
-        for signature, doc, example, gives, make in _WINDOWS
-    ),
+FUNCTIONS = tuple(
     Function(
-        "mode",
-        "mode(x)",
-        "The most frequent value; the smallest of several.",
-        f"mode(column1) {_ROWS}",
-        "4",
-        gather=Mode,
-    ),
+        signature.partition("(")[0],
+        signature,
+        doc,
+        example,
+        gives,
+        make=make,
+        arity=(signature.count(",") + 1,),
+    )
+    for signature, doc, example, gives, make in _WINDOWS
 )

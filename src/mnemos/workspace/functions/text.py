@@ -76,7 +76,7 @@ def split_sections(text: Value, separator: Value = None) -> Value:
     if separator is not None:
         parts = whole.split(_unescape_separator(as_text(separator), whole))
     else:
-        parts = _split_at_headings(whole) or _split_at_blank_lines(whole)
+        parts = _split_at_headings(whole) or expression(r"\n\s*\n").split(whole)
     return as_json([part for part in map(str.strip, parts) if part])
 
 
@@ -94,28 +94,17 @@ def _unescape_separator(separator: str, text: str) -> str:
 
 def _split_at_headings(text: str) -> list[str]:
     """Cut the text before each Markdown heading. Empty if there is none."""
-    lines = text.split("\n")
     is_heading = expression(r"[ ]{0,3}#{1,6}[ \t]+\S").match
     is_fence = expression(r"[ ]{0,3}(?:```|~~~)").match
     sections: list[list[str]] = [[]]
     fenced = False
-    for line in lines:
+    for line in text.split("\n"):
         if is_fence(line):
             fenced = not fenced
         elif not fenced and is_heading(line):
             sections.append([])
         sections[-1].append(line)
     return ["\n".join(section) for section in sections] if len(sections) > 1 else []
-
-
-def _split_at_blank_lines(text: str) -> list[str]:
-    sections: list[list[str]] = [[]]
-    for line in text.split("\n"):
-        if line.strip():
-            sections[-1].append(line)
-        elif sections[-1]:
-            sections.append([])
-    return ["\n".join(section) for section in sections]
 
 
 @declare(FUNCTIONS, "json_length(json [, path])", """json_length('{"items": [1, 2, 3]}', '$.items')""", "3")

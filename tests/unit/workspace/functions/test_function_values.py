@@ -34,7 +34,7 @@ def calls(draw: st.DrawFn, functions: list[Function]) -> tuple[Function, list[Va
 
 
 SCALARS = [function for function in FUNCTIONS if function.call]
-AGGREGATES = [function for function in FUNCTIONS if function.slide or function.gather]
+AGGREGATES = [function for function in FUNCTIONS if function.make]
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_an_aggregate_answers_or_fails_as_documented(
     columns = ", ".join(f"column{number}" for number in range(1, width + 1))
     table = ", ".join(f"({', '.join('?' * width)})" for _ in rows)
     bound = [value for row in rows for value in row]
-    frame = " OVER (ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING)" if function.slide else ""
+    frame = " OVER (ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING)"
     for over in ("", frame):
         query = f"SELECT {function.name}({columns}){over} FROM (VALUES {table})"
         with suppress(FunctionFailed):
