@@ -1,7 +1,7 @@
-"""Calls that nobody has to wait for longer than he likes.
+"""Calls with a deadline.
 
-A thread cannot be stopped from outside. So a call that takes too long keeps its thread, and whoever asked
-goes on without it.
+A thread cannot be stopped from outside. So a call that takes too long keeps its thread, and the caller goes
+on without it.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from typing import Any
 
 
 class Overdue(Exception):
-    """No answer in time."""
+    """The call did not return in time."""
 
 
 class StillOut(Exception):
-    """An earlier call has not come back: this one was not made."""
+    """This call was not made, because an earlier one has not returned."""
 
 
 class Hands:
-    """Threads that wait for work: whoever has some goes on at once.
+    """A pool of threads; ``begin`` returns at once.
 
-    To start a thread is to wait until it runs, which takes milliseconds when it is busy from the beginning.
+    Starting a thread means waiting until it runs, which takes milliseconds if it is busy from the start.
     """
 
     def __init__(self, idle_seconds: float = 10.0) -> None:
-        """``idle_seconds``: after so long without work, a thread ends."""
+        """``idle_seconds``: a thread without work ends after this time."""
         self._idle_seconds = idle_seconds
         self._begin_process()
 
@@ -39,9 +39,9 @@ class Hands:
         self._idle = 0
 
     def begin(self, work: Callable[[], None]) -> None:
-        """Do this on a thread of ours; it must not raise. RuntimeError when no thread is to be had."""
+        """Run ``work``, which must not raise, on a thread. RuntimeError if no thread is available."""
         if self._process != os.getpid():
-            # The threads stayed with the parent.
+            # After a fork the threads are in the parent.
             self._begin_process()
         with self._lock:
             is_waiting = self._idle > 0
@@ -63,7 +63,7 @@ class Hands:
                     if self._idle:
                         self._idle -= 1
                         return
-                # Somebody counts on this thread: the work is on its way.
+                # ``begin`` counts on this thread: the work is on its way.
                 work = self._work.get()
 
 
@@ -71,10 +71,10 @@ hands = Hands()
 
 
 class Attempt:
-    """A call on a thread of its own, begun at once."""
+    """A call on a thread of its own, started at once."""
 
     def __init__(self, call: Callable[[], Any], when_back: Callable[[], None] | None = None) -> None:
-        """``when_back``: called on that thread when the call is over, however it ended."""
+        """``when_back``: called on that thread when the call has ended."""
         self._call = call
         self._when_back = when_back
         self._back = threading.Event()
@@ -83,7 +83,7 @@ class Attempt:
         try:
             hands.begin(self._run)
         except RuntimeError:
-            # No thread can be had: too many, or the interpreter is about to end. Then it takes what it takes.
+            # No thread is available: too many, or the interpreter is ending. Run it here without a deadline.
             self._run()
 
     @property
@@ -91,18 +91,18 @@ class Attempt:
         return self._back.is_set()
 
     def wait(self, seconds: float | None) -> bool:
-        """Whether the call is over, at the latest after so many seconds."""
+        """Wait for the call. Returns False after the timeout."""
         return self._back.wait(seconds)
 
     @property
     def failure(self) -> Exception | None:
-        """What the call raised. What would have ended the thread is an error like others to whoever asks."""
+        """The exception of the call. One that would end the program becomes a RuntimeError."""
         if self._failure is None or isinstance(self._failure, Exception):
             return self._failure
         return RuntimeError(f"it tried to end the program with {type(self._failure).__name__}")
 
     def answer(self) -> Any:
-        """What the call returned; what it raised is raised."""
+        """Return the result of the call, or raise its exception."""
         if self.failure is not None:
             raise self.failure
         return self._answer
@@ -110,7 +110,7 @@ class Attempt:
     def _run(self) -> None:
         try:
             self._answer = self._call()
-        except BaseException as exc:  # noqa: BLE001 - other people's code: also what would end a thread is an answer
+        except BaseException as exc:  # noqa: BLE001 - other people's code
             self._failure = exc
         finally:
             self._back.set()
@@ -119,7 +119,7 @@ class Attempt:
 
 
 class Patience:
-    """Asks one party, and does not ask again while a call that took too long is still out."""
+    """Calls one party with a deadline, and not again while a late call is running."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -128,17 +128,17 @@ class Patience:
 
     @property
     def is_out(self) -> bool:
-        """Whether a call that took too long has not come back yet."""
+        """True if a late call has not returned yet."""
         if self._process != os.getpid():
-            # A thread of the parent's does not come back here.
+            # After a fork the thread is in the parent.
             self._process, self._late = os.getpid(), []
         self._late = [attempt for attempt in self._late if not attempt.is_back]
         return bool(self._late)
 
     def ask(self, call: Callable[[], Any], seconds: float) -> Any:
-        """The answer. Raises what the call raised, Overdue after so many seconds, or StillOut at once."""
+        """Return the result. Raises the call's exception, Overdue after the timeout, or StillOut at once."""
         if self.is_out:
-            raise StillOut(f"an earlier call of {self._name} has not come back")
+            raise StillOut(f"an earlier call of {self._name} has not returned")
         attempt = Attempt(call)
         if not attempt.wait(seconds):
             self._late.append(attempt)

@@ -1,17 +1,17 @@
-"""Every error Mnemos raises on purpose.
+"""The errors that Mnemos raises.
 
 MnemosError
-├── InvalidInput            invalid_input        what was asked makes no sense as written
-│   ├── TooLarge            too_large            it would, if it were smaller
-│   └── SqlError            sql_error            a statement that SQLite could not run
+├── InvalidInput            invalid_input        an argument is invalid
+│   ├── TooLarge            too_large            it exceeds a limit
+│   └── SqlError            sql_error            SQLite could not run a statement
 ├── NotFound                not_found            no such session, message, file …
-├── Refused                 refused              understood, and not done
+├── Refused                 refused              valid, but not done
 │   ├── AlreadyExists       already_exists
-│   ├── Ambiguous           ambiguous            several things fit what was named
+│   ├── Ambiguous           ambiguous            several things match the name
 │   ├── Disabled            disabled             memory is switched off
 │   ├── ReadOnly            read_only
 │   └── PermissionDenied    permission_denied
-├── Unavailable             unavailable          may work later, unchanged
+├── Unavailable             unavailable          may work if tried again
 │   ├── Busy                busy                 another process held the database too long
 │   ├── DiskFull            disk_full
 │   ├── TimedOut            timed_out            stopped at its time limit
@@ -23,15 +23,15 @@ MnemosError
     ├── SchemaChanged       schema_changed       upgraded by another process while open
     └── EngineTooOld        engine_too_old       a SQLite with a known corruption bug
 
-``code`` is stable and meant for programs. The message is meant for people: it names the value that
-was wrong and says what to do next. Faces translate the tree to exit codes and HTTP statuses.
+``code`` is stable and meant for programs. The message is meant for people: it names the wrong value and
+says what to do. Faces translate the tree to exit codes and HTTP statuses.
 """
 
 from __future__ import annotations
 
 
 class MnemosError(Exception):
-    """The root of the tree: ``except MnemosError`` catches all that Mnemos raises on purpose."""
+    """The root of the tree."""
 
     code = "error"
 

@@ -1,4 +1,4 @@
-"""Small files that people may edit and several processes change: locked, and replaced whole."""
+"""Small files that people edit and several processes change: locks, and atomic replacement."""
 
 from __future__ import annotations
 
@@ -40,70 +40,70 @@ def signature(path: Path) -> object:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder and the missing ones above it, for their owner only; errors are the system's."""
-    # mkdir(parents=True) would give the mode to the last one alone.
+    """Make a folder and its missing parents, for their owner only. Raises OSError."""
+    # mkdir(parents=True) would set the mode of the last one only.
     if not folder.parent.exists():
         make_private(folder.parent)
     folder.mkdir(mode=0o700, exist_ok=True)
 
 
 @contextmanager
-def locked(folder: Path, name: str, busy_seconds: float) -> Iterator[None]:
-    """Hold the lock of that name in a folder, which is made; Busy when somebody has it for longer."""
+def lock(folder: Path, name: str, busy_seconds: float) -> Iterator[None]:
+    """Hold a lock file in a folder, which is made. Raises Busy after ``busy_seconds``."""
     try:
         make_private(folder)
-        lock = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _PRIVATE)
+        handle = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _PRIVATE)
     except OSError as exc:
-        raise unwritten(exc, folder) from exc
+        raise write_error(exc, folder) from exc
     try:
-        _wait_for(lock, folder, busy_seconds)
+        _wait_for(handle, folder, busy_seconds)
         yield
     finally:
-        os.close(lock)
+        os.close(handle)
 
 
-def _wait_for(lock: int, folder: Path, busy_seconds: float) -> None:
-    """Take the lock; somebody who holds it for too long raises Busy, so that no turn hangs on it."""
+def _wait_for(handle: int, folder: Path, busy_seconds: float) -> None:
+    """Take the lock, or raise Busy, so that no turn hangs on it."""
     if fcntl is None:
         return
     deadline = time.monotonic() + busy_seconds
     while True:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             if time.monotonic() > deadline:
-                raise Busy(f"{folder} is kept busy by another process; try again") from None
+                raise Busy(f"{folder} is locked by another process. Try again.") from None
             time.sleep(_LOCK_PAUSE)
         else:
             return
 
 
 def read(path: Path) -> str | None:
-    """The text of a file; None when there is none. What is no text raises InvalidInput."""
+    """Return the text of a file; None if it does not exist. Raises InvalidInput if it is not UTF-8."""
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as exc:
-        raise InvalidInput(f"{path} is not UTF-8 text: {exc.reason} at byte {exc.start}") from exc
+        raise InvalidInput(f"{path} is not UTF-8 text: {exc.reason} at byte {exc.start}.") from exc
     except OSError as exc:
-        raise PermissionDenied(f"{path} cannot be read: {exc.strerror}") from exc
+        raise PermissionDenied(f"{path} cannot be read: {exc.strerror}.") from exc
 
 
 def replace(
     path: Path, data: bytes, *, keeps_mode: bool = False, alone: bool = False, durable: bool = True
 ) -> None:
-    """Write beside and rename: whoever reads sees the old file or the new one, after a crash too.
+    """Replace a file in one step: readers see the old or the new one, also after a crash.
 
-    Missing folders are made. A link stays a link. The file becomes its owner's alone, unless one that is
-    there ``keeps_mode``. A file that is read-only raises PermissionDenied. What killed processes left is
-    removed; who is ``alone``, because he holds a lock, leaves nothing of anybody. What is not ``durable`` may
-    be lost when the power fails.
+    Missing folders are made. A link stays a link. The file is readable by its owner only, unless it exists
+    and ``keeps_mode``. A read-only file raises PermissionDenied. Temporary files of killed processes are
+    deleted; with ``alone``, because the caller holds a lock, those of all processes. A write that is not
+    ``durable`` may be lost when the power fails.
     """
-    # People link such files to where they keep their other settings.
-    path = behind_links(path)
+    # People link such files to a folder with all their settings.
+    path = resolve_links(path)
     if path.exists() and not os.access(path, os.W_OK):
-        raise PermissionDenied(f"{path} is read-only; nothing was changed")
+        raise PermissionDenied(f"{path} is read-only. Nothing was changed.")
     fresh = path.with_name(f".{path.name}.{os.getpid()}{_UNFINISHED}")
     try:
         make_private(path.parent)
@@ -115,15 +115,15 @@ def replace(
         if durable:
             _sync_folder(path.parent)
     except OSError as exc:
-        raise unwritten(exc, path) from exc
+        raise write_error(exc, path) from exc
     finally:
         _discard(fresh)
 
 
 def discard_unfinished(path: Path, *, alone: bool = False) -> None:
-    """Remove what killed processes left beside a file: it may hold secrets, and nobody looks there.
+    """Delete temporary files of killed processes beside a file: they may hold secrets.
 
-    Numbers of processes come again: only who is ``alone`` can be sure that nothing stays.
+    Process ids are reused: only with ``alone`` is it certain that nothing stays.
     """
     for left in path.parent.glob(f".{glob.escape(path.name)}.*{_UNFINISHED}"):
         process = left.name.removesuffix(_UNFINISHED).rpartition(".")[2]
@@ -131,16 +131,16 @@ def discard_unfinished(path: Path, *, alone: bool = False) -> None:
             _discard(left)
 
 
-def behind_links(path: Path) -> Path:
-    """The file itself, where a path may be a link to it; links in a circle raise InvalidInput."""
+def resolve_links(path: Path) -> Path:
+    """Follow links to the file itself. Raises InvalidInput if they form a circle."""
     try:
         return path.resolve()
     except (OSError, RuntimeError) as exc:
-        raise InvalidInput(f"{path} is a link that leads nowhere: {exc}; mend it first") from exc
+        raise InvalidInput(f"{path} is a broken link: {exc}. Repair it first.") from exc
 
 
 def write_new(path: Path, data: bytes, *, durable: bool = True) -> None:
-    """Make a file that is not there yet, when ``durable`` down to the disk; errors are the system's."""
+    """Create a file, synced to disk if ``durable``. Raises OSError."""
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_EXCL, _PRIVATE)
     with os.fdopen(handle, "wb") as file:
         file.write(data)
@@ -150,7 +150,7 @@ def write_new(path: Path, data: bytes, *, durable: bool = True) -> None:
 
 
 def is_running(process: int) -> bool:
-    """Whether there is a process of that number: what another one left unfinished may go."""
+    """True if there is a process with that id."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -161,7 +161,7 @@ def is_running(process: int) -> bool:
 
 
 def zstd() -> Any:
-    """The module that packs and unpacks by zstd; imported only by who has such files."""
+    """Import and return the zstd module of this Python version."""
     if sys.version_info >= (3, 14):
         from compression import zstd as module
     else:
@@ -169,13 +169,13 @@ def zstd() -> Any:
     return module
 
 
-def unwritten(exc: OSError, path: Path) -> MnemosError:
-    """What to raise for a file that could not be written."""
+def write_error(exc: OSError, path: Path) -> MnemosError:
+    """Return the error to raise for a file that could not be written."""
     if exc.errno in _FULL:
-        return DiskFull(f"{path} could not be written: the disk is full; it is as it was")
+        return DiskFull(f"{path} could not be written: the disk is full. Nothing was changed.")
     if exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return PermissionDenied(f"{path} cannot be written ({exc.strerror}); nothing was changed")
-    return Unavailable(f"{path} could not be written: {exc.strerror}; it is as it was")
+        return PermissionDenied(f"{path} cannot be written ({exc.strerror}). Nothing was changed.")
+    return Unavailable(f"{path} could not be written: {exc.strerror}. Nothing was changed.")
 
 
 def _is_another(process: int) -> bool:
@@ -186,7 +186,7 @@ def _discard(path: Path) -> None:
     try:
         path.unlink(missing_ok=True)
     except OSError:
-        # Where nothing could be written, nothing was left either.
+        # If it could not be written, there is nothing to delete.
         return
 
 

@@ -1,4 +1,4 @@
-"""Checks of values that callers pass in: what is wrong is named, with what to use instead."""
+"""Checks of arguments. Errors name the argument, its value and what to use instead."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from unicodedata import category
 from mnemos.errors import InvalidInput, TooLarge
 
 MAX_NAME = 512
-# Control characters, lone surrogates, line and paragraph separators. Joiners and wide blanks are letters
-# to those who write Persian, Japanese or emoji.
+# Control characters, lone surrogates, line and paragraph separators. Joiners and wide blanks are needed in
+# Persian, Japanese and emoji.
 _NOT_IN_NAMES = frozenset({"Cc", "Cs", "Zl", "Zp"})
-# They make a name look like another.
+# These make a name look like another.
 _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 LAST_MOMENT = 1e12
 
 
 def name(label: str, value: Any) -> str:
-    """A short text without control characters, such as an id."""
+    """Check a short text without control characters, such as an id."""
     if not isinstance(value, str) or not value.strip():
-        raise InvalidInput(f"{label} is {value!r}; use a text that is not empty")
+        raise InvalidInput(f"{label} must be a non-empty string, not {value!r}")
     if len(value) > MAX_NAME:
-        raise TooLarge(f"{label} has {len(value)} characters; at most {MAX_NAME} are allowed")
+        raise TooLarge(f"{label} has {len(value)} characters; the limit is {MAX_NAME}")
     if not value.isprintable() and any(category(c) in _NOT_IN_NAMES or c in _DIRECTIONS for c in value):
-        raise InvalidInput(f"{label} is {value!r}; line breaks and control characters are not allowed")
+        raise InvalidInput(f"{label} must not have line breaks or control characters: {value!r}")
     return value
 
 
 def can_be_name(label: str, value: Any) -> bool:
-    """Whether anything can have this name: what nothing can have is unknown, not wrong."""
+    """True if something can have this name: an impossible name is unknown rather than invalid."""
     if not isinstance(value, str):
-        raise InvalidInput(f"{label} is {value!r}; use a text")
+        raise InvalidInput(f"{label} must be a string, not {value!r}")
     try:
         name(label, value)
     except InvalidInput:
@@ -45,43 +45,43 @@ def optional_name(label: str, value: Any) -> str | None:
 
 
 def names(label: str, value: str | Sequence[str] | None) -> list[str] | None:
-    """A filter given as one name or several."""
+    """Check a filter that is one name or several."""
     if value is None:
         return None
     several = [value] if isinstance(value, str) else value
     if not isinstance(several, (list, tuple, set, frozenset)) or not all(
         isinstance(item, str) for item in several
     ):
-        raise InvalidInput(f"{label} is {value!r}; use a text or a list of texts")
-    # What no engine can store can match nothing.
+        raise InvalidInput(f"{label} must be a string or a list of strings, not {value!r}")
+    # Text that no engine can store matches nothing.
     return [item.encode("utf-8", "replace").decode() for item in several]
 
 
 def whole(label: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 53:
-        raise InvalidInput(f"{label} is {value!r}; use a whole number from 0")
+        raise InvalidInput(f"{label} must be a whole number from 0, not {value!r}")
     return value
 
 
 def moment(label: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InvalidInput(f"{label} is {value!r}; use Unix seconds, such as 1767225600.0")
+        raise InvalidInput(f"{label} must be Unix seconds, such as 1767225600.0, not {value!r}")
     if not abs(value) < LAST_MOMENT:
-        raise InvalidInput(f"{label} is {value!r}; use Unix seconds (are these milliseconds?)")
+        raise InvalidInput(f"{label} must be Unix seconds, not {value!r} (are these milliseconds?)")
     return float(value)
 
 
 def span(since: Any, until: Any) -> tuple[float | None, float | None]:
-    """The bounds of a filter by time, either of which may be open."""
+    """Check the bounds of a time filter, either of which may be None."""
     start, end = optional_moment("since", since), optional_moment("until", until)
     if start is not None and end is not None and start >= end:
         raise InvalidInput(
-            f"since ({_read(start)}) is not before until ({_read(end)}), itself not included; use a later one"
+            f"since ({_render(start)}) must be before until ({_render(end)}), which is not included"
         )
     return start, end
 
 
-def _read(at: float) -> str:
+def _render(at: float) -> str:
     try:
         return datetime.fromtimestamp(at, UTC).isoformat(" ", "seconds").removesuffix("+00:00") + " UTC"
     except (OverflowError, ValueError, OSError):

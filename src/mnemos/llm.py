@@ -1,4 +1,4 @@
-"""One question to a model behind an OpenAI-compatible endpoint. Optional everywhere it is used."""
+"""Requests to a model behind an OpenAI-compatible endpoint, which is always optional."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from mnemos.settings import Model
 
 _MAX_ANSWER_BYTES = 4 * 1024 * 1024
 _PIECE_BYTES = 64 * 1024
-# Longer waits do not fit into the clocks of every system.
+# Longer timeouts overflow on some systems.
 _LONGEST_WAIT = 86_400.0
 
 
 def complete(model: Model, *, system: str, user: str) -> str:
-    """The model's answer. Every failure, the time-out included, raises ModelUnavailable.
+    """Return the model's answer. Every failure, including a timeout, raises ModelUnavailable.
 
-    An address that is not of the web raises InvalidInput.
+    An address that is not http or https raises InvalidInput.
     """
     question = {
         "model": model.model,
@@ -36,40 +36,42 @@ def complete(model: Model, *, system: str, user: str) -> str:
 def post(
     model: Model, path: str, question: Any, *, section: str = "llm", most_bytes: int = _MAX_ANSWER_BYTES
 ) -> bytes:
-    """The body of the endpoint's answer to a question sent as JSON; failures are those of ``complete``.
+    """Post JSON and return the body of the answer. Failures are those of ``complete``.
 
-    ``section`` is the part of the settings that the address is from. When the endpoint answered with a
-    status that is no success, the cause of the error is urllib's HTTPError.
+    ``section`` is the section of the settings with the address. If the endpoint answered with an error
+    status, the cause of the exception is urllib's HTTPError.
     """
     if not model.base_url.startswith(("http://", "https://")):
-        raise InvalidInput(f"{section}.base_url is {model.base_url!r}; use an http:// or https:// address")
+        raise InvalidInput(f"{section}.base_url must begin with http:// or https://, not {model.base_url!r}.")
     try:
         with _opener.open(_request(model, path, question), timeout=patience(model)) as response:
             return _read(response, model, most_bytes)
     except urllib.error.HTTPError as exc:
         exc.close()
         raise ModelUnavailable(
-            f"{model.base_url} answered {exc.code} {exc.reason}{_moved(exc, section)}"
+            f"{model.base_url} answered {exc.code} {exc.reason}{_describe_redirect(exc, section)}"
         ) from exc
     except (OSError, http.client.HTTPException) as exc:
         raise ModelUnavailable(f"{model.base_url} did not answer: {exc}") from exc
     except ValueError as exc:
-        raise ModelUnavailable(f"{section}.base_url is {model.base_url!r}, no valid address: {exc}") from exc
+        raise ModelUnavailable(
+            f"{section}.base_url {model.base_url!r} is not a valid address: {exc}"
+        ) from exc
 
 
 def patience(model: Model) -> float:
-    """How many seconds the model may take for one answer."""
+    """Return the timeout of a model in seconds."""
     return min(model.timeout, _LONGEST_WAIT)
 
 
-class _StayHere(urllib.request.HTTPRedirectHandler):
-    """A redirect would hand the key to whoever it points to, and turn the question into a GET."""
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: it would send the key to another server, and turn the request into a GET."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None
 
 
-_opener = urllib.request.build_opener(_StayHere)
+_opener = urllib.request.build_opener(_NoRedirect)
 
 
 def _request(model: Model, path: str, question: Any) -> urllib.request.Request:
@@ -83,14 +85,14 @@ def _request(model: Model, path: str, question: Any) -> urllib.request.Request:
 def _authorization(model: Model) -> dict[str, str]:
     if not model.api_key:
         return {}
-    # Checked here, because the client's own complaint would quote the key.
+    # Checked here, because urllib's error would quote the key.
     if not (model.api_key.isascii() and model.api_key.isprintable()):
-        raise ModelUnavailable("the API key holds a line break or a character that no key has; set it anew")
+        raise ModelUnavailable("The API key has a line break or another invalid character. Set it again.")
     return {"Authorization": f"Bearer {model.api_key}"}
 
 
 def _read(response: http.client.HTTPResponse, model: Model, most_bytes: int) -> bytes:
-    """The body, as far as it comes in time: a server that sends a byte now and then is not waited for."""
+    """Read the body within the timeout, also from a server that sends a byte now and then."""
     deadline = time.monotonic() + patience(model)
     answer = b""
     while piece := response.read1(_PIECE_BYTES):
@@ -102,9 +104,9 @@ def _read(response: http.client.HTTPResponse, model: Model, most_bytes: int) -> 
     return answer
 
 
-def _moved(exc: urllib.error.HTTPError, section: str) -> str:
+def _describe_redirect(exc: urllib.error.HTTPError, section: str) -> str:
     target = exc.headers.get("Location") if 300 <= exc.code < 400 else None
-    return f"; it points to {target}: set {section}.base_url to that, if you trust it" if target else ""
+    return f". It redirects to {target}: set {section}.base_url to that if you trust it." if target else ""
 
 
 def _text(answer: bytes, model: Model) -> str:
@@ -112,7 +114,7 @@ def _text(answer: bytes, model: Model) -> str:
         parsed: Any = json.loads(answer)
         text = parsed["choices"][0]["message"]["content"]
     except (ValueError, KeyError, IndexError, TypeError, RecursionError) as exc:
-        raise ModelUnavailable(f"{model.base_url} answered something that is no completion") from exc
+        raise ModelUnavailable(f"{model.base_url} did not answer with a completion") from exc
     if not isinstance(text, str) or not text.strip():
-        raise ModelUnavailable(f"{model.base_url} answered with no text")
+        raise ModelUnavailable(f"{model.base_url} answered without text")
     return text.strip()

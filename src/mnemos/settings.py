@@ -1,7 +1,7 @@
-"""What a person or a host may set, read here and nowhere else.
+"""Settings, read here and nowhere else.
 
-A flag (an argument of ``mnemos.open``) wins over the environment, which wins over
-``<home>/config.toml``, which wins over the default.
+A flag (an argument of ``mnemos.open``) overrides the environment, which overrides ``<home>/config.toml``,
+which overrides the default.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _SPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*(/[A-Za-z0-9][A-Za-z0-9._@-]*)*
 _BACKEND = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _PROVIDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _PROMPT_PARTS = ("notebook", "facts", "tables")
-_OF_MEMORY = ("provider", "prompt_parts", "prefetch_tokens", "prefetch_seconds")
-# Fewer tokens hold no fact worth printing.
+_MEMORY_TABLE = ("provider", "prompt_parts", "prefetch_tokens", "prefetch_seconds")
+# Fewer tokens have no room for a fact.
 _FEWEST_TOKENS = 50
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
@@ -67,14 +67,14 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Honcho:
-    """A Honcho server that keeps what is known about users."""
+    """A Honcho server, which stores what is known about users."""
 
     base_url: str = "https://api.honcho.dev"
     app_id: str = "hermes-agent"
     """The workspace there."""
     api_key: str = ""
     timeout: float = 10.0
-    """How long a call may take, its repetitions included."""
+    """Timeout of a call in seconds, including retries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,85 +82,85 @@ class Settings:
     home: Path
     space: str = "default"
     source: str = "cli"
-    """Where conversations come from when the host does not say."""
+    """The source of conversations, if the host does not name one."""
     actor: str = "unknown"
-    """Who stands in the audit log."""
+    """The name in the audit log."""
     durability: Durability = Durability.NORMAL
     redact: bool = True
     disabled: bool = False
-    """Batch and training runs: every write is a no-op that says so."""
+    """For batch and training runs: every write is a no-op that says so."""
     busy_seconds: float = 30.0
-    """How long a write waits for other processes before it fails with ``busy``."""
+    """Seconds that a write waits for other processes before it fails with ``busy``."""
     max_message_bytes: int = 16 * 1024 * 1024
     max_fact_characters: int = 400
-    """The longest content of a fact; a longer one is refused."""
+    """Maximum length of a fact."""
     hot_tokens: int = 150
-    """What the facts in every prompt may take; what stands around them takes up to 30 more."""
+    """Token budget of the facts in every prompt; their frame takes up to 30 more."""
     notebook_files: tuple[str, ...] = ("memory", "user")
-    """Which files of the notebook are used. ``MNEMOS_NOTEBOOK``: ``on``, ``off``, ``memory``, ``user``."""
+    """Files of the notebook. ``MNEMOS_NOTEBOOK``: ``on``, ``off``, ``memory``, ``user``."""
     memory_characters: int = 2200
-    """The limit of MEMORY.md."""
+    """Maximum size of MEMORY.md."""
     user_characters: int = 1375
-    """The limit of USER.md."""
+    """Maximum size of USER.md."""
     hermes_memory_db: str = "~/.hermes/memory.db"
-    """Where an import looks for the database of hermes-memory."""
+    """The database of hermes-memory to import."""
     claude_dir: str = "~/.claude"
-    """Where Claude Code keeps its transcripts, below ``projects``."""
+    """Folder of Claude Code, with its transcripts in ``projects``."""
     codex_dir: str = "~/.codex"
-    """Where Codex keeps its rollouts, below ``sessions``."""
+    """Folder of Codex, with its rollouts in ``sessions``."""
     audit_days: int = 30
-    """How long a deleted session can be brought back with undo."""
+    """Days for which a deleted session can be restored with undo."""
     llm: Model = Model()
     code_tools: tuple[str, ...] = ()
-    """Tools that run something, besides those that are known: what kind of work a session was."""
+    """Tools that run code, besides the known ones. They tell what kind of work a session was."""
     file_tools: tuple[str, ...] = ()
-    """Tools that read and write files, likewise."""
+    """Tools that read and write files, besides the known ones."""
     research_tools: tuple[str, ...] = ()
-    """Tools that search and read elsewhere, likewise."""
+    """Tools that search and read elsewhere, besides the known ones."""
     template_tokens: int = 4000
-    """What a template may add to a conversation."""
+    """Token budget of a template in a conversation."""
     embedder: str = "static"
-    """What makes vectors: ``static``, ``none``, ``onnx:MODEL``, ``endpoint:MODEL`` or a plug-in."""
+    """The embedding model: ``static``, ``none``, ``onnx:MODEL``, ``endpoint:MODEL`` or a plug-in."""
     embedding: Model = Model()
-    """The endpoint of the embedder, where it is one."""
+    """The endpoint of the embedder ``endpoint:MODEL``."""
     provider: str = ""
-    """The external provider of memory beside the built-in one; in config.toml under ``[memory]``."""
+    """The external provider besides the built-in one; in config.toml under ``[memory]``."""
     prompt_parts: str = "notebook,facts,tables"
-    """What the built-in provider puts into the system prompt."""
+    """Parts of the system prompt of the built-in provider."""
     prompt_schema_tokens: int = 600
-    """What the tables of the workspace may take of the system prompt."""
+    """Token budget of the workspace's tables in the system prompt."""
     database_bytes: int = 50_000_000
-    """How large a database of the workspace may become."""
+    """Maximum size of a database of the workspace."""
     query_seconds: float = 30.0
-    """How long a call of the workspace may take when it does not say."""
+    """Default time limit of a call of the workspace in seconds."""
     files: str = ""
-    """The folder where an agent's imports and exports may be; empty: ``<home>/files/<space>``."""
+    """Folder for an agent's imports and exports; empty: ``<home>/files/<space>``."""
     prefetch_tokens: int = 800
-    """What is recalled for a message may take so much of its prompt."""
+    """Token budget of recall for a message."""
     prefetch_seconds: float = 8.0
-    """How long a turn waits for an external provider."""
+    """Seconds that a turn waits for an external provider."""
     hook_start_tokens: int = 1500
-    """What the hooks of Claude Code put at the beginning of a session may take."""
+    """Token budget of the Claude Code hooks at the start of a session."""
     hook_prompt_tokens: int = 400
-    """What they add to a prompt may take."""
+    """Token budget of the Claude Code hooks for a prompt."""
     backend: str = ""
-    """What keeps entries: ``null``, ``local``, ``honcho`` or a plug-in; empty: as it comes."""
+    """The store of entries: ``null``, ``local``, ``honcho`` or a plug-in; empty: automatic."""
     honcho: Honcho = Honcho()
 
     @classmethod
     def load(
         cls, home: str | Path | None = None, *, env: Mapping[str, str] | None = None, **flags: Any
     ) -> Settings:
-        """Read flags, environment and config.toml; a wrong value raises InvalidInput naming it."""
+        """Read flags, environment and config.toml. Raises InvalidInput that names a wrong value."""
         env = os.environ if env is None else env
         folder = home_folder(home, env)
         found: dict[str, Any] = {"actor": env.get("USER") or _login_name()}
-        found |= _flat(_from_file(folder / "config.toml"))
-        found |= _from_environment(env)
+        found |= _flatten(_read_file(folder / "config.toml"))
+        found |= _read_environment(env)
         found |= {name: value for name, value in flags.items() if value is not None}
         llm, embedding = found.pop("llm", {}), found.pop("embedding", {})
         honcho = found.pop("honcho", {})
-        settings = cls(home=folder, **_checked(found))
+        settings = cls(home=folder, **_check(found))
         if not isinstance(llm, Model):
             llm = _endpoint("llm", ("base_url", "model"), llm, env)
         if not isinstance(embedding, Model):
@@ -171,7 +171,7 @@ class Settings:
 
 
 def home_folder(home: str | Path | None = None, env: Mapping[str, str] | None = None) -> Path:
-    """Where the home is, whether it is there or not; a name that no folder can have raises InvalidInput."""
+    """Return the path of the home, which may not exist. Raises InvalidInput for an invalid path."""
     env = os.environ if env is None else env
     return _folder(home or env.get("MNEMOS_HOME") or "~/.mnemos")
 
@@ -184,48 +184,48 @@ def _folder(name: str | Path) -> Path:
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return folder
     except (ValueError, TypeError, RuntimeError, OSError) as exc:
-        raise InvalidInput(f"{str(name)[:200]!r} is no name for a folder: {exc}") from exc
+        raise InvalidInput(f"{str(name)[:200]!r} is not a valid folder name: {exc}") from exc
     if not folder.is_dir():
-        raise InvalidInput(f"{folder} is a file; the home must be a folder")
+        raise InvalidInput(f"The home must be a folder, but {folder} is a file.")
     return folder
 
 
 def check_space(space: str) -> str:
-    """The space itself, when it is a name: parts of letters, digits and ``. _ @ -``, joined by ``/``."""
+    """Check a space: parts of letters, digits and ``. _ @ -``, joined by ``/``."""
     if not isinstance(space, str) or len(space) > 200 or not _SPACE.fullmatch(space):
         raise InvalidInput(
-            f"{space!r} is not a space: use letters, digits and . _ @ - in parts joined by /, "
-            "such as team-a/alice"
+            f"{space!r} is not a valid space. Use letters, digits and . _ @ - in parts joined by /, "
+            "such as team-a/alice."
         )
     return space
 
 
-def _from_file(path: Path) -> dict[str, Any]:
+def _read_file(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             return tomllib.load(file)
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
-        raise InvalidInput(f"{path} cannot be read as TOML: {exc}") from exc
+        raise InvalidInput(f"{path} is not valid TOML: {exc}") from exc
     except PermissionError as exc:
-        raise PermissionDenied(f"{path} cannot be read: is this somebody else's home?") from exc
+        raise PermissionDenied(f"{path} cannot be read. Is this somebody else's home?") from exc
     except OSError as exc:
         raise InvalidInput(f"{path} cannot be read: {exc.strerror}") from exc
 
 
-def _flat(found: dict[str, Any]) -> dict[str, Any]:
-    """Settings with those of the table ``[memory]``, where hosts look for them, among the others."""
+def _flatten(found: dict[str, Any]) -> dict[str, Any]:
+    """Merge the settings in the table ``[memory]``, where hosts look for them, into the others."""
     table = found.pop("memory", {})
     if not isinstance(table, Mapping):
-        raise InvalidInput("[memory] in config.toml must be a table, such as one with provider")
+        raise InvalidInput("[memory] in config.toml must be a table.")
     for name in table:
-        if name not in _OF_MEMORY:
-            raise InvalidInput(f"[memory] has no setting {name!r}; known are {', '.join(_OF_MEMORY)}")
+        if name not in _MEMORY_TABLE:
+            raise InvalidInput(f"[memory] has no setting {name!r}. Settings: {', '.join(_MEMORY_TABLE)}.")
     return found | dict(table)
 
 
-def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
+def _read_environment(env: Mapping[str, str]) -> dict[str, Any]:
     names = {
         "space": ("MNEMOS_SPACE",),
         "source": ("MNEMOS_SOURCE", "HERMES_SESSION_SOURCE"),
@@ -251,26 +251,26 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
-def _checked(found: dict[str, Any]) -> dict[str, Any]:
+def _check(found: dict[str, Any]) -> dict[str, Any]:
     known = {field.name for field in fields(Settings)} - {"home"}
     checked: dict[str, Any] = {}
     for name, value in found.items():
         if name not in known:
-            raise InvalidInput(f"there is no setting {name!r}; known are {', '.join(sorted(known))}")
+            raise InvalidInput(f"There is no setting {name!r}. Settings: {', '.join(sorted(known))}.")
         checked[name] = _READ[name](name, value)
     return checked
 
 
 def _endpoint(name: str, known: Sequence[str], found: Mapping[str, Any], env: Mapping[str, str]) -> Model:
-    """A table of config.toml that names an endpoint; the environment wins, and only it has the key."""
+    """Read an endpoint from config.toml and the environment, which wins and alone has the key."""
     if not isinstance(found, Mapping):
-        raise InvalidInput(f"[{name}] in config.toml must be a table with {' and '.join(known)}")
+        raise InvalidInput(f"[{name}] in config.toml must be a table with {' and '.join(known)}.")
     known = (*known, "api_key_env", "timeout")
     unknown = set(found) - set(known)
     if unknown:
         raise InvalidInput(
-            f"[{name}] has no setting {sorted(unknown)[0]!r}; known are {', '.join(known)} "
-            "(the key itself belongs into the environment)"
+            f"[{name}] has no setting {sorted(unknown)[0]!r}. Settings: {', '.join(known)}. "
+            "Keys belong in the environment."
         )
     variables = _ENDPOINTS[name]
     return Model(
@@ -282,12 +282,12 @@ def _endpoint(name: str, known: Sequence[str], found: Mapping[str, Any], env: Ma
 
 
 def _honcho(found: Any, env: Mapping[str, str]) -> Honcho:
-    """The table ``[honcho]`` of config.toml; the environment wins, and only it has the key."""
+    """Read Honcho's settings from config.toml and the environment, which wins and alone has the key."""
     known = ("base_url", "app_id", "timeout")
     if not isinstance(found, Mapping) or set(found) - set(known):
         raise InvalidInput(
-            f"[honcho] in config.toml must be a table with {', '.join(known)} "
-            "(the key itself belongs into the environment)"
+            f"[honcho] in config.toml must be a table with {', '.join(known)}. "
+            "Keys belong in the environment."
         )
     usual = Honcho()
     return Honcho(
@@ -302,7 +302,7 @@ def _truth(name: str, value: Any) -> bool:
     text = str(value).strip().lower()
     if text in _TRUE or text in _FALSE:
         return text in _TRUE
-    raise InvalidInput(f"{name} is {value!r}; use true or false")
+    raise InvalidInput(f"{name} must be true or false, not {value!r}.")
 
 
 def _positive(name: str, value: Any) -> float:
@@ -311,74 +311,74 @@ def _positive(name: str, value: Any) -> float:
     except (TypeError, ValueError):
         number = -1.0
     if not 0 < number < 1e12:
-        raise InvalidInput(f"{name} is {value!r}; use a number above zero")
+        raise InvalidInput(f"{name} must be a number above zero, not {value!r}.")
     return number
 
 
 def _whole(name: str, value: Any) -> int:
     number = _positive(name, value)
     if number != int(number):
-        raise InvalidInput(f"{name} is {value!r}; use a whole number above zero")
+        raise InvalidInput(f"{name} must be a whole number above zero, not {value!r}.")
     return int(number)
 
 
 def _tokens(name: str, value: Any) -> int:
     number = _whole(name, value)
     if number < _FEWEST_TOKENS:
-        raise InvalidInput(f"{name} is {value!r}; use at least {_FEWEST_TOKENS}")
+        raise InvalidInput(f"{name} must be at least {_FEWEST_TOKENS}, not {value!r}.")
     return number
 
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise InvalidInput(f"{name} is {value!r}; use a text that is not empty")
+        raise InvalidInput(f"{name} must be a non-empty string, not {value!r}.")
     return value
 
 
 def _files(name: str, value: Any) -> tuple[str, ...]:
-    """Files of the notebook, named one by one, or all or none of them by a word."""
+    """Parse the files of the notebook: names, or ``on`` or ``off`` for all or none."""
     every = ("memory", "user")
     if isinstance(value, str):
         word = value.strip().lower()
         value = every if word in _TRUE else () if word in _FALSE else word.split(",")
     wanted = [str(one).strip() for one in value] if isinstance(value, Sequence) else [repr(value)]
     if not set(wanted) <= set(every):
-        raise InvalidInput(f"{name} is {value!r}; use on, off, memory or user")
+        raise InvalidInput(f"{name} must be on, off, memory or user, not {value!r}.")
     return tuple(one for one in every if one in wanted)
 
 
 def _names(name: str, value: Any) -> tuple[str, ...]:
-    """Names in a list, or in one text with commas."""
+    """Parse names in a list, or in one string with commas."""
     several = value.split(",") if isinstance(value, str) else value
     if not isinstance(several, (list, tuple)) or not all(isinstance(one, str) for one in several):
-        raise InvalidInput(f"{name} is {value!r}; use a list of names")
+        raise InvalidInput(f"{name} must be a list of names, not {value!r}.")
     return tuple(one.strip() for one in several if one.strip())
 
 
 def check_provider(name: str, value: Any) -> str:
-    """The name of a provider; empty for none, and for the built-in one, which is always there."""
+    """Check the name of a provider; empty for none or the built-in one, which is always there."""
     known = value.strip() if isinstance(value, str) else None
     if known in ("", "none", "builtin"):
         return ""
     if known is None or not _PROVIDER.fullmatch(known):
-        raise InvalidInput(f"{name} is {value!r}; use a name of letters, digits and . _ -")
+        raise InvalidInput(f"{name} must have letters, digits and . _ - only, not {value!r}.")
     return known
 
 
 def _backend(name: str, value: Any) -> str:
-    """The name of a backend, in lower case; empty when the choice is left open."""
+    """Check the name of a backend; empty to choose automatically."""
     known = value.strip().lower() if isinstance(value, str) else None
     if known is None or (known and not _BACKEND.fullmatch(known)):
-        raise InvalidInput(f"{name} is {value!r}; use null, local, honcho or the name of a plug-in")
+        raise InvalidInput(f"{name} must be null, local, honcho or a plug-in, not {value!r}.")
     return known
 
 
 def _prompt_parts(name: str, value: Any) -> str:
-    """Parts of the system prompt, separated by commas; ``off`` for none of them."""
+    """Parse the parts of the system prompt, separated by commas; ``off`` for none."""
     text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     wanted = {part.strip() for part in text.lower().split(",")} - _FALSE
     if not wanted <= set(_PROMPT_PARTS):
-        raise InvalidInput(f"{name} is {value!r}; use off, or some of {', '.join(_PROMPT_PARTS)}")
+        raise InvalidInput(f"{name} must be off, or some of {', '.join(_PROMPT_PARTS)}, not {value!r}.")
     return ",".join(part for part in _PROMPT_PARTS if part in wanted)
 
 
@@ -386,7 +386,7 @@ def _durability(name: str, value: Any) -> Durability:
     try:
         return Durability(value)
     except ValueError:
-        raise InvalidInput(f"{name} is {value!r}; use normal or full") from None
+        raise InvalidInput(f"{name} must be normal or full, not {value!r}.") from None
 
 
 def _login_name() -> str:
@@ -434,7 +434,7 @@ _READ = {
 
 
 def hermes_home(given: str | os.PathLike[str] | None = None, env: Mapping[str, str] | None = None) -> Path:
-    """The home of Hermes: the one that is given, ``$HERMES_HOME``, or where it is by default."""
+    """Return the home of Hermes: ``given``, ``$HERMES_HOME`` or the default."""
     env = os.environ if env is None else env
     if given or env.get("HERMES_HOME", "").strip():
         named = Path(given or env["HERMES_HOME"].strip())
@@ -445,4 +445,4 @@ def hermes_home(given: str | os.PathLike[str] | None = None, env: Mapping[str, s
     try:
         return named.expanduser().absolute()
     except RuntimeError as exc:
-        raise InvalidInput(f"{str(named)!r} names no folder: {exc}; write it out") from exc
+        raise InvalidInput(f"{str(named)!r} is not a folder: {exc}. Write the full path.") from exc

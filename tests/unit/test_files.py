@@ -28,14 +28,14 @@ def usual_mask() -> Iterator[None]:
 
 def test_every_folder_that_is_made_for_a_lock_is_private(tmp_path: Path) -> None:
     folder = tmp_path / "person" / "home" / "hooks"
-    with files.locked(folder, ".lock", 1.0):
+    with files.lock(folder, ".lock", 1.0):
         assert [mode(one) for one in (folder, folder.parent, folder.parent.parent)] == [0o700] * 3
 
 
 def test_a_folder_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
     there = tmp_path / "there"
     there.mkdir(mode=0o755)
-    with files.locked(there / "home", ".lock", 1.0):
+    with files.lock(there / "home", ".lock", 1.0):
         assert mode(there) == 0o755
 
 

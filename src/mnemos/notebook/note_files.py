@@ -118,7 +118,7 @@ class FolderShelf:
             return None
 
     def change(self, book: Book, change: Callable[[str], str], record: Record) -> tuple[str, str]:
-        with files.locked(self._folder, f".{book.filename}.lock", self._busy_seconds):
+        with files.lock(self._folder, f".{book.filename}.lock", self._busy_seconds):
             before = self.read(book)
             after = change(before)
             was_there = self.path(book).exists()

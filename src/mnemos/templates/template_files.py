@@ -120,7 +120,7 @@ class TemplateFolder:
             raise Corrupt(f"{path} is not UTF-8 text ({exc.reason} at byte {exc.start})") from exc
 
     def change(self, name: str, change: Change) -> None:
-        with files.locked(self._folder, ".lock", self._busy_seconds):
+        with files.lock(self._folder, ".lock", self._busy_seconds):
             try:
                 before: str | None = self.read(name)
             except NotFound:
@@ -133,13 +133,13 @@ class TemplateFolder:
         path = self._path(name)
         if not os.path.lexists(path):
             return False
-        with files.locked(self._folder, ".lock", self._busy_seconds):
+        with files.lock(self._folder, ".lock", self._busy_seconds):
             try:
                 path.unlink()
             except FileNotFoundError:
                 return False
             except OSError as exc:
-                raise files.unwritten(exc, path) from exc
+                raise files.write_error(exc, path) from exc
         return True
 
     def states(self) -> dict[str, object]:

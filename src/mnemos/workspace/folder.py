@@ -100,7 +100,7 @@ class Folder:
             if identifiers.recent_of(source).exists():
                 identifiers.recent_of(source).rename(identifiers.recent_of(target))
         except OSError as exc:
-            raise files.unwritten(exc, Path(exc.filename2 or exc.filename or target)) from exc
+            raise files.write_error(exc, Path(exc.filename2 or exc.filename or target)) from exc
 
     def delete(self, name: str) -> None:
         """Permanently delete a database with its journals and snapshots."""
@@ -113,7 +113,7 @@ class Folder:
             if kept is not None:
                 shutil.rmtree(kept)
         except OSError as exc:
-            raise files.unwritten(exc, Path(exc.filename or source)) from exc
+            raise files.write_error(exc, Path(exc.filename or source)) from exc
 
     def adopt(self, file: Path, name: str, snapshots: Mapping[str, Path]) -> None:
         """Copy a file that nobody has open into the folder under a free name, after its snapshots."""
@@ -174,6 +174,6 @@ def _copy(source: Path, target: Path) -> None:
             os.fsync(to.fileno())
         unfinished.replace(target)
     except OSError as exc:
-        raise files.unwritten(exc, target) from exc
+        raise files.write_error(exc, target) from exc
     finally:
         unfinished.unlink(missing_ok=True)

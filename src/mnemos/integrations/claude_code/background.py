@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mnemos.errors import Busy, DiskFull
-from mnemos.files import locked, replace
+from mnemos.files import lock, replace
 from mnemos.integrations.claude_code import hook_log
 from mnemos.integrations.claude_code.events import NAMES, PRE_COMPACT, SESSION_END, Event, parse_event
 from mnemos.settings import Settings
@@ -71,7 +71,7 @@ def run_tasks(home: Path, do: Do | None = None) -> int:
     """Run all tasks, unless another process does. Returns how many were done."""
     done = 0
     try:
-        with locked(home / _FOLDER, _LOCK, _LOCK_SECONDS):
+        with lock(home / _FOLDER, _LOCK, _LOCK_SECONDS):
             tried: set[Path] = set()
             while left := [file for file in _find_tasks(home) if file not in tried]:
                 tried.add(left[0])

@@ -20,7 +20,7 @@ import msgspec
 
 from mnemos import files
 from mnemos.errors import InvalidInput, PermissionDenied, TooLarge
-from mnemos.files import behind_links, discard_unfinished, unwritten
+from mnemos.files import discard_unfinished, resolve_links, write_error
 from mnemos.integrations.clients.additions import Addition
 from mnemos.text.secrets import redact
 
@@ -62,7 +62,7 @@ def decode(data: bytes | None, path: Path) -> str:
 
 def check_writable(path: Path) -> None:
     """Raise PermissionDenied if a file is read-only."""
-    real = behind_links(path)
+    real = resolve_links(path)
     # Root may write anything, but a file that somebody locked stays as it is.
     if real.exists() and not (real.stat().st_mode & 0o222 and os.access(real, os.W_OK)):
         raise PermissionDenied(f"{path} is read-only. Make it writable (chmod u+w) or change it by hand.")
@@ -70,27 +70,27 @@ def check_writable(path: Path) -> None:
 
 def missing_folders(path: Path) -> list[Path]:
     """Return the folders to be made for a file, innermost first."""
-    return [folder for folder in behind_links(path).parents if not folder.exists()]
+    return [folder for folder in resolve_links(path).parents if not folder.exists()]
 
 
 def replace(path: Path, data: bytes) -> None:
     """Write a file in one step; a link stays a link, and an existing file keeps its mode."""
-    real = behind_links(path)
+    real = resolve_links(path)
     try:
         real.parent.mkdir(parents=True, exist_ok=True)
     except OSError as exc:
-        raise unwritten(exc, path) from exc
+        raise write_error(exc, path) from exc
     files.replace(real, data, keeps_mode=True)
 
 
 def remove(path: Path, folders: list[Path]) -> None:
     """Delete a file, but no link to it, and those of the folders that are empty."""
     try:
-        real = behind_links(path)
+        real = resolve_links(path)
         real.unlink(missing_ok=True)
         discard_unfinished(real)
     except OSError as exc:
-        raise unwritten(exc, path) from exc
+        raise write_error(exc, path) from exc
     for folder in folders:
         try:
             folder.rmdir()
@@ -157,7 +157,7 @@ class Records:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other processes from connecting or disconnecting in this home."""
-        with files.locked(self._folder, _LOCK, _LOCK_SECONDS):
+        with files.lock(self._folder, _LOCK, _LOCK_SECONDS):
             yield
 
     def find(self, path: Path) -> Record | None:

@@ -123,7 +123,7 @@ def keep_secrets(home: Path, secrets: Mapping[str, str]) -> Path:
     Other lines of the file stay as they are.
     """
     path = home / SECRETS
-    with files.locked(home, _LOCK, _SECONDS):
+    with files.lock(home, _LOCK, _SECONDS):
         kept = [line for line in (files.read(path) or "").splitlines() if not _sets(line, secrets)]
         lines = [*kept, *(f"{name}={_quote(value)}" for name, value in secrets.items())]
         files.replace(path, ("\n".join(lines) + "\n").encode(), alone=True)
@@ -147,7 +147,7 @@ def use(home: Path, provider: str) -> Path:
     Everything else in the file stays as it is. A file that cannot be parsed raises InvalidInput.
     """
     path = home / CONFIG
-    with files.locked(home, _LOCK, _SECONDS):
+    with files.lock(home, _LOCK, _SECONDS):
         before = files.read(path) or ""
         after = _set_provider(before, provider, path)
         if after != before:

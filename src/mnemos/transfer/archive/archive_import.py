@@ -116,7 +116,7 @@ def compare_archive(memory: Memory, path: Path, progress: Progress) -> Compariso
 @contextmanager
 def _alone(memory: Memory, beside: Path) -> Iterator[None]:
     """One import at a time: two of the same session would both find the same messages missing."""
-    lock = files.locked(beside, _LOCK, memory.settings.busy_seconds)
+    lock = files.lock(beside, _LOCK, memory.settings.busy_seconds)
     with nullcontext() if memory.is_in_memory else lock:
         yield
 

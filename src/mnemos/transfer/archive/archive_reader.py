@@ -306,7 +306,7 @@ def _unpacked(path: Path, size: int, folder: Path, progress: Progress) -> Archiv
             raise
         raise type(exc)(f"{path} is no archive of ours: {exc}") from exc
     except OSError as exc:
-        raise files.unwritten(exc, folder) from exc
+        raise files.write_error(exc, folder) from exc
     return Archive(folder, manifest)
 
 

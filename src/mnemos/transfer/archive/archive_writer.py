@@ -165,7 +165,7 @@ def write_archive(memory: Memory, target: Path, progress: Progress) -> Exported:
             manifest = _fill(memory, folder, progress)
             _finish(folder, manifest, target, form, memory.clock(), progress)
     except OSError as exc:
-        raise files.unwritten(exc, target) from exc
+        raise files.write_error(exc, target) from exc
     progress(1.0)
     size = manifest.size() if form is Form.FOLDER else target.stat().st_size
     return Exported(target, size, manifest.counts, tuple(manifest.left_out))

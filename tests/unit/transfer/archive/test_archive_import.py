@@ -396,7 +396,7 @@ def test_a_part_of_a_later_version_is_passed_over_and_told(
 
 def test_one_import_runs_at_a_time(archive: Path, opened: Opened, tmp_path: Path) -> None:
     other = opened("second", busy_seconds=0.05)
-    with files.locked(tmp_path / "second", ".import.lock", 1.0), pytest.raises(Busy):
+    with files.lock(tmp_path / "second", ".import.lock", 1.0), pytest.raises(Busy):
         other.import_archive(archive)
     assert other.sessions.session_count() == 0
 
