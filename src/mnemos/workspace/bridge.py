@@ -10,7 +10,6 @@ from typing import Any, Final
 from mnemos.errors import MnemosError
 from mnemos.settings import Settings
 from mnemos.storage.base import Check, Storage, Writes, failed, passed
-from mnemos.text.tokens import count_tokens
 from mnemos.workspace.identifiers import DEFAULT, folder_of
 from mnemos.workspace.workspace import SchemaChanged, Workspace
 
@@ -76,6 +75,9 @@ def render_prompt_block(workspace: Workspace, tokens: int) -> str:
 
     Empty if there are no tables and no other databases.
     """
+    # text.tokens: its tables take 2 ms, and only prompts need them.
+    from mnemos.text.tokens import count_tokens
+
     names = [info.name for info in workspace.databases()]
     others = [name for name in names if name != DEFAULT][:_MAX_NAMES]
     beside = f"Other databases: {', '.join(others)}" if others else ""

@@ -58,7 +58,7 @@ def test_a_link_is_not_followed(workspace, folder, tmp_path):
     assert not (tmp_path / "elsewhere.db").exists()
 
 
-def test_there_are_at_most_so_many_databases(workspace, folder):
+def test_the_number_of_databases_is_limited(workspace, folder):
     folder.mkdir()
     for number in range(limits.DATABASES.value):
         (folder / f"d{number}.db").touch()
@@ -227,7 +227,7 @@ def test_an_unknown_snapshot_changes_nothing(prices):
     assert items(prices) == 0
 
 
-def test_a_file_that_is_no_database_is_left_alone_and_can_be_restored(prices, folder):
+def test_a_file_that_is_not_a_database_is_left_alone_and_can_be_restored(prices, folder):
     prices.query("DELETE FROM prices")
     prices.close()
     for path in folder.glob("default.db*"):

@@ -114,7 +114,7 @@ def test_upsert_without_a_key_or_with_an_unknown_one_is_refused(workspace):
     assert workspace.tables() == []
 
 
-def test_bad_lines_are_left_out_and_told_with_their_numbers(workspace):
+def test_bad_lines_are_left_out_and_reported_with_their_numbers(workspace):
     done = workspace.import_file(text="a,b\n1,2\n3\n4,5,6\n7,8\n", table="t")
     assert (done.rows, done.bad_count, [number for number, _ in done.bad]) == (2, 2, [3, 4])
 
@@ -129,7 +129,7 @@ def test_an_import_names_the_row_that_the_table_does_not_take(workspace):
             workspace.import_file(text=text, table="t", mode="append")
 
 
-def test_a_key_that_is_not_unique_in_the_table_is_told(workspace):
+def test_a_key_that_is_not_unique_in_the_table_is_reported(workspace):
     workspace.query("CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 1), (1, 2)")
     with pytest.raises(SqlError):
         workspace.import_file(text="a,b\n1,3\n", table="t", mode="upsert", key="a")

@@ -40,7 +40,7 @@ def test_an_error_says_which_statement_failed(prices):
         prices.query("SELECT 1; SELECT nonsense FROM prices")
 
 
-def test_begin_and_commit_are_left_out_and_that_is_told(prices):
+def test_begin_and_commit_are_left_out_and_that_is_reported(prices):
     answer = prices.query("BEGIN; INSERT INTO prices VALUES ('x', 1); COMMIT")
     assert count(prices) == 251
     assert any("BEGIN" in warning for warning in answer.warnings)

@@ -1,4 +1,4 @@
-"""Records of delimited text: which become rows, and which are told as bad lines."""
+"""Records of delimited text: which become rows, and which are bad lines."""
 
 from __future__ import annotations
 
@@ -155,14 +155,14 @@ def test_two_thousand_columns_fit_and_more_are_refused() -> None:
         opened(f"{header},more\n{values},1\n", name="x.csv")
 
 
-def test_an_apostrophe_that_guards_a_cell_is_taken_off_and_told() -> None:
+def test_an_apostrophe_that_guards_a_cell_is_removed_and_reported() -> None:
     table = opened("a,b\n'=1+1,x\n'+49 30,y\n'tis,'quoted'\n", name="x.csv")
     assert stored(table) == [("=1+1", "x"), ("+49 30", "y"), ("'tis", "'quoted'")]
     assert any("apostrophe" in note for note in table.notes)
     assert not opened("a,b\n'tis,x\n", name="x.csv").notes
 
 
-def test_batches_can_be_read_again_and_tell_nothing_new() -> None:
+def test_batches_can_be_read_again_and_report_nothing_new() -> None:
     table = opened("a,b\n1,2\n3\n4,5\n", name="x.csv")
     assert stored(table) == stored(table) == [(1, 2), (4, 5)]
     assert table.bad_total == 1

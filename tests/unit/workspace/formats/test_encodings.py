@@ -48,7 +48,7 @@ def test_one_letter_after_megabytes_decides_for_windows(format: str) -> None:
     assert stored(table)[-1][0] == "café €"
 
 
-def test_a_few_bytes_that_are_not_utf8_are_mended_and_told_with_their_line() -> None:
+def test_a_few_bytes_that_are_not_utf8_are_repaired_and_reported_with_their_line() -> None:
     data = b"name,n\n" + "Ünï,1\n".encode() * 1_000 + b"caf\xe9,2\n" + "été,3\n".encode() * 1_000
     table = opened(data, name="x.csv")
     values = stored(table)

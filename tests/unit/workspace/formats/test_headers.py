@@ -51,7 +51,7 @@ def test_a_first_record_of_data_is_seen(text: str) -> None:
     assert any("no header" in note for note in table.notes)
 
 
-def test_who_knows_better_decides() -> None:
+def test_the_caller_may_say_whether_there_is_a_header() -> None:
     assert rows("1,2\n3,4\n", name="x.csv", header=True) == [(3, 4)]
     assert rows("a,b\nc,d\n", name="x.csv", header=False) == [("a", "b"), ("c", "d")]
 
@@ -77,7 +77,7 @@ def test_names_are_bounded_and_hold_nothing_that_sql_cannot() -> None:
     assert made == ["x" * 10, "x" * 8 + "_2", "a b", "column_4"]
 
 
-def test_two_thousand_equal_names_are_told_apart() -> None:
+def test_two_thousand_equal_names_become_distinct() -> None:
     made = clean_names(["n"] * 2_000, Limits())
     assert len(set(made)) == 2_000
     assert made[-1] == "n_2000"

@@ -121,7 +121,7 @@ def test_values_and_types(values: list[str], kind: Kind, expected: list[Any], fo
     assert [row[0] for row in stored(table)] == expected
 
 
-def test_bad_lines_are_told_with_their_numbers() -> None:
+def test_bad_lines_are_reported_with_their_numbers() -> None:
     text = '{"a": 1}\n\nnonsense\n{"a": 2\n[1]\n7\n"x"\nnull\ntrue\n{"a": 3}\n{"a":'
     table = opened(text, name="x.jsonl")
     assert stored(table) == [(1,), (3,)]
@@ -129,7 +129,7 @@ def test_bad_lines_are_told_with_their_numbers() -> None:
     assert "an array where an object was expected" in [line.reason for line in table.bad]
 
 
-def test_bad_elements_of_an_array_are_told_with_their_lines() -> None:
+def test_bad_elements_of_an_array_are_reported_with_their_lines() -> None:
     text = '[\n{"a": 1},\n{"a": nonsense},\n[1, 2],\n7,\n{"a": [1}],\n{"a": 2}\n]'
     table = opened(text, name="x.json")
     assert stored(table) == [(1,), (2,)]

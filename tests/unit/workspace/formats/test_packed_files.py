@@ -63,7 +63,7 @@ def test_ten_thousand_members_are_read() -> None:
     assert opened(packed, name="x.csv").rows == 10_000
 
 
-def test_zeros_after_the_end_are_padding_and_garbage_is_told() -> None:
+def test_zeros_after_the_end_are_padding_and_garbage_is_reported() -> None:
     packed = gzip.compress(CSV)
     assert not opened(packed + bytes(1_000), name="x.csv").notes
     table = opened(packed + b"garbage", name="x.csv")
@@ -97,7 +97,7 @@ def test_files_of_other_programs_are_refused_by_name(magic: bytes) -> None:
         opened(magic + bytes(100), name="report.csv")
 
 
-def test_a_file_is_read_where_it_begins_wherever_the_stream_stands() -> None:
+def test_a_file_is_read_where_it_begins_whatever_the_position_of_the_stream() -> None:
     stream = io.BytesIO(CSV)
     stream.seek(5)
     assert open_table(stream, format=None, name="x.csv", limits=Limits()).rows == 2

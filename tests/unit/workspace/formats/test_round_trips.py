@@ -92,7 +92,7 @@ def test_integers_beyond_a_float_stay_exact(format: str) -> None:
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv", "json", "jsonl"])
-def test_names_that_occur_twice_are_told_apart(format: str) -> None:
+def test_names_that_occur_twice_become_distinct(format: str) -> None:
     data = written(format, ["a", "a", "A"], [(1, 2, 3)])
     read = opened(data, format=format)
     assert names(read) == ["a", "a_2", "A_3"]

@@ -71,7 +71,7 @@ def test_aliases(call: Call, name: str, values: tuple[Value, ...], answer: Value
 
 
 @pytest.mark.parametrize("name", ["left", "right", "lpad", "rpad", "repeat"])
-def test_a_count_that_is_none_is_refused(call: Call, name: str) -> None:
+def test_a_count_that_makes_no_sense_is_refused(call: Call, name: str) -> None:
     with pytest.raises(FunctionFailed):
         call(name, "abc", "many")
 

@@ -71,7 +71,7 @@ def test_a_date_is_read(call: Call, text: Value, read: str) -> None:
         "٢٠٢٤-٠٢-٢٩", "👍", "2024-02-29 x", "2" * 1_000_000, "today", "now",
     ],
 )  # fmt: skip
-def test_what_is_no_date_is_null(call: Call, text: Value) -> None:
+def test_other_text_is_null(call: Call, text: Value) -> None:
     assert call("parse_date", text) is None
 
 
@@ -104,7 +104,7 @@ def test_numbers_without_an_order_are_never_guessed(call: Call, text: str) -> No
 
 
 @pytest.mark.parametrize("order", ["", "xyz", "dm", "ydm", "myd"])
-def test_an_order_that_is_none_is_refused(call: Call, order: str) -> None:
+def test_an_order_that_makes_no_sense_is_refused(call: Call, order: str) -> None:
     with pytest.raises(FunctionFailed):
         call("parse_date", "2024-02-29", order)
 
@@ -148,7 +148,7 @@ def test_a_date_is_truncated(call: Call, unit: str, truncated: str) -> None:
     assert call("date_trunc", "2024-08-15T10:11:12.5", unit) == truncated
 
 
-def test_what_is_no_date_is_not_truncated(call: Call) -> None:
+def test_other_text_is_not_truncated(call: Call) -> None:
     assert call("date_trunc", "month", "31/01/2024") is None
     assert call("date_trunc", "week", "0001-01-01") == "0001-01-01"
 

@@ -101,7 +101,7 @@ def test_a_number_is_read(call: Call, text: Value, number: float) -> None:
         "9" * 101, "1" * 1_000_000, "5 \x00", "e5", "1.2.3.4",
     ],
 )  # fmt: skip
-def test_what_is_no_number_is_null(call: Call, text: str) -> None:
+def test_text_that_is_not_a_number_is_null(call: Call, text: str) -> None:
     assert call("parse_number", text) is None
 
 
@@ -120,6 +120,6 @@ def test_the_decimal_mark_may_be_given(call: Call, text: str, mark: str, number:
     assert call("parse_number", text, mark) == number
 
 
-def test_a_decimal_mark_that_is_none_is_refused(call: Call) -> None:
+def test_a_decimal_mark_that_makes_no_sense_is_refused(call: Call) -> None:
     with pytest.raises(FunctionFailed):
         call("parse_number", "1", ";")

@@ -84,7 +84,7 @@ def test_text_counts_where_it_is_a_number_and_null_does_not(over: Over) -> None:
 
 
 @pytest.mark.parametrize("value", ["abc", "", "5 apples", b"\xff", "1e", "٣"])
-def test_text_that_is_no_number_is_refused(over: Over, value: Value) -> None:
+def test_text_that_is_not_a_number_is_refused(over: Over, value: Value) -> None:
     for name in ("stddev", "median"):
         with pytest.raises(FunctionFailed):
             over(name, (1,), (value,))

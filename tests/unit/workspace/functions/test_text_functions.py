@@ -81,7 +81,7 @@ def test_the_length_of_json(call: Call, json: str, path: str, length: int | None
 
 
 @pytest.mark.parametrize("path", ["", "a", "$.", "$a", "$[", "$[x]", "$..a", "$.a" * 50 + "]"])
-def test_a_path_that_is_none_is_refused(call: Call, path: str) -> None:
+def test_a_path_that_makes_no_sense_is_refused(call: Call, path: str) -> None:
     with pytest.raises(FunctionFailed):
         call("json_length", "{}", path)
 
