@@ -71,7 +71,7 @@ class Gathered(Struct, frozen=True):
     passages: tuple[Passage, ...]
     cosines: dict[int, Near]
     units: Units | None = None
-    """The vectors of messages, where there are any."""
+    """The vectors of messages and passages, where there are any."""
 
 
 def told_until(span: Span) -> float:
@@ -126,9 +126,8 @@ def gather(
     if sense is None:
         return Gathered(frozenset(proposed), tuple(strips), passages, {})
     near = [row.id for strip in strips for row in strip.messages]
-    cosines = tx.vectors.cosines(sense.model, sense.vector, near + [passage.id for passage in passages])
-    units = tx.vectors.units(sense.model, near)
-    return Gathered(frozenset(proposed), tuple(strips), passages, cosines, units)
+    compared = tx.vectors.compare(sense.model, sense.vector, near + [passage.id for passage in passages])
+    return Gathered(frozenset(proposed), tuple(strips), passages, compared.best, compared.firsts)
 
 
 def add_unfed(

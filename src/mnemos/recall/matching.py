@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from mnemos.recall.question import Word
@@ -24,6 +25,7 @@ _STEMS = _Stems()
 
 # A longer text is only read where it may have a word at all.
 _SHORT = 20_000
+_LETTERS_AND_DIGITS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256))
 
 
 class Matcher:
@@ -32,12 +34,15 @@ class Matcher:
     def __init__(self, words: Sequence[Word], related: Sequence[Mapping[str, float]]) -> None:
         # Scripts without blanks: the word may stand anywhere.
         self._anywhere = [(number, word.stem) for number, word in enumerate(words) if is_unspaced(word.stem)]
-        self._beginnings = [_beginning(word) for word in words]
         self._by_stem: dict[str, list[tuple[int, float]]] = {}
         for number, (word, others) in enumerate(zip(words, related, strict=True)):
             self._by_stem.setdefault(word.stem, []).append((number, 1.0))
             for other, strength in others.items():
                 self._by_stem.setdefault(other, []).append((number, strength))
+        self._beginnings = sorted({_beginning(stem) for stem in self._by_stem})
+        spaced = "|".join([re.escape(one) for one in self._beginnings if one.isascii()])
+        # In a text whose words are parted by single blanks; those that begin otherwise are not even read.
+        self._find_forms = re.compile(f" (?:{spaced})[a-z0-9]*".encode()).findall if spaced else None
 
     def find(self, folded: str) -> tuple[dict[int, int], dict[int, float]]:
         """How often a folded text has each word; and how strongly at least by what may stand for it."""
@@ -67,6 +72,12 @@ class Matcher:
         return list(dict.fromkeys(found[word] for word in sorted(found)))
 
     def _forms_of(self, folded: str) -> list[str]:
+        """The words of a text that may be forms of those asked for; maybe others too."""
+        if folded.isascii() and "+" not in folded and "#" not in folded:
+            if self._find_forms is None:
+                return []
+            blanked = b" " + folded.encode().translate(_LETTERS_AND_DIGITS)
+            return [form[1:].decode() for form in self._find_forms(blanked)]
         if len(folded) > _SHORT and not any(beginning in folded for beginning in self._beginnings):
             return []
         forms = unread(folded)
@@ -82,6 +93,6 @@ def shares(weights: Sequence[float]) -> tuple[float, ...]:
     return tuple(weight / total for weight in weights)
 
 
-def _beginning(word: Word) -> str:
-    """What every form of the word begins with: the end of a stem may be its own, as in *tri* for *try*."""
-    return word.stem[:3] if len(word.stem) > 3 else word.stem[:1]
+def _beginning(stemmed: str) -> str:
+    """What every form of a word begins with: the end of a stem may be its own, as in *tri* for *try*."""
+    return stemmed[:3] if len(stemmed) > 3 else stemmed[:1]

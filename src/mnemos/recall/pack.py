@@ -45,12 +45,11 @@ _ALIKE: Final = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A text for a prompt, and what it costs."""
+    """A text for a prompt."""
 
     text: str
     left_out: int
     """Hits that the text does not show; a near-duplicate of one that it shows counts as shown."""
-    tokens: int
 
 
 def pack(excerpts: Sequence[Excerpt], budget: int | None, tz: tzinfo | None = None) -> Packed:
@@ -64,7 +63,7 @@ def pack(excerpts: Sequence[Excerpt], budget: int | None, tz: tzinfo | None = No
     limit = _NO_LIMIT if budget is None else budget
     passages = _unlike(excerpts, tz)
     shown = [_Shown(passage, passage.text) for passage in passages]
-    left = limit - count_tokens(_written(shown, {}, 0))
+    left = limit if budget is None else limit - count_tokens(_written(shown, {}, 0))
     if left < 0:
         shown = _fit(passages, limit)
         left = limit - count_tokens(_written(shown, {}, len(excerpts)))
@@ -74,15 +73,14 @@ def pack(excerpts: Sequence[Excerpt], budget: int | None, tz: tzinfo | None = No
     while shown:
         left_out = len(excerpts) - sum(one.passage.stands_for for one in shown)
         text = _written(shown, neighbours, left_out)
-        tokens = count_tokens(text)
-        if tokens <= limit:
-            return Packed(text, left_out, tokens)
+        if budget is None or count_tokens(text) <= limit:
+            return Packed(text, left_out)
         # A tokenizer may count the whole higher than its parts: the least wanted goes.
         if neighbours:
             neighbours.popitem()
         else:
             shown.pop()
-    return Packed("", len(excerpts), 0)
+    return Packed("", len(excerpts))
 
 
 # --- what is shown of a hit ----------------------------------------------------------------------

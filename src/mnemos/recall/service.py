@@ -173,9 +173,10 @@ class Recaller:
         scene = set_scene(known.asked, gathered, _surroundings(gathered, means.sense))
         found = [c for c in judge(scene) if fits(c.line, filters) and _is_about(c)]
         weights = weights or (blend.LEXICAL if means.sense is None else blend.HYBRID)
+        scores = [_score(candidate, weights) for candidate in found]
         if means.sense is not None and means.embedder is not None:
-            _read_closely(found, weights, means.sense, means.embedder)
-        scored = sorted(((_score(c, weights), c) for c in found), key=_best_first)
+            _read_closely(found, scores, weights, means.sense, means.embedder)
+        scored = sorted(zip(scores, found, strict=True), key=_best_first)
         self.is_behind = bool(self._edits.unfed or known.todo)
         return Ranked(
             scene,
@@ -280,19 +281,30 @@ def _surroundings(gathered: Gathered, sense: Sense | None) -> Surroundings | Non
 
 
 def _read_closely(
-    found: Sequence[Candidate], weights: Mapping[str, float], sense: Sense, embedder: Embedder
+    found: Sequence[Candidate],
+    scores: list[float],
+    weights: Mapping[str, float],
+    sense: Sense,
+    embedder: Embedder,
 ) -> None:
-    """Sentence by sentence, the few that lead so far: an answer may stand in a line about something else."""
+    """Read the few that lead so far sentence by sentence, and add that to their scores.
+
+    An answer may be part of a line about something else.
+    """
     for candidate in found:
         candidate.features[SENTENCE] = 0.0
     if embedder.kind != "static" or not found:
         return
-    leading = heapq.nlargest(_READ_CLOSELY, found, key=lambda c: blend.score(c, weights))
-    texts = [candidate.line.text[:_CHARACTERS_READ] for candidate in leading]
+    leading = heapq.nlargest(
+        _READ_CLOSELY, range(len(found)), key=lambda place: _lead(found[place], scores[place])
+    )
+    texts = [found[place].line.text[:_CHARACTERS_READ] for place in leading]
     cosines = best_sentences(embedder, texts, sense.vector)
     highest = max(*cosines, 1e-9)
-    for candidate, cosine in zip(leading, cosines, strict=True):
-        candidate.features[SENTENCE] = max(cosine, 0.0) / highest
+    for place, cosine in zip(leading, cosines, strict=True):
+        nearness = max(cosine, 0.0) / highest
+        found[place].features[SENTENCE] = nearness
+        scores[place] += weights.get(SENTENCE, 0.0) * nearness
 
 
 def _is_about(candidate: Candidate) -> bool:
@@ -307,9 +319,17 @@ def _is_about(candidate: Candidate) -> bool:
 
 
 def _score(candidate: Candidate, weights: Mapping[str, float]) -> float:
+    return blend.score(candidate, weights) - (_SUPERSEDED if _is_superseded(candidate) else 0.0)
+
+
+def _lead(candidate: Candidate, score: float) -> float:
+    """How far ahead a candidate is, whether it still holds or not."""
+    return score + (_SUPERSEDED if _is_superseded(candidate) else 0.0)
+
+
+def _is_superseded(candidate: Candidate) -> bool:
     passage = candidate.line.passage
-    superseded = passage is not None and not passage.live
-    return blend.score(candidate, weights) - (_SUPERSEDED if superseded else 0.0)
+    return passage is not None and not passage.live
 
 
 def _best_first(item: tuple[float, Candidate]) -> tuple[float, float, int]:

@@ -79,6 +79,15 @@ class Units(Struct, frozen=True):
     vectors: NDArray[np.float32]
 
 
+class Compared(Struct, frozen=True):
+    """Passages compared with a question."""
+
+    best: dict[int, Near]
+    """The best piece of each."""
+    firsts: Units
+    """The vector of the first piece of each."""
+
+
 class Strip(Struct, frozen=True):
     """Neighbouring messages of one session, in order; long ones cut short."""
 
@@ -245,12 +254,8 @@ class VectorReads(Protocol):
         """The pieces with the highest cosine, best first; each passage at most once."""
         ...
 
-    def cosines(self, model: str, vector: NDArray[np.float32], ids: Sequence[int]) -> dict[int, Near]:
-        """Of each passage that has vectors, the best piece."""
-        ...
-
-    def units(self, model: str, ids: Sequence[int]) -> Units:
-        """Of each passage that has vectors, that of its first piece."""
+    def compare(self, model: str, vector: NDArray[np.float32], ids: Sequence[int]) -> Compared:
+        """How near these passages are; those without vectors are left out."""
         ...
 
 

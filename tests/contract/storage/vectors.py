@@ -112,7 +112,7 @@ def cosines(
     storage: Storage, asked: str | Vector, ids: Sequence[int], model: str = "model"
 ) -> dict[int, Near]:
     vector = vector_of(asked) if isinstance(asked, str) else asked
-    return storage.read(lambda tx: tx.vectors.cosines(model, vector, ids))
+    return storage.read(lambda tx: tx.vectors.compare(model, vector, ids).best)
 
 
 def forget(storage: Storage, message_id: int) -> None:
@@ -353,7 +353,7 @@ class VectorContract(Contract):
             assert near_ids(storage, "pigeon 5", limit=1) == [more[5]]
             assert tx.vectors.coverage() == before
             near = tx.vectors.nearest("model", vector_of("pigeon 5"), Filters(), kinds=None, limit=10)
-            known = tx.vectors.cosines("model", vector_of("pigeon 5"), [*ids, *more])
+            known = tx.vectors.compare("model", vector_of("pigeon 5"), [*ids, *more]).best
             return sorted(one.id for one in near), set(known)
 
         assert storage.read(work) == (ids, set(ids))

@@ -87,7 +87,6 @@ def test_a_hit_shows_its_conversation_its_time_and_its_speaker() -> None:
     packed = pack([excerpt("We flew at dawn.")], None, UTC)
     assert lines(packed) == ["## Trip to Lisbon (2023-05-07)", "[2023-05-07 09:30] user: We flew at dawn."]
     assert packed.left_out == 0
-    assert packed.tokens == count_tokens(packed.text)
 
 
 def test_the_text_says_that_it_is_no_instruction() -> None:
@@ -95,8 +94,8 @@ def test_the_text_says_that_it_is_no_instruction() -> None:
 
 
 def test_nothing_found_is_an_empty_text() -> None:
-    assert pack([], None) == Packed("", 0, 0)
-    assert pack([], 100) == Packed("", 0, 0)
+    assert pack([], None) == Packed("", 0)
+    assert pack([], 100) == Packed("", 0)
 
 
 def test_conversations_stand_in_the_order_of_their_best_hit_and_hits_in_the_order_of_time() -> None:
@@ -311,9 +310,9 @@ def test_what_does_not_fit_is_counted_in_the_last_line() -> None:
 
 
 def test_a_budget_too_small_for_anything_gives_no_text() -> None:
-    assert pack([excerpt("We flew at dawn.")], 20, UTC) == Packed("", 1, 0)
-    assert pack([excerpt("We flew at dawn.")], 0, UTC) == Packed("", 1, 0)
-    assert pack([excerpt("We flew at dawn.")], -5, UTC) == Packed("", 1, 0)
+    assert pack([excerpt("We flew at dawn.")], 20, UTC) == Packed("", 1)
+    assert pack([excerpt("We flew at dawn.")], 0, UTC) == Packed("", 1)
+    assert pack([excerpt("We flew at dawn.")], -5, UTC) == Packed("", 1)
 
 
 def test_without_a_budget_nothing_is_cut_or_left_out() -> None:
@@ -336,7 +335,7 @@ def test_a_long_hit_is_cut_so_that_others_fit() -> None:
 def test_nothing_is_cut_that_fits() -> None:
     hits = [excerpt(LONG * 4), *(excerpt(f"Port {i} is open.") for i in range(6))]
     whole = pack(hits, None, UTC)
-    packed = pack(hits, whole.tokens + 30, UTC)
+    packed = pack(hits, count_tokens(whole.text) + 30, UTC)
     assert packed.text == whole.text
 
 
@@ -359,7 +358,7 @@ def test_neighbours_give_way_to_hits() -> None:
         excerpt("The host is srv.prod, as it was.", at=MORNING + 60),
     ]
     without = pack([excerpt(hit.hit.text, at=hit.hit.at) for hit in hits], None, UTC)
-    packed = pack(hits, without.tokens + 12, UTC)
+    packed = pack(hits, count_tokens(without.text) + 12, UTC)
     assert packed.left_out == 0
     assert "(before)" not in packed.text
 
@@ -369,7 +368,6 @@ def test_neighbours_give_way_to_hits() -> None:
 @given(excerpts=EXCERPTS, budget=st.integers(0, 2000))
 def test_the_budget_is_never_exceeded_and_no_line_is_forged(excerpts: list[Excerpt], budget: int) -> None:
     for packed in (pack(excerpts, budget, UTC), pack(excerpts, None, UTC)):
-        assert packed.tokens == count_tokens(packed.text)
         assert 0 <= packed.left_out <= len(excerpts)
         packed.text.encode()
         if not packed.text:
@@ -379,7 +377,7 @@ def test_the_budget_is_never_exceeded_and_no_line_is_forged(excerpts: list[Excer
         assert packed.text.splitlines() == packed.text.split("\n")
         for line in lines(packed):
             assert not line or line.startswith("    ") or OWN_LINE.match(line)
-    assert pack(excerpts, budget, UTC).tokens <= budget
+    assert count_tokens(pack(excerpts, budget, UTC).text) <= budget
 
 
 @settings(max_examples=50)
@@ -388,4 +386,4 @@ def test_the_budget_is_kept_with_a_tokenizer_that_does_not_add_up(
     excerpts: list[Excerpt], budget: int
 ) -> None:
     use_tokenizer(lambda text: len(text) // 3 + (len(text) // 50) ** 2)
-    assert pack(excerpts, budget, UTC).tokens <= budget
+    assert count_tokens(pack(excerpts, budget, UTC).text) <= budget

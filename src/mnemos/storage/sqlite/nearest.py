@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import heapq
 import os
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import apsw
@@ -14,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemos.storage.base import Filters
-from mnemos.storage.passages import MESSAGE, PIECE_BITS, Near, Units
+from mnemos.storage.passages import MESSAGE, PIECE_BITS, Compared, Near, Units
 from mnemos.storage.sqlite.connection import rows, value
 from mnemos.storage.sqlite.search import Scope, Search
 from mnemos.storage.sqlite.sessions import SqliteSessionReads
@@ -43,6 +45,8 @@ _LEAST_COMPARED = 200
 # So many, of those that differ in the fewest signs, are weighed by their signs before.
 _WEIGHED = 2_000
 _GROWTH = 1.5
+# Owners that are looked up for each message wanted: several pieces may be of one message.
+_OWNERS = 2
 # A message with fewer pieces has one part, unless its first says nothing.
 _PIECES_OF_A_PART = 64
 # Bytes of vectors that are kept in memory beside the bits: all of a home with 250,000 short messages.
@@ -76,7 +80,7 @@ class Shelf:
         self._bits = np.empty((self._words, 0), np.uint64)
         self._starts: list[int] = []
         self._chunks: list[int] = []
-        self._codes: dict[int, NDArray[np.int8]] = {}
+        self._codes: dict[int, bytes] = {}
         self._view = self._viewed()
 
     def refresh(self, connection: apsw.Connection, embedding: int, series: int) -> View:
@@ -95,11 +99,13 @@ class Shelf:
         size = 0 if seen is None else int(np.searchsorted(view.labels["key"], seen, side="right"))
         return View(view.labels[:size], view.bits[:, :size], view.starts, view.chunks)
 
-    def codes(self, connection: apsw.Connection, chunk: int, size: int) -> NDArray[np.int8]:
-        """The bytes of a chunk's vectors, at least so many of them; those read last are kept."""
+    def codes(self, connection: apsw.Connection, chunk: int, size: int) -> bytes:
+        """The bytes of a chunk's vectors, at least ``size`` of them; those read last are kept."""
         kept = self._codes.get(chunk)
         if kept is None or len(kept) < size:
-            kept = np.frombuffer(value(connection, SQL.codes, (chunk,)), np.int8).reshape(-1, self.dim)
+            kept = value(connection, SQL.codes, (chunk,))
+            if len(kept) % self.dim or len(kept) < size:
+                raise ValueError(f"a chunk of {len(kept)} bytes has no vector of {self.dim} at {size}")
             if len(self._codes) >= _KEPT_BYTES // (CHUNK * self.dim):
                 self._codes.clear()
             self._codes[chunk] = kept
@@ -195,48 +201,37 @@ class Look:
                 shelf, view = self._shelf(series)
                 if len(view.labels):
                     allowed = _allowed(view.labels, series, search, filters, scope, kinds)
-                    exactly = partial(self._exactly, series, filters, scope, kinds)
+                    exactly = partial(self._exactly, series, filters, scope, kinds, limit)
                     found += self._uncrowded(shelf, view, vector, allowed, limit, exactly)
         return sorted(found, key=lambda near: (-near.cosine, near.id))[:limit]
 
-    def cosines(self, vector: NDArray[np.float32], ids: Sequence[int]) -> dict[int, Near]:
-        if self._embedding is None or not ids:
-            return {}
+    def compare(self, vector: NDArray[np.float32], ids: Sequence[int]) -> Compared:
         known = set(ids)
         wanted = np.array(sorted(known), np.int64)
         last = self._space.last
         best: dict[int, Near] = {}
+        firsts: list[NDArray[np.int64]] = []
+        units: list[NDArray[np.float32]] = []
         for series, some in ((MESSAGES, wanted[wanted <= last]), (PASSAGES, wanted[wanted > last])):
-            if len(some):
-                shelf, view = self._shelf(series)
-                slots = self._slots(view, some, series)
-                for near in self._compared(shelf, view, vector, slots):
-                    if near.id not in known:
-                        # The later parts of a long message are pieces of it.
-                        owner = int(some[np.searchsorted(some, near.id, side="right") - 1])
-                        near = Near(owner, (near.id - owner << PIECE_BITS) + near.piece, near.cosine)
-                    if near.id not in best or near.cosine > best[near.id].cosine:
-                        best[near.id] = near
-        return best
-
-    def units(self, ids: Sequence[int]) -> Units:
-        found: list[NDArray[np.int64]] = []
-        vectors: list[NDArray[np.float32]] = []
-        wanted = np.array(sorted(set(ids)), np.int64)
-        last = self._space.last
-        for series, some in ((MESSAGES, wanted[wanted <= last]), (PASSAGES, wanted[wanted > last])):
-            if self._embedding is not None and len(some):
-                shelf, view = self._shelf(series)
-                keys = view.labels["key"]
-                slots = np.searchsorted(keys, some << PIECE_BITS)
-                there = slots < len(keys)
-                there[there] = keys[slots[there]] == some[there] << PIECE_BITS
-                there[there] = view.labels["role"][slots[there]] != ERASED
-                found.append(some[there])
-                vectors.append(_vectors(self._connection, shelf, view, slots[there]))
-        if not found:
-            return Units(np.empty(0, np.int64), np.empty((0, 1), np.float32))
-        return Units(np.concatenate(found), np.concatenate(vectors))
+            if self._embedding is None or not len(some):
+                continue
+            shelf, view = self._shelf(series)
+            slots = self._slots(view, some, series)
+            keys = view.labels["key"][slots]
+            vectors = _vectors(self._connection, shelf, view, slots)
+            for near in _pieces(keys, _cosines(vectors, vector)):
+                if near.id not in known:
+                    # The later parts of a long message are pieces of it.
+                    owner = int(some[np.searchsorted(some, near.id, side="right") - 1])
+                    near = Near(owner, (near.id - owner << PIECE_BITS) + near.piece, near.cosine)
+                if near.id not in best or near.cosine > best[near.id].cosine:
+                    best[near.id] = near
+            first = np.isin(keys, some << PIECE_BITS)
+            firsts.append(keys[first] >> PIECE_BITS)
+            units.append(vectors[first])
+        if not firsts:
+            return Compared({}, Units(np.empty(0, np.int64), np.empty((0, 1), np.float32)))
+        return Compared(best, Units(np.concatenate(firsts), np.concatenate(units)))
 
     def _shelf(self, series: int) -> tuple[Shelf, View]:
         assert self._embedding is not None  # noqa: S101
@@ -285,8 +280,8 @@ class Look:
     def _compared(
         self, shelf: Shelf, view: View, vector: NDArray[np.float32], slots: NDArray[np.int64]
     ) -> list[Near]:
-        cosines = _exact(self._connection, shelf, view, slots, vector)
-        return _pieces(view.labels["key"][slots], cosines)
+        units = _vectors(self._connection, shelf, view, slots)
+        return _pieces(view.labels["key"][slots], _cosines(units, vector))
 
     def _exactly(
         self,
@@ -294,11 +289,15 @@ class Look:
         filters: Filters,
         scope: Scope,
         kinds: Sequence[str] | None,
+        limit: int,
         found: list[Near],
     ) -> list[Near]:
         """What the rows say of what the labels let through: labels know whole seconds and usual roles."""
         if series == PASSAGES and scope.is_timeless and filters.group is None and _are_usual(kinds):
             return found
+        if series == MESSAGES and scope.is_timeless and filters.roles is None:
+            # Every row keeps to that: only the owners of the best are looked up.
+            found = heapq.nlargest(_OWNERS * limit, found, key=attrgetter("cosine"))
         ids = f"[{','.join(str(near.id) for near in found)}]"
         names = filters.roles if series == MESSAGES else kinds
         sql = SQL.owners if series == MESSAGES else SQL.kept_passages
@@ -395,15 +394,7 @@ def _least_different(
     return np.sort(np.concatenate([near, ties]))
 
 
-def _exact(
-    connection: apsw.Connection,
-    shelf: Shelf,
-    view: View,
-    slots: NDArray[np.int64],
-    vector: NDArray[np.float32],
-) -> NDArray[np.float32]:
-    """The cosine of each slot's vector; slots ascend."""
-    units = _vectors(connection, shelf, view, slots)
+def _cosines(units: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray[np.float32]:
     # Not a matrix product: BLAS would start threads and wait for them.
     found: NDArray[np.float32] = np.einsum("ij,j->i", units, vector)
     return found
@@ -412,21 +403,16 @@ def _exact(
 def _vectors(
     connection: apsw.Connection, shelf: Shelf, view: View, slots: NDArray[np.int64]
 ) -> NDArray[np.float32]:
-    """The vectors of ascending slots, each of length 1."""
+    """The vectors of these slots, each of length 1."""
+    if not len(slots):
+        return np.empty((0, shelf.dim), np.float32)
     numbers = np.searchsorted(view.starts, slots, side="right") - 1
-    codes = np.empty((len(slots), shelf.dim), np.int8)
-    # Where the slots of one chunk end and those of the next begin.
-    seams = np.flatnonzero(np.diff(numbers)) + 1
-    begin = 0
-    for end in [*seams.tolist(), len(slots)]:
-        if end > begin:
-            number = int(numbers[begin])
-            start = int(view.starts[number])
-            size = int(slots[end - 1]) - start + 1
-            read = shelf.codes(connection, view.chunks[number], size)
-            codes[begin:end] = read[slots[begin:end] - start]
-            begin = end
-    wide = codes.astype(np.float32)
+    ends = (slots - view.starts[numbers] + 1) * shelf.dim
+    parts: list[bytes] = []
+    for number, end in zip(numbers.tolist(), ends.tolist(), strict=True):
+        codes = shelf.codes(connection, view.chunks[number], end)
+        parts.append(codes[end - shelf.dim : end])
+    wide = np.frombuffer(b"".join(parts), np.int8).reshape(-1, shelf.dim).astype(np.float32)
     wide /= np.maximum(np.sqrt(np.einsum("ij,ij->i", wide, wide)), 1e-9)[:, None]
     return wide
 

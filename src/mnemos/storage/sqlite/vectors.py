@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from mnemos.errors import Corrupt
-from mnemos.storage.passages import PIECE_BITS, Coverage, Near, NewVectors, Unembedded, Units
+from mnemos.storage.passages import PIECE_BITS, Compared, Coverage, Near, NewVectors, Unembedded
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import index
 from mnemos.storage.sqlite.connection import rows, value
@@ -140,17 +140,11 @@ class SqliteVectorReads:
         with _damage():
             return self._look(Look, model).nearest(vector, filters, kinds, limit)
 
-    def cosines(self, model: str, vector: NDArray[np.float32], ids: Sequence[int]) -> dict[int, Near]:
+    def compare(self, model: str, vector: NDArray[np.float32], ids: Sequence[int]) -> Compared:
         from mnemos.storage.sqlite.nearest import Look
 
         with _damage():
-            return self._look(Look, model).cosines(vector, ids)
-
-    def units(self, model: str, ids: Sequence[int]) -> Units:
-        from mnemos.storage.sqlite.nearest import Look
-
-        with _damage():
-            return self._look(Look, model).units(ids)
+            return self._look(Look, model).compare(vector, ids)
 
     def _look(self, look: type[Look], model: str) -> Look:
         return look(
