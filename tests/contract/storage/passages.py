@@ -15,6 +15,7 @@ from contract.storage.opening import (
     Opener,
     Settled,
     found,
+    message,
     settle,
     tell,
 )
@@ -127,6 +128,48 @@ class PassageContract(Contract):
             assert (passage.id, passage.ref, passage.text) == (own, ref, text)
         assert len(best(storage, "京都")) == len(REFS)
         assert len(best(storage, "shipped 🎉", kinds=["kind3"])) == len(REFS)
+
+    def test_the_version_changes_with_every_passage(self, storage: Storage) -> None:
+        def version() -> tuple[int, ...]:
+            return storage.read(lambda tx: tx.passages.version())
+
+        seen = [version()]
+        put(storage, "note", "a", "parrot")
+        seen.append(version())
+        put(storage, "note", "a", "pigeon")
+        seen.append(version())
+        remove(storage, "note", "a")
+        seen.append(version())
+        assert len(set(seen)) == 4
+        assert version() == seen[-1]
+
+    def test_ids_are_kept_to_the_filters(self, storage: Storage) -> None:
+        long = "parrot " * 40_000
+        first, late, cut = tell(storage, "s", message("parrot"), message("pigeon", timestamp=NOW + DAY), long)
+        (other,) = tell(storage, "t", message("parrot", role="assistant"))
+        fact = put(storage, "fact", "a", "parrot", group="birds")
+        note = put(storage, "note", "a", "parrot", at=NOW + DAY)
+
+        def within(kinds: Sequence[str] | None = None, **filters: Any) -> set[int]:
+            ids = [first, late, cut, cut + 1, other, fact, note, note + 5, 0, -1]
+            owners = storage.read(lambda tx: tx.passages.within(ids, Filters(**filters), kinds=kinds))
+            assert all(owner == (cut if number == cut + 1 else number) for number, owner in owners.items())
+            return set(owners.values())
+
+        assert within() == {first, late, cut, other, fact, note}
+        assert within(["message"]) == {first, late, cut, other}
+        assert within(["note", "table"]) == {note}
+        assert within(since=NOW + DAY) == {late, note}
+        assert within(until=NOW) == set()
+        assert within(roles=("assistant",)) == {other}
+        assert within(session_ids=("s",)) == {first, late, cut}
+        assert within(exclude_session_ids=("s",)) == {other, fact, note}
+        assert within(sources=()) == set()
+        assert within(group="birds") == {fact}
+        storage.write(lambda tx: tx.sessions.forget_message(first, tool_calls=None, at=NOW))
+        storage.write(lambda tx: tx.sessions.begin_delete("t"))
+        remove(storage, "note", "a")
+        assert within() == {late, cut, fact}
 
     def test_unknown_passages_are_none(self, storage: Storage) -> None:
         (message_id,) = tell(storage, "s", "parrot")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,23 @@ class UpkeepContract(Contract):
         storage.optimize(0.5)
         assert len(contents(storage)) == 50
         assert sorted(found(storage, "parrot")) == ids
+
+    def test_waking_does_what_was_left_for_quiet_moments(self, storage: Storage) -> None:
+        done = threading.Event()
+
+        def work() -> bool:
+            done.set()
+            return False
+
+        storage.when_idle(work)
+        storage.wake()
+        assert done.wait(60)
+
+    def test_waking_a_reader_does_nothing(self, storage: Storage, open_another: Opener) -> None:
+        tell(storage, "s", "parrot")
+        reader = open_another(read_only=True)
+        reader.wake()
+        assert found(reader, "parrot")
 
     def test_usage_says_what_is_pending(self, storage: Storage) -> None:
         tell(storage, "s", "parrot")

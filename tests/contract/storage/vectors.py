@@ -169,6 +169,41 @@ class VectorContract(Contract):
         forget(storage, gone)
         assert some_pending(storage).passages == ((kept, "parrot"),)
 
+    def test_pending_goes_on_after_what_the_caller_has(self, storage: Storage) -> None:
+        ids = tell(storage, "s", "parrot", "pigeon")
+        fact = put(storage, "fact", "a", "quetzal")
+        told: list[tuple[int, str]] = []
+        after = (0, 0)
+        while True:
+            todo = storage.read(lambda tx: tx.vectors.pending("model", characters=5, after=after))  # noqa: B023
+            assert todo is not None
+            if not todo.passages:
+                break
+            told += todo.passages
+            after = (todo.through, after[1]) if todo.series == 0 else (after[0], todo.through)
+        assert told == [(ids[0], "parrot"), (ids[1], "pigeon"), (fact, "quetzal")]
+        embed_all(storage)
+        assert storage.read(lambda tx: tx.vectors.pending("model", characters=5, after=after)) is None
+
+    def test_pending_tells_when_ids_may_mean_something_else(self, storage: Storage) -> None:
+        gone, _ = tell(storage, "s", "parrot", "pigeon")
+        before = some_pending(storage)
+        append(storage, "s", "quetzal")
+        assert some_pending(storage).era == before.era
+        forget(storage, gone)
+        assert some_pending(storage).era != before.era
+
+    def test_comparing_gives_the_vectors_of_first_pieces(self, storage: Storage) -> None:
+        ids = tell(storage, "s", "parrot\npigeon", "quetzal")
+        embed_all(storage)
+        late = append(storage, "s", "kestrel")
+        compared = storage.read(lambda tx: tx.vectors.compare("model", vector_of("pigeon"), [*ids, *late]))
+        assert compared.best.keys() == set(ids)
+        assert (compared.best[ids[0]].piece, compared.best[ids[1]].piece) == (1, 0)
+        assert compared.firsts.ids.tolist() == ids
+        first = compared.firsts.vectors[0]
+        assert float(first @ vector_of("parrot")) > 0.99
+
     # --- coverage ---------------------------------------------------------------------------
 
     def test_coverage_says_how_far_a_model_came(self, storage: Storage) -> None:
