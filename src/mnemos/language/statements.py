@@ -13,6 +13,7 @@ from typing import Final
 
 from mnemos.errors import InvalidInput
 from mnemos.language.notation import MAX_TARGET, Mark, Statement, normalize_target, strip_hidden
+from mnemos.language.sentences import split_sentences
 from mnemos.text.words import STOP_WORDS, fold, runs
 
 _CONSTRAINT: Final = re.compile(
@@ -44,7 +45,6 @@ _EMPTY: Final = STOP_WORDS | frozenset(
 _WORDS_OF_TARGET: Final = 3
 _LONGEST_WORD: Final = 40
 _LONGEST_TARGET: Final = MAX_TARGET - 20
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s+|\s*[\r\n]+\s*")
 _ALIKE: Final = 0.5
 _BLANK_OR_JOINER: Final = " \u200c\u200d"
 
@@ -121,7 +121,7 @@ def _parts(text: str, most: int) -> Iterator[str]:
         yield line
         return
     part = ""
-    for sentence in _SENTENCE_END.split(text):
+    for sentence in split_sentences(text):
         for piece in _pieces(" ".join(sentence.split()), most):
             if part and len(part) + 1 + len(piece) > most:
                 yield part

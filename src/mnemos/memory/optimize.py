@@ -1,7 +1,7 @@
-"""Making room in the notebook: what is a fact becomes one, and what is verbose becomes shorter.
+"""Relief of the notebook: notes that state facts become facts, and verbose notes become shorter.
 
-Nothing is lost on the way: an entry leaves its file only after its facts are durably stored, and every change
-of a file can be undone.
+Nothing is lost: an entry leaves its file only after its facts are durably stored, and every change of a file
+can be undone.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from mnemos.facts.facts import Facts
 from mnemos.facts.keywords import ABBREVIATIONS
 from mnemos.language.extraction import extract_facts
 from mnemos.language.notation import Mark, Statement, looks_like, parse
+from mnemos.language.sentences import split_sentences
 from mnemos.notebook.notebook import Notebook
 from mnemos.notebook.notes import Book, join_entries, quote
 from mnemos.text.secrets import find_secrets
 from mnemos.text.threats import threats
 
-# Above this share of its limit, in percent, a file is relieved,
+# A file that uses more than this percentage of its limit is relieved,
 THRESHOLD: Final = 55
 # until it is below this one.
 GOAL: Final = 45
 
-# Nobody notes more in one entry; of a file that somebody filled, so many entries are looked at.
+# Longer entries stay, and only the first entries of a huge file are considered.
 _LONGEST: Final = 2_000
 _MOST_ENTRIES: Final = 300
 
@@ -36,8 +37,7 @@ MIGRATED: Final = "migrated"
 SHORTENED: Final = "shortened"
 
 _MIGRATING: Final = frozenset({Mark.CONSTRAINT, Mark.DECISION, Mark.VALUE})
-_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
-# Never rewritten: code, quotations, addresses, paths, options, whatever has a sign or a digit inside a word.
+# Never rewritten: code, quotations, addresses, paths, options, and words with a sign or a digit inside.
 _LEFT_ALONE: Final = re.compile(
     r"(?:```|~~~).*?(?:```|~~~|\Z)|^(?: {4}|\t|>)[^\n]*|^\$ [^\n]*"
     r"|(?:^|(?<=\s))--?[A-Za-z][^\n]*|[^\n]*\s=\s[^\n]*"
@@ -56,25 +56,25 @@ _SENTENCE_BEGINS: Final = re.compile(r"(?:^|[.!?:]\s+|\n\s*(?:[-*]\s+)?)$")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What was done to one entry, or would be."""
+    """One change of an entry, made or planned."""
 
     book: Book
     action: str
     entry: str
     facts: tuple[str, ...] = ()
-    """In the notation, where it became facts."""
+    """The facts it became, in the notation."""
     shorter: str = ""
 
 
 @dataclass(slots=True)
 class Relieved:
-    """Shares of the limits in percent, by file, and what was done."""
+    """The use of each file in percent before and after, and the changes."""
 
     before: dict[str, int] = field(default_factory=dict)
     after: dict[str, int] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     unread: dict[str, str] = field(default_factory=dict)
-    """Files that could not be read, and why."""
+    """Files that could not be read, with the reason."""
 
 
 def relieve(
@@ -85,7 +85,7 @@ def relieve(
     threshold: float = THRESHOLD,
     dry_run: bool = False,
 ) -> Relieved:
-    """Relieve each file that is fuller than the threshold; a dry run changes nothing at all."""
+    """Relieve each file above the threshold. A dry run changes nothing at all."""
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 100:
         raise InvalidInput(f"threshold_pct is {quote(threshold)}; use 0 to 100")
     done = Relieved()
@@ -94,19 +94,19 @@ def relieve(
             use = notebook.use(book)
             entries = notebook.entries(book)
         except MnemosError as exc:
-            # The other file may need room all the same.
+            # The other file may still need room.
             done.unread[book] = str(exc)
             continue
         done.before[book] = done.after[book] = use.percent
         if use.percent > threshold:
             room = _Room(notebook, facts, book, use.limit, entries, dry_run=dry_run)
-            done.steps += room.made()
+            done.steps += room.run()
             done.after[book] = room.percent
     return done
 
 
-def abbreviated(entry: str) -> str:
-    """An entry with short forms for long words; names, and what is code, quoted or an address, stay."""
+def abbreviate(entry: str) -> str:
+    """Replace long words by short forms; names, code, quotations and addresses stay."""
     kept = [found.span() for found in _LEFT_ALONE.finditer(entry)]
     parts: list[str] = []
     end = 0
@@ -119,34 +119,34 @@ def abbreviated(entry: str) -> str:
 
 
 def _is_plain(word: re.Match[str], entry: str) -> bool:
-    """Whether a word is no name: in small letters, or with a capital where a sentence begins."""
+    """True if a word is not a name: lower case, or capitalised where a sentence begins."""
     text = word.group()
     return text.islower() or (text.istitle() and _SENTENCE_BEGINS.search(entry[: word.start()]) is not None)
 
 
-def as_facts(entry: str, most: int) -> list[Statement]:
-    """The facts that an entry states; none unless all of it is stated by them."""
+def parse_facts(entry: str, most: int) -> list[Statement]:
+    """Return the facts that an entry consists of; none if a part of it is something else."""
     try:
         if looks_like(entry):
             found = parse(entry, most=most)
         else:
-            found = [_stated(sentence, most) for sentence in _SENTENCES.split(entry) if sentence.strip()]
+            found = [_parse_sentence(sentence, most) for sentence in split_sentences(entry)]
     except InvalidInput:
         return []
     return found if all(statement.mark in _MIGRATING for statement in found) else []
 
 
-def _stated(sentence: str, most: int) -> Statement:
+def _parse_sentence(sentence: str, most: int) -> Statement:
     line = " ".join(sentence.split())
     found = extract_facts(line)
     if len(found) != 1 or len(line) > most:
-        raise InvalidInput("it states no fact, or several")
+        raise InvalidInput("the sentence states no fact, or several")
     statement = found[0].statement
     return Statement(statement.mark, statement.target, line)
 
 
 def _may_move(entry: str) -> bool:
-    """What is too long for a fact stays; what holds a secret would lose it on the way; orders go nowhere."""
+    """True unless the entry is too long for a fact, holds a secret, or gives the model orders."""
     return len(entry) <= _LONGEST and not find_secrets(entry) and not threats(entry)
 
 
@@ -165,7 +165,7 @@ class _Room:
     def percent(self) -> int:
         return round(100 * len(join_entries(self.entries)) / self.limit)
 
-    def made(self) -> list[Step]:
+    def run(self) -> list[Step]:
         steps: list[Step] = []
         for stage in (self._drop, self._migrate, self._shorten):
             for entry in self.entries[:_MOST_ENTRIES]:
@@ -177,10 +177,10 @@ class _Room:
         return steps
 
     def _drop(self, entry: str) -> Step | None:
-        """What the facts say already is said twice."""
+        """Drop an entry that the facts already say."""
         if looks_like(entry):
-            stated = as_facts(entry, self.facts.longest)
-            known = bool(stated) and all(self._live(one, one.content) for one in stated)
+            stated = parse_facts(entry, self.facts.longest)
+            known = bool(stated) and all(self._is_live(one, one.content) for one in stated)
         else:
             known = self.facts.says(" ".join(entry.split()))
         if not known:
@@ -189,26 +189,26 @@ class _Room:
         return Step(self.book, DROPPED, entry)
 
     def _migrate(self, entry: str) -> Step | None:
-        statements = as_facts(entry, self.facts.longest)
-        if not statements or any(self._live(one) for one in statements if looks_like(entry)):
-            # What is live under the same key may be newer than the note.
+        statements = parse_facts(entry, self.facts.longest)
+        if not statements or any(self._is_live(one) for one in statements if looks_like(entry)):
+            # The live fact with the same key may be newer than the note.
             return None
         if not self.dry_run:
-            # First stored, then removed: killed in between, it is in both places, and dropped the next time.
-            # What stood in every prompt is no part of what is worked on at the moment, nor over with it.
+            # Stored before it is removed: killed in between, it is in both places and dropped the next time.
+            # A note belongs to every prompt, not to the scope of the current work.
             self.facts.state(statements, guessed=not looks_like(entry), unscoped=True)
         self._change(entry, None)
         return Step(self.book, MIGRATED, entry, tuple(map(str, statements)))
 
     def _shorten(self, entry: str) -> Step | None:
-        shorter = abbreviated(entry)
+        shorter = abbreviate(entry)
         if len(shorter) >= len(entry):
             return None
         self._change(entry, shorter)
         return Step(self.book, SHORTENED, entry, shorter=shorter)
 
-    def _live(self, statement: Statement, content: str | None = None) -> bool:
-        """Whether a fact of this type is live on the target; with ``content``, saying that."""
+    def _is_live(self, statement: Statement, content: str | None = None) -> bool:
+        """True if a fact of this type, and with this content if given, is live on the target."""
         live = self.facts.live(statement.target, statement.mark)
         return any(content is None or is_same_content(fact.content, content) for fact in live)
 

@@ -16,9 +16,8 @@ from mnemos.errors import InvalidInput, NotFound
 from mnemos.faces.cli.bench import bench
 from mnemos.faces.cli.commands import Chosen
 from mnemos.language.closing import Closing, find_closings
-from mnemos.language.closing.language import Language
-from mnemos.language.closing.rules import LANGUAGES
-from mnemos.language.closing.words import SIGNS, has_sign
+from mnemos.language.closing.grammar import LANGUAGES, Language
+from mnemos.language.closing.lexicon import SIGNS, has_sign
 
 EXAMPLES = read(LABELLED)
 READ = 20_000

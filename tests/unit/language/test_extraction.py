@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mnemos.bench.extraction import LABELLED, measure, read
 from mnemos.language.extraction import LONGEST, extract_facts
-from mnemos.language.extraction.rules import takes_back
+from mnemos.language.extraction.verdicts import is_retraction
 from mnemos.language.notation import Mark, Statement, parse
 
 HELDOUT = LABELLED.with_name("heldout.tsv")
@@ -245,7 +245,7 @@ def test_every_fact_is_in_its_place_and_reads_the_same_when_printed(text: str, r
 _PLAIN = [
     one.text
     for one in read(LABELLED)
-    if one.role == "user" and not any(sign in one.text for sign in "`<\n") and not takes_back(one.text)
+    if one.role == "user" and not any(sign in one.text for sign in "`<\n") and not is_retraction(one.text)
 ]
 
 

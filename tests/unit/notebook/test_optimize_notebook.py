@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mnemos import Memory
 from mnemos.errors import InvalidInput, MnemosError
-from mnemos.memory.optimize import abbreviated, as_facts
+from mnemos.memory.optimize import abbreviate, parse_facts
 from mnemos.testing import FixedClock
 
 STATES = ("live", "superseded", "retired")
@@ -248,7 +248,7 @@ def test_a_fact_that_is_too_long_stays_a_note(home: Path, clock: FixedClock) -> 
     ],
 )
 def test_long_words_get_their_short_forms(entry: str, shorter: str) -> None:
-    assert abbreviated(entry) == shorter
+    assert abbreviate(entry) == shorter
 
 
 LEFT = [
@@ -270,7 +270,7 @@ LEFT = [
 @pytest.mark.parametrize("left", LEFT)
 def test_addresses_paths_code_and_quotations_are_never_rewritten(left: str) -> None:
     for entry in (left, f"see\n{left}", f"Sam's friend says\n{left}"):
-        assert abbreviated(entry) == entry
+        assert abbreviate(entry) == entry
 
 
 @given(
@@ -283,9 +283,9 @@ def test_addresses_paths_code_and_quotations_are_never_rewritten(left: str) -> N
 )
 @settings(max_examples=150)
 def test_shortening_is_done_once_and_touches_only_known_words(entry: str) -> None:
-    shorter = abbreviated(entry)
+    shorter = abbreviate(entry)
     assert len(shorter) <= len(entry)
-    assert abbreviated(shorter) == shorter
+    assert abbreviate(shorter) == shorter
     long = entry
     for short, word in (("cfg", "configuration"), ("db", "database")):
         shorter, long = shorter.replace(short, word), long.replace(short, word)
@@ -420,11 +420,11 @@ def test_every_entry_is_a_note_or_a_live_fact_afterwards(entries: list[str], kno
         there = facts(memory)
         assert set(live) <= set(there)
         for entry in entries:
-            stated = [str(statement) for statement in as_facts(entry, 400)]
+            stated = [str(statement) for statement in parse_facts(entry, 400)]
             contents = {line.partition("]: ")[2] for line in there}
             assert (
                 entry in notes
-                or abbreviated(entry) in notes
+                or abbreviate(entry) in notes
                 or set(stated) <= set(there)
                 or {line.partition("]: ")[2] for line in stated} <= contents
             ), (entry, notes, there)

@@ -1,4 +1,4 @@
-"""Sentences that give something a value: a subject, a verb, and what looks like a value."""
+"""Sentences that give something a value: a subject, a verb, and something that looks like a value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FILES: Final = (
 _ENDINGS: Final = (
     "com|org|net|io|dev|app|internal|local|lan|example|test|cloud|ai|co|de|fr|es|eu|ch|at|uk|us|info"
 )
-# What nobody writes by chance: addresses, paths, identifiers, tickets, numbers of ports and phones.
+# Values that nobody writes by chance: addresses, paths, identifiers, tickets, ports and phone numbers.
 _STRONG: Final = re.compile(
     rf"""\w+://\S|(?<![\w@.])(?:[\w-]+\.)+(?:{_ENDINGS})\b|\b\d{{1,3}}(?:\.\d{{1,3}}){{3}}\b|[\w.+-]+@[\w-]+\.\w
     |(?<![\w/])(?:~|\.{{1,2}})?/[\w.-]+|\b\w+(?:/[\w.-]+){{2,}}|\b(?:src|tests?|docs?|lib|app|config|scripts)/\w
@@ -24,7 +24,7 @@ _STRONG: Final = re.compile(
     |\b[a-z]+(?:-(?!(?:to|and|the|in|of|by|up|on|a|at|out)\b)[a-z0-9]+){{2,}}\b|\b[A-Z][a-z]+/[A-Z][\w_]+""",
     re.VERBOSE,
 )
-# Without one of these nothing is strong; most sentences have none.
+# Every strong value has one of these, and most sentences have none.
 _HINT: Final = re.compile(r"[\d/@_#`]|[A-Za-z]\.[A-Za-z]|\w-\w+-\w")
 _VERSION: Final = re.compile(r"\bv?\d+(?:\.\d+)+\b|\b[A-Z]\w+ \d{1,4}\b")
 _NUMBER: Final = re.compile(r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve)\b")
@@ -37,12 +37,12 @@ _SCHEDULE: Final = re.compile(
     r"\b(?:after|within|every|each) (?:\d+ (?:seconds|minutes|hours|days|weeks|months|years)|month|week"
     r"|day|night)\b|\d ?(?:euros?|eur|usd|dollars?|€|[gmk]b)\b"
 )
-# Something is shown to be looked at now.
+# A request to look at something now.
 _REQUEST: Final = re.compile(
     r", (?:please )?(?:(?:have|take) a look|(?:open|run|check|read|fix|see) (?:it|them|that|this))\b"
 )
 _SETTING: Final = re.compile(r" to \d")
-# One word that tells how something is, not what.
+# One word for a state instead of a value.
 _STATE: Final = re.compile(r"\w+(?:ed|ing|ful|less|able|ible|ous|ive|é|ée|ado|ada|ido|ida)")
 _KEYED: Final = re.compile(r"([^\W\d_][\w'/ -]{1,40}?) ?(?::| =) (?=\S)")
 _FOR_USERS: Final = frozenset({"timed", "counted", "acts"})
@@ -53,16 +53,16 @@ _FEW: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What has the value, and where the verb begins."""
+    """The subject of a value, and the place of the verb."""
 
     subject: str
     at: int
 
 
-def value(forms: Values, original: str, said: str, *, by_user: bool) -> Found | None:
-    """The first statement of a value in a sentence.
+def find_value(forms: Values, original: str, said: str, *, by_user: bool) -> Found | None:
+    """Return the first statement of a value in a sentence.
 
-    What an assistant tells is mostly known to the world: only what looks like a name in a system is kept.
+    Assistants mostly state common knowledge, so only names and addresses of a system count.
     """
     if not by_user and not (_is_strong(original) or _VERSION.search(original)):
         return None
@@ -76,7 +76,7 @@ def value(forms: Values, original: str, said: str, *, by_user: bool) -> Found | 
     for verb in forms.verb.finditer(said):
         if not by_user and verb.lastgroup in _FOR_USERS:
             continue
-        subject = _subject(forms, said[: verb.start()])
+        subject = _find_subject(forms, said[: verb.start()])
         if subject and _fits(
             forms, verb, subject, original[verb.end() :], said[verb.end() :], by_user=by_user
         ):
@@ -85,16 +85,16 @@ def value(forms: Values, original: str, said: str, *, by_user: bool) -> Found | 
 
 
 def _is_keyed(forms: Values, key: str, written: str, said: str, *, by_user: bool) -> bool:
-    """``Staging: https://...``: the whole of it is a value, not a sentence about one."""
+    """True for ``Staging: https://...``, where the whole rest is a value."""
     if len(written.split()) > _FEW or forms.vague.match(said):
         return False
     if _is_strong(written):
         return True
-    return by_user and _has(forms.nouns, key) and _is_told(forms, key, written, said)
+    return by_user and _has(forms.nouns, key) and _is_value(forms, key, written, said)
 
 
-def _subject(forms: Values, before: str) -> str:
-    """The words before the verb that are its subject; empty where they cannot be understood alone."""
+def _find_subject(forms: Values, before: str) -> str:
+    """Return the subject before the verb; empty if it can't be understood alone."""
     subject = forms.joint.split(before)[-1].strip()
     words = subject.split()
     if len(words) > 2 and words[0] in forms.every:
@@ -132,7 +132,7 @@ def _fits(
     if _CLOCK.match(said):
         return True
     if _has(forms.nouns, subject):
-        return _is_told(forms, subject, written, said)
+        return _is_value(forms, subject, written, said)
     return subject.split()[0] in forms.ours and bool(_NAME.search(written))
 
 
@@ -147,7 +147,7 @@ def _is_strong_from_the_start(written: str) -> bool:
     )
 
 
-def _is_told(forms: Values, subject: str, written: str, said: str) -> bool:
+def _is_value(forms: Values, subject: str, written: str, said: str) -> bool:
     if _is_strong(written) or _NUMBER.search(said) or _NAME.search(written) or forms.dates.search(said):
         return True
     return _has(forms.named, subject) and len(said.split()) <= _FEW and not _STATE.fullmatch(said.strip())

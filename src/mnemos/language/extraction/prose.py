@@ -1,6 +1,6 @@
-"""The sentences that the writer of a message says: without code, logs, tables, quotations and blocks of data.
+"""The prose of a message: its sentences without code, logs, tables, quotations and blocks of data.
 
-Every step is one pass, so that a long text costs what its length is.
+Every step is one pass, so that a long text costs time in proportion to its length.
 """
 
 from __future__ import annotations
@@ -12,18 +12,22 @@ from dataclasses import dataclass
 from typing import Final
 
 from mnemos.language.notation import looks_like
-
-CODE: Final = "\x01"
-"""Stands for each character of a piece of code."""
-QUOTED: Final = "\x02"
-"""Stands for each character of what somebody else said."""
+from mnemos.language.sentences import (
+    blank,
+    blank_text,
+    find_paragraph_end,
+    hide_code,
+    hide_quotation,
+    lower_in_place,
+    split_paragraph,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A sentence or a line of notation: on one line, without bullet and emphasis, and its place.
+    """A sentence or a line of notation on one line, without bullet and emphasis, and its place.
 
-    ``mark`` is what it ends with: ``.``, ``!``, ``?``, ``;`` or nothing.
+    ``mark`` is its last sign: ``.``, ``!``, ``?``, ``;`` or nothing.
     """
 
     text: str
@@ -32,10 +36,10 @@ class Part:
     end: int
 
 
-def parts(text: str) -> Iterator[Part]:
-    """The sentences and the lines of notation, in order."""
-    shown = _without_blocks(text)
-    hidden = masked(shown)
+def iterate_parts(text: str) -> Iterator[Part]:
+    """Yield the sentences and the lines of notation in order."""
+    shown = _blank_blocks(text)
+    masked = mask(shown)
     at = 0
     for line in _LINE.finditer(shown):
         if line.start() < at:
@@ -44,27 +48,20 @@ def parts(text: str) -> Iterator[Part]:
             yield Part(line.group(), "", line.start(), line.end())
             at = line.end()
             continue
-        stop = _paragraph_end(shown, line)
-        yield from _sentences(shown, hidden, line.start(), stop)
-        at = stop
+        at = find_paragraph_end(shown, line)
+        for sentence in split_paragraph(masked, line.start(), at, at_semicolons=True):
+            yield from _make_part(shown, sentence.start, sentence.end, sentence.mark[-1:])
 
 
-def masked(text: str) -> str:
-    """In lower case, code and quotations replaced character by character; as long as the text."""
-    lower = _lowered(text)
+def mask(text: str) -> str:
+    """Lower a text and replace code and quotations character by character; the length stays."""
+    lower = lower_in_place(text)
     if "`" in lower:
-        lower = _CODE.sub(_by_code, lower)
-    return _QUOTED.sub(_by_quotation, lower)
+        lower = _CODE.sub(hide_code, lower)
+    return _QUOTED.sub(hide_quotation, lower)
 
 
-def _sentences(shown: str, hidden: str, start: int, stop: int) -> Iterator[Part]:
-    for end in _END.finditer(hidden, start, stop):
-        yield from _part(shown, start, end.end(), end.group()[-1])
-        start = end.end()
-    yield from _part(shown, start, stop, "")
-
-
-def _part(shown: str, start: int, end: int, mark: str) -> Iterator[Part]:
+def _make_part(shown: str, start: int, end: int, mark: str) -> Iterator[Part]:
     begin = _BULLET.match(shown, start, end)
     start = begin.end() if begin else start
     written = shown[start:end].rstrip()
@@ -74,38 +71,27 @@ def _part(shown: str, start: int, end: int, mark: str) -> Iterator[Part]:
     yield Part(" ".join(plain.split()), mark, start, start + len(written))
 
 
-def _paragraph_end(shown: str, line: re.Match[str]) -> int:
-    """Where the lines end that are one text, broken only because they were full."""
-    end = line
-    while len(end.group()) >= _FULL_LINE and not end.group().rstrip().endswith((".", "!", "?", ":", ";")):
-        following = _LINE.match(shown, end.end() + 1)
-        if following is None or not _GOES_ON.match(following.group()):
-            break
-        end = following
-    return end.end()
-
-
-def _without_blocks(text: str) -> str:
+def _blank_blocks(text: str) -> str:
     if "```" in text or "~~~" in text:
-        text = _FENCED.sub(_without_fence, text)
+        text = _FENCED.sub(_blank_fence, text)
     if "</" in text:
-        text = _without_elements(text)
-    return _FOREIGN_LINE.sub(_blank, text)
+        text = _blank_elements(text)
+    return _FOREIGN_LINE.sub(blank, text)
 
 
-def _without_fence(match: re.Match[str]) -> str:
-    """Notation is often fenced; whatever else is fenced is code."""
+def _blank_fence(match: re.Match[str]) -> str:
+    """Keep fenced notation, which is common; anything else in a fence is code."""
     body = match.group()
     lines = [
         line for line in body.splitlines() if line.strip() and not line.strip().startswith(("```", "~~~"))
     ]
     if lines and all(map(looks_like, lines)):
-        return _FENCE_LINE.sub(_blank, body)
-    return _blank(match)
+        return _FENCE_LINE.sub(blank, body)
+    return blank(match)
 
 
-def _without_elements(text: str) -> str:
-    """Without what is between two tags of one name, where that is a block: memory, files, results."""
+def _blank_elements(text: str) -> str:
+    """Blank what is between two tags of one name if it is a block: memory, files, results."""
     closings: dict[str, list[int]] = {}
     for tag in _CLOSING_TAG.finditer(text):
         closings.setdefault(tag[1], []).append(tag.end())
@@ -118,51 +104,17 @@ def _without_elements(text: str) -> str:
             continue
         block = text[tag.start() : ends[place]]
         if "\n" in block or _DATA_NAME.search(tag[1]):
-            kept += (text[at : tag.start()], _blanked(block))
+            kept += (text[at : tag.start()], blank_text(block))
             at = ends[place]
     return "".join((*kept, text[at:]))
 
 
-def _lowered(text: str) -> str:
-    """In lower case, with straight apostrophes, and every character where it was."""
-    lower = text.lower()
-    if len(lower) != len(text):
-        lower = "".join(low if len(low := char.lower()) == 1 else char for char in text)
-    return lower if lower.isascii() else lower.replace("’", "'").replace("\u00a0", " ")
-
-
-def _by_code(match: re.Match[str]) -> str:
-    return CODE * len(match.group())
-
-
-def _by_quotation(match: re.Match[str]) -> str:
-    return QUOTED * len(match.group())
-
-
-def _blank(match: re.Match[str]) -> str:
-    return _blanked(match.group())
-
-
-def _blanked(block: str) -> str:
-    # A line stays a line: what is before and what is after are not one sentence.
-    return _NO_LINE_BREAK.sub(" ", block)
-
-
-# A longer sentence says too much at once to be one fact.
+# A longer sentence says too much to be one fact.
 _LONGEST: Final = 500
-_FULL_LINE: Final = 60
 _LINE: Final = re.compile(r"[^\n]+")
-_GOES_ON: Final = re.compile(r"[ \t]{0,3}[a-zäöüéè(]")
-_NO_LINE_BREAK: Final = re.compile(r"[^\n]")
 _BULLET: Final = re.compile(r"[\s\ufeff]*(?:(?:[-•*+–—‣]|\(?\d{1,3}[.)])[ \t]+)*")
 _TASK_BOX: Final = re.compile(r"\[[ xX]?\](?!:)|(?i:todo|fixme)\b")
 _EMPHASIS: Final = re.compile(r"(?<![\w*])\*([^\s*][^*]{0,200})\*(?![\w*])")
-_MONTHS: Final = "jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez"
-# The sign first: what stands before it is looked at only there.
-_END: Final = re.compile(
-    r"(?:[!?…！？。]|\.(?<!\.[a-z]\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bapprox\.)(?<!\bbzw\.)(?<!\bca\.))[.!?…]*"
-    rf"(?=[\s\x01\x02)\"*_]|$)(?!\ (?:{_MONTHS})[a-z]*\b)|;(?=\s)"
-)
 _FENCED: Final = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _FENCE_LINE: Final = re.compile(r"(?:```|~~~)[^\n]*")
 _OPENING_TAG: Final = re.compile(r"<([A-Za-z][\w:.-]{0,60})(?:\s[^<>\n]{0,300})?>")
