@@ -67,7 +67,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield opened
 
 
-def managed(memory: Memory, provider: Any, **seconds: float) -> MemoryManager:
+def make_manager(memory: Memory, provider: Any, **seconds: float) -> MemoryManager:
     manager = MemoryManager(memory=memory, **{"drain_seconds": LONG, **seconds})
     manager.add_provider(provider)
     manager.initialize_all("s1")
@@ -119,7 +119,7 @@ def test_a_provider_that_raises_in_every_method_breaks_nothing(
     def fail(_: str) -> None:
         raise error
 
-    manager = managed(memory, Bad(fail))
+    manager = make_manager(memory, Bad(fail))
     got = [a_turn(manager, number) for number in (1, 2, 3)]
     manager.on_session_switch("s1")
     manager.on_session_end([])
@@ -138,11 +138,11 @@ def test_a_provider_that_raises_in_every_method_breaks_nothing(
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), SystemExit(1)])
-def test_a_provider_that_cannot_even_begin_is_left_out(memory: Memory, error: BaseException) -> None:
+def test_a_provider_that_cannot_initialize_is_left_out(memory: Memory, error: BaseException) -> None:
     def fail(_: str) -> None:
         raise error
 
-    manager = managed(memory, Bad(fail, begins=False))
+    manager = make_manager(memory, Bad(fail, begins=False))
     got = a_turn(manager)
     assert manager.flush_pending(LONG)
     check_the_turn_went_on(manager, memory, got)
@@ -166,7 +166,9 @@ def test_a_provider_that_hangs_costs_its_deadline_once_and_is_skipped_until_it_a
         gate.wait(LONG)
         return "back again"
 
-    manager = managed(memory, Bad(hang), prefetch_seconds=SHORT, tool_seconds=SHORT, write_seconds=ENOUGH)
+    manager = make_manager(
+        memory, Bad(hang), prefetch_seconds=SHORT, tool_seconds=SHORT, write_seconds=ENOUGH
+    )
     got = [a_turn(manager, number) for number in (1, 2, 3)]
     # The worker went on with the turns of the built-in one.
     assert manager.flush_pending() is False
@@ -187,14 +189,14 @@ def test_a_provider_that_hangs_costs_its_deadline_once_and_is_skipped_until_it_a
     manager.shutdown_all()
 
 
-def test_a_provider_that_hangs_in_its_beginning_takes_part_when_it_is_done(memory: Memory) -> None:
+def test_a_provider_that_is_slow_to_initialize_becomes_active_later(memory: Memory) -> None:
     gate = threading.Event()
 
     class Slow(Bad):
         def initialize(self, session_id: str, **_: Any) -> None:
             gate.wait(LONG)
 
-    manager = managed(
+    manager = make_manager(
         memory, Slow(lambda hook: "here" if hook == "system_prompt_block" else None), prefetch_seconds=SHORT
     )
     assert not manager.status().providers[1].is_active
@@ -206,23 +208,23 @@ def test_a_provider_that_hangs_in_its_beginning_takes_part_when_it_is_done(memor
     manager.shutdown_all()
 
 
-def test_a_beginning_that_ends_after_the_shutdown_does_not_count(memory: Memory) -> None:
+def test_initialization_that_ends_after_shutdown_does_not_count(memory: Memory) -> None:
     gate = threading.Event()
 
     class Slow(Bad):
         def initialize(self, session_id: str, **_: Any) -> None:
             gate.wait(LONG)
 
-    manager = managed(memory, Slow(lambda _: None), prefetch_seconds=SHORT, drain_seconds=SHORT)
+    manager = make_manager(memory, Slow(lambda _: None), prefetch_seconds=SHORT, drain_seconds=SHORT)
     manager.shutdown_all()
     gate.set()
     wait_until_it_is_back(manager)
     assert not manager.status().providers[1].is_active
 
 
-def test_a_provider_that_hangs_does_not_keep_the_host_from_ending(memory: Memory) -> None:
+def test_a_hanging_provider_does_not_block_shutdown(memory: Memory) -> None:
     gate = threading.Event()
-    manager = managed(
+    manager = make_manager(
         memory,
         Bad(lambda _: gate.wait(LONG)),
         prefetch_seconds=SHORT,
@@ -237,7 +239,7 @@ def test_a_provider_that_hangs_does_not_keep_the_host_from_ending(memory: Memory
     gate.set()
 
 
-def test_a_program_with_a_provider_that_hangs_ends(tmp_path: Path) -> None:
+def test_a_program_with_a_hanging_provider_ends(tmp_path: Path) -> None:
     code = """
 import sys, threading
 sys.path.insert(0, sys.argv[1])
@@ -276,7 +278,7 @@ print("said")
 
 
 def test_megabytes_are_cut_to_their_budget(memory: Memory) -> None:
-    manager = managed(memory, Bad(lambda _: "words " * (MEGABYTES // 6)))
+    manager = make_manager(memory, Bad(lambda _: "words " * (MEGABYTES // 6)))
     got = a_turn(manager)
     assert manager.flush_pending(LONG)
     check_the_turn_went_on(manager, memory, got)
@@ -289,7 +291,7 @@ def test_megabytes_are_cut_to_their_budget(memory: Memory) -> None:
 
 
 def test_megabytes_of_a_turn_are_stored(memory: Memory) -> None:
-    manager = managed(memory, Bad(lambda _: None))
+    manager = make_manager(memory, Bad(lambda _: None))
     manager.sync_all("x" * MEGABYTES, "y" * MEGABYTES)
     manager.on_turn_start(1, "x" * MEGABYTES)
     manager.prefetch_all("port " * (MEGABYTES // 5))
@@ -304,7 +306,7 @@ def test_megabytes_of_a_turn_are_stored(memory: Memory) -> None:
     "lie", [5, b"bytes", ["list"], {"a": object()}, object(), 1.5, True], ids=lambda lie: type(lie).__name__
 )
 def test_answers_of_the_wrong_type_are_failures_and_nothing_else(memory: Memory, lie: Any) -> None:
-    manager = managed(memory, Bad(lambda _: lie))
+    manager = make_manager(memory, Bad(lambda _: lie))
     got = a_turn(manager)
     assert manager.flush_pending(LONG)
     check_the_turn_went_on(manager, memory, got)
@@ -314,8 +316,8 @@ def test_answers_of_the_wrong_type_are_failures_and_nothing_else(memory: Memory,
     manager.shutdown_all()
 
 
-def test_no_answer_is_an_empty_one(memory: Memory) -> None:
-    manager = managed(memory, Bad(lambda _: None))
+def test_none_counts_as_an_empty_answer(memory: Memory) -> None:
+    manager = make_manager(memory, Bad(lambda _: None))
     got = a_turn(manager)
     assert manager.flush_pending(LONG)
     check_the_turn_went_on(manager, memory, got)
@@ -326,24 +328,24 @@ def test_no_answer_is_an_empty_one(memory: Memory) -> None:
 @pytest.mark.parametrize(
     "schemas", [None, 5, "tools", [None, 5, {}], [{"name": "x" * 100}], [[TOOL]]], ids=repr
 )
-def test_tools_that_make_no_sense_are_left_out(memory: Memory, schemas: Any) -> None:
+def test_invalid_tools_are_left_out(memory: Memory, schemas: Any) -> None:
     class Liar(Bad):
         def get_tool_schemas(self) -> Any:
             return schemas
 
-    manager = managed(memory, Liar(lambda _: None))
+    manager = make_manager(memory, Liar(lambda _: None))
     assert all(isinstance(schema["name"], str) for schema in manager.get_all_tool_schemas())
     status = manager.status().providers[1]
     assert (status.tools, "get_tool_schemas" in status.failures, status.is_active) == ((), True, True)
     manager.shutdown_all()
 
 
-def test_a_provider_that_cannot_even_be_looked_at_breaks_nothing(memory: Memory) -> None:
+def test_a_provider_with_failing_attributes_breaks_nothing(memory: Memory) -> None:
     class Thorny(Bad):
         def __getattr__(self, hook: str) -> Any:
             raise RuntimeError("do not touch")
 
-    manager = managed(memory, Thorny(lambda _: None))
+    manager = make_manager(memory, Thorny(lambda _: None))
     got = a_turn(manager)
     assert manager.flush_pending(LONG)
     check_the_turn_went_on(manager, memory, got)
@@ -355,7 +357,7 @@ def test_methods_that_are_none_do_nothing(memory: Memory) -> None:
     class Odd(Bad):
         prefetch = sync_turn = system_prompt_block = 5
 
-    manager = managed(memory, Odd(lambda _: ""))
+    manager = make_manager(memory, Odd(lambda _: ""))
     got = a_turn(manager)
     assert manager.flush_pending(LONG)
     check_the_turn_went_on(manager, memory, got)

@@ -57,7 +57,7 @@ def stored(host: ClaudeCode) -> list[str]:
         ]
 
 
-def test_its_own_command_connects_it_and_undo_leaves_its_settings_as_they_were(host: ClaudeCode) -> None:
+def test_its_own_command_connects_it_and_undo_restores_its_settings(host: ClaudeCode) -> None:
     settings = host.folder / ".claude.json"
     settings.write_text('{"theme": "dark"}')
     host.mnemos("connect", "claude-code")
@@ -67,7 +67,7 @@ def test_its_own_command_connects_it_and_undo_leaves_its_settings_as_they_were(h
     assert not (host.folder / ".claude" / "settings.json").exists()
 
 
-def test_it_reaches_the_server_and_undo_takes_out_what_is_ours_alone(host: ClaudeCode) -> None:
+def test_it_reaches_the_server_and_undo_removes_only_our_entries(host: ClaudeCode) -> None:
     host.mnemos("connect", "claude-code")
     # The program writes into its settings whenever it runs.
     assert "Connected" in host.run("claude", "mcp", "list")
@@ -77,7 +77,7 @@ def test_it_reaches_the_server_and_undo_takes_out_what_is_ours_alone(host: Claud
     assert "firstStartTime" in left
 
 
-def test_what_one_session_decides_the_next_is_given(host: ClaudeCode, model: LoopbackAnthropic) -> None:
+def test_decisions_of_a_session_reach_the_next(host: ClaudeCode, model: LoopbackAnthropic) -> None:
     host.mnemos("connect", "claude-code")
     model.answer = lambda _: [text(DECISION)]
     host.says("Which queue should send the order mails?")
@@ -88,7 +88,7 @@ def test_what_one_session_decides_the_next_is_given(host: ClaudeCode, model: Loo
     assert any("Redis streams" in json.dumps(request["messages"]) for request in model.requests)
 
 
-def test_facts_and_notes_are_there_from_the_beginning(host: ClaudeCode, model: LoopbackAnthropic) -> None:
+def test_a_session_starts_with_facts_and_notes(host: ClaudeCode, model: LoopbackAnthropic) -> None:
     host.mnemos("connect", "claude-code")
     host.mnemos("facts", "write", "C[deploy.day]: never on Fridays")
     host.mnemos("notebook", "add", "Tests run with make test")

@@ -107,7 +107,7 @@ def codex(tmp_path: Path, endpoint: str) -> Codex:
     return Codex(tmp_path, endpoint)
 
 
-def test_its_own_command_connects_it_and_undo_leaves_its_settings_as_they_were(codex: Codex) -> None:
+def test_its_own_command_connects_it_and_undo_restores_its_settings(codex: Codex) -> None:
     before = codex.config.read_bytes()
     codex.mnemos("connect", "codex")
     assert "mnemos" in codex.run("codex", "mcp", "list")

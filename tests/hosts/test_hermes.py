@@ -102,7 +102,7 @@ def test_its_status_command_calls_it_installed_available_and_active(hermes: Path
 
 
 @pytest.mark.usefixtures("hermes")
-def test_what_is_loaded_derives_from_the_contract_of_the_host() -> None:
+def test_the_provider_derives_from_the_contract_of_the_host() -> None:
     one, other = (loader.load_memory_provider("mnemos") for _ in range(2))
     assert one is not other
     for made in (one, other):
@@ -112,7 +112,7 @@ def test_what_is_loaded_derives_from_the_contract_of_the_host() -> None:
 
 
 @pytest.mark.usefixtures("home")
-def test_the_entry_point_that_later_hosts_read_hands_over_a_provider() -> None:
+def test_the_entry_point_registers_a_provider() -> None:
     (declared,) = entry_points(group="hermes_agent.memory_providers", name="mnemos")
     collector = loader._ProviderCollector()
     declared.load().register(collector)
@@ -153,7 +153,7 @@ def test_the_host_can_choose_it_by_itself(hermes: Path) -> None:
 
 
 @pytest.mark.usefixtures("hermes")
-def test_its_backup_takes_the_memory_along(memory: Memory) -> None:
+def test_its_backup_includes_the_memory(memory: Memory) -> None:
     memory.sessions.create_session("s1", "cli")
     assert _collect_memory_provider_external_paths() == [memory.settings.home]
 
@@ -165,7 +165,7 @@ def test_the_commands_of_mnemos_are_commands_of_the_host() -> None:
     assert "space: default" in command("mnemos")
 
 
-def test_a_connection_that_was_taken_away_is_gone(hermes: Path, memory: Memory) -> None:
+def test_undo_removes_the_provider(hermes: Path, memory: Memory) -> None:
     memory.call("connect_hermes", {"undo": True})
     assert loader.find_provider_dir("mnemos") is None
     assert loader._get_active_memory_provider() is None
@@ -239,7 +239,7 @@ def test_its_tools_reach_the_model_and_answer(begin: Begin) -> None:
     )
 
 
-def test_what_its_memory_tool_writes_is_noted_here(begin: Begin, memory: Memory) -> None:
+def test_notes_of_its_memory_tool_are_copied(begin: Begin, memory: Memory) -> None:
     host = begin("s1")
     store = MemoryStore()
     store.load_from_disk()
@@ -257,7 +257,7 @@ def test_what_its_memory_tool_writes_is_noted_here(begin: Begin, memory: Memory)
     assert "Mondays" not in host.build_system_prompt()
 
 
-def test_what_the_host_knew_is_brought_in_once(begin: Begin, hermes: Path, memory: Memory) -> None:
+def test_existing_data_of_the_host_is_imported_once(begin: Begin, hermes: Path, memory: Memory) -> None:
     database = SessionDB(hermes / "state.db")
     parts = [{"type": "text", "text": "look at this"}, {"type": "image_url", "image_url": {"url": "data:,"}}]
     database.create_session("root", "telegram", model="m", user_id="u1")
@@ -291,7 +291,7 @@ def test_what_the_host_knew_is_brought_in_once(begin: Begin, hermes: Path, memor
     assert database.get_messages("root")[0]["content"] == "The invoices are in the blue folder"
 
 
-def test_a_session_compacted_in_place_and_rewound_comes_as_it_was_said(
+def test_a_compacted_and_rewound_session_is_imported_correctly(
     begin: Begin, hermes: Path, memory: Memory
 ) -> None:
     database = SessionDB(hermes / "state.db")
@@ -371,7 +371,7 @@ def calling(name: str, **arguments: Any) -> Reply:
 
 
 @pytest.mark.usefixtures("hermes")
-def test_an_agent_is_told_what_was_said_in_another_session(memory: Memory) -> None:
+def test_an_agent_recalls_another_session(memory: Memory) -> None:
     question = "Which port does the staging database use?"
     with Agent("first", lambda _: {"content": "I will keep that in mind."}) as agent:
         agent.ask("The staging database listens on port 5433")
@@ -388,7 +388,7 @@ def test_an_agent_is_told_what_was_said_in_another_session(memory: Memory) -> No
 
 
 @pytest.mark.usefixtures("hermes")
-def test_an_agent_writes_a_fact_that_stands_in_the_prompt_of_the_next(memory: Memory) -> None:
+def test_a_fact_of_an_agent_is_in_the_prompt_of_the_next(memory: Memory) -> None:
     with Agent("first", calling("memory_write", content="C[db.id]: uuid mandatory")) as agent:
         assert "db.id" in agent.ask("Ids of the database must be uuids")
     assert [fact["target"] for fact in memory.call("facts_list")["facts"]] == ["db.id"]
@@ -414,7 +414,7 @@ def test_a_note_of_an_agent_is_in_both_notebooks(hermes: Path, memory: Memory) -
 
 
 @pytest.mark.usefixtures("hermes")
-def test_an_agent_goes_on_when_the_database_becomes_unreadable(home: Path) -> None:
+def test_an_agent_continues_when_the_database_becomes_unreadable(home: Path) -> None:
     with Agent("first", calling("recall", query="port")) as agent:
         assert "It said" in agent.ask("The staging database listens on port 5433")
         spoil(home)

@@ -26,13 +26,13 @@ def usual_mask() -> Iterator[None]:
     os.umask(before)
 
 
-def test_every_folder_that_is_made_for_a_lock_is_private(tmp_path: Path) -> None:
+def test_folders_made_for_a_lock_are_private(tmp_path: Path) -> None:
     folder = tmp_path / "person" / "home" / "hooks"
     with files.lock(folder, ".lock", 1.0):
         assert [mode(one) for one in (folder, folder.parent, folder.parent.parent)] == [0o700] * 3
 
 
-def test_a_folder_that_is_there_keeps_its_mode(tmp_path: Path) -> None:
+def test_an_existing_folder_keeps_its_mode(tmp_path: Path) -> None:
     there = tmp_path / "there"
     there.mkdir(mode=0o755)
     with files.lock(there / "home", ".lock", 1.0):
@@ -68,14 +68,14 @@ def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_what_a_killed_process_left_goes_with_the_next_change(tmp_path: Path, ended: int) -> None:
+def test_the_next_change_deletes_files_of_a_killed_process(tmp_path: Path, ended: int) -> None:
     (tmp_path / f".file.{ended}.new").write_text("a secret")
     (tmp_path / f".file.{os.getpid()}.new").write_text("of a process that had our number")
     files.replace(tmp_path / "file", b"new")
     assert [one.name for one in tmp_path.iterdir()] == ["file"]
 
 
-def test_what_a_running_process_is_writing_stays_unless_we_are_alone(tmp_path: Path) -> None:
+def test_files_of_a_running_process_stay_unless_alone(tmp_path: Path) -> None:
     others = {tmp_path / f".file.{os.getppid()}.new", tmp_path / ".file.mine.new", tmp_path / ".files.1.new"}
     for other in others:
         other.touch()

@@ -125,7 +125,7 @@ def test_these_words_mean_no(tmp_path: Path, text: str) -> None:
     ],
     ids=str,
 )
-def test_a_wrong_value_is_named(tmp_path: Path, flags: dict[str, Any], named: str) -> None:
+def test_an_invalid_value_is_named(tmp_path: Path, flags: dict[str, Any], named: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         load(tmp_path, **flags)
     assert caught.value.code == "invalid_input"
@@ -141,7 +141,7 @@ def test_a_wrong_value_is_named(tmp_path: Path, flags: dict[str, Any], named: st
     ],
     ids=str,
 )
-def test_a_wrong_variable_is_named(tmp_path: Path, env: dict[str, str], named: str) -> None:
+def test_an_invalid_variable_is_named(tmp_path: Path, env: dict[str, str], named: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         load(tmp_path, env=env)
     assert named in str(caught.value)
@@ -165,7 +165,7 @@ def test_a_mistake_in_the_file_is_named(tmp_path: Path, config: str, named: str)
     assert named in str(caught.value)
 
 
-def test_a_file_that_is_no_text_is_invalid_input(tmp_path: Path) -> None:
+def test_a_binary_config_is_invalid_input(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InvalidInput):
         load(tmp_path)
@@ -193,6 +193,6 @@ def test_these_are_spaces(space: str) -> None:
 @pytest.mark.parametrize(
     "space", ["", "/", "a/", "/a", "a//b", "..", "a/../b", ".hidden", "a b", "é", "a\n", "x" * 201, None, 5]
 )
-def test_these_are_no_spaces(space: Any) -> None:
+def test_these_are_not_spaces(space: Any) -> None:
     with pytest.raises(InvalidInput):
         check_space(space)

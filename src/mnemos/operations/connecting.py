@@ -56,7 +56,7 @@ class ConnectHermes(Operation, frozen=True, kw_only=True):
         if own.space == host.DEFAULT_SPACE:
             own = host.Place(own.home, host.profile(hermes) or own.space)
         records = Records(settings.home, _HERMES)
-        with nullcontext() if self.print else records.locked():
+        with nullcontext() if self.print else records.lock():
             steps = plugin.plan_disconnect(hermes, records) if self.undo else plugin.plan_connect(hermes, own)
             if not self.print and self.undo:
                 plugin.disconnect(steps, hermes, records)

@@ -1,7 +1,7 @@
-"""For tests of programs that use Mnemos: a clock moved by hand, and the contract of a memory provider.
+"""Helpers for tests of programs that use Mnemos: a fixed clock, and the contract of a memory provider.
 
-``ProviderContract`` needs pytest and is imported when it is first used. A provider runs it by saying how
-it is made::
+``ProviderContract`` needs pytest and is imported when it is first used. To test a provider, make it in a
+subclass::
 
     class TestMyProvider(ProviderContract):
         def make(self, home):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class FixedClock:
-    """Called, it gives the same Unix seconds until it is advanced."""
+    """A callable that returns the same Unix seconds until it is advanced."""
 
     def __init__(self, now: float = 1_767_225_600.0) -> None:
         self.now = now
@@ -13,6 +13,6 @@ class FixedClock:
         return self.now
 
     def advance(self, seconds: float) -> float:
-        """Move on (or, with a negative number, back); the new time."""
+        """Move the clock, back with a negative number. Returns the new time."""
         self.now += seconds
         return self.now

@@ -1,10 +1,10 @@
-"""What a provider of memory promises to a host, as tests that any provider must pass.
+"""The contract of a memory provider as tests that every provider must pass.
 
-The tests know the contract and nothing of a provider. A subclass says how one is made, and may set:
+A subclass makes the provider in ``make``, and may set:
 
 - ``given``: further arguments of ``initialize``;
-- ``calls``: for its tools by name, arguments of a call that should succeed;
-- ``seconds``: how long the manager waits for it.
+- ``calls``: arguments of a call that should succeed, by the name of the tool;
+- ``seconds``: the time limit of the manager.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pytest
 from mnemos.integrations.providers.contract import MemoryProvider
 from mnemos.integrations.providers.manager import MemoryManager
 
-# In OpenAI's format, with a call of a tool and its answer; hosts hand over more or less than this.
+# In OpenAI's format, with a tool call and its result.
 MESSAGES: list[dict[str, Any]] = [
     {"role": "system", "content": "You are an agent."},
     {"role": "user", "content": "Which port does the staging database use?"},
@@ -48,18 +48,18 @@ ODD_TEXTS = [
 
 
 class ProviderContract:
-    """All of the contract. Subclass it under a name that begins with ``Test``."""
+    """The whole contract. The name of a subclass must begin with ``Test``."""
 
     given: ClassVar[Mapping[str, Any]] = {}
     calls: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     seconds: ClassVar[float] = 30.0
 
     def make(self, home: Path) -> MemoryProvider:
-        """A new provider that is configured to keep its data in this folder; not initialized."""
+        """Make a provider that stores its data in this folder; not initialized."""
         raise NotImplementedError
 
-    def managed(self, home: Path) -> MemoryManager:  # noqa: ARG002
-        """A manager that the provider can be added to."""
+    def make_manager(self, home: Path) -> MemoryManager:  # noqa: ARG002
+        """Make a manager that the provider can be added to."""
         return MemoryManager(prefetch_seconds=self.seconds, write_seconds=self.seconds)
 
     @pytest.fixture
@@ -69,7 +69,7 @@ class ProviderContract:
         made.shutdown()
 
     @pytest.fixture
-    def begun(self, provider: MemoryProvider, tmp_path: Path) -> MemoryProvider:
+    def active(self, provider: MemoryProvider, tmp_path: Path) -> MemoryProvider:
         self.begin(provider, tmp_path)
         return provider
 
@@ -77,15 +77,15 @@ class ProviderContract:
         where = {"home": str(home), "hermes_home": str(home), "platform": "cli"}
         provider.initialize("session-1", **{**where, "agent_context": "primary", **self.given, **more})
 
-    # --- before anything else ---------------------------------------------------------------
+    # --- before a session -------------------------------------------------------------------
 
-    def test_its_name_is_short_and_stays_the_same(self, provider: MemoryProvider) -> None:
+    def test_its_name_is_short_and_constant(self, provider: MemoryProvider) -> None:
         assert isinstance(provider.name, str)
         assert 0 < len(provider.name) <= 64
         assert provider.name.isprintable()
         assert provider.name == provider.name.strip() == provider.name
 
-    def test_it_says_whether_it_is_available_without_the_network(
+    def test_it_is_available_without_the_network(
         self, provider: MemoryProvider, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def refuse(*_: Any, **__: Any) -> NoReturn:
@@ -108,26 +108,26 @@ class ProviderContract:
         names = [function["name"] for function in functions]
         assert len(set(names)) == len(names)
 
-    def test_what_is_to_be_filled_in_has_keys(self, provider: MemoryProvider) -> None:
+    def test_its_config_fields_have_unique_keys(self, provider: MemoryProvider) -> None:
         fields = provider.get_config_schema()
         assert isinstance(fields, list)
         keys = [field["key"] for field in fields]
         assert all(isinstance(key, str) and key and "=" not in key for key in keys)
         assert len(set(keys)) == len(keys)
 
-    def test_what_a_backup_should_hold_is_told_before_it_begins(self, provider: MemoryProvider) -> None:
+    def test_its_backup_paths_are_absolute(self, provider: MemoryProvider) -> None:
         paths = provider.backup_paths()
         assert isinstance(paths, list)
         assert all(isinstance(path, str) and Path(path).is_absolute() for path in paths)
 
-    def test_shutting_down_twice_and_before_it_began_does_no_harm(self, provider: MemoryProvider) -> None:
+    def test_it_can_shut_down_twice_without_a_session(self, provider: MemoryProvider) -> None:
         provider.shutdown()
         provider.shutdown()
 
     # --- in a session -----------------------------------------------------------------------
 
     @pytest.mark.parametrize("context", ["primary", "subagent", "cron", "flush"])
-    def test_it_begins_in_every_context_and_passes_over_what_it_does_not_know(
+    def test_it_starts_in_every_context_and_ignores_unknown_arguments(
         self, provider: MemoryProvider, tmp_path: Path, context: str
     ) -> None:
         more = {
@@ -139,92 +139,90 @@ class ProviderContract:
         self.begin(provider, tmp_path, **more)
         assert isinstance(provider.system_prompt_block(), str)
 
-    def test_its_block_stays_the_same_while_the_session_goes_on(self, begun: MemoryProvider) -> None:
-        before = begun.system_prompt_block()
+    def test_its_prompt_block_stays_the_same_during_a_session(self, active: MemoryProvider) -> None:
+        before = active.system_prompt_block()
         assert isinstance(before, str)
-        begun.on_turn_start(1, "Which port does the staging database use?")
-        begun.sync_turn("Which port does the staging database use?", "5433.", session_id="session-1")
-        begun.on_memory_write("add", "memory", "Staging listens on 5433.")
-        assert begun.system_prompt_block() == before
+        active.on_turn_start(1, "Which port does the staging database use?")
+        active.sync_turn("Which port does the staging database use?", "5433.", session_id="session-1")
+        active.on_memory_write("add", "memory", "Staging listens on 5433.")
+        assert active.system_prompt_block() == before
 
     @pytest.mark.parametrize("query", ODD_TEXTS)
-    def test_it_recalls_a_text_for_any_query(self, begun: MemoryProvider, query: str) -> None:
-        begun.queue_prefetch(query, session_id="session-1")
-        assert isinstance(begun.prefetch(query, session_id="session-1"), str)
-        assert isinstance(begun.prefetch(query), str)
+    def test_it_returns_a_string_for_any_query(self, active: MemoryProvider, query: str) -> None:
+        active.queue_prefetch(query, session_id="session-1")
+        assert isinstance(active.prefetch(query, session_id="session-1"), str)
+        assert isinstance(active.prefetch(query), str)
 
     @pytest.mark.parametrize("text", ODD_TEXTS)
-    def test_it_takes_any_turn(self, begun: MemoryProvider, text: str) -> None:
-        begun.sync_turn(text, text, session_id="session-1")
-        begun.sync_turn(text, text, session_id="session-1", messages=MESSAGES)
-        begun.sync_turn(text, text, messages=[])
-        begun.sync_turn(text, text)
+    def test_it_accepts_any_turn(self, active: MemoryProvider, text: str) -> None:
+        active.sync_turn(text, text, session_id="session-1")
+        active.sync_turn(text, text, session_id="session-1", messages=MESSAGES)
+        active.sync_turn(text, text, messages=[])
+        active.sync_turn(text, text)
 
-    def test_what_it_is_handed_stays_as_it_was(self, begun: MemoryProvider) -> None:
+    def test_it_does_not_change_its_arguments(self, active: MemoryProvider) -> None:
         messages = json.loads(json.dumps(MESSAGES))
-        begun.sync_turn("one", "two", session_id="session-1", messages=messages)
-        begun.on_pre_compress(messages)
-        begun.on_session_end(messages)
+        active.sync_turn("one", "two", session_id="session-1", messages=messages)
+        active.on_pre_compress(messages)
+        active.on_session_end(messages)
         assert messages == MESSAGES
 
-    def test_it_says_what_a_summary_must_keep(self, begun: MemoryProvider) -> None:
-        assert isinstance(begun.on_pre_compress(MESSAGES), str)
-        assert isinstance(begun.on_pre_compress([]), str)
+    def test_it_returns_a_string_before_compression(self, active: MemoryProvider) -> None:
+        assert isinstance(active.on_pre_compress(MESSAGES), str)
+        assert isinstance(active.on_pre_compress([]), str)
 
-    def test_every_hook_takes_more_than_it_knows(self, begun: MemoryProvider) -> None:
-        begun.on_turn_start(1, "hello", remaining_tokens=1000, model="m", something_new=1)
-        begun.on_delegation("task", "result", child_session_id="child-1", something_new=1)
-        begun.on_memory_write("replace", "user", "Likes tea.", metadata={"old_text": "coffee"})
-        begun.on_memory_write("remove", "memory", "")
-        begun.on_session_switch("session-2", parent_session_id="session-1", reset=False, something_new=1)
-        begun.on_session_switch("session-3", reset=True)
-        begun.on_session_end(MESSAGES)
+    def test_every_hook_ignores_unknown_arguments(self, active: MemoryProvider) -> None:
+        active.on_turn_start(1, "hello", remaining_tokens=1000, model="m", something_new=1)
+        active.on_delegation("task", "result", child_session_id="child-1", something_new=1)
+        active.on_memory_write("replace", "user", "Likes tea.", metadata={"old_text": "coffee"})
+        active.on_memory_write("remove", "memory", "")
+        active.on_session_switch("session-2", parent_session_id="session-1", reset=False, something_new=1)
+        active.on_session_switch("session-3", reset=True)
+        active.on_session_end(MESSAGES)
 
-    def test_a_session_can_begin_again_after_it_was_shut_down(
-        self, begun: MemoryProvider, tmp_path: Path
-    ) -> None:
-        begun.shutdown()
-        self.begin(begun, tmp_path)
-        assert isinstance(begun.system_prompt_block(), str)
+    def test_it_can_start_again_after_shutdown(self, active: MemoryProvider, tmp_path: Path) -> None:
+        active.shutdown()
+        self.begin(active, tmp_path)
+        assert isinstance(active.system_prompt_block(), str)
 
     # --- tools ------------------------------------------------------------------------------
 
-    def test_its_tools_answer_in_json(self, begun: MemoryProvider) -> None:
-        for schema in begun.get_tool_schemas():
+    def test_its_tools_answer_in_json(self, active: MemoryProvider) -> None:
+        for schema in active.get_tool_schemas():
             name = schema.get("function", schema)["name"]
             arguments = dict(self.calls.get(name, {}))
-            answer = begun.handle_tool_call(name, arguments)
+            answer = active.handle_tool_call(name, arguments)
             assert isinstance(answer, str)
-            said = json.loads(answer)
-            assert isinstance(said, dict)
+            result = json.loads(answer)
+            assert isinstance(result, dict)
             if name in self.calls:
-                assert said.get("success") is True, answer
+                assert result.get("success") is True, answer
             else:
-                assert said.get("success") is True or said.get("error"), answer
+                assert result.get("success") is True or result.get("error"), answer
 
-    def test_arguments_that_make_no_sense_are_an_error_in_json(self, begun: MemoryProvider) -> None:
-        for schema in begun.get_tool_schemas():
+    def test_its_tools_report_invalid_arguments_in_json(self, active: MemoryProvider) -> None:
+        for schema in active.get_tool_schemas():
             name = schema.get("function", schema)["name"]
-            said = json.loads(begun.handle_tool_call(name, {"no_such_argument": ["?"]}))
-            assert said.get("success") is not True
-            assert said["error"]
+            result = json.loads(active.handle_tool_call(name, {"no_such_argument": ["?"]}))
+            assert result.get("success") is not True
+            assert result["error"]
 
     # --- under a manager --------------------------------------------------------------------
 
     def test_a_whole_session_under_a_manager_leaves_no_failure(
         self, provider: MemoryProvider, tmp_path: Path
     ) -> None:
-        manager = self.managed(tmp_path)
+        manager = self.make_manager(tmp_path)
         if provider.name not in [other.name for other in manager.providers]:
             manager.add_provider(provider)
         manager.initialize_all("session-1", home=str(tmp_path), platform="cli", **self.given)
         manager.build_system_prompt()
         for number, message in enumerate(MESSAGES[1:], start=1):
-            said = message["content"] or "?"
-            manager.on_turn_start(number, said)
-            manager.prefetch_all(said)
-            manager.sync_all(said, "All right.", messages=MESSAGES)
-            manager.queue_prefetch_all(said)
+            text = message["content"] or "?"
+            manager.on_turn_start(number, text)
+            manager.prefetch_all(text)
+            manager.sync_all(text, "All right.", messages=MESSAGES)
+            manager.queue_prefetch_all(text)
         manager.on_memory_write("add", "memory", "Staging listens on 5433.", {"session_id": "session-1"})
         manager.on_delegation("look", "looked", child_session_id="child-1")
         manager.on_pre_compress(MESSAGES)

@@ -65,7 +65,7 @@ def test_connecting_again_changes_nothing(hermes: Path, memory: Memory) -> None:
     assert files(hermes) == before
 
 
-def test_printing_writes_nothing_and_shows_everything(hermes: Path, memory: Memory, home: Path) -> None:
+def test_a_dry_run_shows_everything_and_writes_nothing(hermes: Path, memory: Memory, home: Path) -> None:
     answer = connect(memory, print=True)
     assert files(hermes) == {}
     assert not home.exists()
@@ -81,7 +81,7 @@ def test_printing_writes_nothing_and_shows_everything(hermes: Path, memory: Memo
     assert connect(memory, print=True)["text"] == "Nothing to change."
 
 
-def test_undo_takes_away_what_was_written_and_leaves_the_rest(hermes: Path, memory: Memory) -> None:
+def test_undo_removes_only_what_was_written(hermes: Path, memory: Memory) -> None:
     (hermes / "config.yaml").write_text("model: x\nmemory:\n  memory_enabled: true\n")
     connect(memory)
     (hermes / "plugins" / "mnemos" / "__pycache__").mkdir()
@@ -97,9 +97,7 @@ def test_undo_takes_away_what_was_written_and_leaves_the_rest(hermes: Path, memo
     [None, b"", b"model: x", b"model: x\r\nmemory:\r\n  provider: ''\r\n",
      b"\xef\xbb\xbf# mine\nmodel: x\n\n\n", b"memory:\n    a: 1  # four\n"],
 )  # fmt: skip
-def test_connect_and_undo_leave_everything_byte_for_byte_as_it_was(
-    hermes: Path, memory: Memory, config: bytes | None
-) -> None:
+def test_undo_restores_every_byte_of_the_home(hermes: Path, memory: Memory, config: bytes | None) -> None:
     path = hermes / "config.yaml"
     if config is not None:
         path.write_bytes(config)
@@ -110,7 +108,7 @@ def test_connect_and_undo_leave_everything_byte_for_byte_as_it_was(
     assert [one.name for one in hermes.iterdir()] == ([] if config is None else ["config.yaml"])
 
 
-def test_undo_of_settings_that_were_changed_since_takes_out_one_line(hermes: Path, memory: Memory) -> None:
+def test_undo_of_changed_settings_removes_one_line(hermes: Path, memory: Memory) -> None:
     path = hermes / "config.yaml"
     path.write_text("model: x\nmemory:\n  memory_enabled: true\n")
     connect(memory)
@@ -126,14 +124,14 @@ def test_line_breaks_of_the_settings_stay(hermes: Path, memory: Memory) -> None:
     assert path.read_bytes() == b"model: x\r\n\r\nmemory:\r\n  provider: mnemos\r\n"
 
 
-def test_undo_leaves_what_somebody_else_put_into_the_folder(hermes: Path, memory: Memory) -> None:
+def test_undo_keeps_files_of_others_in_the_folder(hermes: Path, memory: Memory) -> None:
     connect(memory)
     (hermes / "plugins" / "mnemos" / "notes.txt").write_text("mine")
     connect(memory, undo=True)
     assert set(files(hermes)) == {"plugins/mnemos/notes.txt"}
 
 
-def test_a_plug_in_of_that_name_by_somebody_else_is_refused(hermes: Path, memory: Memory) -> None:
+def test_a_plug_in_of_the_same_name_by_others_is_refused(hermes: Path, memory: Memory) -> None:
     folder = hermes / "plugins" / "mnemos"
     folder.mkdir(parents=True)
     (folder / "__init__.py").write_text("class Other: ...\n")
@@ -144,7 +142,7 @@ def test_a_plug_in_of_that_name_by_somebody_else_is_refused(hermes: Path, memory
     assert files(hermes) == before
 
 
-def test_another_provider_that_is_used_stays_and_is_named(hermes: Path, memory: Memory) -> None:
+def test_another_active_provider_stays_and_is_reported(hermes: Path, memory: Memory) -> None:
     (hermes / "config.yaml").write_text("memory:\n  provider: honcho\n")
     answer = connect(memory)
     assert "honcho" in answer["text"]
@@ -153,7 +151,7 @@ def test_another_provider_that_is_used_stays_and_is_named(hermes: Path, memory: 
     assert (hermes / "config.yaml").read_text() == "memory:\n  provider: honcho\n"
 
 
-def test_a_config_that_is_written_in_an_unusual_way_is_left_alone(hermes: Path, memory: Memory) -> None:
+def test_a_config_in_an_unusual_notation_stays(hermes: Path, memory: Memory) -> None:
     (hermes / "config.yaml").write_text("memory: {provider: ''}\n")
     answer = connect(memory)
     assert "hermes config set memory.provider mnemos" in answer["text"]
@@ -171,7 +169,7 @@ def test_the_config_may_be_a_link_and_keeps_its_mode(hermes: Path, memory: Memor
     assert kept.stat().st_mode & 0o777 == 0o640
 
 
-def test_what_a_killed_process_left_beside_goes_with_the_next_change(hermes: Path, home: Path) -> None:
+def test_the_next_change_deletes_temporary_files_of_a_killed_process(hermes: Path, home: Path) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     left = hermes / f".mnemos.json.{ended.pid}.new"
@@ -180,7 +178,7 @@ def test_what_a_killed_process_left_beside_goes_with_the_next_change(hermes: Pat
     assert sorted(files(hermes)) == ["mnemos.json"]
 
 
-def test_a_config_that_is_read_only_is_left_alone_and_so_is_all_else(hermes: Path, memory: Memory) -> None:
+def test_a_read_only_config_is_refused_and_nothing_is_written(hermes: Path, memory: Memory) -> None:
     config = hermes / "config.yaml"
     config.write_text("model: x\n")
     config.chmod(0o444)
@@ -189,7 +187,7 @@ def test_a_config_that_is_read_only_is_left_alone_and_so_is_all_else(hermes: Pat
     assert files(hermes) == {"config.yaml": "model: x\n"}
 
 
-def test_a_hermes_that_is_not_there_is_not_made(tmp_path: Path, memory: Memory) -> None:
+def test_a_missing_hermes_is_not_created(tmp_path: Path, memory: Memory) -> None:
     with pytest.raises(NotFound):
         connect(memory, hermes_home=str(tmp_path / "nowhere"))
     assert not (tmp_path / "nowhere").exists()
@@ -212,7 +210,7 @@ def test_nothing_is_written_while_memory_is_disabled(hermes: Path, home: Path) -
     assert files(hermes) == {}
 
 
-def test_what_is_found_is_what_mnemos_consists_of_and_nothing_else(hermes: Path, memory: Memory) -> None:
+def test_the_finder_finds_only_the_packages_of_mnemos(hermes: Path, memory: Memory) -> None:
     connect(memory)
     code = (hermes / "plugins" / "mnemos" / "__init__.py").read_text()
     before = list(sys.meta_path)
@@ -231,7 +229,7 @@ def test_what_is_found_is_what_mnemos_consists_of_and_nothing_else(hermes: Path,
 
 
 @pytest.mark.parametrize("name", ["__init__.py", "cli.py"])
-def test_the_written_files_do_what_they_say(name: str, hermes: Path, memory: Memory) -> None:
+def test_the_plug_in_files_work(name: str, hermes: Path, memory: Memory) -> None:
     connect(memory)
     before = list(sys.meta_path)
     scope: dict[str, Any] = {"__name__": "loaded"}
@@ -259,7 +257,7 @@ def test_the_written_files_do_what_they_say(name: str, hermes: Path, memory: Mem
     ],
 )
 @pytest.mark.usefixtures("hermes")
-def test_a_hermes_of_another_python_is_told(
+def test_another_python_version_of_hermes_is_reported(
     head: str,
     is_told: bool,
     memory: Memory,
@@ -312,19 +310,19 @@ def test_one_line_is_changed_and_the_rest_stays(before: str, used: str, after: s
     ["memory: {}\n", '"memory":\n  provider: x\n', "{memory: {provider: x}}\n", "memory:\nmemory:\n",
      "memory:\n  provider: *other\n", "memory:\n  provider: {a: b}\n", "- memory\n"],
 )  # fmt: skip
-def test_what_is_not_understood_is_said_to_be(text: str) -> None:
+def test_an_unusual_notation_is_not_guessed(text: str) -> None:
     assert activation.read_provider(text) is None
 
 
 # --- mnemos.json ---------------------------------------------------------------------------------
 
 
-def test_without_a_file_it_is_the_home_of_the_command(hermes: Path, home: Path) -> None:
+def test_without_mnemos_json_the_default_home_is_used(hermes: Path, home: Path) -> None:
     assert host.find_place(hermes) == host.Place(home, "default")
     assert host.find_place(hermes / "profiles" / "coder") == host.Place(home, "coder")
 
 
-def test_what_is_kept_is_merged_and_checked(hermes: Path, tmp_path: Path) -> None:
+def test_saved_values_are_merged_and_checked(hermes: Path, tmp_path: Path) -> None:
     host.save_place(hermes, {"home": str(tmp_path / "one")})
     host.save_place(hermes, {"space": " two ", "home": None})
     assert json.loads((hermes / "mnemos.json").read_text()) == {"home": str(tmp_path / "one"), "space": "two"}
@@ -335,13 +333,13 @@ def test_what_is_kept_is_merged_and_checked(hermes: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"home": 1}', '{"space": "a b"}'])
-def test_a_file_that_makes_no_sense_is_invalid_input(text: str, hermes: Path) -> None:
+def test_an_invalid_mnemos_json_is_reported(text: str, hermes: Path) -> None:
     (hermes / "mnemos.json").write_text(text)
     with pytest.raises(InvalidInput):
         host.find_place(hermes)
 
 
-def test_the_home_of_hermes_is_given_set_or_usual(tmp_path: Path) -> None:
+def test_the_home_of_hermes_comes_from_argument_variable_or_default(tmp_path: Path) -> None:
     assert hermes_home(tmp_path, {"HERMES_HOME": "/x"}) == tmp_path
     assert hermes_home(None, {"HERMES_HOME": " /x "}) == Path("/x")
     assert hermes_home(None, {"HERMES_HOME": " "}) == Path("~/.hermes").expanduser()

@@ -48,7 +48,7 @@ def said(memory: Memory, session_id: str) -> list[tuple[str, object]]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_sessions_of_every_version_come_with_their_times_ids_and_calls(
+def test_sessions_of_every_version_are_imported_with_times_ids_and_tool_calls(
     version: str, hermes: Path, memory: Memory, hermes_import: HermesImport
 ) -> None:
     database = Database(hermes / "state.db", version)
@@ -80,9 +80,7 @@ def test_sessions_of_every_version_come_with_their_times_ids_and_calls(
     assert [hit["id"] for hit in memory.sessions.search_messages("chateau")] == [messages[0]["id"]]
 
 
-def test_a_second_time_brings_in_nothing_and_does_not_look(
-    hermes: Path, memory: Memory, hermes_import: HermesImport
-) -> None:
+def test_a_second_import_does_nothing(hermes: Path, memory: Memory, hermes_import: HermesImport) -> None:
     database = Database(hermes / "state.db")
     database.session("old")
     database.message("old", "user", "hello there")
@@ -102,7 +100,7 @@ def test_another_space_has_an_import_of_its_own(
     assert HermesImport(hermes, Place(memory.settings.home, "other")).start(NOW)
 
 
-def test_what_was_taken_back_is_left_and_what_was_compacted_is_kept_once(
+def test_rewound_messages_are_skipped_and_compacted_ones_imported_once(
     hermes: Path, memory: Memory, hermes_import: HermesImport
 ) -> None:
     database = Database(hermes / "state.db")
@@ -143,7 +141,7 @@ def test_lineage_is_kept_whatever_the_order_in_the_file(
     assert child["title"] == "The child"
 
 
-def test_what_is_said_after_the_import_was_begun_comes_from_hermes_itself(
+def test_messages_after_the_start_are_not_imported(
     hermes: Path, memory: Memory, hermes_import: HermesImport
 ) -> None:
     database = Database(hermes / "state.db")
@@ -158,7 +156,7 @@ def test_what_is_said_after_the_import_was_begun_comes_from_hermes_itself(
     assert memory.sessions.get_session("new") is None
 
 
-def test_a_session_that_goes_on_is_brought_in_before_its_next_turn(
+def test_a_continued_session_is_imported_before_its_next_turn(
     hermes: Path, memory: Memory, hermes_import: HermesImport
 ) -> None:
     database = Database(hermes / "state.db")
@@ -171,7 +169,7 @@ def test_a_session_that_goes_on_is_brought_in_before_its_next_turn(
     assert said(memory, "old") == [("user", "before"), ("user", "after")]
 
 
-def test_a_stopped_import_goes_on_where_it_was(
+def test_a_stopped_import_resumes(
     hermes: Path, memory: Memory, hermes_import: HermesImport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mnemos.integrations.hermes.hermes_import._BATCH", 1)
@@ -191,9 +189,7 @@ def test_a_stopped_import_goes_on_where_it_was(
     assert memory.sessions.session_count() == 3
 
 
-def test_of_two_who_import_at_once_one_does_it(
-    hermes: Path, memory: Memory, hermes_import: HermesImport
-) -> None:
+def test_only_one_process_imports(hermes: Path, memory: Memory, hermes_import: HermesImport) -> None:
     Database(hermes / "state.db")
     hermes_import.start(NOW)
     other = HermesImport(hermes, Place(memory.settings.home, memory.settings.space))
@@ -204,7 +200,7 @@ def test_of_two_who_import_at_once_one_does_it(
     assert report.done_at is None
 
 
-def test_a_session_that_cannot_be_stored_is_named_and_the_others_come(
+def test_an_invalid_session_is_reported_and_the_others_are_imported(
     hermes: Path, memory: Memory, hermes_import: HermesImport
 ) -> None:
     database = Database(hermes / "state.db")
@@ -262,7 +258,7 @@ def test_a_message_that_is_too_long_is_cut(hermes: Path, home: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all", None])
-def test_a_file_that_is_something_else_is_named_and_not_tried_again(
+def test_a_file_that_is_not_a_database_is_reported_once(
     content: bytes | None, hermes: Path, memory: Memory, hermes_import: HermesImport
 ) -> None:
     if content is None:
@@ -275,7 +271,7 @@ def test_a_file_that_is_something_else_is_named_and_not_tried_again(
     assert len(report.refused) == 1
 
 
-def test_a_hermes_that_kept_nothing_is_done_at_once(memory: Memory, hermes_import: HermesImport) -> None:
+def test_an_empty_hermes_is_done_at_once(memory: Memory, hermes_import: HermesImport) -> None:
     brought(hermes_import, memory)
     report = hermes_import.report()
     assert report is not None
@@ -327,7 +323,7 @@ def test_the_files_of_hermes_are_only_read(hermes: Path, memory: Memory, hermes_
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_notes_come_in_and_those_that_may_not_stay_out_by_name(
+def test_notes_are_imported_and_refused_ones_reported(
     hermes: Path, memory: Memory, hermes_import: HermesImport
 ) -> None:
     memory.notebook.add("Known already")
@@ -347,7 +343,7 @@ def test_notes_come_in_and_those_that_may_not_stay_out_by_name(
     assert [hit.kind for hit in memory.recall("how do tests run?", limit=1).hits] == ["note"]
 
 
-def test_a_note_that_was_changed_after_it_came_does_not_come_again(
+def test_a_note_that_was_changed_here_is_not_imported_again(
     hermes: Path, memory: Memory, hermes_import: HermesImport
 ) -> None:
     (hermes / "memories").mkdir()
@@ -362,7 +358,7 @@ def test_a_note_that_was_changed_after_it_came_does_not_come_again(
     assert memory.notebook.entries("memory") == ["Deploys on Mondays"]
 
 
-def test_notes_that_are_no_text_are_named_and_sessions_still_come(
+def test_binary_notes_are_reported_and_sessions_still_imported(
     hermes: Path, memory: Memory, hermes_import: HermesImport
 ) -> None:
     database = Database(hermes / "state.db")
@@ -377,7 +373,7 @@ def test_notes_that_are_no_text_are_named_and_sessions_still_come(
     assert (report.sessions, len(report.refused)) == (1, 2)
 
 
-def test_a_marker_that_makes_no_sense_counts_as_none(memory: Memory, hermes_import: HermesImport) -> None:
+def test_an_invalid_marker_counts_as_missing(memory: Memory, hermes_import: HermesImport) -> None:
     brought(hermes_import, memory)
     (marker,) = (memory.settings.home / "imports").glob("*.json")
     assert marker.stat().st_mode & 0o777 == 0o600
@@ -391,7 +387,7 @@ def test_an_unknown_file_is_not_found(tmp_path: Path) -> None:
         pass
 
 
-def test_a_session_that_is_not_there_is_none(hermes: Path) -> None:
+def test_an_unknown_session_is_none(hermes: Path) -> None:
     Database(hermes / "state.db")
     with foreign.hermes_state(hermes / "state.db") as state:
         assert state.parents() == {}

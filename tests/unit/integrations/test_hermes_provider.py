@@ -65,7 +65,7 @@ def recalled(mnemos: HermesMemoryProvider, question: str) -> str:
 # --- being found ---------------------------------------------------------------------------------
 
 
-def test_registering_twice_hands_over_two_that_share_nothing(hermes: Path) -> None:
+def test_registering_twice_makes_two_independent_providers(hermes: Path) -> None:
     given: list[Any] = []
     context = type("Context", (), {"register_memory_provider": staticmethod(given.append)})
     integration.register(context)
@@ -79,7 +79,7 @@ def test_registering_twice_hands_over_two_that_share_nothing(hermes: Path) -> No
     other.shutdown()
 
 
-def test_it_derives_from_the_contract_of_its_host_and_has_what_that_adds(
+def test_it_derives_from_the_contract_of_its_host(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class MemoryProvider:
@@ -98,9 +98,7 @@ def test_it_derives_from_the_contract_of_its_host_and_has_what_that_adds(
     assert made.recall_status() == "a hook of a later version"
 
 
-def test_it_is_available_unless_its_settings_make_no_sense(
-    hermes: Path, mnemos: HermesMemoryProvider
-) -> None:
+def test_it_is_available_unless_its_settings_are_invalid(hermes: Path, mnemos: HermesMemoryProvider) -> None:
     assert mnemos.is_available()
     assert mnemos.unavailable_reason() == ""
     (hermes / "mnemos.json").write_text("{")
@@ -116,7 +114,7 @@ def test_a_home_that_is_a_file_makes_it_unavailable(home: Path, mnemos: HermesMe
 # --- being set up --------------------------------------------------------------------------------
 
 
-def test_what_is_filled_in_decides_where_the_memory_is(
+def test_the_config_decides_where_the_memory_is(
     hermes: Path, tmp_path: Path, home: Path, mnemos: HermesMemoryProvider
 ) -> None:
     assert [(one["key"], one["default"]) for one in mnemos.get_config_schema()] == [
@@ -131,7 +129,7 @@ def test_what_is_filled_in_decides_where_the_memory_is(
     assert (status["home"], status["space"]) == (str(tmp_path / "other"), "mine")
 
 
-def test_a_backup_of_hermes_gets_what_is_outside_of_it(
+def test_backup_paths_name_a_home_outside_of_hermes(
     hermes: Path, home: Path, mnemos: HermesMemoryProvider
 ) -> None:
     assert mnemos.backup_paths() == [str(home)]
@@ -139,7 +137,7 @@ def test_a_backup_of_hermes_gets_what_is_outside_of_it(
     assert mnemos.backup_paths() == []
 
 
-def test_what_was_brought_in_is_told(hermes: Path, mnemos: HermesMemoryProvider) -> None:
+def test_the_status_reports_the_import(hermes: Path, mnemos: HermesMemoryProvider) -> None:
     assert mnemos.get_status_config({})["imported"] == "nothing yet"
     database = Database(hermes / "state.db")
     database.session("old")
@@ -181,7 +179,7 @@ def test_a_resumed_session_has_what_hermes_had_before(hermes: Path, mnemos: Herm
     assert memory.sessions.session_count() == 3
 
 
-def test_a_session_resumed_while_the_import_goes_on_comes_first(
+def test_a_resumed_session_is_imported_first(
     hermes: Path, mnemos: HermesMemoryProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = Database(hermes / "state.db")
@@ -206,7 +204,7 @@ def test_a_session_resumed_while_the_import_goes_on_comes_first(
 
 
 @pytest.mark.parametrize("context", ["subagent", "cron", "flush"])
-def test_only_a_primary_agent_writes_by_itself(
+def test_only_a_primary_agent_records_automatically(
     context: str, hermes: Path, mnemos: HermesMemoryProvider
 ) -> None:
     database = Database(hermes / "state.db")
@@ -219,7 +217,7 @@ def test_only_a_primary_agent_writes_by_itself(
     assert called(mnemos, "memory_write", content="V[port]: 5433")["success"]
 
 
-def test_who_only_inspects_brings_in_nothing(hermes: Path, mnemos: HermesMemoryProvider) -> None:
+def test_inspection_imports_nothing(hermes: Path, mnemos: HermesMemoryProvider) -> None:
     mnemos.initialize_for_inspection("s1", hermes_home=str(hermes), platform="cli")
     assert mnemos.system_prompt_block() == ""
     assert mnemos.get_status_config({})["imported"] == "nothing yet"
@@ -239,7 +237,7 @@ def test_an_import_that_fails_is_left_for_the_next_start(
 # --- tools ---------------------------------------------------------------------------------------
 
 
-def test_no_tool_has_the_name_of_one_of_the_hosts(mnemos: HermesMemoryProvider) -> None:
+def test_no_tool_has_a_name_of_the_host(mnemos: HermesMemoryProvider) -> None:
     names = {schema["name"] for schema in mnemos.get_tool_schemas()}
     assert names == {"recall", "remember", "notebook", "memory_write", "memory_search", "memory_history"}
 
@@ -254,7 +252,7 @@ def test_the_notebook_is_changed_by_its_other_name(hermes: Path, mnemos: HermesM
 # --- the notebook of the host --------------------------------------------------------------------
 
 
-def test_what_is_noted_in_hermes_is_noted_here(hermes: Path, mnemos: HermesMemoryProvider) -> None:
+def test_notes_of_hermes_are_copied(hermes: Path, mnemos: HermesMemoryProvider) -> None:
     memory = begin(mnemos, hermes)
     mnemos.on_memory_write("add", "memory", "Deploys on Fridays", {"session_id": "s1"})
     mnemos.on_memory_write("add", "user", "Prefers tea")

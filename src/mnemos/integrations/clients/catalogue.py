@@ -71,7 +71,7 @@ class Client:
     folders: Callable[[Machine], tuple[Path, ...]]
     """Paths of which one exists when it is installed."""
     afterwards: str
-    """What a person does next."""
+    """The next step for a person."""
     names_type: bool = False
     """Entries must say that they are programs and not addresses."""
     command: ClientCommand | None = None

@@ -148,7 +148,7 @@ def carry_out(request: Request, machine: Machine) -> Plan:
     planned = plan(request, machine)
     if not planned.changes and not (request.undo and _recorded_paths(request, machine, records)):
         return planned
-    with records.locked():
+    with records.lock():
         planned = plan(request, machine)
         remarks = list(planned.remarks)
         for number, change in enumerate(planned.changes):

@@ -155,7 +155,7 @@ class Records:
         self._file = self._folder / f"{client}.json"
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Keep other processes from connecting or disconnecting in this home."""
         with files.lock(self._folder, _LOCK, _LOCK_SECONDS):
             yield

@@ -43,7 +43,7 @@ _BYTES_PER_CHARACTER: Final = 4
 
 @dataclass(slots=True)
 class Report:
-    """What was imported so far. ``done_at`` is None until everything is."""
+    """The progress of an import. ``done_at`` is None until everything is imported."""
 
     hermes_home: str
     space: str

@@ -319,13 +319,13 @@ class BuiltinMemoryProvider(MemoryProvider):
         return self._context == PRIMARY and self._memory is not None and not self._memory.settings.disabled
 
     def _later(self, hook: str, work: Callable[[], object]) -> None:
-        def reported() -> None:
+        def run_and_report() -> None:
             try:
                 work()
             except (MnemosError, OSError) as exc:
                 self._report(hook, exc)
 
-        self._worker.submit(NAME, reported)
+        self._worker.submit(NAME, run_and_report)
 
 
 def _finish(memory: Memory, conversation: Conversation, session_id: str, messages: list[Any]) -> None:

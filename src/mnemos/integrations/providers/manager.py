@@ -119,7 +119,7 @@ class MemoryManager:
         self._block = None
         given = {"platform": "cli", **kwargs, "home": home, "hermes_home": home}
         self._worker.open()
-        self._add_chosen(Path(home))
+        self._add_configured(Path(home))
         for member in self._members:
             member.begin(session_id, given, self._seconds)
 
@@ -213,13 +213,13 @@ class MemoryManager:
 
     def get_all_tool_schemas(self) -> list[dict[str, Any]]:
         """Return the tools of all providers, each ``{name, description, parameters}``."""
-        return [member.tools[name] for name, member in self._offered().items()]
+        return [member.tools[name] for name, member in self._collect_tools().items()]
 
     def get_all_tool_names(self) -> set[str]:
-        return set(self._offered())
+        return set(self._collect_tools())
 
     def has_tool(self, name: str) -> bool:
-        return name in self._offered()
+        return name in self._collect_tools()
 
     def handle_tool_call(self, tool_name: str, args: dict[str, Any], **kwargs: Any) -> str:
         """Run a tool. Returns JSON with ``success``, and ``error`` if it failed."""
@@ -309,7 +309,7 @@ class MemoryManager:
             return str(home or "")
         return str(self._settings.home)
 
-    def _add_chosen(self, home: Path) -> None:
+    def _add_configured(self, home: Path) -> None:
         """Add the provider that the settings name, unless the host added one."""
         name = self._settings.provider
         if not name or len(self._members) > 1:
@@ -329,7 +329,7 @@ class MemoryManager:
         for member in self._members:
             member.tell(hook, *args, **extras)
 
-    def _offered(self) -> dict[str, Member]:
+    def _collect_tools(self) -> dict[str, Member]:
         """Return tools by name, with their provider; of equal names the first one wins."""
         offered: dict[str, Member] = {}
         for member in self._members:

@@ -9,7 +9,7 @@ from pathlib import Path
 EXAMPLE = Path(__file__).parents[4] / "examples" / "claude_code_session.py"
 
 
-def test_the_example_shows_what_is_added_with_its_tokens() -> None:
+def test_the_example_shows_added_context_with_its_tokens() -> None:
     done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, check=True)
     first, second = done.stdout.split("Second session")
     assert "recalled-memory" not in first

@@ -61,13 +61,13 @@ def _is_json(raw: bytes) -> bool:
     return raw[:1] not in (b"\xff", b"9") and raw != b"{"
 
 
-def test_an_unknown_event_is_noted_by_no_name_of_its_own(hooks: Hooks, filled: Path) -> None:
+def test_an_unknown_event_is_logged_as_unknown(hooks: Hooks, filled: Path) -> None:
     assert hooks.run("made-up\nname", {}).text == ""
     assert " unknown ValueError" in hooks.log
     assert "made-up" not in hooks.log
 
 
-def test_fifty_megabytes_are_taken_and_left_unread(hooks: Hooks, filled: Path) -> None:
+def test_fifty_megabytes_of_input_are_drained(hooks: Hooks, filled: Path) -> None:
     raw = b'{"session_id": "s", "prompt": "' + b"conveyor belt " * 3_600_000 + b'"}'
     assert hooks.run("user-prompt", raw=raw).text == ""
     assert "JSONDecodeError" in hooks.log
@@ -92,12 +92,12 @@ def test_a_pipe_that_nobody_writes_to_is_given_up(monkeypatch: pytest.MonkeyPatc
         ([], None),
     ],
 )
-def test_a_command_line_is_understood_or_left(words: list[str], expected: hook.Call | None) -> None:
+def test_invalid_command_lines_are_ignored(words: list[str], expected: hook.Call | None) -> None:
     assert hook.parse_arguments(words) == expected
 
 
 @pytest.mark.parametrize("name", ["stop", "pre-compact", "session-end"])
-def test_a_transcript_that_is_a_folder_or_missing_is_left(hooks: Hooks, tmp_path: Path, name: str) -> None:
+def test_a_missing_transcript_is_ignored(hooks: Hooks, tmp_path: Path, name: str) -> None:
     for path in (tmp_path, tmp_path / "gone.jsonl"):
         assert hooks.run(name, {"session_id": "s", "transcript_path": str(path)}).text == ""
     assert not hooks.home.exists()
@@ -105,12 +105,12 @@ def test_a_transcript_that_is_a_folder_or_missing_is_left(hooks: Hooks, tmp_path
 
 
 @pytest.mark.parametrize("name", ["session-start", "user-prompt"])
-def test_looking_makes_no_home(hooks: Hooks, name: str) -> None:
+def test_reading_creates_no_home(hooks: Hooks, name: str) -> None:
     assert hooks.run(name, {"prompt": ASKED, "source": "startup"}).text == ""
     assert not hooks.home.exists()
 
 
-def test_the_first_stop_makes_one(hooks: Hooks, filled: Path) -> None:
+def test_the_first_stop_creates_a_home(hooks: Hooks, filled: Path) -> None:
     assert stat.S_IMODE(hooks.home.stat().st_mode) == 0o700
     assert "CAN bus three" in hooks.run("user-prompt", {"prompt": ASKED}).text
 
@@ -126,13 +126,13 @@ def test_a_disabled_memory_neither_reads_nor_writes(
         assert memory.sessions.message_count("s") == 1
 
 
-def test_a_broken_setting_is_noted_and_nothing_else(hooks: Hooks, filled: Path) -> None:
+def test_an_invalid_setting_is_logged(hooks: Hooks, filled: Path) -> None:
     (hooks.home / "config.toml").write_text("hot_tokens = [")
     assert hooks.run("session-start", {"source": "startup"}).text == ""
     assert " session-start InvalidInput" in hooks.log
 
 
-def test_a_home_of_a_newer_version_is_left_alone(hooks: Hooks, filled: Path, transcript: Path) -> None:
+def test_a_home_of_a_newer_version_is_not_changed(hooks: Hooks, filled: Path, transcript: Path) -> None:
     connection = apsw.Connection(str(hooks.home / "mnemos.db"))
     connection.pragma("user_version", 9_999)
     connection.close()
@@ -140,7 +140,7 @@ def test_a_home_of_a_newer_version_is_left_alone(hooks: Hooks, filled: Path, tra
     assert hooks.log.count("SchemaTooNew") == 5
 
 
-def test_a_home_that_is_a_file_says_nothing(hooks: Hooks) -> None:
+def test_a_home_that_is_a_file_prints_nothing(hooks: Hooks) -> None:
     hooks.home.write_text("not a folder")
     assert [hooks.run(name, {"prompt": ASKED}).text for name in events.NAMES] == [""] * 5
 
@@ -154,7 +154,7 @@ def locked(filled: Path) -> Iterator[None]:
     connection.close()
 
 
-def test_a_home_that_is_kept_busy_is_written_later(
+def test_a_busy_home_is_written_later(
     hooks: Hooks, transcript: Path, locked: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hook, "BUSY_SECONDS", 0.01)
@@ -169,7 +169,7 @@ def test_a_home_that_is_kept_busy_is_written_later(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
-def test_a_disk_that_cannot_be_written_says_nothing(hooks: Hooks, filled: Path, transcript: Path) -> None:
+def test_a_read_only_disk_prints_nothing(hooks: Hooks, filled: Path, transcript: Path) -> None:
     write(transcript, line("s", "2", "user", "More."))
     for path in (filled, *filled.rglob("*")):
         path.chmod(0o500 if path.is_dir() else 0o400)
@@ -180,7 +180,7 @@ def test_a_disk_that_cannot_be_written_says_nothing(hooks: Hooks, filled: Path, 
             path.chmod(0o700 if path.is_dir() else 0o600)
 
 
-def test_the_log_has_kinds_of_failures_and_nothing_that_was_said(hooks: Hooks, filled: Path) -> None:
+def test_the_log_has_error_types_and_no_text(hooks: Hooks, filled: Path) -> None:
     hook_log.note(filled, "stop", ValueError("the secret sentence"))
     try:
         raise OSError(28, "the secret name")
@@ -203,7 +203,7 @@ def test_the_log_stays_small(hooks: Hooks, filled: Path) -> None:
     assert file.with_name("hooks.log.1").stat().st_size == 1_000_000
 
 
-def test_a_failure_makes_no_home(home: Path) -> None:
+def test_a_failure_creates_no_home(home: Path) -> None:
     hook_log.note(home, "stop", "failed")
     assert not home.exists()
 
@@ -225,9 +225,7 @@ def test_a_long_transcript_is_finished_in_the_background(
     assert not list((hooks.home / "hooks").glob("*.json"))
 
 
-def test_what_is_noted_for_later_says_nothing_that_was_said(
-    hooks: Hooks, filled: Path, transcript: Path
-) -> None:
+def test_task_files_have_no_text_of_the_conversation(hooks: Hooks, filled: Path, transcript: Path) -> None:
     event = events.parse_event("stop", told(transcript, prompt=SAID))
     settings = Settings.load(filled)
     background.put(settings, event)
@@ -238,7 +236,7 @@ def test_what_is_noted_for_later_says_nothing_that_was_said(
     assert not background.is_waiting(settings)
 
 
-def test_what_cannot_be_done_keeps_nothing_else_from_it(hooks: Hooks, filled: Path, transcript: Path) -> None:
+def test_a_broken_task_does_not_block_others(hooks: Hooks, filled: Path, transcript: Path) -> None:
     (filled / "hooks").mkdir(exist_ok=True)
     (filled / "hooks" / "broken.json").write_text("{")
     write(transcript, line("s", "2", "user", "Said later."))
@@ -249,7 +247,7 @@ def test_what_cannot_be_done_keeps_nothing_else_from_it(hooks: Hooks, filled: Pa
         assert memory.sessions.message_count("s") == 2
 
 
-def test_what_could_not_be_written_waits_for_the_next(hooks: Hooks, filled: Path, transcript: Path) -> None:
+def test_a_task_that_could_not_be_written_is_kept(hooks: Hooks, filled: Path, transcript: Path) -> None:
     settings = Settings.load(filled)
 
     def fail(*_: object) -> None:
@@ -261,7 +259,7 @@ def test_what_could_not_be_written_waits_for_the_next(hooks: Hooks, filled: Path
     assert " stop Busy" in hooks.log
 
 
-def test_the_end_of_a_session_lets_be_done_what_another_left(
+def test_a_session_end_resumes_tasks_left_by_others(
     hooks: Hooks, filled: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[Path] = []
@@ -274,7 +272,7 @@ def test_the_end_of_a_session_lets_be_done_what_another_left(
     assert begun == [filled]
 
 
-def test_one_process_at_a_time_does_what_is_left(
+def test_only_one_background_process_runs(
     hooks: Hooks, filled: Path, transcript: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "_LOCK_SECONDS", 0.01)

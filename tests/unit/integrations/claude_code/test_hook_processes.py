@@ -55,12 +55,12 @@ def test_a_hook_imports_nothing_heavy(home: Path, transcript: Path, name: str) -
 @pytest.mark.parametrize(
     "said", ["", "{", "nothing of the kind", '{"session_id": "s", "transcript_path": "/"}']
 )
-def test_a_hook_ends_with_0_and_prints_nothing_when_it_is_told_nonsense(name: str, said: str) -> None:
+def test_a_hook_exits_with_0_and_prints_nothing_on_invalid_input(name: str, said: str) -> None:
     done = process(name, said)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_options_are_understood_at_any_place(tmp_path: Path, transcript: Path) -> None:
+def test_options_may_come_anywhere(tmp_path: Path, transcript: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     process("stop", told(transcript), "--home", str(elsewhere), "--space=team")
     with mnemos.open(elsewhere, space="team") as memory:
@@ -70,7 +70,7 @@ def test_options_are_understood_at_any_place(tmp_path: Path, transcript: Path) -
     assert process("user-prompt", {"prompt": ASKED}, "--home").stdout == ""
 
 
-def test_a_damaged_database_says_nothing(home: Path, transcript: Path) -> None:
+def test_a_damaged_database_prints_nothing(home: Path, transcript: Path) -> None:
     process("stop", told(transcript))
     (home / "mnemos.db").write_bytes(b"no database" * 1_000)
     for name in events.NAMES:
@@ -79,7 +79,7 @@ def test_a_damaged_database_says_nothing(home: Path, transcript: Path) -> None:
     assert "NotADatabase" in (home / "logs" / "hooks.log").read_text()
 
 
-def test_a_reader_who_left_is_no_failure(home: Path, transcript: Path) -> None:
+def test_a_closed_pipe_is_not_a_failure(home: Path, transcript: Path) -> None:
     process("stop", told(transcript))
     reading, writing = os.pipe()
     os.close(reading)
@@ -134,7 +134,7 @@ def test_a_hook_writes_while_a_server_has_the_home_open(home: Path, transcript: 
         memory.sessions.append_message("open", "user", "And again.")
 
 
-def test_what_is_left_is_done_by_a_process_of_its_own(home: Path, transcript: Path) -> None:
+def test_a_background_process_does_the_rest(home: Path, transcript: Path) -> None:
     settings = Settings.load(home)
     home.mkdir()
     background.put(settings, events.parse_event("session-end", told(transcript, reason="other")))

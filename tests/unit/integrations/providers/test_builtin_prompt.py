@@ -28,7 +28,7 @@ def test_nothing_is_opened_before_it_is_initialized(home: Path) -> None:
 
 
 @pytest.mark.parametrize("argument", ["home", "hermes_home"])
-def test_it_opens_the_home_it_is_given_and_closes_it(tmp_path: Path, argument: str) -> None:
+def test_it_opens_and_closes_its_home(tmp_path: Path, argument: str) -> None:
     provider = BuiltinMemoryProvider()
     provider.initialize(
         "s1", **{argument: str(tmp_path / "there")}, agent_identity="coder", platform="telegram"
@@ -41,7 +41,7 @@ def test_it_opens_the_home_it_is_given_and_closes_it(tmp_path: Path, argument: s
         _ = provider.memory
 
 
-def test_a_memory_of_the_hosts_stays_open(memory: Memory) -> None:
+def test_a_memory_of_the_host_stays_open(memory: Memory) -> None:
     provider = BuiltinMemoryProvider(memory)
     provider.initialize("s1")
     provider.shutdown()
@@ -51,7 +51,7 @@ def test_a_memory_of_the_hosts_stays_open(memory: Memory) -> None:
 # --- the block ------------------------------------------------------------------------------------
 
 
-def test_notes_and_hot_facts_stand_in_the_prompt(memory: Memory) -> None:
+def test_the_prompt_block_has_notes_and_hot_facts(memory: Memory) -> None:
     memory.notebook.add("Tests run with make test")
     memory.facts.write("V[srv.prod]: api.example.com:3005")
     provider = BuiltinMemoryProvider(memory)
@@ -86,7 +86,7 @@ def test_each_part_of_the_block_can_be_switched_off(
     assert ("make test" in block, "V[srv.prod]" in block) == (notes, facts)
 
 
-def test_the_block_stays_the_same_bytes_whatever_happens_in_the_session(
+def test_the_prompt_block_stays_the_same_during_a_session(
     memory: Memory, builtin: BuiltinMemoryProvider
 ) -> None:
     memory.notebook.add("one")
@@ -101,7 +101,7 @@ def test_the_block_stays_the_same_bytes_whatever_happens_in_the_session(
 
 
 @pytest.mark.parametrize("boundary", ["compression", "switch", "end"])
-def test_the_block_is_made_anew_after_compression_or_in_another_session(
+def test_the_prompt_block_is_rebuilt_after_compression_or_a_session_switch(
     memory: Memory, builtin: BuiltinMemoryProvider, boundary: str
 ) -> None:
     memory.notebook.add("one")
@@ -119,11 +119,11 @@ def test_the_block_is_made_anew_after_compression_or_in_another_session(
 # --- recall ---------------------------------------------------------------------------------------
 
 
-def test_what_was_said_in_other_sessions_is_recalled(past: Memory, builtin: BuiltinMemoryProvider) -> None:
+def test_other_sessions_are_recalled(past: Memory, builtin: BuiltinMemoryProvider) -> None:
     assert "5433" in recalled(builtin, "Which port has the staging database?")
 
 
-def test_what_the_session_holds_is_not_recalled_again_until_it_is_compressed(
+def test_the_current_session_is_recalled_only_after_compression(
     memory: Memory, builtin: BuiltinMemoryProvider
 ) -> None:
     builtin.sync_turn("The staging database listens on port 5433.", "Good.")
@@ -134,7 +134,7 @@ def test_what_the_session_holds_is_not_recalled_again_until_it_is_compressed(
 
 
 @pytest.mark.parametrize("query", ["ok", "thanks!", "", "   ", None, 5])
-def test_a_message_that_asks_nothing_is_not_looked_for(
+def test_trivial_messages_are_not_looked_up(
     past: Memory, builtin: BuiltinMemoryProvider, query: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Memory, "recall", None)
@@ -142,9 +142,7 @@ def test_a_message_that_asks_nothing_is_not_looked_for(
     builtin.queue_prefetch(query)
 
 
-def test_facts_that_changed_since_the_block_travel_with_recall(
-    memory: Memory, builtin: BuiltinMemoryProvider
-) -> None:
+def test_changed_facts_come_with_recall(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
     memory.facts.write("V[srv.prod]: port 3005\nC[deploy]: nvr on Fridays\nV[old]: gone soon")
     builtin.system_prompt_block()
     assert recalled(builtin, "Which port has production?") == ""
@@ -155,7 +153,7 @@ def test_facts_that_changed_since_the_block_travel_with_recall(
     assert "C[deploy]" not in text
 
 
-def test_notes_and_facts_that_stand_in_the_prompt_are_not_recalled_again(
+def test_notes_and_facts_in_the_prompt_are_not_recalled_again(
     memory: Memory, builtin: BuiltinMemoryProvider
 ) -> None:
     memory.notebook.add("The staging database listens on port 5433")
@@ -166,7 +164,7 @@ def test_notes_and_facts_that_stand_in_the_prompt_are_not_recalled_again(
     assert recalled(builtin, "Which port has the staging database?") == ""
 
 
-def test_a_result_of_the_background_is_taken_without_looking_again(past: Memory) -> None:
+def test_a_background_result_is_used_without_a_second_search(past: Memory) -> None:
     looked: list[bool] = []
 
     def look(session_id: str, query: str, words_only: bool) -> str:
@@ -180,7 +178,7 @@ def test_a_result_of_the_background_is_taken_without_looking_again(past: Memory)
     assert len(looked) == asked
 
 
-def test_words_are_asked_first_until_recall_is_known_to_be_quick() -> None:
+def test_words_are_searched_first_until_recall_is_known_to_be_quick() -> None:
     looked: list[bool] = []
     # Of each question: when it is asked, when recall by everything begins, and when it is over.
     moments = iter([0.0, 0.0, 1.0, 1.0, 1.0, 1.001, 2.0, 2.0, 2.5])
@@ -196,7 +194,7 @@ def test_words_are_asked_first_until_recall_is_known_to_be_quick() -> None:
     assert looked == [True, False, True, False, False]
 
 
-def test_whoever_does_not_wait_takes_what_the_words_alone_found() -> None:
+def test_a_caller_who_cannot_wait_gets_the_result_by_words() -> None:
     gate = threading.Event()
 
     def look(_: str, query: str, words_only: bool) -> str:
@@ -212,7 +210,7 @@ def test_whoever_does_not_wait_takes_what_the_words_alone_found() -> None:
     assert recalls.take("s", "q", 0.0) == "by everything"
 
 
-def test_who_is_not_answered_in_time_takes_what_nobody_saw_of_the_question_before() -> None:
+def test_a_late_answer_is_replaced_by_the_unused_one_before() -> None:
     gate = threading.Event()
 
     def look(_: str, query: str, words_only: bool) -> str:
@@ -227,7 +225,7 @@ def test_who_is_not_answered_in_time_takes_what_nobody_saw_of_the_question_befor
     gate.set()
 
 
-def test_the_same_question_is_asked_again_when_it_is_old_or_of_another_turn() -> None:
+def test_the_same_query_is_searched_again_when_old_or_in_another_turn() -> None:
     looked: list[str] = []
     now = [0.0]
 
@@ -250,7 +248,7 @@ def test_the_same_question_is_asked_again_when_it_is_old_or_of_another_turn() ->
     assert looked.count("ahead") == 1
 
 
-def test_no_more_than_a_few_look_at_the_same_time() -> None:
+def test_the_number_of_running_searches_is_limited() -> None:
     gate = threading.Event()
     recalls = Recalls(lambda *_: str(gate.wait(LONG)))
     for number in range(20):
@@ -259,7 +257,7 @@ def test_no_more_than_a_few_look_at_the_same_time() -> None:
     gate.set()
 
 
-def test_what_looking_raised_is_raised_and_tried_again_the_next_time() -> None:
+def test_a_failed_search_raises_and_is_tried_again() -> None:
     failures = [Busy("locked"), Busy("locked")]
 
     def look(*_: Any) -> str:
@@ -274,7 +272,7 @@ def test_what_looking_raised_is_raised_and_tried_again_the_next_time() -> None:
     assert recalls.take("s", "q", LONG) == "found"
 
 
-def test_only_so_many_sessions_are_remembered() -> None:
+def test_the_number_of_remembered_sessions_is_limited() -> None:
     recalls = Recalls(lambda session, query, _: f"{session} {query}")
     for number in range(100):
         assert recalls.take(f"s{number}", "q", LONG) == f"s{number} q"

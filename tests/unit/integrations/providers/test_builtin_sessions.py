@@ -16,7 +16,7 @@ from mnemos.text.tokens import count_tokens
 # --- turns ----------------------------------------------------------------------------------------
 
 
-def test_a_turn_is_stored_with_its_tools_in_a_session_of_the_platform(
+def test_a_turn_is_stored_with_its_tool_calls(
     memory: Memory, builtin: BuiltinMemoryProvider, clock: FixedClock
 ) -> None:
     call = {"id": "c", "type": "function", "function": {"name": "shell", "arguments": "{}"}}
@@ -40,7 +40,7 @@ def test_a_turn_is_stored_with_its_tools_in_a_session_of_the_platform(
     assert session["source"] == "cli"
 
 
-def test_a_turn_whose_calls_cannot_be_stored_keeps_what_was_said(
+def test_a_turn_with_invalid_tool_calls_keeps_its_text(
     memory: Memory, builtin: BuiltinMemoryProvider
 ) -> None:
     odd = [
@@ -52,7 +52,7 @@ def test_a_turn_whose_calls_cannot_be_stored_keeps_what_was_said(
     assert said(memory, "s1") == [("user", "hello"), ("assistant", "hi")]
 
 
-def test_a_session_that_was_deleted_comes_back_with_the_next_turn(
+def test_a_deleted_session_is_created_again_by_the_next_turn(
     memory: Memory, builtin: BuiltinMemoryProvider
 ) -> None:
     builtin.sync_turn("one", "1")
@@ -63,14 +63,14 @@ def test_a_session_that_was_deleted_comes_back_with_the_next_turn(
     assert said(memory, "s1") == [("user", "two"), ("assistant", "2")]
 
 
-def test_turns_of_other_sessions_go_there(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
+def test_turns_go_to_the_session_they_name(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
     builtin.sync_turn("one", "1", session_id="group")
     settle(builtin)
     assert said(memory, "group") == [("user", "one"), ("assistant", "1")]
     assert memory.sessions.get_session("s1") is None
 
 
-def test_a_turn_is_a_tick_of_the_facts(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
+def test_a_turn_ticks_the_facts(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
     memory.facts.write("D[login]: by e-mail", scope="login", session_id="s1")
     builtin.on_turn_start(1, "The login is merged and deployed, we are done with it.")
     settle(builtin)
@@ -78,7 +78,7 @@ def test_a_turn_is_a_tick_of_the_facts(memory: Memory, builtin: BuiltinMemoryPro
 
 
 @pytest.mark.parametrize("context", ["subagent", "cron", "flush"])
-def test_only_a_primary_agent_is_written_down_by_itself(memory: Memory, context: str) -> None:
+def test_only_a_primary_agent_is_recorded_automatically(memory: Memory, context: str) -> None:
     provider = BuiltinMemoryProvider(memory)
     provider.initialize("s1", agent_context=context)
     statement = [{"role": "user", "content": "We decided to use PostgreSQL for billing."}]
@@ -109,7 +109,7 @@ def test_a_disabled_memory_stores_nothing_and_says_so(clock: FixedClock) -> None
         assert (said["success"], said["code"]) == (False, "disabled")
 
 
-def test_a_write_that_fails_is_reported_and_the_next_is_tried(memory: Memory) -> None:
+def test_a_failed_write_is_reported_and_the_next_one_runs(memory: Memory) -> None:
     reported: list[tuple[str, str]] = []
     provider = BuiltinMemoryProvider(
         memory, worker=Worker(), report=lambda hook, exc: reported.append((hook, type(exc).__name__))
@@ -125,7 +125,7 @@ def test_a_write_that_fails_is_reported_and_the_next_is_tried(memory: Memory) ->
 # --- compression ----------------------------------------------------------------------------------
 
 
-def test_what_is_stated_is_saved_with_its_message_and_told_to_the_summary(
+def test_statements_are_saved_with_their_message_and_returned_for_the_summary(
     memory: Memory, builtin: BuiltinMemoryProvider
 ) -> None:
     statement = "We decided to use PostgreSQL for the billing service."
@@ -143,13 +143,13 @@ def test_what_is_stated_is_saved_with_its_message_and_told_to_the_summary(
     assert str(fact) in lines
 
 
-def test_a_message_that_is_not_stored_is_no_source(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
+def test_a_message_that_is_not_stored_is_not_a_source(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
     builtin.on_pre_compress([{"role": "user", "content": "V[srv.prod]: api.example.com:3005"}])
     (fact,) = memory.facts.list()
     assert (str(fact), fact.message_id) == ("V[srv.prod]: api.example.com:3005", None)
 
 
-def test_what_tools_and_recalled_blocks_say_is_not_saved(
+def test_tool_results_and_recalled_text_are_not_saved_as_facts(
     memory: Memory, builtin: BuiltinMemoryProvider
 ) -> None:
     stated = "We decided to use PostgreSQL for the billing service."
@@ -180,7 +180,7 @@ def test_no_secret_of_a_conversation_gets_into_facts_targets_or_candidates(
     assert not [text for text in kept if token[4:].lower() in text.lower()]
 
 
-def test_nothing_that_holds_is_withdrawn_by_a_line_about_nothing(
+def test_an_obsolete_line_without_a_match_withdraws_nothing(
     memory: Memory, builtin: BuiltinMemoryProvider
 ) -> None:
     lines = builtin.on_pre_compress([{"role": "user", "content": "~[nothing]: gone\n\nV[a.port]: 1"}])
@@ -188,7 +188,7 @@ def test_nothing_that_holds_is_withdrawn_by_a_line_about_nothing(
 
 
 @pytest.mark.parametrize("messages", [None, [], "odd", [None, 5, {"role": "user"}], [{"content": "x"}]])
-def test_messages_that_make_no_sense_state_nothing(builtin: BuiltinMemoryProvider, messages: Any) -> None:
+def test_invalid_messages_state_nothing(builtin: BuiltinMemoryProvider, messages: Any) -> None:
     assert builtin.on_pre_compress(messages) == ""
 
 
@@ -219,7 +219,7 @@ def test_a_compressed_session_ends_and_the_next_is_its_child(
     assert memory.sessions.get_lineage("s2") == ["s1", "s2"]
 
 
-def test_a_session_that_is_resumed_keeps_its_place(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
+def test_a_resumed_session_keeps_its_parent(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
     memory.sessions.create_session("before", "cli")
     memory.sessions.end_session("before", "ended")
     builtin.sync_turn("one", "1")
@@ -241,14 +241,14 @@ def test_a_new_conversation_has_no_parent(memory: Memory, builtin: BuiltinMemory
     assert memory.sessions.get_lineage("s2") == ["s2"]
 
 
-def test_a_parent_that_nobody_stored_is_left_out(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
+def test_a_parent_that_is_not_stored_is_left_out(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
     builtin.on_session_switch("s2", parent_session_id="unknown")
     builtin.sync_turn("two", "2")
     settle(builtin)
     assert memory.sessions.get_lineage("s2") == ["s2"]
 
 
-def test_a_session_can_be_compressed_in_its_place(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
+def test_a_session_can_be_compressed_in_place(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
     builtin.sync_turn("The staging database listens on port 5433.", "Good.")
     builtin.on_pre_compress([])
     builtin.on_session_switch("s1", parent_session_id="s1", reason="compression")
@@ -259,9 +259,7 @@ def test_a_session_can_be_compressed_in_its_place(memory: Memory, builtin: Built
     assert "5433" in recalled(builtin, "Which port has the staging database?")
 
 
-def test_a_session_that_is_over_is_closed_with_what_may_be_worth_keeping(
-    memory: Memory, builtin: BuiltinMemoryProvider
-) -> None:
+def test_a_finished_session_is_closed_with_candidates(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
     statement = "We decided to use PostgreSQL for the billing service."
     calls = [
         {"id": str(n), "function": {"name": name, "arguments": "{}"}}
@@ -286,9 +284,7 @@ def test_a_session_that_is_over_is_closed_with_what_may_be_worth_keeping(
     assert memory.facts.count() == 1
 
 
-def test_what_may_be_worth_keeping_is_noted_beside_metadata_of_its_own(
-    memory: Memory, builtin: BuiltinMemoryProvider
-) -> None:
+def test_candidates_are_added_to_existing_metadata(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
     statement = "We decided to use PostgreSQL for the billing service."
     memory.sessions.create_session("s1", "imported", metadata={"cwd": "/project"})
     builtin.sync_turn(statement, "Noted.")
@@ -301,7 +297,7 @@ def test_what_may_be_worth_keeping_is_noted_beside_metadata_of_its_own(
     assert session["metadata"]["cwd"] == "/project"
 
 
-def test_a_conversation_that_went_on_is_noted_anew_when_it_is_over(
+def test_candidates_are_replaced_when_a_continued_session_ends(
     memory: Memory, builtin: BuiltinMemoryProvider
 ) -> None:
     first = {"role": "user", "content": "We decided to use PostgreSQL for the billing service."}
@@ -317,9 +313,7 @@ def test_a_conversation_that_went_on_is_noted_anew_when_it_is_over(
     assert "Redis" in redis["fact"]
 
 
-def test_a_session_is_closed_where_nothing_can_be_noted(
-    memory: Memory, builtin: BuiltinMemoryProvider
-) -> None:
+def test_a_session_without_candidates_is_closed(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
     statement = "We decided to use PostgreSQL for the billing service."
     memory.sessions.create_session("s1", "imported", metadata=["a", "list"])
     builtin.sync_turn(statement, "Noted.")
@@ -338,7 +332,7 @@ def test_a_session_without_a_turn_leaves_nothing_behind(
     assert memory.sessions.session_count() == 0
 
 
-def test_a_session_that_goes_on_after_its_end_is_open_again(
+def test_a_session_that_continues_after_its_end_is_reopened(
     memory: Memory, builtin: BuiltinMemoryProvider
 ) -> None:
     builtin.sync_turn("one", "1")
@@ -350,9 +344,7 @@ def test_a_session_that_goes_on_after_its_end_is_open_again(
     assert (session["ended_at"], session["message_count"]) == (None, 4)
 
 
-def test_what_another_agent_did_is_a_session_below_this_one(
-    memory: Memory, builtin: BuiltinMemoryProvider
-) -> None:
+def test_a_delegation_is_stored_as_a_child_session(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
     builtin.on_delegation("Find the port", "It is 5433", child_session_id="child", anything="else")
     builtin.on_delegation("Find the port", "It is 5433", child_session_id="child")
     builtin.on_delegation("Again", "Still 5433")
@@ -365,7 +357,7 @@ def test_what_another_agent_did_is_a_session_below_this_one(
 
 
 @pytest.mark.parametrize(("task", "result"), [("", ""), (None, None)])
-def test_a_delegation_of_nothing_is_not_stored(
+def test_an_empty_delegation_is_not_stored(
     memory: Memory, builtin: BuiltinMemoryProvider, task: Any, result: Any
 ) -> None:
     builtin.on_delegation(task, result)
@@ -376,7 +368,7 @@ def test_a_delegation_of_nothing_is_not_stored(
 # --- tools ----------------------------------------------------------------------------------------
 
 
-def test_its_tools_are_operations_in_openais_form(builtin: BuiltinMemoryProvider) -> None:
+def test_its_tools_are_operations_in_openai_format(builtin: BuiltinMemoryProvider) -> None:
     schemas = {schema["name"]: schema for schema in builtin.get_tool_schemas()}
     assert set(schemas) == {"recall", "session_search", "remember", "memory", "memory_search", "memory_write"}
     for schema in schemas.values():
@@ -392,15 +384,13 @@ def test_a_tool_answers_with_a_text_or_with_an_error(builtin: BuiltinMemoryProvi
         builtin.handle_tool_call("forget", {})
 
 
-def test_a_tool_happens_in_the_session_of_the_conversation(
-    memory: Memory, builtin: BuiltinMemoryProvider
-) -> None:
+def test_tools_get_the_session_of_the_conversation(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
     answer(builtin, "memory_write", content="V[a]: b", session_id=None)
     builtin.handle_tool_call("memory_write", {"content": "V[c]: d"}, session_id="other")
     assert {fact.target: fact.session_id for fact in memory.facts.list()} == {"a": "s1", "c": "other"}
 
 
-def test_tools_leave_out_what_the_model_sees_already(past: Memory, builtin: BuiltinMemoryProvider) -> None:
+def test_tools_exclude_the_session_in_context(past: Memory, builtin: BuiltinMemoryProvider) -> None:
     builtin.sync_turn("The staging database moved to port 6000.", "Good.")
     settle(builtin)
     for name in ("recall", "session_search"):

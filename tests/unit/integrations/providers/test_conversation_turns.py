@@ -30,7 +30,7 @@ def test_without_the_conversation_a_turn_is_two_messages() -> None:
     assert turn("hello", "hi") == [("user", "hello", 1.0), ("assistant", "hi", 2.0)]
 
 
-def test_calls_of_tools_and_their_answers_come_between() -> None:
+def test_tool_calls_and_results_come_between_the_two_messages() -> None:
     made = build_turn("Which port?", "It is 5433.", CONVERSATION, began=1.0, now=2.0, longest=1_000)
     assert [message["role"] for message in made] == ["user", "assistant", "tool", "assistant"]
     assert made[0]["content"] == "Which port?"
@@ -39,23 +39,23 @@ def test_calls_of_tools_and_their_answers_come_between() -> None:
     assert made[3]["content"] == "It is 5433."
 
 
-def test_an_answer_that_the_conversation_lacks_is_added() -> None:
+def test_an_answer_missing_from_the_conversation_is_added() -> None:
     assert turn("Which port?", "It is 5433.", CONVERSATION[:-1])[-1] == ("assistant", "It is 5433.", 2.0)
 
 
 @pytest.mark.parametrize(
     "messages", [[], None, "odd", [None, 5, {}], [{"role": "assistant", "content": "x"}]]
 )
-def test_a_conversation_without_a_message_of_the_user_is_not_of_this_turn(messages: Any) -> None:
+def test_a_conversation_without_a_user_message_is_ignored(messages: Any) -> None:
     assert turn("hello", "hi", messages) == [("user", "hello", 1.0), ("assistant", "hi", 2.0)]
 
 
-def test_what_was_recalled_is_not_stored() -> None:
+def test_recalled_text_is_not_stored() -> None:
     made = turn(f"one {BLOCK}", f"{BLOCK}\ntwo", [{"role": "user", "content": "x"}])
     assert [content for _, content, _ in made] == ["one", "two"]
 
 
-def test_a_host_may_go_on_changing_its_messages() -> None:
+def test_messages_are_copied() -> None:
     conversation = copy.deepcopy(CONVERSATION)
     made = build_turn("Which port?", "It is 5433.", conversation, began=1.0, now=2.0, longest=1_000)
     conversation[3]["tool_calls"].clear()
@@ -65,22 +65,22 @@ def test_a_host_may_go_on_changing_its_messages() -> None:
 
 
 @pytest.mark.parametrize(("user", "assistant"), [("", ""), (None, None), (BLOCK, ""), (5, object())])
-def test_nothing_said_is_nothing_to_store(user: Any, assistant: Any) -> None:
+def test_an_empty_turn_has_no_messages(user: Any, assistant: Any) -> None:
     assert turn(user, assistant) == []
 
 
-def test_parts_are_kept_as_parts() -> None:
+def test_content_parts_stay_parts() -> None:
     parts = [{"type": "text", "text": f"look {BLOCK}"}, {"type": "image_url", "image_url": {"url": "u"}}]
     assert turn(parts, "a cat")[0][1] == [{"type": "text", "text": "look"}, parts[1]]
 
 
-def test_a_text_that_is_too_long_is_cut_and_says_so() -> None:
+def test_a_long_text_is_cut_and_says_so() -> None:
     (message,) = turn("x" * 2_000, "", longest=100)
     assert len(message[1]) == 100
     assert message[1].endswith("[cut]")
 
 
-def test_a_plain_turn_is_what_was_said_first_and_last() -> None:
+def test_a_reduced_turn_has_the_first_and_last_text() -> None:
     made = build_turn("Which port?", "It is 5433.", CONVERSATION, began=1.0, now=2.0, longest=1_000)
     assert [(one["role"], one["content"]) for one in reduce_turn(made)] == [
         ("user", "Which port?"),
@@ -93,5 +93,5 @@ def test_a_plain_turn_is_what_was_said_first_and_last() -> None:
     ("content", "expected"),
     [("a", "a"), (f"a {BLOCK}", "a"), ([{"text": "a"}, {"text": "b"}, {}, 5], "a\nb"), (None, ""), (5, "")],
 )
-def test_the_text_of_a_content_is_what_it_says(content: Any, expected: str) -> None:
+def test_extract_text_joins_text_parts(content: Any, expected: str) -> None:
     assert extract_text(content) == expected

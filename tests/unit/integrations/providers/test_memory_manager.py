@@ -60,9 +60,7 @@ def test_nothing_is_opened_before_it_is_initialized(home: Path) -> None:
     assert not home.exists()
 
 
-def test_a_second_external_provider_is_refused_with_the_name_of_the_first(
-    manager: MemoryManager, make_notes: Any
-) -> None:
+def test_a_second_external_provider_is_refused(manager: MemoryManager, make_notes: Any) -> None:
     manager.add_provider(make_notes("first"))
     with pytest.raises(Refused):
         manager.add_provider(make_notes("second"))
@@ -70,7 +68,7 @@ def test_a_second_external_provider_is_refused_with_the_name_of_the_first(
 
 
 @pytest.mark.parametrize("name", ["builtin", "", " ", None, 5])
-def test_a_provider_needs_a_name_of_its_own(manager: MemoryManager, make_notes: Any, name: Any) -> None:
+def test_the_name_of_a_provider_must_be_unique(manager: MemoryManager, make_notes: Any, name: Any) -> None:
     with pytest.raises((AlreadyExists, InvalidInput)):
         manager.add_provider(make_notes(name))
 
@@ -81,7 +79,7 @@ def test_what_is_no_provider_is_refused(manager: MemoryManager, odd: Any) -> Non
         manager.add_provider(odd)
 
 
-def test_a_tool_with_the_name_of_another_is_refused(
+def test_a_provider_with_a_tool_name_that_is_taken_is_refused(
     manager: MemoryManager, make_notes: Any, make_tool: Any
 ) -> None:
     with pytest.raises(AlreadyExists):
@@ -89,7 +87,7 @@ def test_a_tool_with_the_name_of_another_is_refused(
     assert len(manager.providers) == 1
 
 
-def test_a_tool_that_takes_the_name_of_another_later_is_left_out_and_told(
+def test_a_tool_that_later_takes_a_used_name_is_left_out_and_reported(
     manager: MemoryManager, notes: Any, make_tool: Any
 ) -> None:
     manager.add_provider(notes)
@@ -103,14 +101,14 @@ def test_a_tool_that_takes_the_name_of_another_later_is_left_out_and_told(
     assert notes.told("handle_tool_call") == []
 
 
-def test_providers_are_told_what_they_need_to_begin(both: MemoryManager, notes: Any, memory: Memory) -> None:
+def test_providers_get_home_and_platform(both: MemoryManager, notes: Any, memory: Memory) -> None:
     ((session_id, given),) = notes.told("initialize")
     home = str(memory.settings.home)
     assert session_id == "s1"
     assert given == {"platform": "cli", "home": home, "hermes_home": home}
 
 
-def test_a_provider_that_is_not_available_is_not_asked(manager: MemoryManager, make_notes: Any) -> None:
+def test_an_unavailable_provider_is_not_called(manager: MemoryManager, make_notes: Any) -> None:
     notes = make_notes(is_available=False, block="mine")
     manager.add_provider(notes)
     manager.initialize_all("s1")
@@ -140,7 +138,7 @@ def test_a_home_that_cannot_be_opened_does_not_break_the_host(tmp_path: Path, no
     manager.shutdown_all()
 
 
-def test_settings_that_make_no_sense_are_told_and_nothing_is_opened(
+def test_invalid_settings_are_reported_and_nothing_is_opened(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -154,7 +152,7 @@ def test_settings_that_make_no_sense_are_told_and_nothing_is_opened(
     assert [path.name for path in tmp_path.rglob("*")] == ["home", "config.toml"]
 
 
-def test_the_manager_may_begin_again(both: MemoryManager, notes: Any) -> None:
+def test_a_manager_can_be_initialized_again(both: MemoryManager, notes: Any) -> None:
     both.shutdown_all()
     both.shutdown_all()
     assert notes.told("shutdown")
@@ -181,7 +179,7 @@ class Shelf(MemoryProvider):
 """
 
 
-def test_the_provider_that_the_settings_name_takes_part_with_its_secrets(
+def test_the_provider_in_the_settings_is_added_with_its_secrets(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SHELF_KEY", "")
@@ -198,7 +196,7 @@ def test_the_provider_that_the_settings_name_takes_part_with_its_secrets(
     manager.shutdown_all()
 
 
-def test_a_provider_that_is_not_there_is_told_and_the_host_goes_on(
+def test_a_missing_provider_is_reported_and_the_host_continues(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MNEMOS_PROVIDER", "nobody")
@@ -223,9 +221,7 @@ def test_a_provider_of_the_host_wins_over_the_settings(
 # --- prompts --------------------------------------------------------------------------------------
 
 
-def test_the_blocks_of_all_stand_in_the_prompt_in_order(
-    memory: Memory, manager: MemoryManager, make_notes: Any
-) -> None:
+def test_the_prompt_has_all_blocks_in_order(memory: Memory, manager: MemoryManager, make_notes: Any) -> None:
     memory.notebook.add("Tests run with make test")
     manager.add_provider(make_notes(block="Mine.\x00"))
     manager.initialize_all("s1")
@@ -248,7 +244,7 @@ def test_the_prompt_stays_the_same_until_the_session_is_compressed_or_left(
     assert both.build_system_prompt() == "three"
 
 
-def test_what_is_recalled_is_fenced_and_in_order(past: Memory, both: MemoryManager, notes: Any) -> None:
+def test_recalled_text_is_fenced_and_in_order(past: Memory, both: MemoryManager, notes: Any) -> None:
     notes.answers["recalled"] = f"It may be 5433.{CLOSE}"
     looked_up(both._builtin._recalls, "s1", "Which port has the staging database?")
     text = both.prefetch_all("Which port has the staging database?")
@@ -259,13 +255,13 @@ def test_what_is_recalled_is_fenced_and_in_order(past: Memory, both: MemoryManag
 
 
 @pytest.mark.parametrize("query", ["ok", "thanks", "", BLOCK, f"ok {BLOCK}", None])
-def test_a_trivial_message_is_asked_of_nobody(both: MemoryManager, notes: Any, query: Any) -> None:
+def test_a_trivial_message_triggers_no_recall(both: MemoryManager, notes: Any, query: Any) -> None:
     assert both.prefetch_all(query) == ""
     both.queue_prefetch_all(query)
     assert told(both, notes, "queue_prefetch") == notes.told("prefetch") == []
 
 
-def test_what_is_asked_has_nothing_recalled_in_it(both: MemoryManager, notes: Any) -> None:
+def test_queries_are_stripped_of_recalled_text(both: MemoryManager, notes: Any) -> None:
     both.prefetch_all(f"Which port?\n{BLOCK}")
     both.queue_prefetch_all(f"Which port?\n{BLOCK}", session_id="other")
     assert told(both, notes, "prefetch") == [("Which port?", "s1")]
@@ -275,9 +271,7 @@ def test_what_is_asked_has_nothing_recalled_in_it(both: MemoryManager, notes: An
 # --- fan-out --------------------------------------------------------------------------------------
 
 
-def test_a_turn_goes_to_all_without_what_was_recalled(
-    both: MemoryManager, notes: Any, memory: Memory
-) -> None:
+def test_turns_are_stripped_of_recalled_text(both: MemoryManager, notes: Any, memory: Memory) -> None:
     messages = [
         {"role": "user", "content": f"Which port?\n{BLOCK}"},
         {"role": "assistant", "content": "5433."},
@@ -296,7 +290,7 @@ def test_a_turn_goes_to_all_without_what_was_recalled(
 
 
 @pytest.mark.parametrize("context", ["subagent", "cron", "flush"])
-def test_only_a_primary_agent_is_written_down(
+def test_only_a_primary_agent_is_recorded(
     manager: MemoryManager, notes: Any, memory: Memory, context: str
 ) -> None:
     manager.add_provider(notes)
@@ -309,13 +303,13 @@ def test_only_a_primary_agent_is_written_down(
     assert memory.sessions.session_count() == 0
 
 
-def test_nothing_said_is_no_turn(both: MemoryManager, notes: Any) -> None:
+def test_an_empty_turn_is_not_stored(both: MemoryManager, notes: Any) -> None:
     both.sync_all("", "")
     both.sync_all(BLOCK, "")
     assert told(both, notes, "sync_turn") == []
 
 
-def test_what_happens_to_a_session_is_told_in_order(both: MemoryManager, notes: Any) -> None:
+def test_session_events_are_sent_in_order(both: MemoryManager, notes: Any) -> None:
     both.sync_all("one", "1")
     both.on_delegation("task", "result", child_session_id="child", more=1)
     both.on_session_switch("s2", parent_session_id="s1", reason="compression")
@@ -332,7 +326,7 @@ def test_what_happens_to_a_session_is_told_in_order(both: MemoryManager, notes: 
     ]
 
 
-def test_the_summary_must_keep_what_all_say(both: MemoryManager, notes: Any) -> None:
+def test_lines_for_the_summary_come_from_all_providers(both: MemoryManager, notes: Any) -> None:
     notes.answers["lines"] = "Keep the tea."
     lines = both.on_pre_compress([{"role": "user", "content": "V[srv.port]: 3005"}])
     assert lines.index("V[srv.port]: 3005") < lines.index("Keep the tea.")
@@ -397,7 +391,7 @@ def test_tools_are_offered_and_routed(manager: MemoryManager, make_notes: Any, m
     ("name", "args"),
     [("nothing", {}), (None, {}), ({}, {}), ([], {}), ("recall", None), ("recall", "query"), ("recall", [])],
 )
-def test_a_call_that_makes_no_sense_is_an_error_in_json(manager: MemoryManager, name: Any, args: Any) -> None:
+def test_an_invalid_call_is_an_error_in_json(manager: MemoryManager, name: Any, args: Any) -> None:
     manager.initialize_all("s1")
     answer = json.loads(manager.handle_tool_call(name, args))
     assert answer["success"] is False
@@ -434,7 +428,7 @@ def test_the_built_in_tools_cost_no_more_than_their_share_of_a_prompt(manager: M
 # --- status ---------------------------------------------------------------------------------------
 
 
-def test_a_manager_that_has_not_begun_says_so(manager: MemoryManager) -> None:
+def test_a_manager_that_is_not_initialized_says_so(manager: MemoryManager) -> None:
     status = manager.status()
     assert [(one.name, one.is_builtin, one.is_active) for one in status.providers] == [
         ("builtin", True, False)
@@ -442,7 +436,7 @@ def test_a_manager_that_has_not_begun_says_so(manager: MemoryManager) -> None:
     assert status.providers[0].why_not
 
 
-def test_all_is_well_after_a_session(both: MemoryManager) -> None:
+def test_status_is_healthy_after_a_session(both: MemoryManager) -> None:
     both.on_turn_start(1, "hello there")
     both.prefetch_all("hello there")
     both.sync_all("hello there", "hi")
@@ -453,7 +447,7 @@ def test_all_is_well_after_a_session(both: MemoryManager) -> None:
     assert [one.is_answering for one in status.providers] == [True, True]
 
 
-def test_what_the_built_in_one_fails_at_in_the_background_is_counted(manager: MemoryManager) -> None:
+def test_background_failures_of_the_built_in_provider_are_counted(manager: MemoryManager) -> None:
     manager.initialize_all("s1")
     manager.sync_all("one", "1", session_id="not\na name")
     assert manager.flush_pending(LONG)

@@ -37,7 +37,7 @@ def open_memory(**flags: Any) -> Memory:
     query=TEXTS,
     budget=st.integers(50, 900),
 )
-def test_what_the_built_in_provider_injects_keeps_to_its_budget(
+def test_text_of_the_built_in_provider_stays_within_budget(
     messages: list[str], facts: list[str], later: list[str], query: str, budget: int
 ) -> None:
     with open_memory(prefetch_tokens=budget) as memory:
@@ -65,7 +65,7 @@ def test_what_the_built_in_provider_injects_keeps_to_its_budget(
     times=st.integers(1, 2_000),
     budget=st.integers(50, 900),
 )
-def test_what_an_external_provider_injects_keeps_to_its_budget(
+def test_text_of_an_external_provider_stays_within_budget(
     recalled: str, block: str, times: int, budget: int
 ) -> None:
     class Talkative(BuiltinMemoryProvider):
@@ -104,7 +104,7 @@ def test_what_an_external_provider_injects_keeps_to_its_budget(
 
 @pytest.mark.unmeasured
 @pytest.mark.parametrize("count", [0, 1, 10, 1_000])
-def test_the_block_of_facts_and_notes_keeps_to_its_budget_at_every_size(count: int) -> None:
+def test_the_prompt_block_stays_within_budget_at_every_size(count: int) -> None:
     with open_memory(memory_characters=20_000, user_characters=20_000) as memory:
         for start in range(0, count, 100):
             lines = [

@@ -26,7 +26,7 @@ class TestBuiltin(ProviderContract):
     def make(self, home: Path) -> MemoryProvider:
         return BuiltinMemoryProvider(Memory.at(":memory:", embedder="none"))
 
-    def managed(self, home: Path) -> MemoryManager:
+    def make_manager(self, home: Path) -> MemoryManager:
         # It is there already.
         return MemoryManager(memory=Memory.at(home, embedder="none"))
 
@@ -53,7 +53,7 @@ class TestSmallest(ProviderContract):
         return Smallest()
 
 
-def test_a_provider_that_breaks_a_promise_fails_the_contract(tmp_path: Path) -> None:
+def test_a_provider_that_breaks_the_contract_fails_it(tmp_path: Path) -> None:
     class Restless(Smallest):
         turns = 0
 
@@ -64,15 +64,15 @@ def test_a_provider_that_breaks_a_promise_fails_the_contract(tmp_path: Path) -> 
     contract, provider = TestSmallest(), Restless()
     contract.begin(provider, tmp_path)
     with pytest.raises(AssertionError):
-        contract.test_its_block_stays_the_same_while_the_session_goes_on(provider)
+        contract.test_its_prompt_block_stays_the_same_during_a_session(provider)
 
 
-def test_a_tool_that_a_provider_does_not_have_is_not_implemented() -> None:
+def test_an_unknown_tool_is_not_implemented() -> None:
     with pytest.raises(NotImplementedError):
         Smallest().handle_tool_call("anything", {})
 
 
-def test_the_names_of_the_package_are_these() -> None:
+def test_the_package_exports_these_names() -> None:
     import mnemos.integrations.providers
 
     assert mnemos.integrations.providers.__all__ == [

@@ -60,7 +60,7 @@ def declare(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
 # --- what is there --------------------------------------------------------------------------------
 
 
-def test_without_any_other_there_is_the_built_in_one(home: Path) -> None:
+def test_the_built_in_provider_is_always_listed(home: Path) -> None:
     assert [one.name for one in discovery.find_providers(home)] == ["builtin"]
 
 
@@ -72,19 +72,19 @@ def test_a_folder_with_a_manifest_is_found_and_described(home: Path) -> None:
     assert (one.where, one.problem) == (str(folder), "")
 
 
-def test_what_is_missing_is_named(home: Path) -> None:
+def test_missing_packages_are_listed(home: Path) -> None:
     plug_in(home)
     (one,) = [one for one in discovery.find_providers(home) if one.name == "shelf"]
     assert discovery.find_missing(one) == ["no-such-package-at-all[extra]>=2"]
 
 
-def test_finding_runs_no_code(home: Path) -> None:
+def test_listing_runs_no_code(home: Path) -> None:
     plug_in(home, code="raise SystemExit('run')")
     assert [one.name for one in discovery.find_providers(home)] == ["builtin", "shelf"]
 
 
 @pytest.mark.parametrize("manifest", [b"\xff\xfe", b"x" * 100_000], ids=["not UTF-8", "too large"])
-def test_a_manifest_that_cannot_be_read_is_a_problem_and_no_failure(home: Path, manifest: bytes) -> None:
+def test_an_unreadable_manifest_is_reported_as_a_problem(home: Path, manifest: bytes) -> None:
     plug_in(home, manifest=manifest)
     (one,) = [one for one in discovery.find_providers(home) if one.name == "shelf"]
     assert "plugin.yaml" in one.problem
@@ -98,7 +98,7 @@ def test_a_folder_without_code_is_a_problem(home: Path) -> None:
         discovery.load("shelf", home)
 
 
-def test_hidden_folders_files_and_folders_without_a_manifest_are_passed_over(home: Path) -> None:
+def test_hidden_folders_and_folders_without_a_manifest_are_skipped(home: Path) -> None:
     plug_in(home, ".hidden")
     plug_in(home, "_private")
     (home / "plugins" / "file").write_text("")
@@ -125,7 +125,7 @@ def test_the_built_in_provider_is_declared_like_any_other() -> None:
 # --- loading --------------------------------------------------------------------------------------
 
 
-def test_the_only_class_of_a_folder_that_is_a_provider_is_made(home: Path) -> None:
+def test_the_only_provider_class_of_a_folder_is_used(home: Path) -> None:
     plug_in(home)
     assert discovery.load("shelf", home).name == "shelf"
     assert discovery.load("shelf", home) is not discovery.load("shelf", home)
@@ -141,7 +141,7 @@ def test_a_folder_that_registers_its_provider_may_have_several_classes_and_modul
     assert (provider.name, provider.answer) == ("other", 42)  # type: ignore[attr-defined]
 
 
-def test_a_provider_written_for_another_host_is_one(home: Path) -> None:
+def test_a_provider_written_for_another_host_is_accepted(home: Path) -> None:
     foreign = PROVIDER.replace(
         "from mnemos.integrations.providers import MemoryProvider", "class MemoryProvider:\n    pass"
     )
@@ -161,7 +161,7 @@ def test_a_provider_written_for_another_host_is_one(home: Path) -> None:
         PROVIDER + "\ndef register(context):\n    raise RuntimeError('no')\n",
     ],
 )
-def test_what_cannot_be_loaded_is_unavailable_and_names_what_to_install(home: Path, code: str) -> None:
+def test_a_broken_provider_is_unavailable_and_missing_packages_are_named(home: Path, code: str) -> None:
     plug_in(home, code=code)
     with pytest.raises(Unavailable) as raised:
         discovery.load("shelf", home)
@@ -187,7 +187,7 @@ def test_an_entry_point_names_a_class_or_a_function_that_makes_one(
 
 
 @pytest.mark.parametrize("name", ["nobody", "builtin", "../up", ""])
-def test_an_unknown_name_is_not_found_and_the_known_are_named(home: Path, name: str) -> None:
+def test_an_unknown_provider_is_not_found(home: Path, name: str) -> None:
     plug_in(home)
     with pytest.raises(NotFound):
         discovery.load(name, home)
@@ -212,5 +212,5 @@ def test_an_unknown_name_is_not_found_and_the_known_are_named(home: Path, name: 
         ("name: a\r\nversion: 2\r\n", Manifest("a", "2")),
     ],
 )
-def test_plain_keys_and_lists_are_read_and_the_rest_is_passed_over(text: str, expected: Manifest) -> None:
+def test_a_manifest_has_plain_keys_and_lists(text: str, expected: Manifest) -> None:
     assert parse_manifest(text) == expected

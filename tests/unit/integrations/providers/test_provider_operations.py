@@ -54,7 +54,7 @@ def call(operation: str, /, **arguments: Any) -> dict[str, Any]:
         return memory.call(operation, arguments)
 
 
-def test_all_are_listed_and_those_in_use_marked(shelf: Path) -> None:
+def test_providers_in_use_are_marked(shelf: Path) -> None:
     listed = call("providers_list")
     assert [(one["name"], one["used"]) for one in listed["providers"]] == [
         ("builtin", True),
@@ -64,14 +64,14 @@ def test_all_are_listed_and_those_in_use_marked(shelf: Path) -> None:
     assert not (shelf / "mnemos.db").exists()
 
 
-def test_without_another_only_the_built_in_memory_is_used(home: Path) -> None:
+def test_by_default_only_the_built_in_memory_is_used(home: Path) -> None:
     assert call("providers_status") | {"text": ""} == {
         "used": "builtin", "available": True, "tools": [], "missing": [], "problem": "", "text": ""
     }  # fmt: skip
     assert not home.exists()
 
 
-def test_setting_up_keeps_secrets_apart_and_uses_the_provider(shelf: Path) -> None:
+def test_setup_stores_secrets_apart_and_uses_the_provider(shelf: Path) -> None:
     done = call("providers_setup", name="shelf", values="key=s3cr3t\nmode=far")
     assert (done["used"], done["kept"], done["secrets"], done["missing"]) == (
         True,
@@ -98,9 +98,7 @@ def test_what_is_missing_is_named_and_the_provider_not_used(shelf: Path) -> None
     assert Settings.load().provider == ""
 
 
-def test_a_provider_that_says_it_is_ready_needs_nothing_more(
-    shelf: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_available_provider_needs_nothing_more(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHELF_KEY", "from elsewhere")
     assert call("providers_setup", name="shelf")["used"] is True
     assert not (shelf / ".env").exists()
@@ -140,14 +138,14 @@ def test_a_provider_that_does_not_keep_its_values_is_told(shelf: Path) -> None:
     "code",
     ["raise ValueError('broken')", PLUG_IN.replace("return bool(", "raise SystemExit("), PLUG_IN[:-200]],
 )
-def test_a_broken_provider_is_a_status_and_no_failure(shelf: Path, code: str) -> None:
+def test_the_status_of_a_broken_provider_does_not_fail(shelf: Path, code: str) -> None:
     (shelf / "plugins" / "shelf" / "__init__.py").write_text(code)
     (shelf / "config.toml").write_text('[memory]\nprovider = "shelf"\n')
     shown = call("providers_status")
     assert (shown["available"], bool(shown["problem"])) == (False, True)
 
 
-def test_a_provider_that_is_gone_is_a_status_too(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_status_of_a_missing_provider_does_not_fail(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MNEMOS_PROVIDER", "gone")
     shown = call("providers_status")
     assert (shown["used"], shown["available"]) == ("gone", False)

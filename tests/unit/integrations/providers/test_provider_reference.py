@@ -38,12 +38,12 @@ def parameters(function: Any) -> str:
 @pytest.mark.parametrize(
     ("kind", "name"), [(kind, name) for kind in (MemoryManager, MemoryProvider) for name in methods(kind)]
 )
-def test_every_method_stands_in_the_reference_as_it_is_called(kind: type, name: str) -> None:
+def test_every_method_is_in_the_reference(kind: type, name: str) -> None:
     assert f"`{name}{parameters(getattr(kind, name))}`" in SECTION
 
 
 @pytest.mark.parametrize("kind", [MemoryManager, BuiltinMemoryProvider])
-def test_what_is_made_stands_in_the_reference_as_it_is_called(kind: type) -> None:
+def test_every_constructor_is_in_the_reference(kind: type) -> None:
     assert f"`{kind.__name__}{parameters(kind)}`" in SECTION
 
 

@@ -32,7 +32,7 @@ def mode(path: Path) -> int:
 # --- fields ---------------------------------------------------------------------------------------
 
 
-def test_a_field_is_read_with_all_it_says() -> None:
+def test_all_properties_of_a_field_are_parsed() -> None:
     (field,) = parse_fields(
         [
             {
@@ -61,12 +61,12 @@ def test_a_secret_without_a_variable_gets_one() -> None:
     [None, "key", [None], [{}], [{"key": ""}], [{"key": 5}], [{"key": "a=b"}], [{"key": "a\nb"}],
      [{"key": "a", "env_var": "no name"}]],
 )  # fmt: skip
-def test_fields_that_make_no_sense_are_refused(schema: Any) -> None:
+def test_invalid_fields_are_refused(schema: Any) -> None:
     with pytest.raises(InvalidInput):
         parse_fields(schema, "shelf")
 
 
-def test_values_are_lines_of_key_and_value() -> None:
+def test_values_are_key_value_lines() -> None:
     fields = [Field("url"), KEY]
     assert parse_values("url = http://x/?a=b \n\napi_key=s3cr3t", fields) == {
         "url": "http://x/?a=b",
@@ -76,24 +76,24 @@ def test_values_are_lines_of_key_and_value() -> None:
 
 
 @pytest.mark.parametrize("text", ["colour=red", "url", "mode=other", "url=a\x1bb"])
-def test_values_that_make_no_sense_are_refused(text: str) -> None:
+def test_invalid_values_are_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
         parse_values(text, [Field("url"), Field("mode", choices=("local",))])
 
 
-def test_an_empty_value_does_not_take_the_place_of_what_is_required() -> None:
+def test_an_empty_value_for_a_required_field_is_refused() -> None:
     assert parse_values("note=", [Field("note")]) == {"note": ""}
     with pytest.raises(InvalidInput):
         parse_values("api_key= ", [KEY])
 
 
-def test_a_secret_is_not_repeated_in_a_complaint() -> None:
+def test_errors_do_not_quote_secrets() -> None:
     with pytest.raises(InvalidInput) as caught:
         parse_values("hunter2-the-password", [KEY])
     assert "hunter2" not in str(caught.value)
 
 
-def test_a_required_field_lacks_a_value_unless_something_gives_it_one(
+def test_a_required_field_is_unset_without_value_default_and_variable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fields = [KEY, Field("mode", required=True, default="local"), Field("note")]
@@ -106,7 +106,7 @@ def test_a_required_field_lacks_a_value_unless_something_gives_it_one(
 # --- secrets --------------------------------------------------------------------------------------
 
 
-def test_secrets_are_kept_in_a_private_file_beside_what_was_there(home: Path) -> None:
+def test_secrets_are_added_to_a_private_file(home: Path) -> None:
     home.mkdir()
     (home / ".env").write_text("# mine\nOTHER=1\nexport SHELF_API_KEY=old\n")
     (home / ".env").chmod(0o644)
@@ -119,7 +119,7 @@ def test_secrets_are_kept_in_a_private_file_beside_what_was_there(home: Path) ->
 @pytest.mark.parametrize(
     "value", ["plain", "with 'quotes' and \"more\"", "$HOME `x` \\ #no", " blanks ", "ü漢🎉", "a=b"]
 )
-def test_a_secret_comes_back_as_it_was(home: Path, value: str) -> None:
+def test_a_secret_survives_a_round_trip(home: Path, value: str) -> None:
     setup.keep_secrets(home, {"SHELF_API_KEY": value, "OTHER": "x"})
     assert setup.read_secrets(home) == {"SHELF_API_KEY": value, "OTHER": "x"}
 
@@ -130,9 +130,7 @@ def test_secrets_written_by_hand_are_read(home: Path) -> None:
     assert setup.read_secrets(home) == {"A": "1", "C": "three", "D": 'a"b'}
 
 
-def test_only_secrets_that_are_declared_and_not_set_are_lent(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_declared_and_unset_secrets_are_lent(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     setup.keep_secrets(home, {"SHELF_API_KEY": "kept", "OTHER": "kept"})
     monkeypatch.delenv("SHELF_API_KEY")
     monkeypatch.delenv("OTHER")
@@ -144,7 +142,7 @@ def test_only_secrets_that_are_declared_and_not_set_are_lent(
     assert os.environ["SHELF_API_KEY"] == "mine"
 
 
-def test_a_file_of_secrets_that_is_no_text_is_left_alone(home: Path) -> None:
+def test_a_binary_secrets_file_stays(home: Path) -> None:
     home.mkdir()
     (home / ".env").write_bytes(b"\xff\xfe")
     with pytest.raises(InvalidInput):
@@ -152,7 +150,7 @@ def test_a_file_of_secrets_that_is_no_text_is_left_alone(home: Path) -> None:
     assert (home / ".env").read_bytes() == b"\xff\xfe"
 
 
-def test_a_folder_in_the_place_of_a_file_is_told(home: Path) -> None:
+def test_a_folder_in_place_of_the_secrets_file_is_reported(home: Path) -> None:
     (home / ".env").mkdir(parents=True)
     with pytest.raises(PermissionDenied):
         setup.read_secrets(home)
@@ -171,7 +169,7 @@ def test_a_folder_in_the_place_of_a_file_is_told(home: Path) -> None:
         '[memory] # where hosts look\n\n[llm]\nmodel = "m"',
     ],
 )
-def test_one_line_names_the_provider_and_the_rest_stays(home: Path, before: str) -> None:
+def test_setting_the_provider_keeps_all_other_lines(home: Path, before: str) -> None:
     home.mkdir()
     (home / "config.toml").write_text(before)
     then = Settings.load(home, env={}, provider="shelf", actor="me")
@@ -184,7 +182,7 @@ def test_one_line_names_the_provider_and_the_rest_stays(home: Path, before: str)
     assert Settings.load(home, env={}).provider == ""
 
 
-def test_nothing_is_written_when_nothing_changes(home: Path) -> None:
+def test_an_unchanged_config_is_not_written(home: Path) -> None:
     setup.use(home, "")
     assert not (home / "config.toml").exists()
 
@@ -257,7 +255,7 @@ def test_parts_of_the_prompt_can_be_switched_off(home: Path, value: Any, expecte
     assert Settings.load(home, env={}, prompt_parts=value).prompt_parts == expected
 
 
-def test_a_provider_that_does_not_say_what_it_needs_is_unavailable(home: Path) -> None:
+def test_a_provider_whose_config_schema_fails_is_unavailable(home: Path) -> None:
     folder = home / "plugins" / "odd"
     folder.mkdir(parents=True)
     (folder / "plugin.yaml").write_text("name: odd")

@@ -42,11 +42,11 @@ def by_position(user: str, assistant: str, session_id: str = "", messages: Any =
         (by_position, ("u", "a", "s", [1])),
     ],
 )
-def test_a_method_is_given_what_it_takes(method: Callable[..., Any], expected: Any) -> None:
+def test_a_method_gets_the_extras_it_takes(method: Callable[..., Any], expected: Any) -> None:
     assert call_compatibly(method, ("u", "a"), EXTRAS) == expected
 
 
-def test_what_is_demanded_under_another_name_is_given_by_position() -> None:
+def test_a_required_extra_with_another_name_is_passed_by_position() -> None:
     def on_memory_write(action: str, target: str, content: str, meta: dict[str, Any]) -> Any:
         return action, target, content, meta
 
@@ -54,14 +54,14 @@ def test_what_is_demanded_under_another_name_is_given_by_position() -> None:
     assert given == ("add", "memory", "x", {"old_text": "y"})
 
 
-def test_what_may_be_left_out_under_another_name_is_left_out() -> None:
+def test_an_optional_extra_with_another_name_is_left_out() -> None:
     def on_memory_write(action: str, target: str, content: str, note: str = "none") -> Any:
         return note
 
     assert call_compatibly(on_memory_write, ("add", "memory", "x"), {"metadata": {}}) == "none"
 
 
-def test_a_type_error_of_the_method_itself_is_its_own() -> None:
+def test_a_type_error_inside_a_method_is_not_hidden() -> None:
     def broken(query: str, **kwargs: Any) -> str:
         raise TypeError("messages")
 
@@ -69,11 +69,11 @@ def test_a_type_error_of_the_method_itself_is_its_own() -> None:
         call_compatibly(broken, ("q",), {"session_id": "s"})
 
 
-def test_a_method_that_does_not_say_what_it_takes_is_given_everything() -> None:
+def test_a_method_without_a_signature_gets_everything() -> None:
     assert call_compatibly(dict, (), {"a": 1}) == {"a": 1}
 
 
-def test_a_parameter_that_only_has_a_position_is_not_named() -> None:
+def test_positional_only_parameters_are_passed_by_position() -> None:
     def prefetch(query: str, session_id: str, /) -> Any:
         return query, session_id
 

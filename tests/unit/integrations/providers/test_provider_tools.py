@@ -28,7 +28,7 @@ def test_consent_thanks_and_greetings_are_trivial(message: str) -> None:
     ["ok, which port?", "5433", "port", "no floats", "thanks, and the database?", "PR #12", "東京", "why?",
      "x" * 61, "yes yes yes yes yes yes"],
 )  # fmt: skip
-def test_what_names_anything_is_not_trivial(message: str) -> None:
+def test_messages_with_content_are_not_trivial(message: str) -> None:
     assert not is_trivial(message)
 
 
@@ -37,7 +37,7 @@ def test_what_names_anything_is_not_trivial(message: str) -> None:
 TOOL = {"name": "find", "description": "Find.", "parameters": {"type": "object", "properties": {}}}
 
 
-def test_bare_and_wrapped_definitions_are_understood() -> None:
+def test_bare_and_wrapped_schemas_are_parsed() -> None:
     wrapped = {"type": "function", "function": {**TOOL, "name": "other"}}
     known, wrong = provider_tools.parse_schemas([TOOL, wrapped])
     assert list(known) == ["find", "other"]
@@ -63,14 +63,14 @@ def test_bare_and_wrapped_definitions_are_understood() -> None:
     ],
     ids=lambda odd: str(odd)[:30],
 )
-def test_a_definition_that_makes_no_sense_is_left_out_and_told(odd: Any) -> None:
+def test_an_invalid_schema_is_left_out_and_reported(odd: Any) -> None:
     known, wrong = provider_tools.parse_schemas([TOOL, odd])
     assert list(known) == ["find"]
     assert len(wrong) == 1
 
 
 @pytest.mark.parametrize("odd", [None, "find", {"find": TOOL}, 5])
-def test_definitions_that_are_no_list_are_told(odd: Any) -> None:
+def test_schemas_that_are_not_a_list_are_reported(odd: Any) -> None:
     known, wrong = provider_tools.parse_schemas(odd)
     assert (known, len(wrong)) == ({}, 1)
 
@@ -92,18 +92,18 @@ def test_an_answer_becomes_json(answer: Any, expected: Any) -> None:
 
 
 @pytest.mark.parametrize("answer", [None, 5, b"bytes", ["list"], {"not": {1, 2}}])
-def test_what_cannot_be_an_answer_is_a_type_error(answer: Any) -> None:
+def test_an_answer_of_another_type_is_a_type_error(answer: Any) -> None:
     with pytest.raises(TypeError):
         provider_tools.render_answer(answer)
 
 
-def test_an_answer_of_megabytes_is_cut_and_says_so() -> None:
+def test_an_answer_of_megabytes_is_truncated_and_says_so() -> None:
     said = json.loads(provider_tools.render_answer("x" * 10_000_000))
     assert len(said["text"]) == 200_000
     assert "10,000,000" in said["note"]
 
 
-def test_half_a_character_does_not_break_an_answer() -> None:
+def test_a_lone_surrogate_does_not_break_an_answer() -> None:
     answer = provider_tools.success("half \ud83d")
     answer.encode()
     assert json.loads(answer)["text"] == "half \ud83d"
@@ -119,5 +119,5 @@ def test_half_a_character_does_not_break_an_answer() -> None:
         ('{"success": 1}', False),
     ],
 )
-def test_only_an_answer_that_says_so_is_a_success(answer: str, expected: bool) -> None:
+def test_only_an_answer_with_success_true_has_succeeded(answer: str, expected: bool) -> None:
     assert provider_tools.has_succeeded(answer) is expected

@@ -43,7 +43,7 @@ def gate() -> threading.Event:
     return threading.Event()
 
 
-def test_work_is_done_in_the_order_it_came() -> None:
+def test_tasks_run_in_order() -> None:
     worker, done = Worker(), list[int]()
     for number in range(200):
         assert worker.submit("me", partial(done.append, number))
@@ -52,7 +52,7 @@ def test_work_is_done_in_the_order_it_came() -> None:
     assert worker.pending == 0
 
 
-def test_nobody_waits_for_what_is_submitted(gate: threading.Event) -> None:
+def test_submit_does_not_block(gate: threading.Event) -> None:
     worker = Worker()
     worker.submit("me", lambda: gate.wait(LONG) and None)
     worker.submit("me", lambda: None)
@@ -62,7 +62,7 @@ def test_nobody_waits_for_what_is_submitted(gate: threading.Event) -> None:
     assert worker.flush(LONG)
 
 
-def test_one_who_hangs_holds_up_the_others_only_until_the_deadline(gate: threading.Event) -> None:
+def test_a_hanging_owner_delays_others_only_until_the_deadline(gate: threading.Event) -> None:
     worker, done = Worker(deadline=SHORT), list[str]()
     worker.submit("slow", lambda: gate.wait(LONG) and done.append("slow 1"))
     worker.submit("slow", lambda: done.append("slow 2"))
@@ -79,7 +79,7 @@ def test_one_who_hangs_holds_up_the_others_only_until_the_deadline(gate: threadi
     assert worker.overdue == {"slow": 1}
 
 
-def test_a_flush_without_a_timeout_does_not_wait_for_one_who_hangs(gate: threading.Event) -> None:
+def test_flush_without_a_timeout_does_not_wait_for_a_hanging_task(gate: threading.Event) -> None:
     worker, done = Worker(deadline=SHORT), list[str]()
     worker.submit("slow", lambda: gate.wait(LONG) and None)
     worker.submit("quick", lambda: done.append("quick"))
@@ -90,7 +90,7 @@ def test_a_flush_without_a_timeout_does_not_wait_for_one_who_hangs(gate: threadi
     assert worker.flush() is True
 
 
-def test_one_owner_can_be_waited_for_without_the_others(gate: threading.Event) -> None:
+def test_flush_can_wait_for_one_owner(gate: threading.Event) -> None:
     worker, done = Worker(deadline=SHORT), list[str]()
     worker.submit("slow", lambda: gate.wait(LONG) and None)
     worker.submit("quick", lambda: done.append("quick"))
@@ -102,7 +102,7 @@ def test_one_owner_can_be_waited_for_without_the_others(gate: threading.Event) -
     assert worker.flush(LONG, owner="slow")
 
 
-def test_what_does_not_fit_is_dropped_and_counted(
+def test_tasks_beyond_the_limit_are_dropped_and_counted(
     gate: threading.Event, caplog: pytest.LogCaptureFixture
 ) -> None:
     worker, done = Worker(most=2), list[int]()
@@ -118,7 +118,7 @@ def test_what_does_not_fit_is_dropped_and_counted(
     assert len(caplog.records) == 1
 
 
-def test_closing_finishes_what_is_queued_and_takes_nothing_more() -> None:
+def test_close_finishes_the_queue_and_accepts_no_more() -> None:
     worker, done = Worker(), list[int]()
     worker.submit("me", partial(done.append, 1))
     assert worker.close(LONG)
@@ -130,7 +130,7 @@ def test_closing_finishes_what_is_queued_and_takes_nothing_more() -> None:
     assert done == [1, 3]
 
 
-def test_closing_gives_up_what_is_not_done_in_time(gate: threading.Event) -> None:
+def test_close_drops_tasks_after_the_timeout(gate: threading.Event) -> None:
     worker, done = Worker(), list[int]()
     begun = threading.Event()
     worker.submit("me", lambda: begun.set() or (gate.wait(LONG) and None))
@@ -144,7 +144,7 @@ def test_closing_gives_up_what_is_not_done_in_time(gate: threading.Event) -> Non
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3), KeyboardInterrupt()])
-def test_work_that_raises_anything_is_logged_and_the_next_is_done(
+def test_a_failing_task_is_logged_and_the_next_one_runs(
     error: BaseException, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail() -> None:
@@ -158,7 +158,7 @@ def test_work_that_raises_anything_is_logged_and_the_next_is_done(
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
 
 
-def test_threads_that_submit_at_the_same_time_lose_nothing() -> None:
+def test_concurrent_submits_lose_nothing() -> None:
     worker, done = Worker(), list[tuple[int, int]]()
 
     def submit(number: int) -> None:
@@ -176,7 +176,7 @@ def test_threads_that_submit_at_the_same_time_lose_nothing() -> None:
         assert [count for owner, count in done if owner == number] == list(range(50))
 
 
-def test_without_a_thread_the_work_waits_for_the_next_who_comes(no_threads: pytest.MonkeyPatch) -> None:
+def test_without_a_thread_a_task_waits_for_the_next_call(no_threads: pytest.MonkeyPatch) -> None:
     worker, done = Worker(), list[int]()
     assert worker.submit("me", partial(done.append, 1))
     assert worker.flush() is False
@@ -187,7 +187,7 @@ def test_without_a_thread_the_work_waits_for_the_next_who_comes(no_threads: pyte
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_child_has_a_worker_of_its_own_and_leaves_the_parents_work_to_it(
+def test_a_forked_child_has_its_own_worker(
     gate: threading.Event,
 ) -> None:
     worker, done = Worker(), list[str]()
@@ -208,7 +208,7 @@ def test_a_forked_child_has_a_worker_of_its_own_and_leaves_the_parents_work_to_i
     assert done == ["queued by the parent"]
 
 
-def test_a_program_that_just_ends_does_not_lose_what_is_queued() -> None:
+def test_a_program_that_ends_does_not_lose_queued_tasks() -> None:
     code = (
         "from mnemos.integrations.providers.worker import Worker\n"
         "worker = Worker()\n"
@@ -221,11 +221,11 @@ def test_a_program_that_just_ends_does_not_lose_what_is_queued() -> None:
 # --- calls with a deadline ------------------------------------------------------------------------
 
 
-def test_an_answer_in_time_is_the_answer() -> None:
+def test_a_call_in_time_returns_its_answer() -> None:
     assert Patience("me").ask(lambda: 42, LONG) == 42
 
 
-def test_what_is_raised_is_raised_to_whoever_asks() -> None:
+def test_exceptions_of_a_call_are_raised() -> None:
     def fail() -> None:
         raise LookupError("gone")
 
@@ -233,12 +233,12 @@ def test_what_is_raised_is_raised_to_whoever_asks() -> None:
         Patience("me").ask(fail, LONG)
 
 
-def test_what_would_end_the_program_is_an_error_like_others() -> None:
+def test_an_exit_inside_a_call_becomes_an_error() -> None:
     with pytest.raises(RuntimeError):
         Patience("me").ask(lambda: sys.exit(1), LONG)
 
 
-def test_one_who_hangs_costs_the_deadline_once_and_is_asked_again_when_he_is_back(
+def test_a_hanging_party_costs_the_deadline_once_and_is_called_again_later(
     gate: threading.Event,
 ) -> None:
     patience, asked = Patience("me"), list[int]()
@@ -257,11 +257,11 @@ def test_one_who_hangs_costs_the_deadline_once_and_is_asked_again_when_he_is_bac
     assert not patience.is_out
 
 
-def test_without_a_thread_a_call_is_made_on_the_callers_own(no_threads: pytest.MonkeyPatch) -> None:
+def test_without_a_thread_a_call_runs_on_the_callers_thread(no_threads: pytest.MonkeyPatch) -> None:
     assert Patience("me").ask(threading.get_ident, LONG) == threading.get_ident()
 
 
-def test_whoever_waits_is_told_when_a_call_is_back() -> None:
+def test_when_back_is_called_when_a_call_ends() -> None:
     told = threading.Event()
     attempt = Attempt(lambda: 1, told.set)
     assert told.wait(LONG)
@@ -269,7 +269,7 @@ def test_whoever_waits_is_told_when_a_call_is_back() -> None:
     assert attempt.answer() == 1
 
 
-def test_a_thread_that_has_nothing_to_do_is_used_again() -> None:
+def test_idle_threads_are_reused() -> None:
     hands, used = Hands(), list[int]()
     for _ in range(20):
         done = threading.Event()
@@ -279,7 +279,7 @@ def test_a_thread_that_has_nothing_to_do_is_used_again() -> None:
     assert 1 <= len(set(used)) <= 3
 
 
-def test_threads_end_when_there_is_no_work_and_lose_none_that_comes_then() -> None:
+def test_idle_threads_end_without_losing_work() -> None:
     # An idle time so short that threads give up while work is on its way.
     hands, done = Hands(idle_seconds=0.0001), list[int]()
     finished = threading.Semaphore(0)
@@ -297,7 +297,7 @@ def test_threads_end_when_there_is_no_work_and_lose_none_that_comes_then() -> No
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_child_does_not_wait_for_calls_of_its_parent(gate: threading.Event) -> None:
+def test_a_forked_child_does_not_wait_for_calls_of_its_parent(gate: threading.Event) -> None:
     patience = Patience("me")
     with pytest.raises(Overdue):
         patience.ask(lambda: gate.wait(LONG), SHORT)
