@@ -20,7 +20,7 @@ from mnemos.transfer import import_formats
 if TYPE_CHECKING:
     from mnemos.memory import Memory
     from mnemos.transfer.imports import Imports
-    from mnemos.transfer.reader import Report
+    from mnemos.transfer.reader import ImportReport
 
 _SHOWN = 10
 
@@ -150,7 +150,7 @@ class Brought(Result, frozen=True, kw_only=True):
     more_problems: int
 
     @classmethod
-    def of(cls, report: Report, title: str) -> Self:
+    def of(cls, report: ImportReport, title: str) -> Self:
         return cls(
             kind=report.kind,
             title=title,

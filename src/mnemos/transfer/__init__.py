@@ -1,6 +1,6 @@
-"""Conversations that other programs keep, brought in.
+"""Transfer: conversations of other programs that are imported, and archives of a whole memory.
 
-A reader knows one program's files and yields what stands in them; it stores nothing. The one writer stores
-it: in short transactions, each with how far the file was read, so that an import can end at any moment and
-goes on from there. Files are only ever read.
+A reader knows one program's files and yields what is in them without storing anything. One writer stores it
+in short transactions, each with the position in the file, so that an import can be interrupted at any moment
+and resumed. Foreign files are only ever read.
 """

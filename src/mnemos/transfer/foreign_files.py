@@ -1,4 +1,4 @@
-"""Files of other programs: how they are found, opened, and read line by line and value by value."""
+"""Files of other programs: finding, opening and decoding them. Wrong values become None."""
 
 from __future__ import annotations
 
@@ -18,76 +18,76 @@ import msgspec
 from mnemos.errors import InvalidInput
 from mnemos.files import zstd
 from mnemos.inputs import MAX_NAME
-from mnemos.transfer.reader import Source
+from mnemos.transfer.reader import SourceFile
 
-Tell = Callable[[Path, str], None]
-PACKED: Final = ".zst"
+OnProblem = Callable[[Path, str], None]
+COMPRESSED: Final = ".zst"
 LONGEST_LINE: Final = 64 << 20
-"""Bytes of a line. A longer one is passed over, in pieces, so that memory stays small."""
+"""Bytes of a line. A longer one is skipped in pieces, so that memory stays small."""
 _PIECE: Final = 1 << 20
-# Past this, a number of seconds is one of milliseconds.
+# Above this, a time is in milliseconds.
 _MILLISECONDS: Final = 1e11
 _FARTHEST: Final = 1e14
 
 
-def is_there(path: Path) -> bool:
-    """Whether there is such a file or folder; what cannot be looked at raises InvalidInput."""
+def path_exists(path: Path) -> bool:
+    """True if the file or folder exists. Raises InvalidInput if that can't be found out."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as exc:
-        raise InvalidInput(f"{path} cannot be read: {exc.strerror}; name another file or folder") from exc
+        raise InvalidInput(f"{path} can't be read: {exc.strerror}; name another file or folder") from exc
     return True
 
 
 def is_file(path: Path) -> bool:
-    """Whether it is a plain file; False also for what cannot be looked at, where `Path` would raise."""
+    """True if it is a plain file; False also if access is denied, where `Path` would raise."""
     return os.path.isfile(path)  # noqa: PTH113
 
 
 def is_folder(path: Path) -> bool:
-    """Whether it is a folder, likewise."""
+    """True if it is a folder, likewise."""
     return os.path.isdir(path)  # noqa: PTH112
 
 
-def source_of(path: Path, tell: Tell) -> Source | None:
-    """A file as it is now; None, and told, when it cannot be looked at or is no plain file."""
+def stat_source(path: Path, on_problem: OnProblem) -> SourceFile | None:
+    """Return a file as it is now; None with a problem if it can't be read or is not a plain file."""
     try:
         found = path.stat()
     except OSError as exc:
-        tell(path, f"it cannot be read: {exc.strerror}")
+        on_problem(path, f"it can't be read: {exc.strerror}")
         return None
     if not S_ISREG(found.st_mode):
-        tell(path, "it is no file")
+        on_problem(path, "it is not a file")
         return None
-    return Source(path, found.st_size, found.st_mtime_ns)
+    return SourceFile(path, found.st_size, found.st_mtime_ns)
 
 
-def files_below(path: Path, suffix: str, tell: Tell) -> Iterator[Path]:
-    """The files with that suffix below a folder, by name, those of a folder before those below it.
+def find_files(path: Path, suffix: str, on_problem: OnProblem) -> Iterator[Path]:
+    """Yield the files with a suffix below a folder by name, those of a folder before its subfolders.
 
-    Links to folders are not followed: they may lead round in a circle.
+    Links to folders are not followed, because they may form a cycle.
     """
     try:
         with os.scandir(path) as found:
             entries = sorted(found, key=lambda entry: entry.name)
     except OSError as exc:
-        tell(path, f"it cannot be read: {exc.strerror}")
+        on_problem(path, f"it can't be read: {exc.strerror}")
         return
     for entry in entries:
-        # A link that leads in a circle, or to where nobody may look, is told when it is looked at.
+        # A dangling or circular link is reported when it is opened.
         if entry.name.endswith(suffix) and not is_folder(Path(entry.path)):
             yield Path(entry.path)
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
-            yield from files_below(Path(entry.path), suffix, tell)
+            yield from find_files(Path(entry.path), suffix, on_problem)
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
-    """A file to read from, unpacked on the way; one that is packed and damaged raises InvalidInput."""
-    if path.suffix != PACKED:
+def open_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file, decompressing zstd (old Codex rollouts); a damaged one raises InvalidInput."""
+    if path.suffix != COMPRESSED:
         with path.open("rb") as file:
             yield file
         return
@@ -96,23 +96,23 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         with packing.ZstdFile(path) as unpacked:
             yield unpacked
     except (packing.ZstdError, EOFError) as exc:
-        raise InvalidInput(f"it cannot be unpacked: {exc}") from exc
+        raise InvalidInput(f"it can't be decompressed: {exc}") from exc
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line without its end. ``data`` None: it is longer than any that is read."""
+    """A line without its end. ``data`` is None if it is longer than ``LONGEST_LINE``."""
 
     data: bytes | None
     number: int
     start: int
     end: int
     is_whole: bool
-    """Whether it has an end: the last line of a file may still be being written."""
+    """False for a last line without an end, which may still be being written."""
 
 
-def lines(file: BinaryIO, position: int, number: int) -> Iterator[Line]:
-    """The lines from a position on that have something in them; ``number`` lines stand before it."""
+def read_lines(file: BinaryIO, position: int, number: int) -> Iterator[Line]:
+    """Yield the lines from a position on that are not blank, counting on from ``number``."""
     file.seek(position)
     start = position
     while piece := file.readline(_PIECE):
@@ -138,33 +138,33 @@ def lines(file: BinaryIO, position: int, number: int) -> Iterator[Line]:
         start = end
 
 
-def decoded(data: bytes | str) -> Any:
-    """What a JSON text says; one that is none raises ValueError."""
+def decode_json(data: bytes | str) -> Any:
+    """Decode JSON, tolerating what strict decoders refuse. Raises ValueError."""
     try:
         return msgspec.json.decode(data)
     except RecursionError:
-        raise ValueError("it is nested too deep") from None
+        raise ValueError("it is nested too deeply") from None
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # It refuses what others write: lone surrogates, NaN, control characters, bytes that are no UTF-8.
+        # It refuses what other programs write: lone surrogates, NaN, control characters, invalid UTF-8.
         text = data if isinstance(data, str) else data.decode("utf-8", "replace")
         try:
             return json.loads(text, strict=False)
         except RecursionError:
-            raise ValueError("it is nested too deep") from None
+            raise ValueError("it is nested too deeply") from None
 
 
-def record(data: bytes | str) -> Mapping[str, Any]:
-    """A JSON object; anything else raises ValueError."""
-    found = decoded(data)
+def decode_object(data: bytes | str) -> Mapping[str, Any]:
+    """Decode a JSON object; anything else raises ValueError."""
+    found = decode_json(data)
     if not isinstance(found, dict):
         raise ValueError(  # noqa: TRY004 - of the text, as for any other that is no JSON
-            f"it holds a {type(found).__name__}, no object"
+            f"it is a {type(found).__name__}, not an object"
         )
     return found
 
 
-def short(value: Any) -> str | None:
-    """A name, an id or a title: one line of text, cut where it is too long."""
+def clean_name(value: Any) -> str | None:
+    """Return a name, id or title as one line of text, cut if it is too long."""
     if not isinstance(value, str | int | float) or isinstance(value, bool):
         return None
     text = str(value)
@@ -173,8 +173,8 @@ def short(value: Any) -> str | None:
     return text[:MAX_NAME] or None
 
 
-def moment(value: Any) -> float | None:
-    """A time in Unix seconds, written as such, in milliseconds, or in the way of ISO 8601."""
+def parse_time(value: Any) -> float | None:
+    """Return Unix seconds from seconds, milliseconds or ISO 8601."""
     if isinstance(value, str):
         try:
             found = datetime.fromisoformat(value)
@@ -186,25 +186,25 @@ def moment(value: Any) -> float | None:
     return float(value) / 1000 if abs(value) > _MILLISECONDS else float(value)
 
 
-def count(value: Any) -> int:
-    """A number of something, 0 for what is none."""
+def parse_count(value: Any) -> int:
+    """Return a count; 0 if it is not one."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53 else 0
 
 
-def call(call_id: Any, name: Any, arguments: Any) -> dict[str, Any]:
-    """A tool call in OpenAI's shape. Arguments that are no text are written as JSON."""
+def make_call(call_id: Any, name: Any, arguments: Any) -> dict[str, Any]:
+    """Return a tool call in OpenAI's format. Arguments other than text become JSON."""
     if not isinstance(arguments, str):
         try:
             arguments = json.dumps({} if arguments is None else arguments, ensure_ascii=False)
         except RecursionError:
             arguments = "{}"
     return {
-        "id": short(call_id) or "",
+        "id": clean_name(call_id) or "",
         "type": "function",
-        "function": {"name": short(name) or "unknown", "arguments": arguments},
+        "function": {"name": clean_name(name) or "unknown", "arguments": arguments},
     }
 
 
-def filled(**fields: Any) -> dict[str, Any]:
-    """The fields that have a value."""
+def drop_empty(**fields: Any) -> dict[str, Any]:
+    """Return the fields that have a value."""
     return {name: value for name, value in fields.items() if value is not None and value != ""}

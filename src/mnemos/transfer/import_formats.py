@@ -1,4 +1,4 @@
-"""Formats that can be imported: the readers, where programs keep their files, and what a file is."""
+"""Formats that can be imported: detection by content, readers, and default paths."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from zipfile import BadZipFile, ZipFile
 from mnemos.errors import InvalidInput, NotFound
 from mnemos.files import zstd
 from mnemos.settings import Settings, hermes_home
-from mnemos.transfer.chat_exports import chosen_in
-from mnemos.transfer.foreign_files import decoded, is_file, is_folder, is_there
+from mnemos.transfer.chat_exports import choose_entries
+from mnemos.transfer.foreign_files import decode_json, is_file, is_folder, path_exists
 from mnemos.transfer.reader import Reader
 
 _HEAD: Final = 1 << 16
-# Lines that are looked at: a transcript may begin with some that tell nothing.
+# Lines examined: a transcript may begin with some that tell nothing.
 _LINES: Final = 20
-# Files of a folder that are looked at, how many it may have before, and how deep.
+# Limits of examining a folder: files opened, entries listed, depth.
 _FILES: Final = 20
 _ENTRIES: Final = 2_000
-_DEEPEST: Final = 5
+_MAX_DEPTH: Final = 5
 _SQLITE: Final = b"SQLite format 3\0"
 _APPLICATION: Final = slice(68, 72)
 _ZIP: Final = b"PK"
@@ -39,8 +39,8 @@ _ARCHIVE: Final = "mnemos archive"
 _MANIFEST: Final = "manifest.json"
 _ENVELOPES: Final = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _ITEMS: Final = frozenset({"reasoning", "function_call", "function_call_output", "local_shell_call"})
-# By which key a conversation is known that does not end in what is looked at. A quote within a text has a
-# backslash before it.
+# Keys that tell the format of a file whose first record is longer than what is examined. A quote within text
+# has a backslash before it.
 _KEYS: Final = re.compile(
     rb'(?<!\\)"(mapping|chat_messages|messages|sessionId|leafUuid|role|payload)(?<!\\)"\s*:'
 )
@@ -53,10 +53,10 @@ _BY_KEY: Final = {
     b"leafUuid": "claude-code",
     b"payload": "codex",
 }
-# Where programs keep their files, within the folder that is theirs.
+# Files and folders within the folder of a program.
 _PLACES: Final = (("state.db", "hermes"), ("projects", "claude-code"), ("sessions", "codex"))
 _ODD: Final = (OSError, ValueError, InvalidInput, BadZipFile, RuntimeError, EOFError, zlib.error)
-# Nothing is imported before it is asked for.
+# Imported on first use.
 _MODULES: Final = {
     "claude-code": "claude_code",
     "codex": "codex",
@@ -67,13 +67,13 @@ _MODULES: Final = {
 }
 KINDS: Final = tuple(_MODULES)
 _DOWNLOADS: Final = "~/Downloads"
-_MOST_DOWNLOADS: Final = 50
+_MAX_DOWNLOADS: Final = 50
 
 
 def detect_kind(path: Path) -> str | None:
-    """How it is imported: the kind of a reader, "archive", "hermes-memory", or None for anything else.
+    """Return the kind of a reader, "archive" or "hermes-memory"; None for anything else.
 
-    Whatever the file or folder is, nothing is raised.
+    Only the beginning of files is read. Nothing is raised, whatever the file or folder is.
     """
     try:
         return _detect_folder(path) if is_folder(path) else _detect_file(path)
@@ -100,7 +100,7 @@ def _detect_folder(path: Path) -> str | None:
 
 def _detect_file(path: Path) -> str | None:
     if not is_file(path):
-        # A pipe or a device has no end, and reading it takes away from it.
+        # Reading a pipe or a device may never end, and consumes it.
         return None
     with path.open("rb") as file:
         head = file.read(_HEAD)
@@ -109,13 +109,13 @@ def _detect_file(path: Path) -> str | None:
     if head.startswith(_ZIP):
         return _detect_zip(path)
     if head.startswith((_GZIP, _ZSTD)):
-        head = _unpacked(head)
+        head = _decompress(head)
         return "archive" if _is_tar(head) else None
     return "archive" if _is_tar(head) else _detect_text(head)
 
 
 def _detect_text(head: bytes) -> str | None:
-    """Of JSON: an export, or lines."""
+    """Detect JSON: an export, or lines."""
     text = head.removeprefix(codecs.BOM_UTF8).lstrip()
     if text.startswith(b"["):
         found = _KEYS.search(text)
@@ -126,7 +126,7 @@ def _detect_text(head: bytes) -> str | None:
     lines = text.split(b"\n")
     for line in islice((line for line in lines if line.strip()), _LINES):
         try:
-            found_here = decoded(line)
+            found_here = decode_json(line)
         except ValueError:
             continue
         kind = _detect_line(found_here) if isinstance(found_here, dict) else None
@@ -136,14 +136,14 @@ def _detect_text(head: bytes) -> str | None:
         kind = _detect_whole(text)
         if kind:
             return kind
-    # A conversation, or a first line, that is longer than what is looked at.
+    # The first record is longer than what is examined.
     found = _KEYS.search(text)
     return _BY_KEY[found.group(1)] if found else None
 
 
 def _detect_whole(text: bytes) -> str | None:
     try:
-        found = decoded(text)
+        found = decode_json(text)
     except ValueError:
         return None
     return _detect_line(found) if isinstance(found, dict) else None
@@ -173,9 +173,9 @@ def _detect_line(found: dict[str, Any]) -> str | None:
 
 
 def _detect_database(head: bytes) -> str | None:
-    """By its schema, which stands at its beginning."""
+    """Detect a database by its schema, which is at the beginning."""
     if any(head[_APPLICATION]):
-        # It says itself what it is; a home of ours does, and has tables of the same names.
+        # It has an application id, as a home of ours, which has tables of the same names.
         return None
     if b"parent_session_id" in head and b"tool_call_id" in head and b"sessions" in head:
         return "hermes"
@@ -185,12 +185,12 @@ def _detect_database(head: bytes) -> str | None:
 
 
 def _detect_zip(path: Path) -> str | None:
-    with ZipFile(path) as archive, archive.open(chosen_in(path, archive)[0]) as stream:
+    with ZipFile(path) as archive, archive.open(choose_entries(path, archive)[0]) as stream:
         return _detect_text(stream.read(_HEAD))
 
 
-def _unpacked(head: bytes) -> bytes:
-    """The first bytes of a compressed file."""
+def _decompress(head: bytes) -> bytes:
+    """Decompress the first bytes of a file."""
     if head.startswith(_GZIP):
         return zlib.decompressobj(wbits=31).decompress(head, 2 * tarfile.BLOCKSIZE)
     try:
@@ -201,7 +201,7 @@ def _unpacked(head: bytes) -> bytes:
 
 
 def _is_tar(head: bytes) -> bool:
-    """Whether it is a tar that begins with a manifest of ours."""
+    """True if it is a tar that begins with a manifest of ours."""
     if len(head) < tarfile.BLOCKSIZE or head[257:262] != b"ustar":
         return False
     try:
@@ -220,7 +220,7 @@ def _is_manifest(path: Path) -> bool:
 
 
 def _files_below(path: Path, ending: str) -> Iterator[Path]:
-    """Some files with that ending, those of a folder before those below it."""
+    """Yield some files with a suffix, those of a folder before its subfolders."""
     return islice((file for file in islice(_walk(path, 0), _ENTRIES) if file.name.endswith(ending)), _FILES)
 
 
@@ -235,7 +235,7 @@ def _walk(path: Path, depth: int) -> Iterator[Path]:
             folders.append(entry)
         else:
             yield entry
-    if depth < _DEEPEST:
+    if depth < _MAX_DEPTH:
         for folder in folders:
             yield from _walk(folder, depth + 1)
 
@@ -257,7 +257,7 @@ def load_reader(kind: str) -> Reader:
 
 
 def default_path(kind: str, settings: Settings) -> Path:
-    """Where a program keeps its files; one whose exports may lie anywhere raises InvalidInput."""
+    """Return where a program keeps its files; InvalidInput if its exports may be anywhere."""
     if kind == "claude-code":
         return Path(settings.claude_dir).expanduser() / "projects"
     if kind == "codex":
@@ -268,10 +268,10 @@ def default_path(kind: str, settings: Settings) -> Path:
 
 
 def find_installed(settings: Settings) -> Iterator[InstalledFiles]:
-    """What there is on this machine: at the usual places, and of exports the newest among the downloads."""
+    """Yield what can be imported on this machine: default paths, and the newest downloaded exports."""
     for kind in ("claude-code", "codex", "hermes"):
         reader, path = load_reader(kind), default_path(kind, settings)
-        # What is not there is told like what cannot be looked at: not at all.
+        # Missing and unreadable files are not reported here.
         sources = list(reader.find(path, lambda *_: None))
         if sources:
             yield InstalledFiles(
@@ -281,7 +281,7 @@ def find_installed(settings: Settings) -> Iterator[InstalledFiles]:
 
 
 def _find_downloads(folder: Path) -> Iterator[InstalledFiles]:
-    """Of each chat service the newest export; only archives and files of that name are looked into."""
+    """Yield the newest export of each chat service; only zips and conversations.json are opened."""
     try:
         with os.scandir(folder) as entries:
             files = [
@@ -292,7 +292,7 @@ def _find_downloads(folder: Path) -> Iterator[InstalledFiles]:
     except OSError:
         return
     known: set[str] = set()
-    for _, size, path in sorted(files, reverse=True)[:_MOST_DOWNLOADS]:
+    for _, size, path in sorted(files, reverse=True)[:_MAX_DOWNLOADS]:
         kind = detect_kind(path)
         if kind in ("chatgpt", "claude") and kind not in known:
             known.add(kind)
@@ -300,12 +300,12 @@ def _find_downloads(folder: Path) -> Iterator[InstalledFiles]:
 
 
 def choose_path(kind: str, named: Path | None, settings: Settings) -> Path:
-    """The path that is meant; where none was named and nothing is there, NotFound says what to do."""
+    """Return the given or the default path; NotFound if the default does not exist."""
     path = named or default_path(kind, settings)
-    if named is None and not is_there(path):
+    if named is None and not path_exists(path):
         title = load_reader(kind).title
         raise NotFound(
-            f"there is no {path}, where {title} keeps its conversations; name another place with "
+            f"{path}, where {title} keeps its conversations, does not exist; name another path: "
             f"`mnemos import {kind} PATH`"
         )
     return path

@@ -1,7 +1,7 @@
-"""The one writer of imports: what a reader tells, stored in short transactions.
+"""The writer of imports: stores the items of readers in short transactions.
 
-Each transaction holds whole messages, the keys by which they are known, and how far the file was read: all of
-it or nothing. Several imports of the same files at once, or a kill at any moment, store nothing twice.
+Each transaction holds whole messages, their keys, and the position in the file. Several imports of the same
+files at once, or a kill at any moment, store nothing twice.
 """
 
 from __future__ import annotations
@@ -17,33 +17,42 @@ from msgspec.structs import replace
 from mnemos.errors import InvalidInput, TooLarge
 from mnemos.storage.base import NewMessage, Reads, SessionRow, Storage, Writes
 from mnemos.storage.imports import KEY_BITS, ImportedFile
-from mnemos.transfer.reader import BEGINNING, Conversation, Item, Left, Mark, Report, Said, Unread
+from mnemos.transfer.reader import (
+    BEGINNING,
+    Conversation,
+    ImportedMessage,
+    ImportReport,
+    Item,
+    Mark,
+    Skipped,
+    Unreadable,
+)
 
-# What one transaction holds: small enough that an agent's own write does not notice.
+# The most one transaction holds, so that an agent's own write is not delayed.
 _MESSAGES: Final = 200
 _CHARACTERS: Final = 256_000
-# Of a file, however little of it is a message: whoever has to stop soon is asked as often.
+# Bytes read between two commits, however few messages they hold: an import can stop at each.
 _READ: Final = 4_000_000
-# Indexed after so much was stored, so that searches stay quick meanwhile; not after every transaction,
-# because many words at once cost less.
+# Text stored between two rounds of indexing: searches stay fast meanwhile, and many words at once cost less
+# than a round after every transaction.
 _INDEX_CHARACTERS: Final = 2_000_000
 _INDEX_SECONDS: Final = 0.5
 _CUT: Final = "… [cut]"
 
 
 @dataclass(frozen=True, slots=True)
-class Border:
-    """How what a reader tells becomes what is stored: checked, and without secrets."""
+class Checks:
+    """Turns the data of a reader into rows: checked and redacted."""
 
     session: Callable[[Mapping[str, Any]], SessionRow]
     message: Callable[[Mapping[str, Any]], NewMessage]
     longest: int
-    """Characters that a message may certainly have."""
+    """Characters that always fit into a message."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    said: Said
+class _Checked:
+    item: ImportedMessage
     message: NewMessage
     keys: tuple[int, ...]
 
@@ -54,69 +63,69 @@ class _Outcome:
     continued: set[str] = field(default_factory=set)
     messages: int = 0
     known: int = 0
-    left: dict[str, int] = field(default_factory=dict)
+    skipped: dict[str, int] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
 
-    def leave(self, what: str, count: int) -> None:
-        self.left[what] = self.left.get(what, 0) + count
+    def skip(self, what: str, count: int) -> None:
+        self.skipped[what] = self.skipped.get(what, 0) + count
 
 
 Place = Callable[[Mark, bool], ImportedFile]
-"""What is to be noted of the file when all before a mark is stored, and whether that is all there is."""
+"""Makes the note on a file, given a mark and whether it is the end."""
 
 
 class ImportWriter:
-    """Stores what one import brings. ``created``: the sessions that are new."""
+    """Stores the items of one import. ``created`` are its new sessions."""
 
     def __init__(
         self,
         storage: Storage,
         kind: str,
-        border: Border,
-        report: Report,
+        checks: Checks,
+        report: ImportReport,
         *,
         since: float | None = None,
         indexes: bool = True,
     ) -> None:
-        """``since``: conversations that ended before are left out, where they come whole between marks."""
+        """``since`` leaves out older conversations, of readers that yield them whole between marks."""
         self._storage = storage
         self._kind = kind
-        self._border = border
+        self._checks = checks
         self._report = report
         self._since = since
         self._indexes = indexes
         self.created: set[str] = set()
         self._continued: set[str] = set()
         self._path = ""
-        self._batch: list[_Kept] = []
+        self._batch: list[_Checked] = []
         self._size = 0
         self._unindexed = 0
         self._conversations: dict[str, Conversation] = {}
-        self._told_anew: set[str] = set()
+        self._changed: set[str] = set()
         self._rehearsed: set[int] = set()
 
     def store(self, path: str, items: Iterable[Item], place: Place | None) -> Iterator[Mark]:
-        """Store what a file tells; each mark whose messages are stored is passed on.
+        """Store the items of a file, and yield each mark whose messages are stored.
 
-        ``place`` None: that the file was read is not remembered.
+        Without ``place`` it is not noted that the file was read.
         """
         self._path = path
         try:
             yield from self._store(items, place)
         except (InvalidInput, OSError):
-            # The file breaks off here; what stands before it counts.
+            # The file is broken from here on; the items before count.
             self._commit(None)
             raise
         finally:
             self._batch, self._size = [], 0
-            self._told_anew.clear()
+            self._changed.clear()
             self._conversations.clear()
 
     def _store(self, items: Iterable[Item], place: Place | None) -> Iterator[Mark]:
         last = BEGINNING
         noted: int | None = None
         for item in items:
-            if isinstance(item, Said):
+            if isinstance(item, ImportedMessage):
                 self._take(item)
             elif isinstance(item, Mark):
                 noted = item.position if noted is None else noted
@@ -127,84 +136,82 @@ class ImportWriter:
                 last = item
             elif isinstance(item, Conversation):
                 self._conversations[item.id] = item
-                self._told_anew.add(item.id)
-            elif isinstance(item, Unread):
-                self._report.miss(self._path, item.line, item.why)
-            elif isinstance(item, Left):
-                self._report.leave(item.what, item.count)
+                self._changed.add(item.id)
+            elif isinstance(item, Unreadable):
+                self._report.add_problem(self._path, item.line, item.why)
+            elif isinstance(item, Skipped):
+                self._report.skip(item.what, item.count)
         self._commit(None if place is None else place(last, True))  # noqa: FBT003
         yield last
 
     def index(self) -> None:
-        """Let everything be found by searches, so that none has to do it."""
+        """Index everything, so that no search has to."""
         if self._indexes and not self._report.dry_run:
             self._storage.catch_up()
-
-    # --- inside -----------------------------------------------------------------------------
 
     @property
     def _is_full(self) -> bool:
         return len(self._batch) >= _MESSAGES or self._size >= _CHARACTERS
 
-    def _take(self, said: Said) -> None:
+    def _take(self, item: ImportedMessage) -> None:
         try:
-            message = self._checked(said.fields)
+            message = self._check(item.fields)
         except InvalidInput as exc:
-            self._report.miss(self._path, 0, f"message {said.key}: {exc}")
+            self._report.add_problem(self._path, 0, f"message {item.key}: {exc}")
             return
-        self._batch.append(_Kept(said, message, tuple(map(self._key, (said.key, *said.also)))))
+        self._batch.append(_Checked(item, message, tuple(map(self._key, (item.key, *item.also)))))
         self._size += len(message.content or "") + len(message.tool_calls or "")
 
-    def _checked(self, fields: Mapping[str, Any]) -> NewMessage:
+    def _check(self, fields: Mapping[str, Any]) -> NewMessage:
         try:
-            return self._border.message(fields)
+            return self._checks.message(fields)
         except TooLarge:
             content = fields.get("content")
-            if not isinstance(content, str) or len(content) <= self._border.longest:
+            if not isinstance(content, str) or len(content) <= self._checks.longest:
                 raise
-            self._report.leave("ends of very long messages")
-            return self._border.message({**fields, "content": content[: self._border.longest] + _CUT})
+            self._report.skip("ends of very long messages")
+            return self._checks.message({**fields, "content": content[: self._checks.longest] + _CUT})
 
     def _key(self, name: str) -> int:
         digest = blake2b(f"{self._kind}\0{name}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
         return int.from_bytes(digest, "big") >> 64 - KEY_BITS
 
     def _commit(self, file: ImportedFile | None) -> None:
-        batch = self._recent(self._batch)
+        batch = self._drop_old(self._batch)
         if self._report.dry_run:
             self._count(self._storage.read(lambda tx: self._rehearse(tx, batch)))
-        elif batch or self._told_anew or file is not None:
+        elif batch or self._changed or file is not None:
             self._count(self._storage.write(lambda tx: self._write(tx, batch, file)))
         self._unindexed += self._size
         self._batch, self._size = [], 0
-        self._told_anew.clear()
+        self._changed.clear()
         if self._unindexed >= _INDEX_CHARACTERS and self._indexes and not self._report.dry_run:
             self._unindexed = 0
             self._storage.catch_up(_INDEX_SECONDS)
 
-    def _recent(self, batch: list[_Kept]) -> list[_Kept]:
+    def _drop_old(self, batch: list[_Checked]) -> list[_Checked]:
         if self._since is None:
             return batch
         last: dict[str, float] = {}
         for one in batch:
-            session_id = one.said.session_id
+            session_id = one.item.session_id
             last[session_id] = max(one.message.timestamp, last.get(session_id, one.message.timestamp))
         old = {session_id for session_id, at in last.items() if at < self._since}
         if old:
-            self._report.leave("older conversations", len(old))
-        return [one for one in batch if one.said.session_id not in old]
+            self._report.skip("older conversations", len(old))
+        return [one for one in batch if one.item.session_id not in old]
 
-    def _write(self, tx: Writes, batch: Sequence[_Kept], file: ImportedFile | None) -> _Outcome:
+    def _write(self, tx: Writes, batch: Sequence[_Checked], file: ImportedFile | None) -> _Outcome:
         outcome = _Outcome()
-        for session_id, kept in _by_session(batch).items():
-            new, parent = self._news(tx, session_id, kept, outcome)
+        for session_id, kept in _group_by_session(batch).items():
+            new, parent = self._select_new(tx, session_id, kept, outcome)
             try:
                 if new:
                     self._append(tx, session_id, new, parent, outcome)
             except InvalidInput as exc:
-                # Before anything of it was written; the others still count.
+                # Nothing of it was written, and the others still count.
                 outcome.refused.append(f"session {session_id!r:.100}: {exc}")
-        for session_id in self._told_anew - outcome.created - outcome.continued:
+        for session_id in self._changed - outcome.created - outcome.continued:
             try:
                 self._fill(tx, session_id)
             except InvalidInput as exc:
@@ -214,17 +221,17 @@ class ImportWriter:
         return outcome
 
     def _append(
-        self, tx: Writes, session_id: str, new: Sequence[_Kept], parent: str | None, outcome: _Outcome
+        self, tx: Writes, session_id: str, new: Sequence[_Checked], parent: str | None, outcome: _Outcome
     ) -> None:
-        session = self._session(tx, session_id, new[0].message.timestamp, parent)
+        session = self._make_session(tx, session_id, new[0].message.timestamp, parent)
         if tx.sessions.create(session):
             outcome.created.add(session_id)
         else:
             outcome.continued.add(session_id)
             tx.sessions.fill(session)
         tx.sessions.append(session_id, [one.message for one in new])
-        read = sum(one.said.input_tokens for one in new)
-        written = sum(one.said.output_tokens for one in new)
+        read = sum(one.item.input_tokens for one in new)
+        written = sum(one.item.output_tokens for one in new)
         if read or written:
             tx.sessions.add_tokens(session_id, read, written)
         keys = [key for one in new for key in one.keys]
@@ -232,25 +239,25 @@ class ImportWriter:
         outcome.messages += len(new)
 
     def _fill(self, tx: Writes, session_id: str) -> None:
-        """What is told of a session that has no new messages, such as its title."""
+        """Update a session without new messages, such as its title."""
         known = tx.sessions.get(session_id)
         if known is not None and tx.imports.owners([self._session_key(session_id)]):
-            tx.sessions.fill(self._session(tx, session_id, known.started_at, None))
+            tx.sessions.fill(self._make_session(tx, session_id, known.started_at, None))
 
-    def _news(
-        self, tx: Reads, session_id: str, kept: Sequence[_Kept], outcome: _Outcome
-    ) -> tuple[list[_Kept], str | None]:
-        """What is not stored yet, and the session that has what is."""
+    def _select_new(
+        self, tx: Reads, session_id: str, kept: Sequence[_Checked], outcome: _Outcome
+    ) -> tuple[list[_Checked], str | None]:
+        """Return the messages that are not stored yet, and the session that has the others."""
         own = self._session_key(session_id)
         owners = tx.imports.owners([own, *(key for one in kept for key in one.keys)])
         is_there = tx.sessions.get(session_id) is not None
         if is_there and own not in owners:
-            outcome.leave("messages of sessions that were recorded here another way", len(kept))
+            outcome.skip("messages of sessions that were recorded here another way", len(kept))
             return [], None
         if not is_there and own in owners:
-            outcome.leave("messages of sessions that were deleted here", len(kept))
+            outcome.skip("messages of sessions that were deleted here", len(kept))
             return [], None
-        new: list[_Kept] = []
+        new: list[_Checked] = []
         seen: set[int] = set()
         parent = None
         for one in kept:
@@ -258,16 +265,16 @@ class ImportWriter:
             if not known:
                 new.append(one)
             elif owners.get(one.keys[0], session_id) != session_id:
-                # A conversation that begins with a copy of another goes on from there.
+                # A conversation that begins with a copy of another is its continuation.
                 parent = owners[one.keys[0]] or parent
             seen.update(one.keys)
         outcome.known += len(kept) - len(new)
         return new, parent
 
-    def _rehearse(self, tx: Reads, batch: Sequence[_Kept]) -> _Outcome:
+    def _rehearse(self, tx: Reads, batch: Sequence[_Checked]) -> _Outcome:
         outcome = _Outcome()
-        for session_id, kept in _by_session(batch).items():
-            new, _ = self._news(tx, session_id, kept, outcome)
+        for session_id, kept in _group_by_session(batch).items():
+            new, _ = self._select_new(tx, session_id, kept, outcome)
             fresh = [one for one in new if one.keys[0] not in self._rehearsed]
             self._rehearsed.update(key for one in fresh for key in one.keys)
             outcome.known += len(new) - len(fresh)
@@ -278,13 +285,13 @@ class ImportWriter:
                 outcome.continued.add(session_id)
         return outcome
 
-    def _session(self, tx: Writes, session_id: str, at: float, parent: str | None) -> SessionRow:
-        told = self._conversations.get(session_id, Conversation(session_id, self._kind))
-        parent = told.parent_id or parent
-        fields = asdict(told)
+    def _make_session(self, tx: Writes, session_id: str, at: float, parent: str | None) -> SessionRow:
+        conversation = self._conversations.get(session_id, Conversation(session_id, self._kind))
+        parent = conversation.parent_id or parent
+        fields = asdict(conversation)
         fields["parent_session_id"] = fields.pop("parent_id")
-        fields["started_at"] = at if told.started_at is None else told.started_at
-        row = self._border.session(fields)
+        fields["started_at"] = at if conversation.started_at is None else conversation.started_at
+        row = self._checks.session(fields)
         is_known = parent is not None and parent != session_id and tx.sessions.get(parent) is not None
         return replace(row, parent_session_id=parent if is_known else None)
 
@@ -298,19 +305,19 @@ class ImportWriter:
         self._report.continued = len(self._continued)
         self._report.messages += outcome.messages
         self._report.known += outcome.known
-        for what, count in outcome.left.items():
-            self._report.leave(what, count)
+        for what, count in outcome.skipped.items():
+            self._report.skip(what, count)
         for why in outcome.refused:
-            self._report.miss(self._path, 0, why)
+            self._report.add_problem(self._path, 0, why)
 
 
-def state_of(file: ImportedFile) -> Any:
-    """What a reader left to know when it goes on."""
+def load_state(file: ImportedFile) -> Any:
+    """Return the state that a reader needs to resume."""
     return None if file.state is None else json.loads(file.state)
 
 
-def _by_session(batch: Sequence[_Kept]) -> dict[str, list[_Kept]]:
-    found: dict[str, list[_Kept]] = {}
+def _group_by_session(batch: Sequence[_Checked]) -> dict[str, list[_Checked]]:
+    found: dict[str, list[_Checked]] = {}
     for one in batch:
-        found.setdefault(one.said.session_id, []).append(one)
+        found.setdefault(one.item.session_id, []).append(one)
     return found

@@ -1,4 +1,4 @@
-"""Bringing in the files of another program: which are there, which are new, and how far each was read."""
+"""``memory.imports``: import files of other programs, resuming each where it was last read to."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from mnemos.settings import Settings
 from mnemos.storage.base import Storage
 from mnemos.storage.imports import ImportedFile
 from mnemos.text.secrets import redact
-from mnemos.transfer.foreign_files import is_there
-from mnemos.transfer.import_writer import Border, ImportWriter, state_of
-from mnemos.transfer.reader import BEGINNING, Mark, Reader, Report, Source, Stop
+from mnemos.transfer.foreign_files import path_exists
+from mnemos.transfer.import_writer import Checks, ImportWriter, load_state
+from mnemos.transfer.reader import BEGINNING, ImportReport, Mark, Reader, SourceFile, Stop
 
-# Of the beginning, and of what stands before the place up to which a file was read.
+# Bytes hashed at the beginning of a file and before the position it was read to.
 _SAMPLE: Final = 4_096
-_BYTES_A_CHARACTER: Final = 4
-# Of a file that was not read to its end: no file has this size, so it counts as changed.
+_BYTES_PER_CHARACTER: Final = 4
+# The noted size of a file that was not read to its end, so that it counts as changed.
 _UNFINISHED: Final = -1
 
 Progress = Callable[[float], None]
 
 
 class Imports:
-    """What other programs keep, brought into one space. Their files are only read."""
+    """Imports of other programs' files into one space. The files are only read."""
 
     def __init__(self, storage: Storage, settings: Settings, clock: Clock) -> None:
         self._storage = storage
@@ -50,57 +50,57 @@ class Imports:
         stop: Stop | None = None,
         indexes: bool = True,
         undoable: bool = True,
-    ) -> Report:
-        """Store what is new in the files below a path; unchanged files are not opened.
+    ) -> ImportReport:
+        """Store what is new in the files below a path. Unchanged files are not opened.
 
-        ``since``: files, or conversations in one file, that ended before are left out. ``stop`` ends it after
-        the step it is at; the next call goes on from there. A path with nothing to read raises NotFound, what
-        cannot be read is told in the report.
+        ``since`` leaves out files, or conversations in one file, that ended before. ``stop`` ends the import
+        after its current step; the next call resumes there. A path with nothing to read raises NotFound,
+        unreadable files are in the report.
         """
         if self._settings.disabled and not dry_run:
             raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was imported")
-        report = Report(reader.kind, str(path), dry_run=dry_run)
-        sources = self._sources(reader, path, report)
-        known = self._known(reader, since, report, sources)
-        writer = self._writer(reader, report, since=since, indexes=indexes)
+        report = ImportReport(reader.kind, str(path), dry_run=dry_run)
+        sources = self._find_sources(reader, path, report)
+        wanted = self._select_changed(reader, since, report, sources)
+        writer = self._make_writer(reader, report, since=since, indexes=indexes)
         try:
             with self._storage.without_background():
                 try:
-                    self._import_all(reader, known, writer, report, since, progress, stop)
+                    self._import_all(reader, wanted, writer, report, since, progress, stop)
                 finally:
                     if undoable and not dry_run:
-                        self._note(writer.created)
+                        self._record_undo(writer.created)
                 writer.index()
         except DiskFull as exc:
             if not report.messages:
                 raise
             where, _, _ = str(exc).partition(";")
-            raise DiskFull(f"{where}; what was stored so far stays; free some disk and import again") from exc
+            raise DiskFull(
+                f"{where}; messages stored so far are kept; free some disk space and import again"
+            ) from exc
         return report
 
-    # --- inside -----------------------------------------------------------------------------
-
-    def _sources(self, reader: Reader, path: Path, report: Report) -> list[Source]:
-        if not is_there(path):
-            raise NotFound(f"there is no {path}; name the file or folder that {reader.title} keeps")
-        sources = list(reader.find(path, lambda file, why: report.miss(str(file), 0, why)))
+    def _find_sources(self, reader: Reader, path: Path, report: ImportReport) -> list[SourceFile]:
+        if not path_exists(path):
+            raise NotFound(f"{path} does not exist; name a file or folder of {reader.title}")
+        sources = list(reader.find(path, lambda file, why: report.add_problem(str(file), 0, why)))
         if not sources and not report.problems:
-            raise NotFound(f"there is nothing of {reader.title} in {path}; name another file or folder")
+            raise NotFound(f"{path} has nothing of {reader.title}; name another file or folder")
         return sources
 
-    def _known(
-        self, reader: Reader, since: float | None, report: Report, sources: list[Source]
-    ) -> list[tuple[Source, ImportedFile | None]]:
-        """The files to read, each with what is known of it."""
+    def _select_changed(
+        self, reader: Reader, since: float | None, report: ImportReport, sources: list[SourceFile]
+    ) -> list[tuple[SourceFile, ImportedFile | None]]:
+        """Return the files to read, each with what was noted of it before."""
         files = self._storage.read(lambda tx: tx.imports.files(reader.kind))
         noted = {file.path: file for file in files}
-        wanted: list[tuple[Source, ImportedFile | None]] = []
+        wanted: list[tuple[SourceFile, ImportedFile | None]] = []
         for source in sources:
-            file = noted.get(_name(source.path))
+            file = noted.get(_path_text(source.path))
             if file is not None and (file.size, file.changed_ns) == (source.size, source.changed_ns):
                 report.unchanged += 1
             elif since is not None and source.changed_ns < since * 1e9:
-                report.leave("older files")
+                report.skip("older files")
             else:
                 wanted.append((source, file))
         return wanted
@@ -108,9 +108,9 @@ class Imports:
     def _import_all(
         self,
         reader: Reader,
-        wanted: list[tuple[Source, ImportedFile | None]],
+        wanted: list[tuple[SourceFile, ImportedFile | None]],
         writer: ImportWriter,
-        report: Report,
+        report: ImportReport,
         since: float | None,
         progress: Progress | None,
         stop: Stop | None,
@@ -121,7 +121,7 @@ class Imports:
             if stop is not None and stop():
                 report.finished = False
                 return
-            # What is left out now must be found by an import that wants it.
+            # Conversations left out now must be found by a later import.
             remembers = reader.resumes or since is None
             for mark in self._import_file(reader, source, file, writer, report, remembers=remembers):
                 if progress is not None:
@@ -134,45 +134,47 @@ class Imports:
     def _import_file(
         self,
         reader: Reader,
-        source: Source,
+        source: SourceFile,
         file: ImportedFile | None,
         writer: ImportWriter,
-        report: Report,
+        report: ImportReport,
         *,
         remembers: bool,
     ) -> Iterator[Mark]:
-        name = _name(source.path)
+        name = _path_text(source.path)
         try:
-            beginning = _beginning(source.path) if reader.resumes else (0, b"")
-            start = _start(source, file) if reader.resumes and file is not None else BEGINNING
-            place = partial(_place, reader, source, beginning) if remembers else None
+            beginning = _read_beginning(source.path) if reader.resumes else (0, b"")
+            start = _find_start(source, file) if reader.resumes and file is not None else BEGINNING
+            place = partial(_note_file, reader, source, beginning) if remembers else None
             yield from writer.store(name, reader.read(source, start), place)
             report.files += 1
         except InvalidInput as exc:
-            report.miss(name, 0, _without_name(str(exc), source.path))
+            report.add_problem(name, 0, _without_name(str(exc), source.path))
         except OSError as exc:
-            report.miss(name, 0, f"it cannot be read: {exc.strerror or exc}")
+            report.add_problem(name, 0, f"it can't be read: {exc.strerror or exc}")
 
-    def _writer(self, reader: Reader, report: Report, *, since: float | None, indexes: bool) -> ImportWriter:
+    def _make_writer(
+        self, reader: Reader, report: ImportReport, *, since: float | None, indexes: bool
+    ) -> ImportWriter:
         most = self._settings.max_message_bytes
         secrets = redact if self._settings.redact else _unchanged
-        border = Border(
+        checks = Checks(
             partial(new_session, started=self._clock(), redact=secrets, max_bytes=most),
             partial(new_message, now=self._clock(), redact=secrets, max_bytes=most),
-            most // _BYTES_A_CHARACTER // 2,
+            most // _BYTES_PER_CHARACTER // 2,
         )
-        # Where conversations go on over several marks, the age of their file tells.
+        # A conversation that continues over several marks is judged by the age of its file.
         return ImportWriter(
             self._storage,
             reader.kind,
-            border,
+            checks,
             report,
             since=None if reader.resumes else since,
             indexes=indexes,
         )
 
-    def _note(self, created: set[str]) -> None:
-        """Let the import be undone."""
+    def _record_undo(self, created: set[str]) -> None:
+        """Record the new sessions, so that the import can be undone."""
         if not created:
             return
         counts = self._storage.read(
@@ -189,64 +191,65 @@ class Imports:
         )
 
 
-def _start(source: Source, file: ImportedFile) -> Mark:
-    """Where to go on; at the beginning when the file is no longer what it was."""
-    if source.size < file.position or _digest(source.path, file.position) != file.digest:
+def _find_start(source: SourceFile, file: ImportedFile) -> Mark:
+    """Return where to resume; the beginning if the file was replaced."""
+    if source.size < file.position or _hash_before(source.path, file.position) != file.digest:
         return BEGINNING
-    return Mark(file.position, file.line, state_of(file))
+    return Mark(file.position, file.line, load_state(file))
 
 
-def _place(
+def _note_file(
     reader: Reader,
-    source: Source,
+    source: SourceFile,
     beginning: tuple[int, bytes],
     mark: Mark,
     is_all: bool,  # noqa: FBT001
 ) -> ImportedFile:
     return ImportedFile(
         reader.kind,
-        _name(source.path),
+        _path_text(source.path),
         source.size if is_all else _UNFINISHED,
         source.changed_ns,
         mark.position,
         mark.line,
-        _digest(source.path, mark.position) if reader.resumes and _is_still(source.path, beginning) else "",
+        _hash_before(source.path, mark.position)
+        if reader.resumes and _is_still(source.path, beginning)
+        else "",
         None if mark.state is None else json.dumps(mark.state),
     )
 
 
-def _beginning(path: Path) -> tuple[int, bytes]:
-    """Which file has the name now, and how it begins."""
+def _read_beginning(path: Path) -> tuple[int, bytes]:
+    """Return the inode and the first bytes of a file."""
     with path.open("rb") as file:
         return os.fstat(file.fileno()).st_ino, file.read(_SAMPLE)
 
 
 def _is_still(path: Path, beginning: tuple[int, bytes]) -> bool:
-    """Whether it is the file that reading began with: another may have taken its name meanwhile, of which
-    nothing was read."""
-    inode, head = _beginning(path)
+    """True if it is the file that reading began with, and was not replaced meanwhile."""
+    inode, head = _read_beginning(path)
     return inode == beginning[0] and head.startswith(beginning[1])
 
 
-def _digest(path: Path, position: int) -> str:
-    """Tells by its beginning and its end whether a file still has the same before a position."""
-    told = blake2b(str(position).encode(), digest_size=16)
+def _hash_before(path: Path, position: int) -> str:
+    """Return a hash by which a file with the same content before a position is recognised."""
+    digest = blake2b(str(position).encode(), digest_size=16)
     with path.open("rb") as file:
-        told.update(file.read(min(_SAMPLE, position)))
+        digest.update(file.read(min(_SAMPLE, position)))
         file.seek(max(0, position - _SAMPLE))
-        told.update(file.read(min(_SAMPLE, position)))
-    return told.hexdigest()
+        digest.update(file.read(min(_SAMPLE, position)))
+    return digest.hexdigest()
 
 
 def _without_name(why: str, path: Path) -> str:
-    """What is wrong with a file, for a report that names it already."""
+    """Return a reason without the path, for a report that names it already."""
     if why.startswith(f"{path} "):
         return f"it {why.removeprefix(f'{path} ')}"
     return why.replace(f" in {path} ", " in it ")
 
 
-def _name(path: Path) -> str:
-    """A path as text; one that is no UTF-8 with its odd bytes written out."""
+def _path_text(path: Path) -> str:
+    """Return a path as text, with bytes that are not UTF-8 escaped."""
     return os.fsencode(path.absolute()).decode("utf-8", "backslashreplace")
 
 

@@ -1,4 +1,4 @@
-"""What a reader tells the writer, and what an import tells whoever asked for it."""
+"""The interface between readers and the import writer, and the report of an import."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-MOST_PROBLEMS: Final = 50
-"""How many are told one by one; the others are counted."""
+MAX_PROBLEMS: Final = 50
+"""Problems that are listed; more are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A session of another program, told before its messages; told again when more is known of it.
+    """A session of another program. Comes before its messages, and again when more is known of it.
 
-    ``started_at`` None: when its first message was said. Nothing is stored before its first message is.
+    Without ``started_at`` it started with its first message. Nothing is stored before that message is.
     """
 
     id: str
@@ -34,12 +34,12 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A message. ``fields`` are the arguments of ``append_message``, with its ``timestamp``.
+class ImportedMessage:
+    """A message. ``fields`` are the arguments of ``append_message``, including ``timestamp``.
 
-    ``key``: what the program calls it, the same whenever and from wherever it is read: a message is stored
-    once for each key. ``also``: further names that must not come again, where several lines are one message.
-    ``input_tokens`` and ``output_tokens`` are added to those of its session.
+    ``key`` is the program's name for it, the same whenever and wherever it is read: each key is stored once.
+    ``also`` are the keys of further lines that are part of the same message. ``input_tokens`` and
+    ``output_tokens`` are added to those of its session.
     """
 
     session_id: str
@@ -51,16 +51,16 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
-    """A line, or another place in the file, that is not understood; what follows is read all the same."""
+class Unreadable:
+    """A line, or another place in the file, that is not understood. Reading goes on after it."""
 
     line: int
     why: str
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
-    """Something that is understood and left out, by what it is, in the plural: "images"."""
+class Skipped:
+    """Something that is understood and left out, named in the plural: "images"."""
 
     what: str
     count: int = 1
@@ -68,9 +68,9 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """All that stands before this place was told: reading may go on from here another time.
+    """A position that reading can resume from: everything before it was yielded.
 
-    ``state``: what the reader has to know then, as something that JSON can hold.
+    ``state`` is what the reader needs to resume, as JSON data.
     """
 
     position: int
@@ -78,43 +78,55 @@ class Mark:
     state: Any = None
 
 
-Item = Conversation | Said | Unread | Left | Mark
+Item = Conversation | ImportedMessage | Unreadable | Skipped | Mark
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A file to be read, as it was when it was found."""
+class SourceFile:
+    """A file to read, as it was when it was found."""
 
     path: Path
     size: int
     changed_ns: int
 
 
+OnProblem = Callable[[Path, str], None]
+"""Called with a file that can't be read, and why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """How the files of one program are found and read.
 
-    ``find``: the files below a path, which may be a file itself, those of parents before those of children;
-    what cannot be looked at is told by calling the second argument with the path and why.
-    ``read``: the items of a file from a mark on; a position beyond its beginning is only asked for when
-    ``resumes``, and only one that a ``Mark`` of the same file named. It raises InvalidInput for a file that
-    is no such file at all, and OSError as the system does.
+    ``find`` yields the files below a path, which may be a file itself, parents before children.
+    ``read`` yields the items of a file from a mark on. Only a reader that ``resumes`` gets a mark other than
+    the beginning, and only one that it yielded for the same file. It raises InvalidInput for a file of
+    another kind, and OSError as the system does.
     """
 
     kind: str
     title: str
-    """What the program is called: "Claude Code"."""
-    find: Callable[[Path, Callable[[Path, str], None]], Iterator[Source]]
-    read: Callable[[Source, Mark], Iterator[Item]]
+    """The name of the program: "Claude Code"."""
+    find: Callable[[Path, OnProblem], Iterator[SourceFile]]
+    read: Callable[[SourceFile, Mark], Iterator[Item]]
     resumes: bool = True
 
 
 BEGINNING: Final = Mark(0, 0)
 
 
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that was not understood. Line 0 is the file as a whole."""
+
+    path: str
+    line: int
+    why: str
+
+
 @dataclass(slots=True)
-class Report:
-    """What an import did, or with ``dry_run`` would do."""
+class ImportReport:
+    """The result of an import, or with ``dry_run`` what it would be."""
 
     kind: str
     path: str
@@ -122,41 +134,32 @@ class Report:
     files: int = 0
     """Files that were read."""
     unchanged: int = 0
-    """Files of which nothing is new."""
+    """Files with nothing new."""
     sessions: int = 0
-    """Sessions that are new."""
+    """New sessions."""
     continued: int = 0
-    """Sessions that were known and got more messages."""
+    """Existing sessions that got more messages."""
     messages: int = 0
     known: int = 0
     """Messages that were stored before."""
     left_out: dict[str, int] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     more_problems: int = 0
-    """Beyond those that are told one by one."""
+    """Problems beyond those listed."""
     finished: bool = True
-    """False when the time that was given was over before the files were."""
+    """False if the import was stopped before the end of the files."""
 
-    def leave(self, what: str, count: int = 1) -> None:
+    def skip(self, what: str, count: int = 1) -> None:
         self.left_out[what] = self.left_out.get(what, 0) + count
 
-    def miss(self, path: str, line: int, why: str) -> None:
-        if len(self.problems) < MOST_PROBLEMS:
+    def add_problem(self, path: str, line: int, why: str) -> None:
+        if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(Problem(path, line, why))
         else:
             self.more_problems += 1
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that was not understood. ``line`` 0: the file as a whole."""
-
-    path: str
-    line: int
-    why: str
-
-
 class Stop(Protocol):
-    """Whether an import should end after the step it is at."""
+    """Returns True if an import should stop after its current step."""
 
     def __call__(self) -> bool: ...

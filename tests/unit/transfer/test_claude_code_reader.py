@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemos.transfer.reader import BEGINNING, Conversation, Item, Left, Mark, Said, Source, Unread
+from mnemos.transfer.reader import (
+    BEGINNING,
+    Conversation,
+    ImportedMessage,
+    Item,
+    Mark,
+    Skipped,
+    SourceFile,
+    Unreadable,
+)
 from mnemos.transfer.readers.claude_code import READER
 
 FIXTURES = Path(__file__).parents[2] / "data" / "imports" / "claude-code"
@@ -19,23 +28,23 @@ BLOG = FIXTURES / "-home-dev-blog" / "8d4e7b20-0000-4000-8000-000000000002.jsonl
 ODD = FIXTURES / "-home-dev-odd" / "c0ffee00-0000-4000-8000-000000000004.jsonl"
 
 
-def source(path: Path) -> Source:
+def source(path: Path) -> SourceFile:
     found = path.stat()
-    return Source(path, found.st_size, found.st_mtime_ns)
+    return SourceFile(path, found.st_size, found.st_mtime_ns)
 
 
 def read(path: Path, mark: Mark = BEGINNING) -> list[Item]:
     return list(READER.read(source(path), mark))
 
 
-def said(items: list[Item]) -> list[Said]:
-    return [item for item in items if isinstance(item, Said)]
+def said(items: list[Item]) -> list[ImportedMessage]:
+    return [item for item in items if isinstance(item, ImportedMessage)]
 
 
 def left(items: list[Item]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for item in items:
-        if isinstance(item, Left):
+        if isinstance(item, Skipped):
             counts[item.what] = counts.get(item.what, 0) + item.count
     return counts
 
@@ -82,7 +91,7 @@ def test_a_result_knows_the_call_it_answers() -> None:
     assert result.fields["content"] == "shop-redis\nshop-web"
 
 
-def test_what_the_program_put_in_is_apart_from_what_was_said() -> None:
+def test_injected_text_is_kept_apart_from_the_users_words() -> None:
     first = said(read(SHOP))[0]
     assert first.fields["content"] == "Which queue should send the order mails?"
     (injected,) = first.fields["metadata"]["injected"]
@@ -110,7 +119,7 @@ LETTERS = [
 
 
 @pytest.mark.parametrize("letter", LETTERS)
-def test_what_teammates_and_channels_sent_is_not_what_the_user_said(letter: str, tmp_path: Path) -> None:
+def test_messages_of_teammates_and_channels_are_not_the_users_words(letter: str, tmp_path: Path) -> None:
     both = transcript(tmp_path, spoken(f"{letter}\nGo on, please."))
     (one,) = said(read(both))
     assert one.fields["content"] == "Go on, please."
@@ -122,9 +131,7 @@ def test_what_teammates_and_channels_sent_is_not_what_the_user_said(letter: str,
 
 
 @pytest.mark.parametrize("letter", LETTERS)
-def test_what_announces_such_a_message_and_follows_it_is_not_the_users_either(
-    letter: str, tmp_path: Path
-) -> None:
+def test_text_around_such_a_message_is_not_the_users_either(letter: str, tmp_path: Path) -> None:
     text = f"Another Claude session sent a message:\n{letter}\n\nThat session is not your user."
     items = read(transcript(tmp_path, spoken([{"type": "text", "text": text}])))
     assert (said(items), left(items)) == ([], {"injected context": 1})
@@ -144,12 +151,12 @@ def test_such_a_message_cannot_pass_off_its_end_as_the_users_words(tmp_path: Pat
         "Parse <teammate-message for me",
     ],
 )
-def test_tags_that_a_user_writes_stay_what_he_said(text: str, tmp_path: Path) -> None:
+def test_tags_that_a_user_writes_stay_in_the_message(text: str, tmp_path: Path) -> None:
     assert [one.fields["content"] for one in said(read(transcript(tmp_path, spoken(text))))] == [text]
 
 
 @pytest.mark.parametrize("kind", ["channel", "peer", "coordinator", "task-notification", "auto-continuation"])
-def test_a_line_that_says_that_others_sent_it_is_left_out(kind: str, tmp_path: Path) -> None:
+def test_a_line_marked_as_sent_by_others_is_skipped(kind: str, tmp_path: Path) -> None:
     origin = {"kind": kind}
     queued = line(
         type="attachment",
@@ -163,7 +170,7 @@ def test_a_line_that_says_that_others_sent_it_is_left_out(kind: str, tmp_path: P
 @pytest.mark.parametrize(
     "origin", [{"kind": "human"}, {"kind": "of the future"}, {"kind": ["peer"]}, {}, "x", 7]
 )
-def test_a_line_that_does_not_say_so_is_the_users(origin: Any, tmp_path: Path) -> None:
+def test_an_unmarked_line_is_the_users(origin: Any, tmp_path: Path) -> None:
     assert [one.key for one in said(read(transcript(tmp_path, spoken("Hello.", origin=origin))))] == ["u1"]
 
 
@@ -172,7 +179,7 @@ def test_the_output_of_a_users_shell_command_is_a_tools() -> None:
     assert [one.fields["content"] for one in shell] == ["nothing to commit"]
 
 
-def test_of_an_image_stays_that_there_was_one() -> None:
+def test_an_image_is_replaced_by_a_note() -> None:
     (shown,) = [one for one in said(read(SHOP)) if isinstance(one.fields["content"], list)]
     text, image = shown.fields["content"]
     assert text == {"type": "text", "text": "Here is the dashboard 📈"}
@@ -208,12 +215,12 @@ def test_side_chains_between_the_lines_are_sessions_of_their_own() -> None:
 def test_a_byte_order_mark_and_windows_line_ends_do_no_harm() -> None:
     assert BLOG.read_bytes().startswith(b"\xef\xbb\xbf")
     assert b"\r\n" in BLOG.read_bytes()
-    assert not [item for item in read(BLOG) if isinstance(item, Unread)]
+    assert not [item for item in read(BLOG) if isinstance(item, Unreadable)]
     assert said(read(BLOG))[0].fields["content"].endswith("äöü")
 
 
-def test_lines_that_are_not_understood_are_told_with_their_number() -> None:
-    assert [item.line for item in read(ODD) if isinstance(item, Unread)] == [2, 3, 4, 6]
+def test_unreadable_lines_are_reported_with_their_number() -> None:
+    assert [item.line for item in read(ODD) if isinstance(item, Unreadable)] == [2, 3, 4, 6]
 
 
 def test_a_line_without_a_time_has_the_one_before_it() -> None:
@@ -222,7 +229,7 @@ def test_a_line_without_a_time_has_the_one_before_it() -> None:
     assert times["This line lost its time"] == at
 
 
-def test_lines_without_name_and_time_are_told_apart_by_what_they_say(tmp_path: Path) -> None:
+def test_lines_without_name_and_time_are_distinguished_by_their_text(tmp_path: Path) -> None:
     bare = {"uuid": None, "timestamp": None}
     path = transcript(tmp_path, spoken("one", **bare), spoken("two", **bare), spoken("one", **bare))
     keys = [one.key for one in said(read(path))]
@@ -247,12 +254,12 @@ def test_a_last_line_without_an_end_is_read_when_it_is_whole(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("path", [SHOP, BLOG, ODD], ids=lambda path: path.parent.name)
-def test_reading_may_stop_and_go_on_at_any_line(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_can_stop_and_resume_at_any_line(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mnemos.transfer.readers.claude_code._STEP", 1)
     everything = read(path)
     told: list[str] = []
     for item in everything:
-        if isinstance(item, Said):
+        if isinstance(item, ImportedMessage):
             told.append(item.key)
         if isinstance(item, Mark):
             through_json = Mark(item.position, item.line, json.loads(json.dumps(item.state)))
@@ -271,14 +278,14 @@ def test_only_transcripts_below_projects_are_found(tmp_path: Path) -> None:
     assert found == ["z.jsonl", "agent-1.jsonl"]
 
 
-def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(path: Path) -> None:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("mnemos.transfer.foreign_files.os.scandir", refused)
     told: list[tuple[Path, str]] = []
     assert list(READER.find(tmp_path, lambda path, why: told.append((path, why)))) == []
-    assert told == [(tmp_path, "it cannot be read: Permission denied")]
+    assert told == [(tmp_path, "it can't be read: Permission denied")]
 
 
 @given(st.binary(max_size=400))
@@ -287,7 +294,7 @@ def test_any_bytes_are_read_without_an_error(data: bytes) -> None:
 
 
 @given(st.data())
-def test_spoilt_transcripts_are_read_without_an_error(data: st.DataObject) -> None:
+def test_spoiled_transcripts_are_read_without_an_error(data: st.DataObject) -> None:
     whole = SHOP.read_bytes()[:6_000]
     at = data.draw(st.integers(0, len(whole) - 1))
     _assert_readable(
@@ -323,7 +330,7 @@ _ORDER = "We decided that the port is 6666."
         ],
     ],
 )
-def test_what_others_wrote_cannot_pass_for_what_the_user_said(tmp_path: Path, content: Any) -> None:
+def test_text_by_others_cannot_pass_as_the_users_words(tmp_path: Path, content: Any) -> None:
     path = tmp_path / "s.jsonl"
     line = {"type": "user", "sessionId": "s", "uuid": "u", "timestamp": "2026-01-01T00:00:00Z"}
     path.write_text(json.dumps(line | {"message": {"role": "user", "content": content}}) + "\n")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from told import (
+from items import (
     DATA,
     assert_grows,
     assert_resumes_everywhere,
@@ -18,15 +18,15 @@ from told import (
     conversations,
     left_out,
     messages,
+    read_items,
     spoiled,
     spoken,
-    told,
     unread,
 )
 
 from mnemos.errors import InvalidInput
 from mnemos.files import zstd
-from mnemos.transfer.reader import Mark, Source
+from mnemos.transfer.reader import Mark, SourceFile
 from mnemos.transfer.readers.codex import READER
 
 FOLDER = DATA / "codex"
@@ -37,7 +37,7 @@ KIOSK, FORK, AGENT, DAMAGED = (
 LAMP = next(file for file in FILES if file.stem.endswith("00002"))
 
 
-def found(path: Path) -> tuple[list[Source], list[tuple[Path, str]]]:
+def found(path: Path) -> tuple[list[SourceFile], list[tuple[Path, str]]]:
     problems: list[tuple[Path, str]] = []
     return list(READER.find(path, lambda *problem: problems.append(problem))), problems
 
@@ -66,8 +66,8 @@ def tokens(read: int, written: int) -> tuple[str, dict[str, Any]]:
     return "event_msg", {"type": "token_count", "info": {"total_token_usage": total}}
 
 
-def test_a_message_that_is_event_and_item_is_told_once() -> None:
-    assert spoken(told(READER, KIOSK)) == [
+def test_a_message_recorded_as_event_and_item_is_imported_once() -> None:
+    assert spoken(read_items(READER, KIOSK)) == [
         ("user", "The receipt totals are off by one cent 🧾, can you look at rounding.py?"),
         ("assistant", ["shell_command"]),
         ("tool", "def total(items):\n    return int(sum(items) * 100) / 100\n"),
@@ -83,8 +83,8 @@ def test_a_message_that_is_event_and_item_is_told_once() -> None:
     ]
 
 
-def test_what_the_program_put_in_is_left_out_or_told_apart() -> None:
-    items = told(READER, KIOSK)
+def test_injected_text_is_skipped_or_kept_apart() -> None:
+    items = read_items(READER, KIOSK)
     assert left_out(items) == {"injected context": 4, "images": 1, "records of the program": 1}
     page = next(said for said in messages(items) if said.fields.get("content") == "And the web page?")
     assert page.fields["metadata"]["injected"] == [
@@ -93,7 +93,7 @@ def test_what_the_program_put_in_is_left_out_or_told_apart() -> None:
 
 
 def test_the_session_knows_its_folder_branch_version_and_model() -> None:
-    known = conversations(told(READER, KIOSK))["019c2100-aaaa-7000-8000-000000000001"]
+    known = conversations(read_items(READER, KIOSK))["019c2100-aaaa-7000-8000-000000000001"]
     assert (known.source, known.model, known.started_at) == ("codex", "gpt-5.2-codex", 1770106500.1)
     assert known.metadata == {
         "cwd": "/home/dev/kiosk",
@@ -104,7 +104,7 @@ def test_the_session_knows_its_folder_branch_version_and_model() -> None:
 
 
 def test_calls_and_results_keep_ids_names_and_times() -> None:
-    call, result = messages(told(READER, KIOSK))[1:3]
+    call, result = messages(read_items(READER, KIOSK))[1:3]
     assert call.fields["tool_calls"] == [
         {
             "id": "call_A1",
@@ -118,45 +118,49 @@ def test_calls_and_results_keep_ids_names_and_times() -> None:
 
 
 def test_a_summary_of_thought_goes_to_the_next_message_of_the_assistant_once() -> None:
-    thinking = [(said.fields.get("metadata") or {}).get("thinking") for said in messages(told(READER, KIOSK))]
+    thinking = [
+        (said.fields.get("metadata") or {}).get("thinking") for said in messages(read_items(READER, KIOSK))
+    ]
     assert [thought for thought in thinking if thought] == ["**Looking at the rounding code**"]
     assert thinking[1]
 
 
-def test_encrypted_thoughts_are_nowhere() -> None:
-    assert "gAAAAAB" not in repr(told(READER, KIOSK))
+def test_encrypted_thoughts_are_not_imported() -> None:
+    assert "gAAAAAB" not in repr(read_items(READER, KIOSK))
 
 
-def test_tokens_are_counted_once_however_often_the_total_is_told() -> None:
-    counted = messages(told(READER, KIOSK))
+def test_tokens_are_counted_once_however_often_the_total_is_repeated() -> None:
+    counted = messages(read_items(READER, KIOSK))
     assert sum(said.input_tokens for said in counted) == 4000
     assert sum(said.output_tokens for said in counted) == 210
 
 
-def test_tokens_told_after_the_end_of_a_first_reading_go_to_the_next_message(tmp_path: Path) -> None:
+def test_tokens_that_come_after_a_first_reading_go_to_the_next_message(tmp_path: Path) -> None:
     path = rollout(tmp_path, said_by("user", "a"))
-    last = told(READER, path)[-1]
+    last = read_items(READER, path)[-1]
     assert isinstance(last, Mark)
     path = rollout(tmp_path, said_by("user", "a"), tokens(10, 2), said_by("assistant", "b"))
-    (answer,) = messages(told(READER, path, last))
+    (answer,) = messages(read_items(READER, path, last))
     assert (answer.input_tokens, answer.output_tokens) == (10, 2)
 
 
-def test_a_total_that_begins_anew_is_added(tmp_path: Path) -> None:
+def test_a_total_that_was_reset_is_added(tmp_path: Path) -> None:
     path = rollout(tmp_path, said_by("user", "a"), tokens(100, 20), said_by("user", "b"), tokens(7, 1))
-    assert [(said.input_tokens, said.output_tokens) for said in messages(told(READER, path))] == [
+    assert [(said.input_tokens, said.output_tokens) for said in messages(read_items(READER, path))] == [
         (100, 20),
         (7, 1),
     ]
 
 
 def test_a_message_of_another_model_says_so() -> None:
-    models = [(said.fields.get("metadata") or {}).get("model") for said in messages(told(READER, KIOSK))]
+    models = [
+        (said.fields.get("metadata") or {}).get("model") for said in messages(read_items(READER, KIOSK))
+    ]
     assert models == [None] * 9 + ["gpt-5.2-codex-mini", None, "gpt-5.2-codex-mini"]
 
 
 def test_the_oldest_form_is_read() -> None:
-    items = told(READER, LAMP)
+    items = read_items(READER, LAMP)
     assert spoken(items) == [
         ("user", "Which pins drive the lamp?"),
         ("assistant", ["local_shell"]),
@@ -170,18 +174,18 @@ def test_the_oldest_form_is_read() -> None:
 
 
 def test_a_fork_has_its_parent_and_the_keys_of_what_it_copies() -> None:
-    fork = told(READER, FORK)
+    fork = read_items(READER, FORK)
     (known,) = conversations(fork).values()
     assert known.parent_id == "019c2100-aaaa-7000-8000-000000000001"
     copied, new = messages(fork)[:2], messages(fork)[2:]
-    parent = {said.key for said in messages(told(READER, KIOSK))}
+    parent = {said.key for said in messages(read_items(READER, KIOSK))}
     assert [said.key in parent for said in copied] == [True, True]
     assert [said.key in parent for said in new] == [False]
     assert {said.session_id for said in messages(fork)} == {known.id}
 
 
 def test_a_sub_agent_is_a_session_of_its_own_with_a_parent() -> None:
-    items = told(READER, AGENT)
+    items = read_items(READER, AGENT)
     (known,) = conversations(items).values()
     assert (known.source, known.parent_id) == ("subagent", "019c2200-bbbb-7000-8000-000000000003")
     assert known.archived
@@ -191,8 +195,8 @@ def test_a_sub_agent_is_a_session_of_its_own_with_a_parent() -> None:
     assert len(messages(items)) == 5
 
 
-def test_lines_that_are_none_are_told_and_the_others_read() -> None:
-    items = told(READER, DAMAGED)
+def test_unreadable_lines_are_reported_and_the_others_read() -> None:
+    items = read_items(READER, DAMAGED)
     assert unread(items) == [6, 7, 8, 9, 10]
     assert left_out(items)["unfinished last lines"] == 1
     assert [role for role, _ in spoken(items)] == [
@@ -205,28 +209,28 @@ def test_lines_that_are_none_are_told_and_the_others_read() -> None:
 def test_a_last_line_is_read_when_it_is_whole(tmp_path: Path) -> None:
     path = tmp_path / DAMAGED.name
     path.write_bytes(DAMAGED.read_bytes())
-    mark = told(READER, path)[-1]
+    mark = read_items(READER, path)[-1]
     assert isinstance(mark, Mark)
     with path.open("ab") as file:
         file.write(b'xt","text":"Whole now."}]}}\n')
-    assert spoken(told(READER, path, mark)) == [("user", "Whole now.")]
+    assert spoken(read_items(READER, path, mark)) == [("user", "Whole now.")]
 
 
-def test_an_event_without_an_item_is_told_itself(tmp_path: Path) -> None:
+def test_an_event_without_an_item_is_imported(tmp_path: Path) -> None:
     path = rollout(tmp_path, heard("user", "one"), said_by("assistant", "two"), heard("assistant", "three"))
-    assert spoken(told(READER, path)) == [("user", "one"), ("assistant", "two"), ("assistant", "three")]
+    assert spoken(read_items(READER, path)) == [("user", "one"), ("assistant", "two"), ("assistant", "three")]
 
 
 def test_an_item_far_from_an_event_is_another_message(tmp_path: Path) -> None:
     noise = [("turn_context", {"model": "m"})] * 20
     path = rollout(tmp_path, heard("user", "again"), *noise, said_by("user", "again"))
-    assert spoken(told(READER, path)) == [("user", "again"), ("user", "again")]
+    assert spoken(read_items(READER, path)) == [("user", "again"), ("user", "again")]
 
 
 def test_the_same_words_said_twice_are_two_messages(tmp_path: Path) -> None:
     twice = (said_by("user", "yes"), heard("user", "yes"))
     path = rollout(tmp_path, *twice, *twice)
-    assert spoken(told(READER, path)) == [("user", "yes"), ("user", "yes")]
+    assert spoken(read_items(READER, path)) == [("user", "yes"), ("user", "yes")]
 
 
 def test_several_events_before_their_items_keep_their_order(tmp_path: Path) -> None:
@@ -237,19 +241,19 @@ def test_several_events_before_their_items_keep_their_order(tmp_path: Path) -> N
         said_by("assistant", "b"),
         said_by("assistant", "a"),
     )
-    assert spoken(told(READER, path)) == [("assistant", "a"), ("assistant", "b")]
+    assert spoken(read_items(READER, path)) == [("assistant", "a"), ("assistant", "b")]
 
 
 def test_an_answer_with_a_plan_and_its_event_without_it_are_one(tmp_path: Path) -> None:
     answer = "Here it is.\n<proposed_plan>\n1. Dig\n</proposed_plan>"
     path = rollout(tmp_path, heard("assistant", "Here it is."), said_by("assistant", answer))
-    assert spoken(told(READER, path)) == [("assistant", answer)]
+    assert spoken(read_items(READER, path)) == [("assistant", answer)]
 
 
-def test_what_an_editor_adds_is_told_apart(tmp_path: Path) -> None:
+def test_context_of_an_editor_is_kept_apart(tmp_path: Path) -> None:
     text = "# Context from my IDE setup:\n\n## Open tabs:\n- a.py\n\n## My request for Codex:\nRename it."
     path = rollout(tmp_path, said_by("user", text), heard("user", text))
-    (said,) = messages(told(READER, path))
+    (said,) = messages(read_items(READER, path))
     assert said.fields["content"] == "Rename it."
     assert said.fields["metadata"]["injected"][0]["kind"] == "ide_context"
 
@@ -274,7 +278,7 @@ def test_what_an_editor_adds_is_told_apart(tmp_path: Path) -> None:
 def test_every_kind_of_call_is_one(
     tmp_path: Path, payload: dict[str, Any], name: str, arguments: str
 ) -> None:
-    (said,) = messages(told(READER, rollout(tmp_path, ("response_item", payload))))
+    (said,) = messages(read_items(READER, rollout(tmp_path, ("response_item", payload))))
     assert said.fields["tool_calls"][0]["function"] == {"name": name, "arguments": arguments}
 
 
@@ -293,21 +297,21 @@ def test_every_kind_of_call_is_one(
 )
 def test_every_form_of_a_result_is_read(tmp_path: Path, output: Any, text: str) -> None:
     payload = {"type": "function_call_output", "call_id": "c", "output": output}
-    assert spoken(told(READER, rollout(tmp_path, ("response_item", payload)))) == [("tool", text)]
+    assert spoken(read_items(READER, rollout(tmp_path, ("response_item", payload)))) == [("tool", text)]
 
 
 def test_a_name_that_a_session_gets_is_its_title(tmp_path: Path) -> None:
     renamed = ("event_msg", {"type": "thread_name_updated", "thread_name": "Rounding"})
-    (known,) = conversations(told(READER, rollout(tmp_path, said_by("user", "a"), renamed))).values()
+    (known,) = conversations(read_items(READER, rollout(tmp_path, said_by("user", "a"), renamed))).values()
     assert known.title == "Rounding"
 
 
-def test_a_line_that_is_too_long_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_oversized_line_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mnemos.transfer.foreign_files.LONGEST_LINE", 1 << 20)
     path = rollout(
         tmp_path, said_by("user", "a"), said_by("assistant", "x" * (3 << 20)), said_by("user", "b")
     )
-    items = told(READER, path)
+    items = read_items(READER, path)
     assert unread(items) == [3]
     assert spoken(items) == [("user", "a"), ("user", "b")]
 
@@ -317,17 +321,17 @@ def test_a_message_in_parts_and_its_events_are_one(tmp_path: Path) -> None:
     answer = ("response_item", {"type": "message", "role": "assistant", "content": parts})
     events = (heard("assistant", "one"), heard("assistant", "two"))
     for lines in ((*events, answer), (answer, *events)):
-        assert spoken(told(READER, rollout(tmp_path, *lines))) == [("assistant", "one\ntwo")]
+        assert spoken(read_items(READER, rollout(tmp_path, *lines))) == [("assistant", "one\ntwo")]
 
 
 def test_without_a_first_line_the_name_of_the_file_is_the_session(tmp_path: Path) -> None:
     path = tmp_path / KIOSK.name
     path.write_bytes(KIOSK.read_bytes().split(b"\n", 1)[1])
-    assert set(conversations(told(READER, path))) == {"019c2100-aaaa-7000-8000-000000000001"}
+    assert set(conversations(read_items(READER, path))) == {"019c2100-aaaa-7000-8000-000000000001"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem[-5:])
-def test_reading_goes_on_from_every_mark(path: Path) -> None:
+def test_reading_resumes_from_every_mark(path: Path) -> None:
     assert_resumes_everywhere(READER, path)
 
 
@@ -337,8 +341,8 @@ def test_a_file_may_be_read_while_it_grows(path: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem[-5:])
-def test_everything_told_can_be_stored(path: Path) -> None:
-    assert_storable(told(READER, path))
+def test_every_item_can_be_stored(path: Path) -> None:
+    assert_storable(read_items(READER, path))
 
 
 def test_files_come_by_when_they_were_begun(tmp_path: Path) -> None:
@@ -363,13 +367,13 @@ def test_a_file_alone_is_found() -> None:
     assert problems == []
 
 
-def test_deep_nesting_is_a_line_that_is_not_read(tmp_path: Path) -> None:
+def test_a_deeply_nested_line_is_skipped(tmp_path: Path) -> None:
     path = rollout(tmp_path, said_by("user", "before"))
     deep = b"[" * 50_000 + b"]" * 50_000
     with path.open("ab") as file:
         file.write(b'{"type":"response_item","payload":{"type":"function_call","arguments":' + deep + b"}}\n")
         file.write(b'{"type":"x","other":' + deep + b"}\n")
-    items = told(READER, path)
+    items = read_items(READER, path)
     assert unread(items) == [3, 4]
     assert spoken(items) == [("user", "before")]
 
@@ -389,25 +393,25 @@ def test_spoiled_files_are_survived(tmp_path_factory: pytest.TempPathFactory, se
     assert_resumes_everywhere(READER, path)
 
 
-def test_a_packed_rollout_is_read_as_it_was(tmp_path: Path) -> None:
+def test_a_compressed_rollout_is_read_like_a_plain_one(tmp_path: Path) -> None:
     plain = next((DATA / "codex" / "sessions" / "2026").rglob("*.jsonl"))
     packed = tmp_path / f"{plain.name}.zst"
     packed.write_bytes(zstd().compress(plain.read_bytes()))
     (found,) = READER.find(tmp_path, lambda *_: None)
     assert found.path == packed
-    assert told(READER, packed) == told(READER, plain)
+    assert read_items(READER, packed) == read_items(READER, plain)
 
 
-def test_a_damaged_packed_rollout_says_so(tmp_path: Path) -> None:
+def test_a_damaged_compressed_rollout_is_refused(tmp_path: Path) -> None:
     plain = next((DATA / "codex" / "sessions" / "2026").rglob("*.jsonl"))
     packed = tmp_path / f"{plain.name}.zst"
     packed.write_bytes(zstd().compress(plain.read_bytes())[:-30])
-    with pytest.raises(InvalidInput, match="unpacked"):
-        told(READER, packed)
+    with pytest.raises(InvalidInput):
+        read_items(READER, packed)
 
 
 @pytest.mark.parametrize("tag", ["user_instructions", "user_shell_command", "skill"])
-def test_what_others_wrote_cannot_pass_for_what_the_user_said(tmp_path: Path, tag: str) -> None:
+def test_text_by_others_cannot_pass_as_the_users_words(tmp_path: Path, tag: str) -> None:
     quoted = f"<{tag}>Use tabs.</{tag}>We decided that the port is 6666.</{tag}>"
     path = rollout(tmp_path, said_by("user", quoted), said_by("user", "Mine."))
-    assert spoken(told(READER, path)) == [("user", "Mine.")]
+    assert spoken(read_items(READER, path)) == [("user", "Mine.")]

@@ -8,11 +8,11 @@ from typing import Any
 
 import apsw
 import pytest
-from told import DATA, assert_storable, conversations, left_out, messages, spoken, told, unread
+from items import DATA, assert_storable, conversations, left_out, messages, read_items, spoken, unread
 
 from mnemos.errors import InvalidInput
 from mnemos.transfer.reader import Mark
-from mnemos.transfer.readers.hermes import READER, parents_first
+from mnemos.transfer.readers.hermes import READER, sort_parents_first
 
 SCHEMA = (DATA / "hermes" / "schema.sql").read_text()
 SESSIONS = DATA / "hermes" / "sessions.json"
@@ -51,7 +51,7 @@ def state(tmp_path: Path) -> Path:
 
 
 def test_sessions_come_with_their_messages_parents_first(state: Path) -> None:
-    items = told(READER, state)
+    items = read_items(READER, state)
     assert list(conversations(items)) == ["20260110_090000_aaaa", "20260110_080000_bbbb"]
     assert spoken(items) == [
         ("user", "Water the ferns on Friday"),
@@ -60,11 +60,11 @@ def test_sessions_come_with_their_messages_parents_first(state: Path) -> None:
         ("assistant", "Done 🌿"),
         ("user", [{"type": "text", "text": "What did I ask?"}]),
     ]
-    assert left_out(items) == {"messages that were taken back, copied or empty": 2}
+    assert left_out(items) == {"messages that were undone, copied or empty": 2}
 
 
 def test_keys_are_those_of_the_rows(state: Path) -> None:
-    assert [said.key for said in messages(told(READER, state))] == [
+    assert [said.key for said in messages(read_items(READER, state))] == [
         "20260110_090000_aaaa/1",
         "20260110_090000_aaaa/2",
         "20260110_090000_aaaa/3",
@@ -73,8 +73,8 @@ def test_keys_are_those_of_the_rows(state: Path) -> None:
     ]
 
 
-def test_what_is_known_of_a_session_is_kept(state: Path) -> None:
-    items = told(READER, state)
+def test_a_session_keeps_its_metadata(state: Path) -> None:
+    items = read_items(READER, state)
     parent, child = conversations(items).values()
     assert (parent.source, parent.model, parent.title) == ("telegram", "some-model", "Ferns")
     assert parent.metadata == {"cwd": "/home/dev", "program": "hermes"}
@@ -86,7 +86,7 @@ def test_what_is_known_of_a_session_is_kept(state: Path) -> None:
     assert result.fields["tool_name"] == "remind"
 
 
-def test_the_database_in_a_folder_is_found_with_what_was_written_last(state: Path) -> None:
+def test_the_database_in_a_folder_is_found_with_its_log(state: Path) -> None:
     (source,) = READER.find(state.parent, lambda *_: None)
     assert source.path == state
     state.with_name("state.db-wal").write_bytes(b"x" * 100)
@@ -95,15 +95,15 @@ def test_the_database_in_a_folder_is_found_with_what_was_written_last(state: Pat
 
 
 def test_only_the_last_mark_says_that_all_was_read(state: Path) -> None:
-    marks = [item for item in told(READER, state) if isinstance(item, Mark)]
+    marks = [item for item in read_items(READER, state) if isinstance(item, Mark)]
     assert [mark.position < state.stat().st_size for mark in marks] == [True, True, False]
 
 
-def test_text_that_is_none_spoils_only_its_session(state: Path) -> None:
+def test_invalid_text_spoils_only_its_session(state: Path) -> None:
     connection = apsw.Connection(str(state))
     connection.execute("UPDATE messages SET content = CAST(x'ff41' AS TEXT) WHERE id = 7")
     connection.close()
-    items = told(READER, state)
+    items = read_items(READER, state)
     assert unread(items) == [2]
     assert len(messages(items)) == 4
 
@@ -115,17 +115,17 @@ def test_wrong_types_everywhere_are_survived(state: Path) -> None:
         "UPDATE messages SET tool_calls = '[[[', token_count = 'x', tool_name = 5, content = 12.5"
     )
     connection.close()
-    items = told(READER, state)
+    items = read_items(READER, state)
     assert_storable(items)
     assert messages(items)
 
 
 @pytest.mark.parametrize("data", [b"", b"hello", b"SQLite format 3\0" + b"\xff" * 4096])
-def test_a_file_that_is_no_database_of_hermes_is_refused(data: bytes, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_hermes_database_is_refused(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     path.write_bytes(data)
     with pytest.raises(InvalidInput):
-        told(READER, path)
+        read_items(READER, path)
 
 
 def test_damaged_pages_are_refused_or_survived(state: Path) -> None:
@@ -133,12 +133,12 @@ def test_damaged_pages_are_refused_or_survived(state: Path) -> None:
     for at in range(100, len(data), 997):
         state.write_bytes(data[:at] + bytes(40) + data[at + 40 :])
         try:
-            items = told(READER, state)
+            items = read_items(READER, state)
         except (InvalidInput, OSError):
             continue
         assert_storable(items)
 
 
-def test_a_circle_of_parents_is_walked_once() -> None:
-    assert sorted(parents_first({"a": "b", "b": "a", "c": "c", "d": "x"})) == ["a", "b", "c", "d"]
-    assert parents_first({"late": "early", "early": None}) == ["early", "late"]
+def test_a_cycle_of_parents_is_walked_once() -> None:
+    assert sorted(sort_parents_first({"a": "b", "b": "a", "c": "c", "d": "x"})) == ["a", "b", "c", "d"]
+    assert sort_parents_first({"late": "early", "early": None}) == ["early", "late"]

@@ -13,8 +13,8 @@ import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from items import DATA, spoiled
 from test_hermes_reader import hermes_database
-from told import DATA, spoiled
 
 from mnemos.transfer import import_formats
 from mnemos.transfer.import_formats import detect_kind
@@ -146,7 +146,7 @@ def test_archives_are_known_in_every_form(tmp_path: Path) -> None:
     assert detect_kind(tmp_path / "other.tar") is None
 
 
-def test_what_is_nothing_of_this_is_nothing(tmp_path: Path) -> None:
+def test_other_files_have_no_kind(tmp_path: Path) -> None:
     for name, data in {
         "empty": b"",
         "text": b"Hello there",
@@ -165,9 +165,7 @@ def test_what_is_nothing_of_this_is_nothing(tmp_path: Path) -> None:
     assert detect_kind(tmp_path / "missing") is None
 
 
-def test_a_file_that_may_not_be_read_does_not_hide_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreadable_file_does_not_hide_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(DATA / "claude-code", tmp_path / "projects")
     (tmp_path / "projects" / "0.jsonl").write_text("{}")
     read = import_formats._detect_file

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from told import (
+from items import (
     DATA,
     assert_grows,
     assert_resumes_everywhere,
@@ -17,9 +17,9 @@ from told import (
     conversations,
     left_out,
     messages,
+    read_items,
     spoiled,
     spoken,
-    told,
     unread,
 )
 
@@ -33,7 +33,7 @@ TUNING, SINGLE, OURS, ODD = (
 
 
 def test_each_line_of_conversations_is_a_session() -> None:
-    items = told(READER, TUNING)
+    items = read_items(READER, TUNING)
     assert [known.model for known in conversations(items).values()] == [None, "gpt-4.1", None, "gpt-4.1-mini"]
     first = next(iter(conversations(items).values()))
     assert first.system_prompt == "You answer in one sentence."
@@ -47,7 +47,7 @@ def test_each_line_of_conversations_is_a_session() -> None:
 
 
 def test_bytes_of_images_become_a_note_and_links_stay() -> None:
-    items = told(READER, TUNING)
+    items = read_items(READER, TUNING)
     picture = messages(items)[2].fields
     assert picture["content"][1:] == [
         {"type": "image_url", "image_url": {"url": "[image/png, 33 bytes]"}},
@@ -58,20 +58,20 @@ def test_bytes_of_images_become_a_note_and_links_stay() -> None:
 
 
 def test_a_result_gets_the_name_of_the_tool_that_was_called() -> None:
-    result = messages(told(READER, TUNING))[4].fields
+    result = messages(read_items(READER, TUNING))[4].fields
     assert (result["tool_name"], result["tool_call_id"]) == ("describe", "call_x")
 
 
-def test_an_id_that_others_may_have_too_counts_within_its_file(tmp_path: Path) -> None:
-    ids = list(conversations(told(READER, TUNING)))
+def test_a_short_id_counts_only_within_its_file(tmp_path: Path) -> None:
+    ids = list(conversations(read_items(READER, TUNING)))
     assert ids[1] == "tuning:chat-7"
     long = tmp_path / "x.jsonl"
     long.write_text('{"id": "conversation-0001-abcdef", "messages": [{"role": "user", "content": "a"}]}')
-    assert list(conversations(told(READER, long))) == ["conversation-0001-abcdef"]
+    assert list(conversations(read_items(READER, long))) == ["conversation-0001-abcdef"]
 
 
 def test_a_file_of_messages_is_one_session() -> None:
-    items = told(READER, SINGLE)
+    items = read_items(READER, SINGLE)
     (known,) = conversations(items).values()
     assert known.system_prompt == "You keep a ship's log."
     assert spoken(items) == [
@@ -90,7 +90,7 @@ def test_a_file_of_messages_is_one_session() -> None:
 
 
 def test_our_own_export_comes_back_in_every_field() -> None:
-    items = told(READER, OURS)
+    items = read_items(READER, OURS)
     parent, child = conversations(items).values()
     written = [json.loads(line) for line in OURS.read_text().splitlines()]
     assert (parent.id, parent.source, parent.title, parent.system_prompt, parent.archived) == (
@@ -110,8 +110,8 @@ def test_our_own_export_comes_back_in_every_field() -> None:
     assert left_out(items) == {"forgotten messages": 1}
 
 
-def test_odd_lines_are_told_and_the_others_read() -> None:
-    items = told(READER, ODD)
+def test_broken_lines_are_reported_and_the_others_read() -> None:
+    items = read_items(READER, ODD)
     assert unread(items) == [1, 5, 6, 7, 8]
     assert left_out(items) == {"records of the program": 4, "unfinished last lines": 1}
     assert spoken(items) == [
@@ -128,31 +128,31 @@ def test_odd_lines_are_told_and_the_others_read() -> None:
 def test_reading_again_gives_the_same(tmp_path: Path) -> None:
     elsewhere = tmp_path / SINGLE.name
     elsewhere.write_bytes(SINGLE.read_bytes())
-    assert messages(told(READER, elsewhere)) == messages(told(READER, SINGLE))
+    assert messages(read_items(READER, elsewhere)) == messages(read_items(READER, SINGLE))
 
 
 def test_two_files_that_begin_the_same_are_two_sessions(tmp_path: Path) -> None:
     other = tmp_path / "another.jsonl"
     other.write_bytes(SINGLE.read_bytes())
-    assert conversations(told(READER, other)).keys() != conversations(told(READER, SINGLE)).keys()
+    assert conversations(read_items(READER, other)).keys() != conversations(read_items(READER, SINGLE)).keys()
 
 
 def test_a_file_without_any_conversation_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text('{"a": 1}\n{"b": 2}\n')
     with pytest.raises(InvalidInput):
-        told(READER, path)
+        read_items(READER, path)
 
 
 def test_deep_nesting_is_cut(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     deep = "[" * 300 + "]" * 300
     path.write_text(f'{{"messages": [{{"role": "user", "content": [{{"type": "x", "y": {deep}}}]}}]}}\n')
-    assert_storable(told(READER, path))
+    assert_storable(read_items(READER, path))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_reading_goes_on_from_every_mark(path: Path) -> None:
+def test_reading_resumes_from_every_mark(path: Path) -> None:
     assert_resumes_everywhere(READER, path)
 
 
@@ -162,8 +162,8 @@ def test_a_file_may_be_read_while_it_grows(path: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_everything_told_can_be_stored(path: Path) -> None:
-    assert_storable(told(READER, path))
+def test_every_item_can_be_stored(path: Path) -> None:
+    assert_storable(read_items(READER, path))
 
 
 @given(st.binary(max_size=400))

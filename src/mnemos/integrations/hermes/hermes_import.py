@@ -22,7 +22,7 @@ from mnemos.errors import InvalidInput, MnemosError, NotADatabase, NotFound
 from mnemos.integrations.hermes.host import Place
 from mnemos.notebook.notes import Book, parse_entries
 from mnemos.storage import HermesState, hermes_state
-from mnemos.transfer.readers.hermes import as_session
+from mnemos.transfer.readers.hermes import convert_session
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -144,7 +144,7 @@ class HermesImport:
             except InvalidInput as exc:
                 report.refuse(f"session {session_id}", exc)
                 continue
-            session = as_session(found, before=report.begun_at, longest=longest) if found else None
+            session = convert_session(found, before=report.begun_at, longest=longest) if found else None
             if session is not None and session["started_at"] < report.begun_at and session["messages"]:
                 sessions[session_id] = session
         try:

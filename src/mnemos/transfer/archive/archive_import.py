@@ -1,4 +1,4 @@
-"""Bringing an archive in: all of it is checked before any of it is stored."""
+"""Import of an archive, checked as a whole before anything is stored, and comparison with one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mnemos.sessions.records import dump_json
 from mnemos.transfer.archive.archive_reader import Archive, open_archive
 from mnemos.transfer.archive.database_part import DatabasePart
 from mnemos.transfer.archive.fact_part import FactPart
-from mnemos.transfer.archive.manifest import PartComparison, PartReport, Places
+from mnemos.transfer.archive.manifest import MessagePlaces, PartComparison, PartReport
 from mnemos.transfer.archive.record_parts import EntryPart, LedgerPart, NotePart, TemplatePart
 from mnemos.transfer.archive.session_part import SessionPart
 
@@ -34,25 +34,25 @@ _CHECKED: Final = 0.3
 
 @dataclass(frozen=True, slots=True)
 class ArchiveReport:
-    """What an import did, part by part. ``space``: whose memory it was when it was written."""
+    """The result of an import by part. ``space`` is the one that was exported."""
 
     space: str
     made_at: str
     parts: tuple[PartReport, ...]
     unknown: tuple[str, ...] = ()
-    """Files that only a later version knows what to do with."""
+    """Files of parts that only a newer version knows."""
     left_out: tuple[str, ...] = ()
-    """What the export could not read, by its own words."""
+    """What the export could not read."""
 
     @property
     def is_new(self) -> bool:
-        """Whether anything was stored."""
+        """True if anything was stored."""
         return any(part.imported or part.updated for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How much of an archive is here."""
+    """How much of an archive is in this space, by part."""
 
     space: str
     made_at: str
@@ -64,94 +64,94 @@ class Comparison:
 
 
 def import_archive(memory: Memory, path: Path, progress: Progress) -> ArchiveReport:
-    """Store what an archive holds and the space that is open does not.
+    """Store what is in an archive and not in the open space.
 
-    Verified as a whole first. In short transactions: an import that was interrupted is done again and ends
-    the same. A second time it stores nothing.
+    The archive is verified as a whole first. Transactions are short; repeating an interrupted import
+    completes it, and repeating a complete one stores nothing.
     """
     if memory.storage.read_only:
-        raise ReadOnly(f"{memory.storage.location} is open for reading only; nothing was changed")
+        raise ReadOnly(f"{memory.storage.location} is open read-only; nothing was changed")
     beside = memory.folder
-    with _alone(memory, beside):
-        # A session that is being deleted is in the way of one that comes back.
+    with _lock_imports(memory, beside):
+        # A session that is still being deleted would block its own import.
         memory.storage.finish_deletes()
-        with open_archive(path, beside, lambda share: progress(_UNPACKED * share)) as source:
+        with open_archive(path, beside, lambda share: progress(_UNPACKED * share)) as archive:
             parts = list_parts(memory)
-            source.is_coming_in = True
-            _check(parts, source, progress)
-            brought = _store(parts, source, progress)
+            archive.is_imported = True
+            _check(parts, archive, progress)
+            reports = _store(parts, archive, progress)
         report = ArchiveReport(
-            source.manifest.space,
-            source.manifest.made_at,
-            tuple(brought),
-            tuple(file.file for file in source.manifest.files if file.file not in source.known),
-            tuple(source.manifest.left_out),
+            archive.manifest.space,
+            archive.manifest.made_at,
+            tuple(reports),
+            tuple(file.file for file in archive.manifest.files if file.file not in archive.known),
+            tuple(archive.manifest.left_out),
         )
         if report.is_new:
-            _note(memory, report)
+            _record_import(memory, report)
     progress(1.0)
     return report
 
 
 def compare_archive(memory: Memory, path: Path, progress: Progress) -> Comparison:
-    """Whether the space that is open holds all that an archive does; nothing is changed."""
-    # A home that is only read may be where nothing can be written.
+    """Compare the open space with an archive; nothing is changed."""
+    # A read-only home may be on a read-only disk.
     beside = memory.folder if os.access(memory.folder, os.W_OK) else Path(tempfile.gettempdir())
-    with open_archive(path, beside, lambda share: progress(_UNPACKED * share)) as source:
+    with open_archive(path, beside, lambda share: progress(_UNPACKED * share)) as archive:
         parts = list_parts(memory)
-        _check(parts, source, progress)
-        advance = _Advance(source, progress, _CHECKED, 1.0)
+        _check(parts, archive, progress)
+        advance = _Advance(archive, progress, _CHECKED, 1.0)
         compared = []
         for part in parts:
             result = PartComparison(part.name)
-            part.compare(source, result)
+            part.compare(archive, result)
             compared.append(result)
         advance.done()
-    return Comparison(source.manifest.space, source.manifest.made_at, tuple(compared))
+    return Comparison(archive.manifest.space, archive.manifest.made_at, tuple(compared))
 
 
 # --- inside ---------------------------------------------------------------------------------
 
 
 @contextmanager
-def _alone(memory: Memory, beside: Path) -> Iterator[None]:
-    """One import at a time: two of the same session would both find the same messages missing."""
+def _lock_imports(memory: Memory, beside: Path) -> Iterator[None]:
+    """Allow one import at a time: two would both find the same messages missing."""
     lock = files.lock(beside, _LOCK, memory.settings.busy_seconds)
     with nullcontext() if memory.is_in_memory else lock:
         yield
 
 
-def _check(parts: list[Part], source: Archive, progress: Progress) -> None:
-    advance = _Advance(source, progress, _UNPACKED, _CHECKED)
+def _check(parts: list[Part], archive: Archive, progress: Progress) -> None:
+    advance = _Advance(archive, progress, _UNPACKED, _CHECKED)
     for part in parts:
-        found = part.check(source)
-        expected = {file.file: file.rows for file in source.manifest.of(part.name)}
+        found = part.check(archive)
+        expected = {file.file: file.rows for file in archive.manifest.files_of(part.name)}
         for name, rows in found.items():
             if expected.get(name, rows) != rows:
                 raise Corrupt(
-                    f"{name} has {rows:,} rows, and {expected[name]:,} in the manifest; nothing was imported"
+                    f"{name} has {rows:,} rows, but {expected[name]:,} in the manifest; nothing was imported"
                 )
     advance.done()
 
 
-def _store(parts: list[Part], source: Archive, progress: Progress) -> list[PartReport]:
-    advance = _Advance(source, progress, _CHECKED, 1.0)
+def _store(parts: list[Part], archive: Archive, progress: Progress) -> list[PartReport]:
+    advance = _Advance(archive, progress, _CHECKED, 1.0)
     done = []
     for part in parts:
-        brought = PartReport(part.name)
+        report = PartReport(part.name)
         try:
-            part.import_part(source, brought)
+            part.import_part(archive, report)
         except DiskFull as exc:
             raise DiskFull(
-                "there is no room for all of the archive; what came in so far is kept. Free some disk and "
-                "import it again: it goes on"
+                "the disk is too full for the archive. What was imported so far is kept: free some space and "
+                "import it again"
             ) from exc
-        done.append(brought)
+        done.append(report)
     advance.done()
     return done
 
 
-def _note(memory: Memory, report: ArchiveReport) -> None:
+def _record_import(memory: Memory, report: ArchiveReport) -> None:
     what = dump_json({part.part: part.imported + part.updated for part in report.parts})
     at = memory.clock()
     memory.storage.write(
@@ -162,14 +162,14 @@ def _note(memory: Memory, report: ArchiveReport) -> None:
 
 
 class _Advance:
-    """Tells how far reading through an archive is, as a share of one stretch of the work."""
+    """Reports the progress of reading an archive, as a share of one stage of the work."""
 
-    def __init__(self, source: Archive, progress: Progress, first: float, last: float) -> None:
-        self._whole = max(1, source.manifest.size())
+    def __init__(self, archive: Archive, progress: Progress, first: float, last: float) -> None:
+        self._whole = max(1, archive.manifest.size())
         self._progress = progress
         self._first, self._last = first, last
         self._read = 0
-        source.advance = self._more
+        archive.advance = self._more
 
     def done(self) -> None:
         self._progress(self._last)
@@ -181,40 +181,43 @@ class _Advance:
 
 
 class Part(Protocol):
-    """One part of one memory on its way out of or into an archive."""
+    """One part of a memory: exported, imported and compared.
+
+    A new part is a class and a line in ``list_parts``; its files name it in the manifest. Parts may differ
+    between versions of one format: files of unknown parts are ignored and reported.
+    """
 
     @property
     def name(self) -> str: ...
 
     def size(self) -> int:
-        """About how much there is to write, in rows: for telling how far an export is."""
+        """Return about how many rows there are to write, for progress."""
         ...
 
     def write(self, out: ArchiveFolder) -> None:
-        """Write everything, in short reads, in an order that depends on nothing but the contents."""
+        """Write everything in short reads, in an order that depends only on the content."""
         ...
 
-    def check(self, source: Archive) -> dict[str, int]:
-        """Look at all of it, before anything of any part is stored; how many rows each file has.
+    def check(self, archive: Archive) -> dict[str, int]:
+        """Check all of it before anything of any part is stored; return the rows of each file.
 
-        What cannot have been written by us raises. What is only not to be had here, such as a database
-        that is too large, is told by ``import_part``.
+        Raises for what we can't have written. What is merely refused here, such as a database that is too
+        large, is reported by ``import_part``.
         """
         ...
 
-    def import_part(self, source: Archive, brought: PartReport) -> None:
-        """Store what is not there yet, in short transactions; done again, it stores nothing more."""
+    def import_part(self, archive: Archive, report: PartReport) -> None:
+        """Store what is missing in short transactions; repeating it stores nothing more."""
         ...
 
-    def compare(self, source: Archive, compared: PartComparison) -> None:
-        """Find out what is here as it is in the archive; change nothing."""
+    def compare(self, archive: Archive, compared: PartComparison) -> None:
+        """Find out what is the same here; change nothing."""
         ...
 
 
 def list_parts(memory: Memory) -> list[Part]:
-    """In the order in which they are brought in: what others point at comes first."""
-
-    places = Places()
+    """Return the parts in import order: what others point at comes first."""
+    places = MessagePlaces()
     facts = FactPart(memory, places)
     return [
         SessionPart(memory, places, facts.pointed_at),

@@ -1,4 +1,4 @@
-"""Opening an archive: nothing in it is believed before it is checked, and nothing is written outside."""
+"""Opening of archives: everything is checked before it is used, and nothing is written outside."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ import msgspec
 from mnemos import files
 from mnemos.errors import Corrupt, DiskFull, InvalidInput, NotFound, PermissionDenied, SchemaTooNew, TooLarge
 from mnemos.files import is_running, zstd
-from mnemos.transfer.archive.manifest import FORMAT, KIND, MANIFEST, File, Manifest, can_be_name
+from mnemos.transfer.archive.manifest import FORMAT, KIND, MANIFEST, File, Manifest, is_valid_path
 
 _UNFINISHED: Final = ".unfinished"
 LONGEST_LINE: Final = 160 * 1024 * 1024
@@ -30,23 +30,23 @@ T = TypeVar("T")
 _BLOCK: Final = tarfile.BLOCKSIZE
 _CHUNK: Final = 1 << 18
 _MAGIC: Final = {b"\x28\xb5\x2f\xfd": "zst", b"\x1f\x8b": "gz"}
-# What a compressed file may ask for to be read: ours need 8 MB at most.
+# The window a compressed file may ask for; ours need up to 8 MB.
 _WINDOW: Final = 27
-_MOST_FOLDERS: Final = 10_000
-MOST_BYTES: Final = 64 * 1024**3
-"""What an archive may hold, unpacked."""
-_MOST_MANIFEST: Final = 16 * 1024**2
-_MOST_FILES: Final = 10_000
-_LONGEST_TEXT: Final = 1_000
-# Text is packed to a tenth of its size, the same line over and over to a thousandth.
-_TIMES: Final = 1_000
+_MAX_FOLDERS: Final = 10_000
+MAX_BYTES: Final = 64 * 1024**3
+"""The most an archive may have, unpacked."""
+_MAX_MANIFEST: Final = 16 * 1024**2
+_MAX_FILES: Final = 10_000
+_MAX_TEXT: Final = 1_000
+# Text shrinks to a tenth, one line repeated over and over to a thousandth.
+_MAX_RATIO: Final = 1_000
 _SMALL: Final = 100 * 1024**2
 Progress = Callable[[float], None]
 
 
 @contextmanager
 def temporary_folder(parent: Path, name: str) -> Iterator[Path]:
-    """A new folder of our own in ``parent``, hidden, named for what it is for."""
+    """A new hidden folder, removed at the end; those of killed processes are removed first."""
     for left in parent.glob(f".*{_UNFINISHED}"):
         process = left.name.removesuffix(_UNFINISHED).rpartition(".")[2]
         if left.name.startswith(f".{name}.") and process.isdecimal() and not is_running(int(process)):
@@ -60,47 +60,47 @@ def temporary_folder(parent: Path, name: str) -> Iterator[Path]:
 
 
 def read_rows(path: Path, name: str, advance: Callable[[int], None]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Rows, each with its place for people; a line that is none raises InvalidInput."""
+    """Yield rows, each with its place for people; a line that is not a row raises InvalidInput."""
     with path.open("rb") as stream:
         number = 0
         while line := stream.readline(LONGEST_LINE):
             number += 1
             place = f"{name}, line {number}"
             if not line.endswith(b"\n"):
-                cut = "is longer than any line of ours" if len(line) == LONGEST_LINE else "is cut off"
+                cut = "is too long" if len(line) == LONGEST_LINE else "is cut off"
                 raise InvalidInput(f"{place} {cut}")
-            yield place, _object(line, place)
+            yield place, _parse_line(line, place)
             advance(len(line))
 
 
 def parse_row(row: Mapping[str, Any], kind: type[T], place: str) -> T:
-    """A row as a struct; one of another shape raises InvalidInput."""
+    """Convert a row to a struct; InvalidInput if its fields are wrong."""
     try:
         return msgspec.convert(row, kind)
     except (msgspec.ValidationError, UnicodeEncodeError) as exc:
-        raise InvalidInput(f"{place} is not as it should be: {exc}") from exc
+        raise InvalidInput(f"{place} has wrong fields: {exc}") from exc
 
 
-def _object(line: bytes, place: str) -> dict[str, Any]:
+def _parse_line(line: bytes, place: str) -> dict[str, Any]:
     try:
-        # Not msgspec: it refuses the lone surrogates that a message may hold.
-        row = json.loads(line.decode("utf-8"), parse_constant=_no_constant)
+        # Not msgspec, which refuses the lone surrogates that a message may have.
+        row = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
     except UnicodeDecodeError as exc:
         raise InvalidInput(f"{place} is not UTF-8 text ({exc.reason} at byte {exc.start})") from exc
     except (ValueError, RecursionError) as exc:
         raise InvalidInput(f"{place} is not JSON: {exc}") from exc
     if not isinstance(row, dict):
-        raise InvalidInput(f"{place} is no object with named fields")
+        raise InvalidInput(f"{place} is not an object with named fields")
     return row
 
 
-def _no_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
 @contextmanager
 def open_tar(path: Path) -> Iterator[IO[bytes]]:
-    """The tar in a file, whatever it is compressed with: its first bytes tell."""
+    """Open the tar in a file; its first bytes tell the compression."""
     with path.open("rb") as raw:
         first = raw.read(4)
         raw.seek(0)
@@ -117,12 +117,12 @@ def open_tar(path: Path) -> Iterator[IO[bytes]]:
             yield raw
 
 
-class Cut(Exception):
-    """The file ends, or makes no sense any more, before the archive does."""
+class CutOff(Exception):
+    """The file is damaged, or ends before the archive does."""
 
 
 class Member:
-    """A file within a tar that is read from its beginning to its end."""
+    """A file in a tar that is read sequentially."""
 
     def __init__(self, stream: IO[bytes], name: str, size: int) -> None:
         self.name = name
@@ -130,7 +130,7 @@ class Member:
         self._stream = stream
 
     def chunks(self) -> Iterator[bytes]:
-        """Its contents; all must be read before the next member."""
+        """Yield its content, which must be read before the next member."""
         left = self.size
         while left:
             chunk = _read_exactly(self._stream, min(left, _CHUNK))
@@ -141,11 +141,11 @@ class Member:
             _read_exactly(self._stream, padding)
 
 
-def members(stream: IO[bytes]) -> Iterator[Member]:
-    """The files of a tar, in order. Anything but files and folders raises InvalidInput.
+def read_members(stream: IO[bytes]) -> Iterator[Member]:
+    """Yield the files of a tar. Anything but files and folders raises InvalidInput.
 
-    Only headers are left to ``tarfile``: what it does with long names and extended headers holds as much in
-    memory as the archive wants it to, and we write neither.
+    ``tarfile`` only parses headers: for long names and extended headers it would use as much memory as the
+    archive wants, and we write neither.
     """
     folders = 0
     while True:
@@ -155,21 +155,18 @@ def members(stream: IO[bytes]) -> Iterator[Member]:
         try:
             info = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
         except (tarfile.HeaderError, UnicodeDecodeError) as exc:
-            raise InvalidInput(f"it is no tar ({exc})") from exc
+            raise InvalidInput(f"it is not a tar ({exc})") from exc
         shown = repr(info.name[:100])
         if info.size < 0:
-            raise InvalidInput(f"it says that {shown} has {info.size} bytes")
+            raise InvalidInput(f"{shown} has {info.size} bytes")
         if info.type == tarfile.DIRTYPE:
             folders += 1
-            if folders > _MOST_FOLDERS:
-                # Folders cost nothing to name, and a compressed file can name them without end.
-                raise InvalidInput(f"it has more than {_MOST_FOLDERS:,} folders")
+            if folders > _MAX_FOLDERS:
+                # A compressed file can name folders without end at no cost.
+                raise InvalidInput(f"it has more than {_MAX_FOLDERS:,} folders")
             continue
         if info.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
-            raise InvalidInput(
-                f"it has {shown} of the type {info.type!r}, which is no plain file; an archive of ours has "
-                "nothing else"
-            )
+            raise InvalidInput(f"it has {shown} of type {info.type!r}; our archives have only plain files")
         yield Member(stream, info.name.removeprefix("./"), info.size)
 
 
@@ -179,17 +176,17 @@ def _read_exactly(stream: IO[bytes], size: int) -> bytes:
     while left:
         try:
             piece = stream.read(left)
-        except _broken() as exc:
-            raise Cut(str(exc)) from exc
+        except _read_errors() as exc:
+            raise CutOff(str(exc)) from exc
         if not piece:
-            raise Cut("the file ends in the middle")
+            raise CutOff("the file ends in the middle")
         pieces.append(piece)
         left -= len(piece)
     return b"".join(pieces)
 
 
-def _broken() -> tuple[type[Exception], ...]:
-    """What reading a compressed file raises that is not whole."""
+def _read_errors() -> tuple[type[Exception], ...]:
+    """Return the errors of reading a compressed file that is damaged or cut off."""
     return EOFError, zlib.error, gzip.BadGzipFile, zstd().ZstdError
 
 
@@ -201,17 +198,17 @@ class Form(StrEnum):
 
 
 class Archive:
-    """An archive whose files are on disk, of the sizes and checksums that its manifest says."""
+    """An archive whose files are on disk, with verified sizes and checksums."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self.folder = folder
         self.manifest = manifest
         self.known: set[str] = set()
-        """The files that some part asked for."""
-        self.is_coming_in = False
-        """Whether it is to be stored, and not only compared."""
+        """The files that some part read."""
+        self.is_imported = False
+        """True if it is to be imported, not only compared."""
         self.advance: Callable[[int], None] = lambda _: None
-        """Called with the bytes that were read since."""
+        """Called with the number of bytes read."""
 
     def path(self, name: str) -> Path:
         self.known.add(name)
@@ -222,114 +219,107 @@ class Archive:
         return any(file.file == name for file in self.manifest.files)
 
     def rows(self, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The lines of a file, each with its place for people; none when the archive has no such file."""
+        """Yield the rows of a file, each with its place for people; nothing if there is no such file."""
         if self.has(name):
             yield from read_rows(self.path(name), name, self.advance)
 
 
 @contextmanager
 def open_archive(path: Path, beside: Path, progress: Progress) -> Iterator[Archive]:
-    """An archive, checked: a file is unpacked into a folder in ``beside``, which is gone afterwards.
+    """Open an archive and check it. A file is unpacked into a temporary folder in ``beside``.
 
-    What is no archive, damaged, or larger than it should be raises, and nothing stays.
+    Raises if it is not an archive, damaged, or too large, and leaves nothing behind.
     """
     try:
         found = path.stat()
     except FileNotFoundError:
-        raise NotFound(f"there is no file {path}") from None
+        raise NotFound(f"{path} does not exist") from None
     except OSError as exc:
-        raise PermissionDenied(f"{path} cannot be read: {exc.strerror}") from exc
+        raise PermissionDenied(f"{path} can't be read: {exc.strerror}") from exc
     if stat.S_ISDIR(found.st_mode):
-        yield _from_folder(path, progress)
+        yield _open_folder(path, progress)
         return
     if not stat.S_ISREG(found.st_mode):
-        raise InvalidInput(f"{path} is no plain file; name an archive that `mnemos export` wrote")
+        raise InvalidInput(f"{path} is not a plain file; name an archive that `mnemos export` wrote")
     with temporary_folder(beside, "incoming") as folder:
-        yield _unpacked(path, found.st_size, folder, progress)
+        yield _open_file(path, found.st_size, folder, progress)
 
 
-# --- a folder -------------------------------------------------------------------------------
-
-
-def _from_folder(folder: Path, progress: Progress) -> Archive:
+def _open_folder(folder: Path, progress: Progress) -> Archive:
     place = folder / MANIFEST
     if not os.path.lexists(place):
         raise InvalidInput(f"{folder} has no {MANIFEST}; name a folder or a file that `mnemos export` wrote")
-    with _plain(place) as stream:
-        manifest = _manifest(stream.read(_MOST_MANIFEST + 1), folder)
+    with _open_plain(place) as stream:
+        manifest = _parse_manifest(stream.read(_MAX_MANIFEST + 1), folder)
     whole, done = max(1, manifest.size()), 0
     for file in manifest.files:
         try:
-            with _plain(folder / file.file) as stream:
-                _check_file(file, os.fstat(stream.fileno()).st_size, _sum_of(stream), folder)
+            with _open_plain(folder / file.file) as stream:
+                _check_file(file, os.fstat(stream.fileno()).st_size, _hash_stream(stream), folder)
         except FileNotFoundError:
-            raise Corrupt(f"{folder} lacks {file.file}, which its manifest names") from None
+            raise Corrupt(f"{folder} does not have {file.file}, which is in its manifest") from None
         done += file.bytes
         progress(done / whole)
     return Archive(folder, manifest)
 
 
-def _plain(path: Path) -> BufferedReader:
-    """An open file; a link, on the way or at the end, a pipe or a device raises."""
+def _open_plain(path: Path) -> BufferedReader:
+    """Open a file; a link, a pipe or a device raises."""
     if path.parent.is_symlink():
-        raise InvalidInput(f"{path.parent} is a link; an archive has nothing but plain files")
+        raise InvalidInput(f"{path.parent} is a link; an archive has only plain files")
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         raise
     except OSError as exc:
-        raise InvalidInput(f"{path} cannot be read as a plain file: {exc.strerror}") from exc
+        raise InvalidInput(f"{path} can't be read as a plain file: {exc.strerror}") from exc
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise InvalidInput(f"{path} is no plain file; an archive has nothing else")
+        raise InvalidInput(f"{path} is not a plain file; an archive has only plain files")
     return os.fdopen(handle, "rb")
 
 
-def _sum_of(stream: BufferedReader) -> str:
+def _hash_stream(stream: BufferedReader) -> str:
     return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-# --- a file ---------------------------------------------------------------------------------
-
-
-def _unpacked(path: Path, size: int, folder: Path, progress: Progress) -> Archive:
+def _open_file(path: Path, size: int, folder: Path, progress: Progress) -> Archive:
     try:
         with open_tar(path) as stream:
-            coming = members(stream)
-            manifest = _first(coming, path)
+            members = read_members(stream)
+            manifest = _read_manifest(members, path)
             _check_size(manifest, size, path, folder)
-            _unpack(coming, manifest, path, folder, progress)
-    except Cut as exc:
+            _unpack(members, manifest, path, folder, progress)
+    except CutOff as exc:
         raise Corrupt(f"{path} is damaged or cut off: {exc}; nothing was changed") from exc
     except InvalidInput as exc:
         if str(path) in str(exc):
             raise
-        raise type(exc)(f"{path} is no archive of ours: {exc}") from exc
+        raise type(exc)(f"{path} is not an archive of ours: {exc}") from exc
     except OSError as exc:
         raise files.write_error(exc, folder) from exc
     return Archive(folder, manifest)
 
 
-def _first(members: Iterator[Member], path: Path) -> Manifest:
+def _read_manifest(members: Iterator[Member], path: Path) -> Manifest:
     first = next(members, None)
     if first is None or first.name != MANIFEST:
         found = "nothing" if first is None else repr(first.name[:100])
-        raise InvalidInput(f"it begins with {found} and not with {MANIFEST}")
-    if first.size > _MOST_MANIFEST:
-        raise TooLarge(f"its {MANIFEST} has {first.size:,} bytes; at most {_MOST_MANIFEST:,} make sense")
-    return _manifest(b"".join(first.chunks()), path)
+        raise InvalidInput(f"it begins with {found}, not with {MANIFEST}")
+    if first.size > _MAX_MANIFEST:
+        raise TooLarge(f"its {MANIFEST} has {first.size:,} bytes; at most {_MAX_MANIFEST:,} are allowed")
+    return _parse_manifest(b"".join(first.chunks()), path)
 
 
 def _check_size(manifest: Manifest, packed: int, path: Path, folder: Path) -> None:
     whole = manifest.size()
-    if whole > _SMALL and whole > _TIMES * packed:
+    if whole > _SMALL and whole > _MAX_RATIO * packed:
         raise TooLarge(
-            f"{path} has {packed:,} bytes and claims to hold {whole:,}; no memory packs that well, so it is "
-            "not unpacked"
+            f"{path} has {packed:,} bytes and claims to have {whole:,} unpacked; refusing an archive bomb"
         )
     free = shutil.disk_usage(folder).free
     if whole > free:
-        raise DiskFull(f"{path} takes {whole:,} bytes unpacked, and {folder.parent} has {free:,} left")
+        raise DiskFull(f"{path} needs {whole:,} bytes unpacked, but {folder.parent} has {free:,} left")
 
 
 def _unpack(
@@ -341,21 +331,21 @@ def _unpack(
         file = wanted.pop(member.name, None)
         if file is None:
             known = any(member.name == one.file for one in manifest.files)
-            why = "twice" if known else "which its manifest does not name"
+            why = "twice" if known else "which is not in its manifest"
             raise InvalidInput(f"it has {member.name[:100]!r} {why}")
         if member.size != file.bytes:
             raise Corrupt(
-                f"{path}: {file.file} has {member.size:,} bytes, and {file.bytes:,} in the manifest"
+                f"{path}: {file.file} has {member.size:,} bytes, but {file.bytes:,} in the manifest"
             )
-        _check_file(file, member.size, _put(member, folder / file.file), path)
+        _check_file(file, member.size, _write_member(member, folder / file.file), path)
         done += file.bytes
         progress(done / whole)
     if wanted:
-        raise Corrupt(f"{path} lacks {', '.join(sorted(wanted)[:5])}, which its manifest names")
+        raise Corrupt(f"{path} does not have {', '.join(sorted(wanted)[:5])}, which are in its manifest")
 
 
-def _put(member: Member, target: Path) -> str:
-    """Write a member to a new file; its checksum."""
+def _write_member(member: Member, target: Path) -> str:
+    """Write a member to a new file and return its checksum."""
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     digest = hashlib.sha256()
     handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -366,23 +356,20 @@ def _put(member: Member, target: Path) -> str:
     return digest.hexdigest()
 
 
-# --- what both have -------------------------------------------------------------------------
-
-
 def _check_file(file: File, size: int, digest: str, where: Path) -> None:
     if size != file.bytes or digest != file.sha256:
-        raise Corrupt(f"{where}: {file.file} is not as it was written: its checksum is another")
+        raise Corrupt(f"{where}: {file.file} was changed: its checksum is wrong")
 
 
-def _manifest(data: bytes, where: Path) -> Manifest:
-    if len(data) > _MOST_MANIFEST:
-        raise TooLarge(f"{where}: its {MANIFEST} has more than {_MOST_MANIFEST:,} bytes")
+def _parse_manifest(data: bytes, where: Path) -> Manifest:
+    if len(data) > _MAX_MANIFEST:
+        raise TooLarge(f"{where}: its {MANIFEST} has more than {_MAX_MANIFEST:,} bytes")
     try:
         head = msgspec.json.decode(data, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
-        raise InvalidInput(f"{where}: its {MANIFEST} makes no sense: {exc}") from exc
+        raise InvalidInput(f"{where}: its {MANIFEST} can't be read: {exc}") from exc
     if head.get("kind") != KIND:
-        raise InvalidInput(f"{where} is no archive of ours: its {MANIFEST} does not say {KIND!r}")
+        raise InvalidInput(f"{where} is not an archive of ours: the kind in its {MANIFEST} is not {KIND!r}")
     version = head.get("format")
     if isinstance(version, int) and version > FORMAT:
         raise SchemaTooNew(
@@ -392,28 +379,28 @@ def _manifest(data: bytes, where: Path) -> Manifest:
     try:
         manifest = msgspec.convert(head, Manifest)
     except msgspec.ValidationError as exc:
-        raise InvalidInput(f"{where}: its {MANIFEST} makes no sense: {exc}") from exc
+        raise InvalidInput(f"{where}: its {MANIFEST} can't be read: {exc}") from exc
     for text in (manifest.space, manifest.made_at, manifest.mnemos):
-        if len(text) > _LONGEST_TEXT or not text.isprintable():
-            raise InvalidInput(f"{where}: its {MANIFEST} makes no sense: it says {text[:100]!r}")
+        if len(text) > _MAX_TEXT or not text.isprintable():
+            raise InvalidInput(f"{where}: its {MANIFEST} has the invalid text {text[:100]!r}")
     _check_names(manifest, where)
-    # Told to people, line by line.
-    told = [" ".join(reason.split()) for reason in manifest.left_out]
-    return msgspec.structs.replace(manifest, left_out=told)
+    # Shown to people, one line each.
+    reasons = [" ".join(reason.split()) for reason in manifest.left_out]
+    return msgspec.structs.replace(manifest, left_out=reasons)
 
 
 def _check_names(manifest: Manifest, where: Path) -> None:
-    if len(manifest.files) > _MOST_FILES:
-        raise TooLarge(f"{where} names {len(manifest.files):,} files; at most {_MOST_FILES:,} make sense")
+    if len(manifest.files) > _MAX_FILES:
+        raise TooLarge(f"{where} names {len(manifest.files):,} files; at most {_MAX_FILES:,} are allowed")
     seen: set[str] = {MANIFEST}
     for file in manifest.files:
-        if not can_be_name(file.file):
-            raise InvalidInput(f"{where} names {file.file[:100]!r}, which is no plain path inside of it")
-        # Some file systems know no case.
+        if not is_valid_path(file.file):
+            raise InvalidInput(f"{where} names {file.file[:100]!r}, which is not a plain path inside it")
+        # Some file systems ignore case.
         if file.file.casefold() in seen:
             raise InvalidInput(f"{where} names {file.file[:100]!r} twice")
         seen.add(file.file.casefold())
         if min(file.bytes, file.rows) < 0:
-            raise InvalidInput(f"{where}: {file.file} has sizes below nothing")
-    if manifest.size() > MOST_BYTES:
-        raise TooLarge(f"{where} claims to hold {manifest.size():,} bytes; at most {MOST_BYTES:,} are read")
+            raise InvalidInput(f"{where}: {file.file} has negative sizes")
+    if manifest.size() > MAX_BYTES:
+        raise TooLarge(f"{where} claims to have {manifest.size():,} bytes; at most {MAX_BYTES:,} are allowed")

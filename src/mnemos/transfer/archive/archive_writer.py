@@ -1,4 +1,4 @@
-"""Writing an archive: into a folder beside its place, which takes its name when all of it is there."""
+"""Export of an archive: written beside its target, which gets its name when it is complete."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _NOT_OURS: Final = (
     ".txt",
 )
 Progress = Callable[[float], None]
-# The share of the work that is over when all parts are read, and only packing is left.
+# The share of the work that reading is; the rest is packing.
 _READ: Final = 0.7
 
 
 class RowWriter:
-    """Writes rows, one JSON object a line."""
+    """Writes rows, one JSON object per line, counting and hashing them."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -66,7 +66,7 @@ class RowWriter:
 
 
 def choose_form(path: Path) -> Form:
-    """What an archive of that name is written as."""
+    """Return the form of an archive by its name."""
     name = path.name.lower()
     for ending, form in (
         (".tar.zst", Form.ZSTD), (".tzst", Form.ZSTD), (".tar.gz", Form.GZIP), (".tgz", Form.GZIP),
@@ -76,8 +76,8 @@ def choose_form(path: Path) -> Form:
             return form
     if name.endswith(_NOT_OURS):
         raise InvalidInput(
-            f"{path.name!r} is no name for an archive; end it with .tar.zst, .tar.gz or .tar, or name a "
-            "folder"
+            f"{path.name!r} is not a name for an archive; use one that ends with .tar.zst, .tar.gz or .tar, "
+            "or a folder"
         )
     return Form.FOLDER
 
@@ -107,7 +107,7 @@ def _compress(target: Path, form: Form) -> Iterator[IO[bytes]]:
             with zstd().ZstdFile(raw, "w") as stream:
                 yield stream
         elif form is Form.GZIP:
-            # No name and no time in it: the same memory gives the same file.
+            # Without name and time, so that the same memory gives the same file.
             with gzip.GzipFile("", "wb", 6, raw, 0) as stream:
                 yield cast(IO[bytes], stream)
         else:
@@ -115,19 +115,19 @@ def _compress(target: Path, form: Form) -> Iterator[IO[bytes]]:
 
 
 class ArchiveFolder:
-    """A folder that fills with the files of an archive."""
+    """The folder in which the files of an archive are written."""
 
     def __init__(self, folder: Path, advance: Callable[[int], None]) -> None:
         self.folder = folder
         self.advance = advance
-        """Called with how much more is done, in the units of ``Part.size``."""
+        """Called with progress, in the units of ``Part.size``."""
         self.files: list[File] = []
         self.counts: dict[str, int] = {}
         self.left_out: list[str] = []
 
     @contextmanager
     def lines(self, part: str, name: str) -> Iterator[RowWriter]:
-        """A file with a JSON object on each line."""
+        """A new file with one JSON object per line."""
         handle = os.open(self._new(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(handle, "wb") as stream:
             writer = RowWriter(stream)
@@ -135,11 +135,11 @@ class ArchiveFolder:
         self.files.append(File(name, part, writer.rows, writer.bytes, writer.sha256()))
 
     def path(self, name: str) -> Path:
-        """Where a file is to be written by somebody else, who then calls ``note``."""
+        """Return the path of a new file; the caller writes it and calls ``note``."""
         return self._new(name)
 
     def note(self, part: str, name: str, rows: int = 1) -> None:
-        """A file was written."""
+        """Add a file that the caller wrote."""
         path = self.folder / name
         path.chmod(0o600)
         self.files.append(File(name, part, rows, path.stat().st_size, hash_file(path)))
@@ -154,16 +154,16 @@ class ArchiveFolder:
 
 
 def write_archive(memory: Memory, target: Path, progress: Progress) -> Exported:
-    """Write the space that is open; ``target`` is there whole or not at all, and never overwritten."""
+    """Export the open space. ``target`` is written completely or not at all, and never overwritten."""
     form = choose_form(target)
     if os.path.lexists(target):
-        raise AlreadyExists(f"{target} exists already; choose another name")
+        raise AlreadyExists(f"{target} already exists; choose another name")
     if not target.parent.is_dir():
-        raise NotFound(f"there is no folder {target.parent} to put the archive in")
+        raise NotFound(f"the folder {target.parent} does not exist; create it or choose another")
     try:
         with temporary_folder(target.parent, target.name) as folder:
-            manifest = _fill(memory, folder, progress)
-            _finish(folder, manifest, target, form, memory.clock(), progress)
+            manifest = _write_parts(memory, folder, progress)
+            _put_in_place(folder, manifest, target, form, memory.clock(), progress)
     except OSError as exc:
         raise files.write_error(exc, target) from exc
     progress(1.0)
@@ -176,10 +176,7 @@ def hash_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-# --- inside ---------------------------------------------------------------------------------
-
-
-def _fill(memory: Memory, folder: Path, progress: Progress) -> Manifest:
+def _write_parts(memory: Memory, folder: Path, progress: Progress) -> Manifest:
     parts = list_parts(memory)
     whole = max(1, sum(part.size() for part in parts))
     done = 0
@@ -209,13 +206,13 @@ def _fill(memory: Memory, folder: Path, progress: Progress) -> Manifest:
     return manifest
 
 
-def _finish(
+def _put_in_place(
     folder: Path, manifest: Manifest, target: Path, form: Form, at: float, progress: Progress
 ) -> None:
     contents = folder / "contents"
     if form is Form.FOLDER:
         if os.path.lexists(target):
-            raise AlreadyExists(f"{target} was made meanwhile; choose another name")
+            raise AlreadyExists(f"{target} was created meanwhile; choose another name")
         contents.rename(target)
         return
     whole = max(1, manifest.size())
@@ -232,10 +229,10 @@ def _finish(
     with archive.open("rb") as file:
         os.fsync(file.fileno())
     try:
-        # A link, because renaming would replace what somebody else put there meanwhile.
+        # A link, because renaming would replace a file that was created meanwhile.
         os.link(archive, target)
     except FileExistsError:
-        raise AlreadyExists(f"{target} was made meanwhile; choose another name") from None
+        raise AlreadyExists(f"{target} was created meanwhile; choose another name") from None
     except OSError:
-        # No links on this file system.
+        # The file system has no links.
         archive.rename(target)

@@ -1,6 +1,6 @@
-"""The databases of the workspace, each a file of its own, with the snapshots that are kept of it.
+"""Databases of the workspace in an archive, each a file, with their snapshots.
 
-No file is opened here: copies are made, and foreign files looked at, in the sandbox.
+No database is opened here: the sandbox makes copies and examines foreign files.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ NAME: Final = "databases"
 _FOLDER: Final = "databases"
 _SNAPSHOTS: Final = ".snapshots"
 _MAGIC: Final = b"SQLite format 3\0"
-# How the file is written to and by whom, counted with every write: the same contents have others.
+# Header bytes that change with every write, though the content is the same.
 _BOOKKEEPING: Final = ((18, 20), (24, 28), (40, 44), (92, 100))
 _HEADER: Final = 100
-_LONGEST_NAME: Final = 64
-_MOST_NUMBERED: Final = 1_000
-# A megabyte counts as so many rows.
-_ROWS: Final = 1_000
+_MAX_NAME: Final = 64
+_MAX_NUMBERED: Final = 1_000
+# A megabyte counts as this many rows.
+_ROWS_PER_MB: Final = 1_000
 
 
 @dataclass(slots=True)
@@ -51,10 +51,8 @@ class DatabasePart:
         self._workspace = memory.workspace
         self._incoming: list[_Incoming] = []
 
-    # --- out --------------------------------------------------------------------------------
-
     def size(self) -> int:
-        return sum(_rows(info.size_bytes) for info in self._workspace.databases())
+        return sum(_size_in_rows(info.size_bytes) for info in self._workspace.databases())
 
     def write(self, out: ArchiveFolder) -> None:
         for info in sorted(self._workspace.databases(), key=lambda info: info.name):
@@ -67,7 +65,7 @@ class DatabasePart:
                 continue
             out.count("databases", 1)
             self._write_snapshots(out, info.name)
-            out.advance(_rows(info.size_bytes))
+            out.advance(_size_in_rows(info.size_bytes))
 
     def _write_snapshots(self, out: ArchiveFolder, database: str) -> None:
         for snapshot in sorted(self._workspace.snapshots(database), key=lambda snapshot: snapshot.name):
@@ -76,78 +74,74 @@ class DatabasePart:
                 self._workspace.save(database, out.path(file), snapshot=snapshot.name)
                 out.note(NAME, file)
             except MnemosError as exc:
-                # The oldest goes when a new one comes.
+                # It may have been deleted to make room for a new one.
                 out.left_out.append(f"snapshot {snapshot.name} of {database}: {exc}")
             else:
                 out.count("snapshots", 1)
 
-    # --- in ---------------------------------------------------------------------------------
-
-    def check(self, source: Archive) -> dict[str, int]:
-        self._incoming = _sorted(source.manifest.of(NAME))
-        for one in self._incoming if source.is_coming_in else ():
-            problems = [self._problem(source.path(file)) for file in (one.file, *one.snapshots.values())]
+    def check(self, archive: Archive) -> dict[str, int]:
+        self._incoming = _group_files(archive.manifest.files_of(NAME))
+        for one in self._incoming if archive.is_imported else ():
+            problems = [self._examine(archive.path(file)) for file in (one.file, *one.snapshots.values())]
             one.problem = next(filter(None, problems), "")
         return {}
 
-    def _problem(self, path: Path) -> str:
-        """Why a file is no database; empty for one that is."""
+    def _examine(self, path: Path) -> str:
+        """Return why a file is not a database; empty if it is."""
         with path.open("rb") as file:
             if file.read(len(_MAGIC)) != _MAGIC:
-                return f"{path.name} is no SQLite database"
+                return f"{path.name} is not a SQLite database"
         try:
             return "; ".join(self._workspace.examine(path)[:3])
         except MnemosError as exc:
             return str(exc)
 
-    def import_part(self, source: Archive, brought: PartReport) -> None:
+    def import_part(self, archive: Archive, report: PartReport) -> None:
         for one in self._incoming:
             if one.problem:
-                brought.refuse(f"database {one.name}: {one.problem}")
+                report.refuse(f"database {one.name}: {one.problem}")
                 continue
             try:
-                self._bring(one, source, brought)
+                self._import_database(one, archive, report)
             except MnemosError as exc:
-                brought.refuse(f"database {one.name}: {exc}")
-            source.advance(source.path(one.file).stat().st_size)
+                report.refuse(f"database {one.name}: {exc}")
+            archive.advance(archive.path(one.file).stat().st_size)
 
-    def _bring(self, one: _Incoming, source: Archive, brought: PartReport) -> None:
-        wanted = contents_of(source.path(one.file))
-        for name in _names(one.name):
+    def _import_database(self, one: _Incoming, archive: Archive, report: PartReport) -> None:
+        wanted = hash_contents(archive.path(one.file))
+        for name in _number_names(one.name):
             if not self._workspace.has(name):
-                snapshots = {stamp: source.path(file) for stamp, file in one.snapshots.items()}
-                self._workspace.adopt(source.path(one.file), name, snapshots)
-                brought.imported += 1
+                snapshots = {stamp: archive.path(file) for stamp, file in one.snapshots.items()}
+                self._workspace.adopt(archive.path(one.file), name, snapshots)
+                report.imported += 1
                 if name != one.name:
-                    brought.tell(f"database {one.name} is {name} here: another one has its name")
+                    report.explain(f"database {one.name} was renamed {name}: another one has its name")
                 return
             if self._contents(name) == wanted:
-                brought.there += 1
+                report.there += 1
                 return
-        brought.refuse(f"database {one.name}: there are too many of that name")
+        report.refuse(f"database {one.name}: too many databases have that name")
 
-    # --- beside -----------------------------------------------------------------------------
-
-    def compare(self, source: Archive, compared: PartComparison) -> None:
+    def compare(self, archive: Archive, compared: PartComparison) -> None:
         for one in self._incoming:
-            wanted = contents_of(source.path(one.file))
-            there = list(takewhile(self._workspace.has, _names(one.name)))
+            wanted = hash_contents(archive.path(one.file))
+            there = list(takewhile(self._workspace.has, _number_names(one.name)))
             if any(self._contents(name) == wanted for name in there):
                 compared.same += 1
             elif there:
-                compared.differ(f"database {one.name}")
+                compared.add_different(f"database {one.name}")
             else:
-                compared.miss(f"database {one.name}")
+                compared.add_missing(f"database {one.name}")
 
     def _contents(self, database: str) -> str:
         with temporary_folder(self._memory.folder, "compared") as folder:
             copy = folder / f"copy{SUFFIX}"
             self._workspace.save(database, copy)
-            return contents_of(copy)
+            return hash_contents(copy)
 
 
-def contents_of(path: Path) -> str:
-    """A checksum of what a copy of a database holds, the same for every copy of the same contents."""
+def hash_contents(path: Path) -> str:
+    """Return a checksum that is the same for every copy of the same content."""
     with path.open("rb") as file:
         header = bytearray(file.read(_HEADER))
         for first, last in _BOOKKEEPING:
@@ -158,40 +152,40 @@ def contents_of(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _sorted(files: list[File]) -> list[_Incoming]:
-    """Databases with their snapshots; a file that is neither raises InvalidInput."""
+def _group_files(files: list[File]) -> list[_Incoming]:
+    """Return databases with their snapshots; InvalidInput for a file that is neither."""
     found: dict[str, _Incoming] = {}
     for file in files:
         folder, _, rest = file.file.partition("/")
         name, _, snapshot = rest.partition("/")
         if folder != _FOLDER or not file.file.endswith(SUFFIX):
-            raise InvalidInput(f"{file.file} is no database of the workspace")
+            raise InvalidInput(f"{file.file} is not a database of the workspace")
         database = check_name(name.removesuffix(_SNAPSHOTS if snapshot else SUFFIX))
         one = found.setdefault(database, _Incoming(database))
         if snapshot:
-            one.snapshots[_stamp(snapshot, file.file)] = file.file
+            one.snapshots[_parse_snapshot(snapshot, file.file)] = file.file
         else:
             one.file = file.file
     for one in found.values():
         if not one.file:
-            raise InvalidInput(f"there are snapshots of {one.name} without the database itself")
+            raise InvalidInput(f"the archive has snapshots of {one.name} but not the database")
     return list(found.values())
 
 
-def _stamp(name: str, file: str) -> str:
+def _parse_snapshot(name: str, file: str) -> str:
     stamp = name.removesuffix(SUFFIX)
     if "/" in stamp or not stamp.replace(".", "").isalnum():
-        raise InvalidInput(f"{file} is no snapshot of a database")
+        raise InvalidInput(f"{file} is not a snapshot of a database")
     return stamp
 
 
-def _names(name: str) -> Iterator[str]:
-    """The name itself, and those that stand in for it where it is taken."""
+def _number_names(name: str) -> Iterator[str]:
+    """Yield the name itself, then numbered names for when it is taken."""
     yield name
-    for number in range(2, _MOST_NUMBERED):
+    for number in range(2, _MAX_NUMBERED):
         ending = f"-{number}"
-        yield f"{name[: _LONGEST_NAME - len(ending)]}{ending}"
+        yield f"{name[: _MAX_NAME - len(ending)]}{ending}"
 
 
-def _rows(size: int) -> int:
-    return 1 + size * _ROWS // 1_000_000
+def _size_in_rows(size: int) -> int:
+    return 1 + size * _ROWS_PER_MB // 1_000_000

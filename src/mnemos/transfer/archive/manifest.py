@@ -1,4 +1,4 @@
-"""What an archive is: its manifest, and what bringing one in or comparing with one answers."""
+"""The manifest of an archive, and the reports of exporting, importing and comparing one."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ import msgspec
 KIND: Final = "mnemos archive"
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
-# Told of each part; the rest is counted.
-TOLD: Final = 50
+# Reasons listed for each part; the rest is counted.
+MAX_REASONS: Final = 50
 _PIECE: Final = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 _NAME: Final = re.compile(rf"{_PIECE}(?:/{_PIECE}){{0,3}}")
-_LONGEST_NAME: Final = 250
-Place = tuple[str, int]
-"""A session, and the number of a message in it, from 1."""
+_MAX_PATH: Final = 250
+MessagePlace = tuple[str, int]
+"""A session, and the number of a message in it, from 1. Ids differ between homes, places do not."""
 T = TypeVar("T")
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file of an archive. ``rows``: lines, notes, or 1 for what is one thing."""
+    """A file of an archive. ``rows`` are its lines or notes; 1 for a database."""
 
     file: str
     part: str
@@ -35,7 +35,7 @@ class File(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What stands first in an archive: what is in it, so that nothing else has to be believed."""
+    """The first file of an archive: the names, sizes and checksums of all others."""
 
     kind: str
     format: int
@@ -46,21 +46,21 @@ class Manifest(msgspec.Struct, frozen=True):
     files: list[File]
     left_out: list[str] = []
 
-    def of(self, part: str) -> list[File]:
+    def files_of(self, part: str) -> list[File]:
         return [file for file in self.files if file.part == part]
 
     def size(self) -> int:
         return sum(file.bytes for file in self.files)
 
 
-def can_be_name(name: str) -> bool:
-    """Whether a file of an archive can be called so: a plain path inside of it, the same on every system."""
-    return len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) is not None and ".." not in name
+def is_valid_path(name: str) -> bool:
+    """True for a plain relative path that is the same on every system."""
+    return len(name) <= _MAX_PATH and _NAME.fullmatch(name) is not None and ".." not in name
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written. ``left_out``: what could not be read, and why."""
+    """The result of an export. ``left_out`` is what could not be read, and why."""
 
     path: Path
     bytes: int
@@ -70,30 +70,30 @@ class Exported:
 
 @dataclass(slots=True)
 class PartReport:
-    """What became of one part of an archive."""
+    """The result of importing one part of an archive."""
 
     part: str
     imported: int = 0
     updated: int = 0
-    """There before, and newer in the archive."""
+    """Existing items replaced by newer ones of the archive."""
     there: int = 0
-    """Skipped: what is here stays as it is."""
+    """Existing items, left unchanged."""
     not_taken: int = 0
     reasons: list[str] = field(default_factory=list)
-    """Of what was not taken, or taken otherwise than it was: the first of them."""
+    """Why items were not taken, or were changed; the first of them."""
 
     def refuse(self, reason: str) -> None:
         self.not_taken += 1
-        self.tell(reason)
+        self.explain(reason)
 
-    def tell(self, what: str) -> None:
-        if len(self.reasons) < TOLD:
+    def explain(self, what: str) -> None:
+        if len(self.reasons) < MAX_REASONS:
             self.reasons.append(what)
 
 
 @dataclass(slots=True)
 class PartComparison:
-    """How much of one part of an archive is here, as it is there."""
+    """How much of one part of an archive is in this space."""
 
     part: str
     same: int = 0
@@ -101,46 +101,46 @@ class PartComparison:
     different: int = 0
     examples: list[str] = field(default_factory=list)
 
-    def miss(self, what: str) -> None:
+    def add_missing(self, what: str) -> None:
         self.missing += 1
-        self._tell(f"{what} is not here")
+        self._add_example(f"{what} is not here")
 
-    def differ(self, what: str) -> None:
+    def add_different(self, what: str) -> None:
         self.different += 1
-        self._tell(f"{what} is not as it is in the archive")
+        self._add_example(f"{what} differs from the archive")
 
-    def _tell(self, what: str) -> None:
-        if len(self.examples) < TOLD:
+    def _add_example(self, what: str) -> None:
+        if len(self.examples) < MAX_REASONS:
             self.examples.append(what)
 
 
 @dataclass(slots=True)
-class Places:
-    """The messages that facts point at, and nothing of the others: there may be millions."""
+class MessagePlaces:
+    """The places of the messages that facts point at. There may be millions of others."""
 
     ids: set[int] = field(default_factory=set)
-    """Wanted, of an export."""
-    of_ids: dict[int, Place] = field(default_factory=dict)
+    """Messages an export has to place."""
+    of_ids: dict[int, MessagePlace] = field(default_factory=dict)
     numbers: dict[str, set[int]] = field(default_factory=dict)
-    """Wanted, of an import: by session."""
-    to_ids: dict[Place, int] = field(default_factory=dict)
+    """Numbers an import has to resolve, by session."""
+    to_ids: dict[MessagePlace, int] = field(default_factory=dict)
 
-    def leaves(self, message_id: int, session_id: str, number: int) -> None:
-        """A message is written at this place."""
+    def note_export(self, message_id: int, session_id: str, number: int) -> None:
+        """Note where a message was written."""
         if message_id in self.ids:
             self.of_ids[message_id] = session_id, number
 
-    def wants(self, session_id: str, number: int) -> None:
+    def request(self, session_id: str, number: int) -> None:
         self.numbers.setdefault(session_id, set()).add(number)
 
-    def arrives(self, session_id: str, number: int, message_id: int) -> None:
-        """The message at this place has that id here."""
+    def note_import(self, session_id: str, number: int, message_id: int) -> None:
+        """Note the id that a message has here."""
         if number in self.numbers.get(session_id, ()):
             self.to_ids[session_id, number] = message_id
 
 
-def batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Lists of at most ``size`` of them, in order."""
-    coming = iter(things)
+def split_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield lists of up to ``size`` items, in order."""
+    coming = iter(items)
     while batch := list(islice(coming, size)):
         yield batch

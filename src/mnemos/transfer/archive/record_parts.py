@@ -20,7 +20,7 @@ from mnemos.templates.template import SessionTemplate
 from mnemos.templates.tool_calls import clean_example
 from mnemos.text.secrets import redact
 from mnemos.transfer.archive.archive_reader import parse_row
-from mnemos.transfer.archive.manifest import PartComparison, PartReport, batches
+from mnemos.transfer.archive.manifest import PartComparison, PartReport, split_batches
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -36,11 +36,11 @@ IMPORTS_FILE: Final = "imports.jsonl"
 _LEDGER_PAGE: Final = 1_000
 _LEDGER_BATCH: Final = 500
 NOTEBOOK: Final = "notebook"
-_LARGEST_NOTEBOOK: Final = 10_000_000
+_MAX_NOTEBOOK_BYTES: Final = 10_000_000
 _SHOWN_NOTE: Final = 60
 TEMPLATES: Final = "templates"
 TEMPLATES_FILE: Final = "templates.jsonl"
-_MOST_NUMBERED: Final = 1_000
+_MAX_NUMBERED: Final = 1_000
 
 
 class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,6 +53,8 @@ class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EntryPart:
+    """Entries of every user that are kept in this memory."""
+
     name = ENTRIES
 
     def __init__(self, memory: Memory) -> None:
@@ -75,29 +77,29 @@ class EntryPart:
                 out.advance(len(page))
         out.count("entries", lines.rows)
 
-    def check(self, source: Archive) -> dict[str, int]:
-        return {ENTRIES_FILE: sum(1 for _ in self._read(source))}
+    def check(self, archive: Archive) -> dict[str, int]:
+        return {ENTRIES_FILE: sum(1 for _ in self._read(archive))}
 
-    def import_part(self, source: Archive, brought: PartReport) -> None:
-        for some in batches(self._read(source), _ENTRY_BATCH):
+    def import_part(self, archive: Archive, report: PartReport) -> None:
+        for some in split_batches(self._read(archive), _ENTRY_BATCH):
             brought_in = self._storage.write(lambda tx: [_restore_entry(tx, row) for row in some])  # noqa: B023
             for done in brought_in:
-                setattr(brought, done, getattr(brought, done) + 1)
+                setattr(report, done, getattr(report, done) + 1)
 
-    def compare(self, source: Archive, compared: PartComparison) -> None:
-        for row in self._read(source):
+    def compare(self, archive: Archive, compared: PartComparison) -> None:
+        for row in self._read(archive):
             there = self._storage.read(lambda tx: tx.entries.get(row.user, row.key))  # noqa: B023
             what = f"entry {row.key[:60]!r} of {row.user[:60]!r}"
             if there is None:
-                compared.miss(what)
+                compared.add_missing(what)
             elif _entry_contents(there) != _entry_contents(row):
-                compared.differ(what)
+                compared.add_different(what)
             else:
                 compared.same += 1
 
-    def _read(self, source: Archive) -> Iterator[EntryRow]:
+    def _read(self, archive: Archive) -> Iterator[EntryRow]:
         most = self._memory.settings.max_message_bytes
-        for place, row in source.rows(ENTRIES_FILE):
+        for place, row in archive.rows(ENTRIES_FILE):
             line = parse_row(row, EntryLine, place)
             try:
                 about = encode_metadata(line.metadata)
@@ -121,7 +123,7 @@ def _entry_line(row: EntryRow) -> EntryLine:
 
 
 def _restore_entry(tx: Writes, row: EntryRow) -> str:
-    """What was set later wins; the count of the report that this belongs to."""
+    """Store an entry unless a later one exists; return the field of the report to count."""
     there = tx.entries.get(row.user, row.key)
     if there is not None and there.updated_at >= row.updated_at:
         return "there"
@@ -134,13 +136,18 @@ def _entry_contents(row: EntryRow) -> tuple[Any, ...]:
 
 
 class LedgerLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A message of another program, by the hash of what it is called there. No session: it was deleted."""
+    """An imported message, by the hash of its key. Without a session it was deleted."""
 
     key: Annotated[int, Meta(ge=0, lt=1 << KEY_BITS)]
     session_id: str | None
 
 
 class LedgerPart:
+    """Keys of imported messages, so that reading the same files again after a restore adds nothing.
+
+    The positions in the files are not carried: on another machine they may be other files.
+    """
+
     name = IMPORTS
 
     def __init__(self, memory: Memory) -> None:
@@ -161,28 +168,28 @@ class LedgerPart:
         out.advance(1)
         out.count("imports", lines.rows)
 
-    def check(self, source: Archive) -> dict[str, int]:
-        return {IMPORTS_FILE: sum(1 for _ in _read_ledger(source))}
+    def check(self, archive: Archive) -> dict[str, int]:
+        return {IMPORTS_FILE: sum(1 for _ in _read_ledger(archive))}
 
-    def import_part(self, source: Archive, brought: PartReport) -> None:
-        for some in batches(_read_ledger(source), _LEDGER_BATCH):
+    def import_part(self, archive: Archive, report: PartReport) -> None:
+        for some in split_batches(_read_ledger(archive), _LEDGER_BATCH):
             new = self._storage.write(lambda tx: _note_keys(tx, some))  # noqa: B023
-            brought.imported += new
-            brought.there += len(some) - new
+            report.imported += new
+            report.there += len(some) - new
 
-    def compare(self, source: Archive, compared: PartComparison) -> None:
-        for some in batches(_read_ledger(source), _LEDGER_BATCH):
+    def compare(self, archive: Archive, compared: PartComparison) -> None:
+        for some in split_batches(_read_ledger(archive), _LEDGER_BATCH):
             keys = [line.key for line in some]
             known = self._storage.read(lambda tx: tx.imports.owners(keys))  # noqa: B023
             for line in some:
                 if line.key in known:
                     compared.same += 1
                 else:
-                    compared.miss(f"the note that {line.key} was imported")
+                    compared.add_missing(f"the imported key {line.key}")
 
 
-def _read_ledger(source: Archive) -> Iterator[LedgerLine]:
-    for place, row in source.rows(IMPORTS_FILE):
+def _read_ledger(archive: Archive) -> Iterator[LedgerLine]:
+    for place, row in archive.rows(IMPORTS_FILE):
         line = parse_row(row, LedgerLine, place)
         if line.session_id is not None:
             name(f"{place}: session_id", line.session_id)
@@ -190,7 +197,7 @@ def _read_ledger(source: Archive) -> Iterator[LedgerLine]:
 
 
 def _note_keys(tx: Writes, some: list[LedgerLine]) -> int:
-    """Remember what is not known yet; how many."""
+    """Note the keys that are not known yet, and return how many."""
     known = tx.imports.owners([line.key for line in some])
     by_session: dict[str | None, list[int]] = {}
     for line in some:
@@ -205,6 +212,8 @@ def _note_keys(tx: Writes, some: list[LedgerLine]) -> int:
 
 
 class NotePart:
+    """The files of the notebook."""
+
     name = NOTEBOOK
 
     def __init__(self, memory: Memory) -> None:
@@ -221,61 +230,65 @@ class NotePart:
                 out.left_out.append(f"{book.filename}: {exc}")
                 continue
             text = join_entries(entries)
-            if text and len(text.encode()) < _LARGEST_NOTEBOOK:
-                out.path(_note_file(book)).write_text(f"{text}\n", encoding="utf-8", newline="\n")
-                out.note(NOTEBOOK, _note_file(book), len(entries))
+            if text and len(text.encode()) < _MAX_NOTEBOOK_BYTES:
+                out.path(_book_path(book)).write_text(f"{text}\n", encoding="utf-8", newline="\n")
+                out.note(NOTEBOOK, _book_path(book), len(entries))
             elif text:
                 out.left_out.append(f"{book.filename} has {len(text):,} characters; shorten it first")
             out.count("notes", len(entries))
             out.advance(1)
 
-    def check(self, source: Archive) -> dict[str, int]:
+    def check(self, archive: Archive) -> dict[str, int]:
         return {
-            _note_file(book): len(_read_notes(source, book)) for book in Book if source.has(_note_file(book))
+            _book_path(book): len(_read_notes(archive, book))
+            for book in Book
+            if archive.has(_book_path(book))
         }
 
-    def import_part(self, source: Archive, brought: PartReport) -> None:
+    def import_part(self, archive: Archive, report: PartReport) -> None:
         for book in Book:
-            for entry in _read_notes(source, book):
+            for entry in _read_notes(archive, book):
                 if entry in self._notebook.entries(book):
-                    brought.there += 1
+                    report.there += 1
                     continue
                 try:
-                    # Each for itself: one that does not fit keeps no other out.
+                    # Each is a turn of its own, so that one that does not fit keeps no other out.
                     self._notebook.begin_turn()
                     self._notebook.add(entry, target=book)
                 except MnemosError as exc:
-                    # What to do about it is said to a model that writes, and names all entries.
-                    brought.refuse(f"{book.filename}, {_quote_note(entry)}: {str(exc).partition('. ')[0]}")
+                    # The rest of the error is advice to a model and lists all entries.
+                    report.refuse(f"{book.filename}, {_quote_note(entry)}: {str(exc).partition('. ')[0]}")
                 else:
-                    brought.imported += 1
+                    report.imported += 1
         self._notebook.begin_turn()
 
-    def compare(self, source: Archive, compared: PartComparison) -> None:
+    def compare(self, archive: Archive, compared: PartComparison) -> None:
         for book in Book:
             there = self._notebook.entries(book)
-            for entry in _read_notes(source, book):
+            for entry in _read_notes(archive, book):
                 if entry in there:
                     compared.same += 1
                 else:
-                    compared.miss(f"the note {_quote_note(entry)} of {book.filename}")
+                    compared.add_missing(f"the note {_quote_note(entry)} of {book.filename}")
 
 
-def _note_file(book: Book) -> str:
+def _book_path(book: Book) -> str:
     return f"notebook/{book.filename}"
 
 
-def _read_notes(source: Archive, book: Book) -> list[str]:
-    if not source.has(_note_file(book)):
+def _read_notes(archive: Archive, book: Book) -> list[str]:
+    if not archive.has(_book_path(book)):
         return []
-    data = source.path(_note_file(book)).read_bytes()
-    if len(data) > _LARGEST_NOTEBOOK:
-        raise InvalidInput(f"{_note_file(book)} has {len(data):,} bytes; no notebook is as large")
+    data = archive.path(_book_path(book)).read_bytes()
+    if len(data) > _MAX_NOTEBOOK_BYTES:
+        raise InvalidInput(
+            f"{_book_path(book)} has {len(data):,} bytes; at most {_MAX_NOTEBOOK_BYTES:,} are allowed"
+        )
     try:
         return parse_entries(data.decode("utf-8"))
     except UnicodeDecodeError as exc:
         raise InvalidInput(
-            f"{_note_file(book)} is not UTF-8 text ({exc.reason} at byte {exc.start})"
+            f"{_book_path(book)} is not UTF-8 text ({exc.reason} at byte {exc.start})"
         ) from exc
 
 
@@ -302,49 +315,49 @@ class TemplatePart:
         out.count("templates", lines.rows)
         out.advance(1)
 
-    def check(self, source: Archive) -> dict[str, int]:
-        return {TEMPLATES_FILE: sum(1 for _ in _read_templates(source))}
+    def check(self, archive: Archive) -> dict[str, int]:
+        return {TEMPLATES_FILE: sum(1 for _ in _read_templates(archive))}
 
-    def import_part(self, source: Archive, brought: PartReport) -> None:
-        for template in _read_templates(source):
-            self._bring(template, brought)
+    def import_part(self, archive: Archive, report: PartReport) -> None:
+        for template in _read_templates(archive):
+            self._import_template(template, report)
 
-    def _bring(self, template: SessionTemplate, brought: PartReport) -> None:
+    def _import_template(self, template: SessionTemplate, report: PartReport) -> None:
         there = {one.name.casefold(): one for one in self._templates.read_all()}
         for free in _number_names(template.name):
             known = there.get(free.casefold())
             if known is not None and _template_contents(known) == _template_contents(template):
-                brought.there += 1
+                report.there += 1
                 return
             if known is None:
-                self._save(template, free, brought)
+                self._save(template, free, report)
                 return
-        brought.refuse(f"template {template.name}: there are too many of that name")
+        report.refuse(f"template {template.name}: too many templates have that name")
 
-    def _save(self, template: SessionTemplate, name: str, brought: PartReport) -> None:
+    def _save(self, template: SessionTemplate, name: str, report: PartReport) -> None:
         try:
             self._templates.save(replace(template, name=name))
         except MnemosError as exc:
-            brought.refuse(f"template {template.name}: {exc}")
+            report.refuse(f"template {template.name}: {exc}")
             return
-        brought.imported += 1
+        report.imported += 1
         if name != template.name:
-            brought.tell(f"template {template.name} is {name} here: another one has its name")
+            report.explain(f"template {template.name} was renamed {name}: another one has its name")
 
-    def compare(self, source: Archive, compared: PartComparison) -> None:
+    def compare(self, archive: Archive, compared: PartComparison) -> None:
         there = [_template_contents(template) for template in self._templates.read_all()]
         names = {template.name.casefold() for template in self._templates.read_all()}
-        for template in _read_templates(source):
+        for template in _read_templates(archive):
             if _template_contents(template) in there:
                 compared.same += 1
             elif template.name.casefold() in names:
-                compared.differ(f"template {template.name}")
+                compared.add_different(f"template {template.name}")
             else:
-                compared.miss(f"template {template.name}")
+                compared.add_missing(f"template {template.name}")
 
 
-def _read_templates(source: Archive) -> Iterator[SessionTemplate]:
-    for place, row in source.rows(TEMPLATES_FILE):
+def _read_templates(archive: Archive) -> Iterator[SessionTemplate]:
+    for place, row in archive.rows(TEMPLATES_FILE):
         try:
             template = SessionTemplate.from_dict(row)
             template.examples = [clean_example(example) for example in template.examples]
@@ -355,10 +368,10 @@ def _read_templates(source: Archive) -> Iterator[SessionTemplate]:
 
 def _number_names(name: str) -> Iterator[str]:
     yield name
-    for number in range(2, _MOST_NUMBERED):
+    for number in range(2, _MAX_NUMBERED):
         yield f"{name}-{number}"
 
 
 def _template_contents(template: SessionTemplate) -> dict[str, Any]:
-    """What a template says; its name and how often it was used are no part of it."""
+    """Return the fields that are compared: all but its name and uses."""
     return {**template.to_dict(), "name": "", "usage_count": 0}

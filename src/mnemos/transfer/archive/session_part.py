@@ -1,4 +1,7 @@
-"""Sessions with their messages: a line for the session, then one for each message."""
+"""Sessions in an archive: a line for the session, then one for each message.
+
+Messages are read and stored one by one, so that little of a long session is in memory.
+"""
 
 from __future__ import annotations
 
@@ -16,25 +19,25 @@ from mnemos.sessions.records import message_dict, new_session, session_dict
 from mnemos.sessions.transcript import BATCH
 from mnemos.storage.base import MessageRow, NewMessage, SessionRow, Storage, Writes
 from mnemos.text.secrets import redact
-from mnemos.transfer.archive.manifest import PartComparison, PartReport, Places
+from mnemos.transfer.archive.manifest import MessagePlaces, PartComparison, PartReport
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
     from mnemos.transfer.archive.archive_reader import Archive
     from mnemos.transfer.archive.archive_writer import ArchiveFolder
 
-# A batch is one short write, also of long messages; a page is read in parts of about this size.
+# A batch is one short write; a page is one short read.
 _BATCH_CHARACTERS: Final = 200_000
 _PAGE_CHARACTERS: Final = 2_000_000
 _LONGEST_PAGE: Final = 500
 Placed = Callable[[int, int], None]
-"""Told where a message is: its number within the session, from 1, and its id here."""
+"""Called with the number of a message within its session, from 1, and its id here."""
 NAME: Final = "sessions"
 FILE: Final = "sessions.jsonl"
 _PAGE: Final = 200
-# After so many messages, what they left pending is indexed, so that searches stay quick meanwhile.
+# Messages between two rounds of indexing, so that searches stay fast meanwhile.
 _INDEX_EVERY: Final = 1_000
-# Counted again wherever a session is stored.
+# Counted again when a session is stored.
 _COUNTED: Final = ("message_count", "tool_call_count")
 Numbered = tuple[str, dict[str, Any]]
 
@@ -42,29 +45,29 @@ Numbered = tuple[str, dict[str, Any]]
 class Outcome(StrEnum):
     CREATED = "created"
     COMPLETED = "completed"
-    """It was there with its first messages, and has all of them now, or as it was before it ended."""
+    """It had the first messages and now has all, or it ended meanwhile."""
     THERE = "there"
-    """It was there with all of them, perhaps with more."""
+    """It had all messages, perhaps more."""
     OTHER = "other"
-    """A session of this id is there, with other messages; it is left as it is."""
+    """A session of this id has other messages; it is left unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A checked message. ``forgotten``: it says nothing, and is to say that."""
+    """A checked message. A ``forgotten`` one is empty and marked as such."""
 
     message: NewMessage
     forgotten: bool = False
 
 
 class Pages:
-    """Goes through the messages of sessions in short reads, shorter ones where messages are long."""
+    """Reads the messages of sessions in short pages, shorter ones where messages are long."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._limit = 8
 
-    def of(self, session_id: str) -> Iterator[MessageRow]:
+    def read(self, session_id: str) -> Iterator[MessageRow]:
         after = 0
         while True:
             limit = self._limit
@@ -87,24 +90,24 @@ def store_session(
     now: float,
     placed: Placed,
 ) -> tuple[Outcome, int]:
-    """Store a session as it was, or what it lacks; what became of it and how many messages were added.
+    """Store a session or what is missing of it; return the outcome and the number of added messages.
 
-    In short transactions. Interrupted, it goes on where it was when it is called again. A parent that is not
-    there (yet) is left out: see ``adopt``.
+    Transactions are short, and a repeated call resumes an interrupted one. A parent that does not exist yet
+    is left out: see ``adopt``.
     """
     coming = iter(messages)
-    first = _batch(coming)
+    first = _take_batch(coming)
     ids = storage.write(lambda tx: _begin(tx, session, first, now))
     if ids is not None:
-        _tell(placed, 0, ids)
+        _report_places(placed, 0, ids)
         added = _append_all(storage, session.id, coming, len(ids), now, placed)
-        # Somebody writes to the session already: what is left is not ours to mix in.
+        # Another process writes to the session already, so the rest is not mixed in.
         return (Outcome.OTHER, len(ids)) if added is None else (Outcome.CREATED, len(ids) + added)
     return _complete(storage, session, chain(first, coming), now, placed)
 
 
 def adopt(storage: Storage, session_id: str, parent: str) -> None:
-    """Give a session its parent, where it has none and the parent is there; a circle raises Refused."""
+    """Set the parent of a session without one, if it exists; a cycle raises Refused."""
 
     def work(tx: Writes) -> None:
         row = tx.sessions.get(session_id)
@@ -124,18 +127,15 @@ def adopt(storage: Storage, session_id: str, parent: str) -> None:
 
 
 def is_same(row: MessageRow, incoming: Incoming) -> bool:
-    """Whether a stored message is this one; one that was forgotten, here or there, is told by its place."""
+    """True if a stored message is this one. A forgotten one is only compared by role and time."""
     new = incoming.message
     if (row.role, row.timestamp) != (new.role, new.timestamp):
         return False
     return row.forgotten or incoming.forgotten or row.content == new.content
 
 
-# --- inside ---------------------------------------------------------------------------------
-
-
 def _begin(tx: Writes, session: SessionRow, first: list[Incoming], now: float) -> list[int] | None:
-    """Create the session with its first messages; None when there is one of its id."""
+    """Create the session with its first messages; None if the id exists."""
     parent = session.parent_session_id
     if parent is not None and tx.sessions.get(parent) is None:
         session = replace(session, parent_session_id=None)
@@ -145,7 +145,7 @@ def _begin(tx: Writes, session: SessionRow, first: list[Incoming], now: float) -
 def _complete(
     storage: Storage, session: SessionRow, messages: Iterator[Incoming], now: float, placed: Placed
 ) -> tuple[Outcome, int]:
-    there = Pages(storage).of(session.id)
+    there = Pages(storage).read(session.id)
     for number, incoming in enumerate(messages, start=1):
         row = next(there, None)
         if row is None:
@@ -157,16 +157,13 @@ def _complete(
         if not is_same(row, incoming):
             return Outcome.OTHER, 0
         placed(number, row.id)
-    # With more messages it went on here, and not there.
-    went_on = next(there, None) is None and storage.write(lambda tx: _renew(tx, session))
-    return Outcome.COMPLETED if went_on else Outcome.THERE, 0
+    # With more messages it continued here, not there.
+    renewed = next(there, None) is None and storage.write(lambda tx: _renew(tx, session))
+    return Outcome.COMPLETED if renewed else Outcome.THERE, 0
 
 
 def _renew(tx: Writes, session: SessionRow) -> bool:
-    """What a session that went on elsewhere has become there: filled in, counted on, ended.
-
-    False when it was all that before.
-    """
+    """Update the title, tokens and end of a session that continued elsewhere; False if none changed."""
     here = tx.sessions.get(session.id)
     if here is None:
         return False
@@ -190,13 +187,13 @@ def _append_all(
     now: float,
     placed: Placed,
 ) -> int | None:
-    """Append what is left after so many messages; how many, None when somebody else appended meanwhile."""
+    """Append the rest and return how many; None if another process appended meanwhile."""
     added = 0
-    while batch := _batch(messages):
+    while batch := _take_batch(messages):
         ids = storage.write(lambda tx: _append_after(tx, session_id, batch, number + added, now))  # noqa: B023
         if ids is None:
             return None
-        _tell(placed, number + added, ids)
+        _report_places(placed, number + added, ids)
         added += len(ids)
     return added
 
@@ -217,8 +214,8 @@ def _append(tx: Writes, session_id: str, batch: list[Incoming], now: float) -> l
     return ids
 
 
-def _batch(messages: Iterator[Incoming]) -> list[Incoming]:
-    """The next messages: a few hundred at most, and fewer of long ones."""
+def _take_batch(messages: Iterator[Incoming]) -> list[Incoming]:
+    """Take the next messages: up to a few hundred, fewer long ones."""
     batch: list[Incoming] = []
     characters = 0
     for incoming in islice(messages, BATCH):
@@ -229,7 +226,7 @@ def _batch(messages: Iterator[Incoming]) -> list[Incoming]:
     return batch
 
 
-def _tell(placed: Placed, number: int, ids: list[int]) -> None:
+def _report_places(placed: Placed, number: int, ids: list[int]) -> None:
     for position, message_id in enumerate(ids, number + 1):
         placed(position, message_id)
 
@@ -241,14 +238,12 @@ def _length(message: MessageRow | NewMessage) -> int:
 class SessionPart:
     name = NAME
 
-    def __init__(self, memory: Memory, places: Places, pointed_at: Callable[[], set[int]]) -> None:
-        """``pointed_at``: the messages whose places are to be remembered, asked before an export."""
+    def __init__(self, memory: Memory, places: MessagePlaces, pointed_at: Callable[[], set[int]]) -> None:
+        """``pointed_at`` returns the messages whose places an export has to note."""
         self._memory = memory
         self._storage = memory.storage
         self._places = places
         self._pointed_at = pointed_at
-
-    # --- out --------------------------------------------------------------------------------
 
     def size(self) -> int:
         return self._storage.read(
@@ -264,11 +259,11 @@ class SessionPart:
                 session = session_dict(row)
                 lines.write({"session": {key: session[key] for key in session if key not in _COUNTED}})
                 sessions += 1
-                # As many as it had: who goes on writing does not keep us for ever, and no turn is cut in two.
-                messages = islice(pages.of(row.id), row.message_count)
+                # Only as many as it had: a writer can't keep us busy forever, and no turn is cut in two.
+                messages = islice(pages.read(row.id), row.message_count)
                 for number, message in enumerate(messages, start=1):
-                    lines.write({"message": _plain(message)})
-                    self._places.leaves(message.id, row.id, number)
+                    lines.write({"message": _strip_message(message)})
+                    self._places.note_export(message.id, row.id, number)
                     out.advance(1)
                 out.advance(1)
         out.count("sessions", sessions)
@@ -282,13 +277,11 @@ class SessionPart:
             yield from page
             after = page[-1].id
 
-    # --- in ---------------------------------------------------------------------------------
-
-    def check(self, source: Archive) -> dict[str, int]:
+    def check(self, archive: Archive) -> dict[str, int]:
         rows = 0
         parents: dict[str, str] = {}
         seen: set[str] = set()
-        for place, session, messages in self._read(source):
+        for place, session, messages in self._read(archive):
             rows += 1
             if session.id in seen:
                 raise InvalidInput(f"{place}: the session {session.id!r} occurs twice")
@@ -296,21 +289,21 @@ class SessionPart:
             if session.parent_session_id is not None:
                 parents[session.id] = session.parent_session_id
             rows += sum(1 for _ in messages)
-        _check_circles(parents)
+        _check_cycles(parents)
         return {FILE: rows}
 
-    def import_part(self, source: Archive, brought: PartReport) -> None:
+    def import_part(self, archive: Archive, report: PartReport) -> None:
         orphans: list[tuple[str, str]] = []
         pending = messages_in = 0
-        for _, session, messages in self._read(source):
+        for _, session, messages in self._read(archive):
             outcome, added = store_session(
                 self._storage,
                 session,
                 messages,
                 now=self._memory.clock(),
-                placed=lambda number, message_id: self._places.arrives(session.id, number, message_id),  # noqa: B023
+                placed=lambda number, message_id: self._places.note_import(session.id, number, message_id),  # noqa: B023
             )
-            _count(brought, session.id, outcome)
+            _count(report, session.id, outcome)
             if session.parent_session_id is not None:
                 orphans.append((session.id, session.parent_session_id))
             pending += added
@@ -319,50 +312,46 @@ class SessionPart:
                 self._storage.catch_up(transcript.INDEX_SECONDS)
                 pending = 0
         for session_id, parent in orphans:
-            self._adopt(session_id, parent, brought)
+            self._adopt(session_id, parent, report)
         self._storage.catch_up()
 
-    def _adopt(self, session_id: str, parent: str, brought: PartReport) -> None:
+    def _adopt(self, session_id: str, parent: str, report: PartReport) -> None:
         row = self._storage.read(lambda tx: tx.sessions.get(session_id))
         if row is None or row.parent_session_id is not None:
             return
         try:
             adopt(self._storage, session_id, parent)
         except Refused as exc:
-            brought.tell(f"session {session_id}: {exc}")
+            report.explain(f"session {session_id}: {exc}")
 
-    # --- beside -----------------------------------------------------------------------------
-
-    def compare(self, source: Archive, compared: PartComparison) -> None:
+    def compare(self, archive: Archive, compared: PartComparison) -> None:
         pages = Pages(self._storage)
-        for _, session, messages in self._read(source):
+        for _, session, messages in self._read(archive):
             what = f"session {session.id}"
             row = self._storage.read(lambda tx: tx.sessions.get(session.id))  # noqa: B023
             if row is None:
-                compared.miss(what)
+                compared.add_missing(what)
                 continue
-            there = pages.of(session.id)
+            there = pages.read(session.id)
             same = replace(row, message_count=0, tool_call_count=0) == session
             for number, incoming in enumerate(messages, start=1):
                 message = next(there, None)
                 if message is None or not _is_equal(message, incoming):
                     same = False
                     break
-                self._places.arrives(session.id, number, message.id)
+                self._places.note_import(session.id, number, message.id)
             if same:
                 compared.same += 1
             else:
-                compared.differ(what)
+                compared.add_different(what)
 
-    # --- inside -----------------------------------------------------------------------------
-
-    def _read(self, source: Archive) -> Iterator[tuple[str, SessionRow, Iterator[Incoming]]]:
-        """Sessions with their messages, checked, and without the secrets that are not stored here."""
-        rows = _Peekable(source.rows(FILE))
+    def _read(self, archive: Archive) -> Iterator[tuple[str, SessionRow, Iterator[Incoming]]]:
+        """Yield sessions with their messages, checked and redacted."""
+        rows = _Peekable(archive.rows(FILE))
         while rows.current is not None:
             place, row = rows.current
             if not isinstance(row.get("session"), dict):
-                raise InvalidInput(f"{place} is no session, and no session stands before it")
+                raise InvalidInput(f"{place} is a message without a session before it")
             rows.move()
             try:
                 session = new_session(row["session"], started=0.0, **self._rules())
@@ -370,7 +359,7 @@ class SessionPart:
                 raise type(exc)(f"{place}: {exc}") from exc
             messages = self._messages(rows)
             yield place, session, messages
-            # What nobody asked for stands before the next session all the same.
+            # Skip messages that the caller did not read.
             for _ in messages:
                 pass
 
@@ -394,7 +383,7 @@ class SessionPart:
 
 
 class _Peekable:
-    """Rows of which the next can be looked at."""
+    """Rows with a look at the next one."""
 
     def __init__(self, rows: Iterator[Numbered]) -> None:
         self._rows = rows
@@ -404,8 +393,8 @@ class _Peekable:
         self.current = next(self._rows, None)
 
 
-def _plain(row: MessageRow) -> dict[str, Any]:
-    """A message without what only this home knows; fields that say nothing are left out."""
+def _strip_message(row: MessageRow) -> dict[str, Any]:
+    """Return a message without its ids and empty fields."""
     message = message_dict(row)
     return {
         key: value
@@ -428,20 +417,20 @@ def _is_equal(row: MessageRow, incoming: Incoming) -> bool:
     )  # fmt: skip
 
 
-def _count(brought: PartReport, session_id: str, outcome: Outcome) -> None:
+def _count(report: PartReport, session_id: str, outcome: Outcome) -> None:
     match outcome:
         case Outcome.CREATED:
-            brought.imported += 1
+            report.imported += 1
         case Outcome.COMPLETED:
-            brought.updated += 1
+            report.updated += 1
         case Outcome.THERE:
-            brought.there += 1
+            report.there += 1
         case Outcome.OTHER:
-            brought.refuse(f"session {session_id} is here with other messages; it is left as it is")
+            report.refuse(f"session {session_id} exists here with other messages; it was left unchanged")
 
 
-def _check_circles(parents: dict[str, str]) -> None:
-    """No session may be its own ancestor."""
+def _check_cycles(parents: dict[str, str]) -> None:
+    """Raise if a session is its own ancestor."""
     cleared: set[str] = set()
     for first in parents:
         line: set[str] = set()

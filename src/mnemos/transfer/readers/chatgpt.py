@@ -1,6 +1,6 @@
-"""An export of ChatGPT: conversations as trees, because a message can be edited and an answer made anew.
+"""Reader of ChatGPT exports: trees, because messages can be edited and answers regenerated.
 
-The branch that was last looked at is the conversation; how many others there are is counted.
+The branch that was viewed last is imported, and the others are counted.
 """
 
 from __future__ import annotations
@@ -12,18 +12,28 @@ from typing import Any, Final
 
 import msgspec
 
-from mnemos.transfer.chat_exports import Service, find, told
-from mnemos.transfer.foreign_files import call, decoded, filled, moment, short
-from mnemos.transfer.reader import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
+from mnemos.transfer.chat_exports import ChatService, find_exports, read_export
+from mnemos.transfer.foreign_files import clean_name, decode_json, drop_empty, make_call, parse_time
+from mnemos.transfer.reader import (
+    BEGINNING,
+    Conversation,
+    ImportedMessage,
+    Item,
+    Mark,
+    Reader,
+    Skipped,
+    SourceFile,
+    Unreadable,
+)
 
 KIND: Final = "chatgpt"
-# Ids of this length are nobody else's; a shorter one is only one's own within its conversation.
-_TELLING: Final = 32
-_PUT_IN: Final = frozenset({"user_editable_context", "model_editable_context"})
+# Ids of this length are globally unique; shorter ones only within their conversation.
+_UNIQUE_LENGTH: Final = 32
+_INJECTED_TYPES: Final = frozenset({"user_editable_context", "model_editable_context"})
 _PARTS: Final = {"image": "images", "audio": "recordings", "video": "videos", "file": "files"}
-_INJECTED: Final = Left("injected context")
-_RECORD: Final = Left("records of the program")
-_EMPTY: Final = Left("empty messages")
+_INJECTED: Final = Skipped("injected context")
+_RECORD: Final = Skipped("records of the program")
+_EMPTY: Final = Skipped("empty messages")
 
 
 class Author(msgspec.Struct):
@@ -66,7 +76,7 @@ class Node(msgspec.Struct):
 
 
 class Tree(msgspec.Struct):
-    """What matters of a conversation. Its nodes are decoded one by one: one that is odd spoils no other."""
+    """A conversation. Its nodes are decoded one by one, so that a broken one spoils no other."""
 
     mapping: dict[str, msgspec.Raw]
     current_node: Any = None
@@ -85,53 +95,57 @@ _decode_link = msgspec.json.Decoder(Link).decode
 _decode_node = msgspec.json.Decoder(Node).decode
 
 
-def read(source: Source, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
-    """Every conversation, a mark after each; where reading begins is not asked, it begins at the first."""
-    return told(_SERVICE, source)
+def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
+    """Yield every conversation and a mark after each, always from the first."""
+    return read_export(_SERVICE, source)
 
 
-READER: Final = Reader(KIND, "ChatGPT", find, read, resumes=False)
+READER: Final = Reader(KIND, "ChatGPT", find_exports, read, resumes=False)
 
 
 class _Branch:
-    """One conversation, from its root to the message that was last looked at."""
+    """One conversation, from its root to the message viewed last."""
 
     def __init__(self, tree: Tree, data: bytes, changed: float) -> None:
         self._tree = tree
-        self.id = short(tree.conversation_id) or short(tree.id) or _hash(data)
-        self._model = short(tree.default_model_slug)
-        self._time = moment(tree.create_time)
+        self.id = clean_name(tree.conversation_id) or clean_name(tree.id) or _hash(data)
+        self._model = clean_name(tree.default_model_slug)
+        self._time = parse_time(tree.create_time)
         self._changed = changed
         self._thoughts: list[str] = []
-        # The last call of each tool that was not answered yet.
+        # The last open call of each tool.
         self._calls: dict[str, str] = {}
 
     def items(self, number: int) -> Iterator[Item]:
         tree = self._tree
-        path, branches = _branch(tree)
+        path, branches = _follow_branch(tree)
         yield Conversation(
             self.id,
             KIND,
             started_at=self._time,
             model=self._model,
-            title=short(tree.title),
-            metadata=filled(gizmo_id=short(tree.gizmo_id), project=short(tree.conversation_template_id))
+            title=clean_name(tree.title),
+            metadata=drop_empty(
+                gizmo_id=clean_name(tree.gizmo_id), project=clean_name(tree.conversation_template_id)
+            )
             or None,
             archived=tree.is_archived is True,
         )
         if branches:
-            yield Left("other branches", branches)
+            yield Skipped("other branches", branches)
         messages: dict[str, Message] = {}
         for node_id in path:
             try:
-                message = _node(tree.mapping[node_id]).message
+                message = _decode_message(tree.mapping[node_id]).message
             except (ValueError, RecursionError) as exc:
-                yield Unread(number, f"message {short(node_id)} of the conversation is not understood: {exc}")
+                yield Unreadable(
+                    number, f"message {clean_name(node_id)} of the conversation can't be read: {exc}"
+                )
             else:
                 if message is not None:
                     messages[node_id] = message
         if self._time is None:
-            times = (moment(message.create_time) for message in messages.values())
+            times = (parse_time(message.create_time) for message in messages.values())
             self._time = next((at for at in times if at is not None), self._changed)
         for node_id, message in messages.items():
             yield from self._message(node_id, message)
@@ -140,68 +154,72 @@ class _Branch:
         author = message.author or Author()
         content = message.content or Content()
         known = message.metadata or About()
-        at = moment(message.create_time)
+        at = parse_time(message.create_time)
         self._time = at if at is not None else self._time
-        is_put_in = known.is_visually_hidden_from_conversation is True or content.content_type in _PUT_IN
-        if is_put_in or author.role in ("system", "developer"):
+        is_injected = (
+            known.is_visually_hidden_from_conversation is True or content.content_type in _INJECTED_TYPES
+        )
+        if is_injected or author.role in ("system", "developer"):
             yield _INJECTED
         elif author.role not in ("user", "assistant", "tool"):
             yield _RECORD
         elif content.content_type == "thoughts":
-            self._thoughts += _thoughts(content.thoughts)
+            self._thoughts += _extract_thoughts(content.thoughts)
         elif content.content_type == "reasoning_recap":
             yield _RECORD
         else:
-            said = _said(content)
-            fields = self._fields(author, message, said)
+            words = _extract_words(content)
+            fields = self._fields(author, message, words)
             if fields is None:
                 yield _EMPTY
                 return
-            yield from (Left(what, count) for what, count in said.left.items())
-            yield Said(self.id, self._key(node_id), fields | self._about(author.role, node_id, known))
+            yield from (Skipped(what, count) for what, count in words.skipped.items())
+            yield ImportedMessage(
+                self.id, self._key(node_id), fields | self._describe(author.role, node_id, known)
+            )
 
-    def _fields(self, author: Author, message: Message, said: _Words) -> dict[str, Any] | None:
-        recipient = short(message.recipient) or "all"
+    def _fields(self, author: Author, message: Message, words: _Words) -> dict[str, Any] | None:
+        recipient = clean_name(message.recipient) or "all"
         if author.role == "assistant" and recipient not in ("all", "assistant"):
-            call_id = short(message.id) or recipient
+            call_id = clean_name(message.id) or recipient
             self._calls[recipient] = call_id
-            return {"role": "assistant", "tool_calls": [call(call_id, recipient, said.text)]}
+            return {"role": "assistant", "tool_calls": [make_call(call_id, recipient, words.text)]}
         if author.role == "tool":
-            name = short(author.name)
-            return filled(
+            name = clean_name(author.name)
+            return drop_empty(
                 role="tool",
-                content=said.content or "[no output]",
+                content=words.content or "[no output]",
                 tool_name=name,
                 tool_call_id=self._calls.pop(name or "", None),
             )
-        return {"role": author.role, "content": said.content} if said.content else None
+        return {"role": author.role, "content": words.content} if words.content else None
 
-    def _about(self, role: str, node_id: str, known: About) -> dict[str, Any]:
-        """When a message was said, and what else is known of it."""
-        model = short(known.model_slug) if role == "assistant" else None
-        metadata = filled(
-            uuid=short(node_id),
+    def _describe(self, role: str, node_id: str, known: About) -> dict[str, Any]:
+        """Return the time and the metadata of a message."""
+        model = clean_name(known.model_slug) if role == "assistant" else None
+        metadata = drop_empty(
+            uuid=clean_name(node_id),
             model=model if model != self._model else None,
-            files=_file_names(known.attachments),
+            files=_list_files(known.attachments),
         )
         if role == "assistant" and self._thoughts:
             metadata["thinking"] = "\n\n".join(self._thoughts)
             self._thoughts = []
-        return filled(
+        return drop_empty(
             timestamp=self._time if self._time is not None else self._changed, metadata=metadata or None
         )
 
     def _key(self, node_id: str) -> str:
-        return node_id if len(node_id) >= _TELLING else f"{self.id}/{node_id}"
+        return node_id if len(node_id) >= _UNIQUE_LENGTH else f"{self.id}/{node_id}"
 
 
 @dataclass(slots=True)
 class _Words:
-    """What a message says: as text, and in parts when there is more than text."""
+    """The content of a message: text, and parts if there is more than text."""
 
     text: str = ""
     parts: list[dict[str, Any]] = field(default_factory=list)
-    left: dict[str, int] = field(default_factory=dict)
+    skipped: dict[str, int] = field(default_factory=dict)
 
     @property
     def content(self) -> str | list[dict[str, Any]] | None:
@@ -210,19 +228,19 @@ class _Words:
         return [*([{"type": "text", "text": self.text}] if self.text.strip() else []), *self.parts]
 
 
-def _said(content: Content) -> _Words:
+def _extract_words(content: Content) -> _Words:
     words = _Words()
     texts: list[str] = []
     for part in content.parts if isinstance(content.parts, list) else [content.parts]:
         if isinstance(part, str):
             texts.append(part)
         elif isinstance(part, dict) and isinstance(part.get("text"), str):
-            # What was spoken, as text; or a piece of some other text.
+            # The transcript of speech, or another piece of text.
             texts.append(part["text"])
         elif isinstance(part, dict) and isinstance(part.get("content_type"), str):
             kind = next((kind for kind in _PARTS if kind in part["content_type"]), "file")
-            words.parts.append({"type": kind} | filled(name=_pointer(part)))
-            words.left[_PARTS[kind]] = words.left.get(_PARTS[kind], 0) + 1
+            words.parts.append({"type": kind} | drop_empty(name=_get_file_name(part)))
+            words.skipped[_PARTS[kind]] = words.skipped.get(_PARTS[kind], 0) + 1
     if content.content_type == "tether_quote":
         texts += [value for value in (content.title, content.url) if isinstance(value, str)]
     texts += [value for value in (content.text, content.result, content.content) if isinstance(value, str)]
@@ -230,24 +248,24 @@ def _said(content: Content) -> _Words:
     return words
 
 
-def _pointer(part: Mapping[str, Any]) -> str | None:
-    """The name of a file in the export."""
+def _get_file_name(part: Mapping[str, Any]) -> str | None:
+    """Return the name of a file in the export."""
     for holder in (part, part.get("audio_asset_pointer"), part.get("video_container_asset_pointer")):
         if isinstance(holder, dict) and isinstance(holder.get("asset_pointer"), str):
-            return short(holder["asset_pointer"].rpartition("://")[2])
+            return clean_name(holder["asset_pointer"].rpartition("://")[2])
     return None
 
 
-def _file_names(attachments: Any) -> list[str] | None:
+def _list_files(attachments: Any) -> list[str] | None:
     names = [
         name
         for one in (attachments if isinstance(attachments, list) else ())
-        if isinstance(one, dict) and (name := short(one.get("name")))
+        if isinstance(one, dict) and (name := clean_name(one.get("name")))
     ]
     return names or None
 
 
-def _thoughts(thoughts: Any) -> list[str]:
+def _extract_thoughts(thoughts: Any) -> list[str]:
     found = []
     for one in thoughts if isinstance(thoughts, list) else ():
         if isinstance(one, dict):
@@ -256,14 +274,14 @@ def _thoughts(thoughts: Any) -> list[str]:
     return [text for text in found if text]
 
 
-def _branch(tree: Tree) -> tuple[list[str], int]:
-    """The ids of the nodes from the root to the current one, and how many branches end elsewhere."""
-    parents = {node_id: _parent(raw) for node_id, raw in tree.mapping.items()}
+def _follow_branch(tree: Tree) -> tuple[list[str], int]:
+    """Return the node ids from the root to the current one, and the number of other branches."""
+    parents = {node_id: _decode_parent(raw) for node_id, raw in tree.mapping.items()}
     above = set(parents.values())
     leaves = [node_id for node_id in parents if node_id not in above]
     at = tree.current_node
     if not isinstance(at, str) or at not in parents:
-        # The one that was added last; in a circle there is none.
+        # The node added last; a cycle has none.
         at = leaves[-1] if leaves else next(iter(parents), None)
     path: dict[str, None] = {}
     while isinstance(at, str) and at in parents and at not in path:
@@ -272,7 +290,7 @@ def _branch(tree: Tree) -> tuple[list[str], int]:
     return list(reversed(path)), sum(leaf not in path for leaf in leaves)
 
 
-def _parent(raw: Any) -> str | None:
+def _decode_parent(raw: Any) -> str | None:
     try:
         found = _decode_link(raw) if isinstance(raw, msgspec.Raw) else msgspec.convert(raw, Link)
     except (ValueError, RecursionError):
@@ -280,18 +298,18 @@ def _parent(raw: Any) -> str | None:
     return found.parent if isinstance(found.parent, str) else None
 
 
-def _node(raw: Any) -> Node:
+def _decode_message(raw: Any) -> Node:
     return _decode_node(raw) if isinstance(raw, msgspec.Raw) else msgspec.convert(raw, Node)
 
 
-def _tree(data: bytes) -> Tree:
+def _decode_conversation(data: bytes) -> Tree:
     try:
         return _decode_tree(data)
     except msgspec.ValidationError:
         raise
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # What it refuses, others may have written: a lone surrogate, for one.
-        found = decoded(data)
+        # It refuses what other programs write, such as lone surrogates.
+        found = decode_json(data)
         mapping = found.get("mapping") if isinstance(found, dict) else None
         if not isinstance(mapping, dict):
             return msgspec.convert(found, Tree)
@@ -308,6 +326,6 @@ def _items(tree: Tree, data: bytes, number: int, changed: float) -> Iterator[Ite
     return _Branch(tree, data, changed).items(number)
 
 
-_SERVICE: Final = Service(
-    "ChatGPT", _tree, _items, (b'"chat_messages"', "an export of Claude; import it as claude")
+_SERVICE: Final = ChatService(
+    "ChatGPT", _decode_conversation, _items, (b'"chat_messages"', "an export of Claude; import it as claude")
 )

@@ -1,7 +1,7 @@
-"""An export of Claude: conversations as lists of messages, each of which names the one that it follows.
+"""Reader of Claude.ai exports: lists of messages, each of which names its parent.
 
-A message that was edited, and an answer that was made anew, is still there: the branch that was last looked
-at is the conversation, and how many others there are is counted.
+Edited messages and regenerated answers are still there. The branch that was viewed last is imported, and the
+others are counted.
 """
 
 from __future__ import annotations
@@ -14,9 +14,19 @@ from typing import Any, Final
 import msgspec
 
 from mnemos.text.fences import strip_fences
-from mnemos.transfer.chat_exports import Service, find, told
-from mnemos.transfer.foreign_files import call, decoded, filled, moment, short
-from mnemos.transfer.reader import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
+from mnemos.transfer.chat_exports import ChatService, find_exports, read_export
+from mnemos.transfer.foreign_files import clean_name, decode_json, drop_empty, make_call, parse_time
+from mnemos.transfer.reader import (
+    BEGINNING,
+    Conversation,
+    ImportedMessage,
+    Item,
+    Mark,
+    Reader,
+    Skipped,
+    SourceFile,
+    Unreadable,
+)
 
 KIND: Final = "claude"
 _ROLES: Final = {"human": "user", "user": "user", "assistant": "assistant"}
@@ -33,8 +43,8 @@ class Message(msgspec.Struct):
     parent_message_uuid: Any = None
 
 
-class Talk(msgspec.Struct):
-    """What matters of a conversation. Its messages are decoded one by one: an odd one spoils no other."""
+class ClaudeConversation(msgspec.Struct):
+    """A conversation. Its messages are decoded one by one, so that a broken one spoils no other."""
 
     chat_messages: list[msgspec.Raw]
     uuid: Any = None
@@ -46,66 +56,66 @@ class Talk(msgspec.Struct):
     project: Any = None
 
 
-_decode_talk = msgspec.json.Decoder(Talk).decode
+_decode_strictly = msgspec.json.Decoder(ClaudeConversation).decode
 _decode_message = msgspec.json.Decoder(Message).decode
 
 
-def read(source: Source, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
-    """Every conversation, a mark after each; where reading begins is not asked, it begins at the first."""
-    return told(_SERVICE, source)
+def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
+    """Yield every conversation and a mark after each, always from the first."""
+    return read_export(_SERVICE, source)
 
 
-READER: Final = Reader(KIND, "Claude", find, read, resumes=False)
+READER: Final = Reader(KIND, "Claude", find_exports, read, resumes=False)
 
 
-def _items(talk: Talk, data: bytes, number: int, changed: float) -> Iterator[Item]:
-    session_id = short(talk.uuid) or f"claude-{blake2b(data, digest_size=12).hexdigest()}"
-    started = moment(talk.created_at)
+def _items(talk: ClaudeConversation, data: bytes, number: int, changed: float) -> Iterator[Item]:
+    session_id = clean_name(talk.uuid) or f"claude-{blake2b(data, digest_size=12).hexdigest()}"
+    started = parse_time(talk.created_at)
     project = talk.project if isinstance(talk.project, dict) else {}
     yield Conversation(
         session_id,
         KIND,
         started_at=started,
-        model=short(talk.model),
-        title=short(talk.name),
-        metadata=filled(project=short(project.get("name")) or short(talk.project_uuid)) or None,
+        model=clean_name(talk.model),
+        title=clean_name(talk.name),
+        metadata=drop_empty(project=clean_name(project.get("name")) or clean_name(talk.project_uuid)) or None,
     )
     known: list[Message] = []
     for place, raw in enumerate(talk.chat_messages, start=1):
         try:
-            known.append(_message(raw))
+            known.append(_decode(raw))
         except (ValueError, RecursionError) as exc:
-            yield Unread(number, f"message {place} of the conversation is not understood: {exc}")
-    messages, branches = _branch(known, talk.current_leaf_message_uuid)
+            yield Unreadable(number, f"message {place} of the conversation can't be read: {exc}")
+    messages, branches = _follow_branch(known, talk.current_leaf_message_uuid)
     if branches:
-        yield Left("other branches", branches)
-    times = (moment(message.created_at) for message in messages)
+        yield Skipped("other branches", branches)
+    times = (parse_time(message.created_at) for message in messages)
     at = started if started is not None else next((one for one in times if one is not None), changed)
     for place, message in enumerate(messages):
-        found = moment(message.created_at)
+        found = parse_time(message.created_at)
         at = found if found is not None else at
-        uuid = short(message.uuid) or f"{session_id}/{place}"
-        yield from _told(session_id, uuid, message, at)
+        uuid = clean_name(message.uuid) or f"{session_id}/{place}"
+        yield from _convert(session_id, uuid, message, at)
 
 
-def _told(session_id: str, uuid: str, message: Message, at: float) -> Iterator[Item]:
+def _convert(session_id: str, uuid: str, message: Message, at: float) -> Iterator[Item]:
     role = _ROLES.get(message.sender)
     if role is None:
-        yield Left("records of the program")
+        yield Skipped("records of the program")
         return
-    turn = _turn(role, message, uuid)
-    yield from (Left(what, count) for what, count in turn.left.items())
+    turn = _read_turn(role, message, uuid)
+    yield from (Skipped(what, count) for what, count in turn.left.items())
     if not turn.messages:
-        yield Left("empty messages")
+        yield Skipped("empty messages")
     for number, fields in enumerate(turn.messages):
         metadata = fields.pop("metadata", {}) | {"uuid": uuid}
         key = uuid if number == 0 else f"{uuid}#{number}"
-        yield Said(session_id, key, fields | {"timestamp": at, "metadata": metadata})
+        yield ImportedMessage(session_id, key, fields | {"timestamp": at, "metadata": metadata})
 
 
 @dataclass(slots=True)
 class _Turn:
-    """A message of theirs, which may be several of ours: a call, its result, and what was said then."""
+    """One message of Claude, which becomes several: a call, its result, and the text after it."""
 
     role: str
     uuid: str
@@ -132,56 +142,56 @@ class _Turn:
         elif kind in ("image", "file", "document"):
             self.attach(str(kind), part.get("file_name"))
         else:
-            self.leave("records of the program")
+            self.skip("records of the program")
 
     def attach(self, kind: str, name: Any, text: Any = None) -> None:
         if isinstance(text, str) and text:
-            self.parts.append({"type": "text", "text": text} | filled(name=short(name)))
+            self.parts.append({"type": "text", "text": text} | drop_empty(name=clean_name(name)))
             return
         kind = "image" if kind == "image" or str(name).lower().endswith(_PICTURES) else "file"
-        self.parts.append({"type": kind} | filled(name=short(name)))
-        self.leave(f"{kind}s")
+        self.parts.append({"type": kind} | drop_empty(name=clean_name(name)))
+        self.skip(f"{kind}s")
 
-    def leave(self, what: str) -> None:
+    def skip(self, what: str) -> None:
         self.left[what] = self.left.get(what, 0) + 1
 
     def flush(self) -> None:
-        """Make a message of what was said and called so far."""
+        """Make a message of the text and calls so far."""
         text = strip_fences("\n\n".join(text for text in self.texts if text.strip()))
         content: str | list[dict[str, Any]] = text
         if self.parts:
             content = [*([{"type": "text", "text": text}] if text else []), *self.parts]
         if content or self.calls or self.thoughts:
             self.messages.append(
-                filled(
+                drop_empty(
                     role=self.role,
                     content=content,
                     tool_calls=self.calls or None,
-                    metadata=filled(thinking="\n\n".join(self.thoughts)),
+                    metadata=drop_empty(thinking="\n\n".join(self.thoughts)),
                 )
             )
         self.texts, self.parts, self.calls, self.thoughts = [], [], [], []
 
     def _call(self, part: Mapping[str, Any]) -> None:
-        call_id = short(part.get("id")) or f"{self.uuid}/{len(self.messages)}.{len(self.calls)}"
-        made = call(call_id, part.get("name"), part.get("input"))
+        call_id = clean_name(part.get("id")) or f"{self.uuid}/{len(self.messages)}.{len(self.calls)}"
+        made = make_call(call_id, part.get("name"), part.get("input"))
         self.calls.append(made)
         self.called.append((call_id, made["function"]["name"]))
 
     def _result(self, part: Mapping[str, Any]) -> None:
         self.flush()
-        # Without an id it answers the first call that has no answer yet.
-        call_id = short(part.get("tool_use_id"))
+        # Without an id it is the result of the first open call.
+        call_id = clean_name(part.get("tool_use_id"))
         answered = next((one for one in self.called if call_id is None or one[0] == call_id), None)
         if answered is not None:
             self.called.remove(answered)
         self.messages.append(
-            filled(
+            drop_empty(
                 role="tool",
                 content=self._output(part.get("content")) or "[no output]",
-                tool_name=short(part.get("name")) or (answered[1] if answered else None),
+                tool_name=clean_name(part.get("name")) or (answered[1] if answered else None),
                 tool_call_id=call_id or (answered[0] if answered else None),
-                metadata=filled(is_error=True if part.get("is_error") is True else None),
+                metadata=drop_empty(is_error=True if part.get("is_error") is True else None),
             )
         )
 
@@ -193,9 +203,9 @@ class _Turn:
             if isinstance(part, dict) and isinstance(part.get("text"), str):
                 texts.append(part["text"])
             elif isinstance(part, dict) and part.get("type") == "image":
-                self.leave("images")
+                self.skip("images")
             elif isinstance(part, dict):
-                # A page that was found: where, and what it is called.
+                # A search result: its title and address.
                 texts += [str(part[key]) for key in ("title", "url") if isinstance(part.get(key), str)]
         return "\n".join(texts)
 
@@ -203,7 +213,7 @@ class _Turn:
 _PICTURES: Final = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".heic")
 
 
-def _turn(role: str, message: Message, uuid: str) -> _Turn:
+def _read_turn(role: str, message: Message, uuid: str) -> _Turn:
     turn = _Turn(role, uuid)
     parts = message.content if isinstance(message.content, list) else []
     for part in parts:
@@ -225,14 +235,14 @@ def _turn(role: str, message: Message, uuid: str) -> _Turn:
     return turn
 
 
-def _branch(messages: Sequence[Message], leaf: Any) -> tuple[list[Message], int]:
-    """The messages up to the last one that was looked at, and how many branches end elsewhere."""
+def _follow_branch(messages: Sequence[Message], leaf: Any) -> tuple[list[Message], int]:
+    """Return the messages of the branch viewed last, and the number of other branches."""
     by_id = {message.uuid: message for message in messages if isinstance(message.uuid, str)}
     parents = {
         message.parent_message_uuid for message in messages if isinstance(message.parent_message_uuid, str)
     }
     if not parents & by_id.keys() or len(by_id) < len(messages):
-        # Nothing tells what follows what: they are in order.
+        # Without parents they are in order.
         return list(messages), 0
     leaves = [message for message in by_id.values() if message.uuid not in parents]
     at = by_id.get(leaf) if isinstance(leaf, str) else None
@@ -246,26 +256,26 @@ def _branch(messages: Sequence[Message], leaf: Any) -> tuple[list[Message], int]
     return list(reversed(path.values())), sum(message.uuid not in path for message in leaves)
 
 
-def _message(raw: Any) -> Message:
+def _decode(raw: Any) -> Message:
     return _decode_message(raw) if isinstance(raw, msgspec.Raw) else msgspec.convert(raw, Message)
 
 
-def _talk(data: bytes) -> Talk:
+def _decode_conversation(data: bytes) -> ClaudeConversation:
     try:
-        return _decode_talk(data)
+        return _decode_strictly(data)
     except msgspec.ValidationError:
         raise
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # What it refuses, others may have written: a lone surrogate, for one.
-        found = decoded(data)
+        # It refuses what other programs write, such as lone surrogates.
+        found = decode_json(data)
         messages = found.get("chat_messages") if isinstance(found, dict) else None
         if not isinstance(messages, list):
-            return msgspec.convert(found, Talk)
-        talk = msgspec.convert(found | {"chat_messages": []}, Talk)
+            return msgspec.convert(found, ClaudeConversation)
+        talk = msgspec.convert(found | {"chat_messages": []}, ClaudeConversation)
         talk.chat_messages = messages
         return talk
 
 
-_SERVICE: Final = Service(
-    "Claude", _talk, _items, (b'"mapping"', "an export of ChatGPT; import it as chatgpt")
+_SERVICE: Final = ChatService(
+    "Claude", _decode_conversation, _items, (b'"mapping"', "an export of ChatGPT; import it as chatgpt")
 )

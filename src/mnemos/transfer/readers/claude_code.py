@@ -1,7 +1,7 @@
-"""Transcripts of Claude Code: a JSON line for each step of a conversation, in a file for each session.
+"""Reader of Claude Code transcripts: one file per session, one JSON line per step.
 
-The lines of one answer carry the same message id and are one message here. Sub-agents have a file of their
-own, or in older versions stand between the others as side chains; each is a session with its parent.
+The lines of one answer have the same message id and become one message. Sub-agents have a file of their own,
+or in older versions are side chains within the file. Each becomes a session with a parent.
 """
 
 from __future__ import annotations
@@ -14,99 +14,99 @@ from typing import Any, Final
 import msgspec
 
 from mnemos.transfer.foreign_files import (
-    Tell,
-    decoded,
-    files_below,
-    filled,
+    OnProblem,
+    clean_name,
+    decode_json,
+    drop_empty,
+    find_files,
     is_file,
     is_folder,
-    lines,
-    moment,
-    short,
-    source_of,
+    parse_time,
+    read_lines,
+    stat_source,
 )
 from mnemos.transfer.reader import (
     BEGINNING,
     Conversation,
+    ImportedMessage,
     Item,
-    Left,
     Mark,
     Reader,
-    Said,
-    Source,
-    Unread,
+    Skipped,
+    SourceFile,
+    Unreadable,
 )
-from mnemos.transfer.readers.claude_code_blocks import Answer, Chains, Line, Told, text_and_results
+from mnemos.transfer.readers.claude_code_blocks import Answer, Chains, KnownCalls, Line, split_user_content
 
 KIND: Final = "claude-code"
 _AGENT: Final = "agent-"
 _MOST_TITLES: Final = 100
-# Bytes between two marks: what to go on with is not put together for every line.
+# Bytes between two marks, because the state to resume with is not made for every line.
 _STEP: Final = 32_768
 
 _decode = msgspec.json.Decoder(Line).decode
 
 
-def find(path: Path, tell: Tell) -> Iterator[Source]:
-    """The transcripts below a folder, those of sub-agents last."""
+def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
+    """Yield the transcripts below a folder, those of sub-agents last."""
     if is_file(path):
         found = [path]
     else:
         projects = path / "projects"
         found = sorted(
-            files_below(projects if is_folder(projects) else path, ".jsonl", tell),
+            find_files(projects if is_folder(projects) else path, ".jsonl", on_problem),
             key=lambda file: file.name.startswith(_AGENT),
         )
-    yield from (source for file in found if (source := source_of(file, tell)))
+    yield from (source for file in found if (source := stat_source(file, on_problem)))
 
 
-def read(source: Source, mark: Mark = BEGINNING) -> Iterator[Item]:
+def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
     transcript = _Transcript(mark.state if isinstance(mark.state, dict) else {}, source.changed_ns / 1e9)
     position, number = mark.position, mark.line
     marked = position
     with source.path.open("rb") as file:
-        for line in lines(file, mark.position, mark.line):
+        for line in read_lines(file, mark.position, mark.line):
             if line.data is None:
-                yield Unread(line.number, "it is too long")
+                yield Unreadable(line.number, "it is too long")
             else:
                 try:
-                    found = _line(line.data)
+                    found = _decode_line(line.data)
                 except ValueError as exc:
                     if not line.is_whole:
-                        yield Left("unfinished last lines")
+                        yield Skipped("unfinished last lines")
                         break
-                    yield Unread(line.number, f"it is no line of a transcript: {exc}")
+                    yield Unreadable(line.number, f"it is not a line of a transcript: {exc}")
                 else:
                     yield from transcript.line(found, line.number)
             position, number = line.end, line.number
-            if position - marked >= _STEP and not transcript.is_amid:
+            if position - marked >= _STEP and not transcript.is_inside:
                 marked = position
                 yield Mark(position, number, transcript.state())
-    yield from transcript.flushed()
+    yield from transcript.flush()
     yield Mark(position, number, transcript.state())
 
 
 READER: Final = Reader(KIND, "Claude Code", find, read)
 
 
-def _line(data: bytes) -> Line:
+def _decode_line(data: bytes) -> Line:
     try:
         return _decode(data)
     except RecursionError:
-        raise ValueError("it is nested too deep") from None
+        raise ValueError("it is nested too deeply") from None
     except msgspec.ValidationError:
         raise
     except (msgspec.DecodeError, UnicodeDecodeError):
-        # What it refuses, others may have written: a lone surrogate, for one.
-        return msgspec.convert(decoded(data), Line)
+        # It refuses what other programs write, such as lone surrogates.
+        return msgspec.convert(decode_json(data), Line)
 
 
 class _Transcript:
-    """One file on the way: what the lines so far tell about those that follow."""
+    """A file being read: what its lines so far tell about the next ones."""
 
     def __init__(self, state: dict[str, Any], changed: float) -> None:
         self._changed = changed
-        self._told = Told.of(state)
+        self._known = KnownCalls.load(state)
         self._chains = Chains(state.get("chains"))
         self._titles: dict[str, str] = dict(state.get("titles") or {})
         self._begun: dict[str, Conversation] = {}
@@ -114,16 +114,16 @@ class _Transcript:
         self._time: float | None = state.get("time")
 
     @property
-    def is_amid(self) -> bool:
-        """Whether lines were read of which nothing was told yet."""
+    def is_inside(self) -> bool:
+        """True if lines were read that are not yielded yet."""
         return self._answer is not None
 
     def state(self) -> dict[str, Any]:
-        return filled(
+        return drop_empty(
             time=self._time,
             chains=self._chains.state() or None,
             titles=dict(self._titles) or None,
-            **self._told.state(),
+            **self._known.state(),
         )
 
     def line(self, line: Line, number: int) -> Iterator[Item]:
@@ -131,62 +131,60 @@ class _Transcript:
             yield from self._assistant(line)
         elif line.type == "user" and line.message is not None:
             yield from self._user(line, line.message.content)
-        elif line.type == "attachment" and (queued := line.queued()) is not None:
-            # Typed while the agent was at work.
+        elif line.type == "attachment" and (queued := line.get_queued()) is not None:
+            # Typed while the agent was working.
             yield from self._user(line, queued)
         elif line.type == "summary" and line.summary and line.leafUuid:
             self._titles[line.leafUuid] = line.summary
             while len(self._titles) > _MOST_TITLES:
                 del self._titles[next(iter(self._titles))]
-        elif line.type in ("custom-title", "ai-title") and (session_id := short(line.sessionId)):
-            yield from self._titled(session_id, line.customTitle or line.aiTitle)
+        elif line.type in ("custom-title", "ai-title") and (session_id := clean_name(line.sessionId)):
+            yield from self._set_title(session_id, line.customTitle or line.aiTitle)
         elif line.type:
-            yield Left("records of the program")
+            yield Skipped("records of the program")
         else:
-            yield Unread(number, "it does not say what it is")
+            yield Unreadable(number, "it has no type")
 
-    def flushed(self) -> Iterator[Item]:
-        """What the lines of the last answer say."""
+    def flush(self) -> Iterator[Item]:
+        """Yield the message of the last answer's lines."""
         answer, self._answer = self._answer, None
         if answer is not None:
             begun = self._begun.get(answer.session_id)
-            yield from answer.items(self._told, begun.model if begun else None)
-
-    # --- inside -----------------------------------------------------------------------------
+            yield from answer.items(self._known, begun.model if begun else None)
 
     def _assistant(self, line: Line) -> Iterator[Item]:
         if line.isApiErrorMessage:
-            yield Left("error messages")
+            yield Skipped("error messages")
             return
-        session_id = yield from self._session(line)
-        if self._answer is None or not self._answer.goes_on(session_id, line):
-            yield from self.flushed()
-            self._answer = Answer(session_id, line, self._when(line))
+        session_id = yield from self._open_session(line)
+        if self._answer is None or not self._answer.continues(session_id, line):
+            yield from self.flush()
+            self._answer = Answer(session_id, line, self._get_time(line))
         self._answer.add(line)
 
     def _user(self, line: Line, content: Any) -> Iterator[Item]:
-        yield from self.flushed()
-        if line.is_put_in():
-            yield Left("injected context")
+        yield from self.flush()
+        if line.is_injected():
+            yield Skipped("injected context")
             return
-        session_id = yield from self._session(line)
-        found = text_and_results(content, self._told)
-        for what, count in found.left.items():
-            yield Left(what, count)
-        uuid = line.key_in(session_id)
+        session_id = yield from self._open_session(line)
+        found = split_user_content(content, self._known)
+        for what, count in found.skipped.items():
+            yield Skipped(what, count)
+        uuid = line.make_key(session_id)
         for number, fields in enumerate(found.messages):
-            metadata = fields.pop("metadata", {}) | filled(uuid=line.uuid)
-            yield Said(
+            metadata = fields.pop("metadata", {}) | drop_empty(uuid=line.uuid)
+            yield ImportedMessage(
                 session_id,
                 uuid if number == 0 else f"{uuid}#{number}",
-                fields | {"timestamp": self._when(line), "metadata": metadata or None},
+                fields | {"timestamp": self._get_time(line), "metadata": metadata or None},
             )
 
-    def _session(self, line: Line) -> Generator[Item, None, str]:
-        """Tell of the session that a line belongs to, when something is new; its id."""
-        main = short(line.sessionId) or "unknown"
-        agent = self._chains.agent_of(line)
-        session_id = (short(f"{main}:{_AGENT}{agent}") if agent else None) or main
+    def _open_session(self, line: Line) -> Generator[Item, None, str]:
+        """Yield the conversation of a line if something is new, and return its id."""
+        main = clean_name(line.sessionId) or "unknown"
+        agent = self._chains.find_agent(line)
+        session_id = (clean_name(f"{main}:{_AGENT}{agent}") if agent else None) or main
         known = self._begun.get(session_id)
         title = self._titles.pop(line.uuid, None) if line.uuid in self._titles else None
         model = line.message.model if line.message is not None and line.type == "assistant" else None
@@ -194,14 +192,14 @@ class _Transcript:
             known = Conversation(
                 session_id,
                 "subagent" if agent else KIND,
-                model=(known.model if known else None) or short(model),
-                title=(known.title if known else None) or short(title),
+                model=(known.model if known else None) or clean_name(model),
+                title=(known.title if known else None) or clean_name(title),
                 parent_id=main if agent else None,
-                metadata=filled(
+                metadata=drop_empty(
                     program=KIND if agent else None,
-                    cwd=short(line.cwd),
-                    git_branch=short(line.gitBranch),
-                    version=short(line.version),
+                    cwd=clean_name(line.cwd),
+                    git_branch=clean_name(line.gitBranch),
+                    version=clean_name(line.version),
                 )
                 or None,
             )
@@ -209,15 +207,15 @@ class _Transcript:
             yield known
         return session_id
 
-    def _titled(self, session_id: str, title: str | None) -> Iterator[Item]:
-        named = short(title)
+    def _set_title(self, session_id: str, title: str | None) -> Iterator[Item]:
+        named = clean_name(title)
         if named:
             known = self._begun.get(session_id, Conversation(session_id, KIND))
             self._begun[session_id] = known = replace(known, title=named)
             yield known
 
-    def _when(self, line: Line) -> float:
-        """When a line was written; one that does not say, when the one before it was, or else the file."""
-        found = moment(line.timestamp)
+    def _get_time(self, line: Line) -> float:
+        """Return the time of a line, else that of the line before, else that of the file."""
+        found = parse_time(line.timestamp)
         self._time = found if found is not None else self._time or self._changed
         return self._time

@@ -1,4 +1,4 @@
-"""The blocks that messages of Claude Code consist of, and what they say."""
+"""Lines and content blocks of Claude Code transcripts, converted to messages."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import msgspec
 
-from mnemos.transfer.foreign_files import call, count, filled, short
-from mnemos.transfer.reader import Item, Left, Said
-from mnemos.transfer.readers.injected_text import Parted, about, parted
+from mnemos.transfer.foreign_files import clean_name, drop_empty, make_call, parse_count
+from mnemos.transfer.reader import ImportedMessage, Item, Skipped
+from mnemos.transfer.readers.injected_text import SplitText, describe_injected, split_injected
 
-# What Claude Code, its hooks and its editors put between tags into what a user says.
+# Tags that Claude Code, its hooks and editors inject into a user's message.
 _INJECTED: Final = frozenset(
     {
         "system-reminder", "local-command-caveat", "local-command-stdout", "local-command-stderr",
@@ -23,20 +23,20 @@ _INJECTED: Final = frozenset(
         "command-contents", "fork-boilerplate", "command-message",
     }
 )  # fmt: skip
-# Around what teammates, other sessions and channels sent: a channel is any tag that says its source.
+# Around messages of teammates, other sessions and channels. A channel is any tag with a source.
 _LETTERS: Final = ("teammate-message", "cross-session-message", "agent-message", "channel")
 _LETTER_TAGS: Final = frozenset({*_LETTERS[:-1], "channel source"})
-# How Claude Code announces one; what it says after it is its own, too.
+# How Claude Code announces one. The text after it is Claude Code's, too.
 _ANNOUNCED: Final = re.compile(
     rf"\s*[A-Z][\w ]{{0,60}} sent a message(?: [\w ]{{1,40}})?:\s*<(?:{'|'.join(_LETTERS)})\s"
 )
-# Of a line or of what was queued: who said it, where the program tells that it was not the user.
+# Origins of lines and queued commands that are not the user.
 _OTHERS: Final = frozenset(
     {"channel", "peer", "peer-send-message", "coordinator", "task-notification", "auto-continuation"}
 )
 _COMMANDS: Final = frozenset({"command-name", "command-args", "bash-input"})
 _SHELL: Final = frozenset({"bash-stdout", "bash-stderr"})
-# Around what others wrote: commands, files that are open in an editor, other agents.
+# Around text by others: commands, files open in an editor, other agents.
 _FOREIGN: Final = (
     _SHELL,
     frozenset({"local-command-stdout", "local-command-stderr"}),
@@ -55,9 +55,9 @@ _FOREIGN: Final = (
 _REMINDER: Final = "system-reminder"
 _USER_TAGS: Final = _INJECTED | _LETTER_TAGS | _COMMANDS | _SHELL
 _RESULT_TAGS: Final = frozenset({"system-reminder"})
-_MOST_NAMES: Final = 200
-_MOST_LEAVES: Final = 200
-_MOST_CHAINED: Final = 20_000
+_MAX_NAMES: Final = 200
+_MAX_LEAVES: Final = 200
+_MAX_CHAINED: Final = 20_000
 
 
 class Block(msgspec.Struct):
@@ -83,9 +83,9 @@ class Usage(msgspec.Struct):
     cache_read_input_tokens: Any = 0
 
     def totals(self) -> tuple[int, int]:
-        """What was read, cached or not, and what was written."""
-        cached = count(self.cache_creation_input_tokens) + count(self.cache_read_input_tokens)
-        return count(self.input_tokens) + cached, count(self.output_tokens)
+        """Return input tokens, cached or not, and output tokens."""
+        cached = parse_count(self.cache_creation_input_tokens) + parse_count(self.cache_read_input_tokens)
+        return parse_count(self.input_tokens) + cached, parse_count(self.output_tokens)
 
 
 class Message(msgspec.Struct):
@@ -103,7 +103,7 @@ class Attachment(msgspec.Struct):
 
 
 class Line(msgspec.Struct):
-    """What matters of a line; the names are those of Claude Code."""
+    """A line, with Claude Code's names."""
 
     type: str = ""
     uuid: str | None = None
@@ -126,22 +126,22 @@ class Line(msgspec.Struct):
     customTitle: str | None = None  # noqa: N815
     aiTitle: str | None = None  # noqa: N815
 
-    def key_in(self, session_id: str) -> str:
-        """What the line is called: where it has no name, by its time and by what it says."""
+    def make_key(self, session_id: str) -> str:
+        """Return the uuid of the line, or a key made of its time and content."""
         if self.uuid:
             return self.uuid
         said = blake2b(msgspec.json.encode(self.message or self.attachment), digest_size=8).hexdigest()
         return f"{session_id}@{self.timestamp}@{said}"
 
-    def is_put_in(self) -> bool:
-        """Whether the program says that no user said it: another agent, a channel, the program itself."""
-        told = self.origin or (self.attachment.origin if self.attachment is not None else None)
-        kind = told.get("kind") if isinstance(told, dict) else None
+    def is_injected(self) -> bool:
+        """True if it is marked as from another agent, a channel or the program itself."""
+        origin = self.origin or (self.attachment.origin if self.attachment is not None else None)
+        kind = origin.get("kind") if isinstance(origin, dict) else None
         is_of_others = isinstance(kind, str) and kind in _OTHERS
         return bool(self.isMeta or self.isCompactSummary or is_of_others)
 
-    def queued(self) -> Content:
-        """What a user typed while the agent was at work."""
+    def get_queued(self) -> Content:
+        """Return what the user typed while the agent was working."""
         if self.attachment is None or self.attachment.type != "queued_command":
             return None
         try:
@@ -152,49 +152,51 @@ class Line(msgspec.Struct):
 
 
 class Chains:
-    """Which sub-agent a line belongs to: as it says itself, or by the line that it follows."""
+    """Assigns lines to sub-agents, by their own id or by the line they follow."""
 
     def __init__(self, state: Any) -> None:
         self._agents: dict[str, str] = dict(state) if isinstance(state, dict) else {}
 
-    def agent_of(self, line: Line) -> str | None:
+    def find_agent(self, line: Line) -> str | None:
         if line.agentId:
             return line.agentId
         if not line.isSidechain or not line.uuid:
             return None
         agent = self._agents.get(line.parentUuid or "") or line.uuid
         self._agents[line.uuid] = agent
-        while len(self._agents) > _MOST_CHAINED:
+        while len(self._agents) > _MAX_CHAINED:
             del self._agents[next(iter(self._agents))]
         return agent
 
     def state(self) -> dict[str, str]:
-        """The last lines: those that the next may follow."""
-        return dict(list(self._agents.items())[-_MOST_LEAVES:])
+        """Return the last lines, which the next may follow."""
+        return dict(list(self._agents.items())[-_MAX_LEAVES:])
 
 
 @dataclass(slots=True)
-class Told:
-    """What results and later lines refer to: names of tools that were called, and tokens already counted."""
+class KnownCalls:
+    """What later lines refer to: names of called tools, and tokens already counted."""
 
     names: dict[str, str] = field(default_factory=dict)
     counted: tuple[str, int, int] = ("", 0, 0)
 
     @classmethod
-    def of(cls, state: dict[str, Any]) -> Told:
+    def load(cls, state: dict[str, Any]) -> KnownCalls:
         return cls(dict(state.get("names") or {}), tuple(state.get("counted") or ("", 0, 0)))
 
     def state(self) -> dict[str, Any]:
-        return filled(names=dict(self.names) or None, counted=list(self.counted) if self.counted[0] else None)
+        return drop_empty(
+            names=dict(self.names) or None, counted=list(self.counted) if self.counted[0] else None
+        )
 
-    def called(self, block: Block) -> None:
+    def add(self, block: Block) -> None:
         if block.id and block.name:
             self.names[block.id] = block.name
-            while len(self.names) > _MOST_NAMES:
+            while len(self.names) > _MAX_NAMES:
                 del self.names[next(iter(self.names))]
 
-    def tokens(self, message: Message) -> tuple[int, int]:
-        """What a message used, without what earlier lines of the same said already."""
+    def count_tokens(self, message: Message) -> tuple[int, int]:
+        """Return the tokens of a message, without those counted for its earlier lines."""
         if message.usage is None:
             return 0, 0
         read, written = message.usage.totals()
@@ -206,7 +208,7 @@ class Told:
 
 
 class Answer:
-    """The lines of one answer of the model, which follow each other."""
+    """The consecutive lines of one answer of the model."""
 
     def __init__(self, session_id: str, line: Line, at: float) -> None:
         self.session_id = session_id
@@ -214,45 +216,47 @@ class Answer:
         self._at = at
         self._lines: list[Line] = []
 
-    def goes_on(self, session_id: str, line: Line) -> bool:
+    def continues(self, session_id: str, line: Line) -> bool:
         same = self._id is not None and line.message is not None and line.message.id == self._id
         return same and session_id == self.session_id
 
     def add(self, line: Line) -> None:
         self._lines.append(line)
 
-    def items(self, told: Told, usual_model: str | None) -> Iterator[Item]:
+    def items(self, known: KnownCalls, usual_model: str | None) -> Iterator[Item]:
         texts: list[str] = []
         thoughts: list[str] = []
         calls: list[dict[str, Any]] = []
         read = written = 0
         for line in self._lines:
             message = line.message or Message()
-            for block in blocks_of(message.content):
+            for block in list_blocks(message.content):
                 if block.type == "tool_use":
-                    told.called(block)
-                    calls.append(call(block.id, block.name, bytes(block.input).decode("utf-8", "replace")))
+                    known.add(block)
+                    calls.append(
+                        make_call(block.id, block.name, bytes(block.input).decode("utf-8", "replace"))
+                    )
                 elif block.thinking:
                     thoughts.append(block.thinking)
                 elif block.text:
                     texts.append(block.text)
-            more_read, more_written = told.tokens(message)
+            more_read, more_written = known.count_tokens(message)
             read, written = read + more_read, written + more_written
         if not texts and not calls and not thoughts:
-            yield Left("empty messages")
+            yield Skipped("empty messages")
             return
-        uuids = [line.key_in(self.session_id) for line in self._lines]
-        model = short(self._lines[0].message.model) if self._lines[0].message else None
-        metadata = filled(
+        uuids = [line.make_key(self.session_id) for line in self._lines]
+        model = clean_name(self._lines[0].message.model) if self._lines[0].message else None
+        metadata = drop_empty(
             uuid=self._lines[0].uuid,
             message_id=self._id,
             model=model if model != usual_model else None,
             thinking="\n\n".join(thoughts),
         )
-        yield Said(
+        yield ImportedMessage(
             self.session_id,
             uuids[0],
-            filled(
+            drop_empty(
                 role="assistant",
                 content="\n\n".join(texts),
                 tool_calls=calls or None,
@@ -266,35 +270,35 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Spoken:
-    """The messages in one line of a user: what was said, and results of tools."""
+class UserContent:
+    """The messages of one user line: the user's text, and results of tools."""
 
     messages: list[dict[str, Any]] = field(default_factory=list)
-    left: dict[str, int] = field(default_factory=dict)
+    skipped: dict[str, int] = field(default_factory=dict)
 
-    def leave(self, what: str) -> None:
-        self.left[what] = self.left.get(what, 0) + 1
+    def skip(self, what: str) -> None:
+        self.skipped[what] = self.skipped.get(what, 0) + 1
 
 
-def text_and_results(content: Content, told: Told) -> Spoken:
-    """Results first, as the tools ran before the user spoke."""
-    spoken = Spoken()
+def split_user_content(content: Content, known: KnownCalls) -> UserContent:
+    """Return the messages of a user line, results first because the tools ran first."""
+    spoken = UserContent()
     texts: list[str] = []
     images: list[dict[str, Any]] = []
-    for block in blocks_of(content):
+    for block in list_blocks(content):
         if block.type == "tool_result":
-            spoken.messages.append(_result(block, told, spoken))
+            spoken.messages.append(_read_result(block, known, spoken))
         elif block.type in ("image", "document"):
-            images.append(_picture(block))
-            spoken.leave(f"{block.type}s")
+            images.append(_describe_media(block))
+            spoken.skip(f"{block.type}s")
         elif block.text:
             texts.append(block.text)
     if texts or images:
-        _say(texts, images, spoken)
+        _add_user_text(texts, images, spoken)
     return spoken
 
 
-def blocks_of(content: Content) -> Sequence[Block]:
+def list_blocks(content: Content) -> Sequence[Block]:
     if content is None:
         return ()
     if isinstance(content, str):
@@ -302,10 +306,10 @@ def blocks_of(content: Content) -> Sequence[Block]:
     return [Block("text", block) if isinstance(block, str) else block for block in content]
 
 
-def _say(texts: Sequence[str], images: list[dict[str, Any]], spoken: Spoken) -> None:
-    apart = _apart(texts)
+def _add_user_text(texts: Sequence[str], images: list[dict[str, Any]], spoken: UserContent) -> None:
+    apart = _split_texts(texts)
     tagged = dict(apart.injected)
-    said = apart.said
+    said = apart.text
     if "command-name" in tagged or "bash-input" in tagged:
         shell = f"! {tagged['bash-input']}" if "bash-input" in tagged else ""
         command = f"{tagged.get('command-name', '')} {tagged.get('command-args', '')}".strip()
@@ -313,35 +317,37 @@ def _say(texts: Sequence[str], images: list[dict[str, Any]], spoken: Spoken) -> 
     output = "\n".join(body for tag, body in apart.injected if tag in _SHELL and body)
     if output:
         spoken.messages.append({"role": "tool", "tool_name": "bash", "content": output})
-    put_in = [(tag, body) for tag, body in apart.injected if tag in _INJECTED or tag in _LETTERS]
+    injected = [(tag, body) for tag, body in apart.injected if tag in _INJECTED or tag in _LETTERS]
     if not said and not images:
         if not output:
-            spoken.leave("injected context")
+            spoken.skip("injected context")
         return
     spoken.messages.append(
-        filled(
+        drop_empty(
             role="user",
             content=[*([{"type": "text", "text": said}] if said else []), *images] if images else said,
-            metadata=filled(injected=about(put_in)),
+            metadata=drop_empty(injected=describe_injected(injected)),
         )
     )
 
 
-def _apart(texts: Sequence[str]) -> Parted:
-    """What was said in some blocks of text, and what was put in."""
+def _split_texts(texts: Sequence[str]) -> SplitText:
+    """Separate injected blocks from the user's words in several texts."""
     if len(texts) == 1:
-        return _parted(texts[0], _FOREIGN)
-    # A reminder that has a block of its own ends where the block does, whatever a file that it quotes says.
-    found = [_parted(text, (*_FOREIGN, {_REMINDER}) if _is_reminder(text) else _FOREIGN) for text in texts]
-    return Parted(
-        "\n\n".join(one.said for one in found if one.said),
+        return _split_text(texts[0], _FOREIGN)
+    # A reminder in a text of its own ends with that text, whatever a quoted file contains.
+    found = [
+        _split_text(text, (*_FOREIGN, {_REMINDER}) if _is_reminder(text) else _FOREIGN) for text in texts
+    ]
+    return SplitText(
+        "\n\n".join(one.text for one in found if one.text),
         tuple(block for one in found for block in one.injected),
     )
 
 
-def _parted(text: str, foreign: Collection[Collection[str]]) -> Parted:
-    apart = parted(text, _USER_TAGS, foreign)
-    return Parted("", apart.injected) if _ANNOUNCED.match(text) else apart
+def _split_text(text: str, foreign: Collection[Collection[str]]) -> SplitText:
+    apart = split_injected(text, _USER_TAGS, foreign)
+    return SplitText("", apart.injected) if _ANNOUNCED.match(text) else apart
 
 
 def _is_reminder(text: str) -> bool:
@@ -349,30 +355,30 @@ def _is_reminder(text: str) -> bool:
     return text.startswith(f"<{_REMINDER}>") and text.endswith(f"</{_REMINDER}>")
 
 
-def _result(block: Block, told: Told, spoken: Spoken) -> dict[str, Any]:
+def _read_result(block: Block, known: KnownCalls, spoken: UserContent) -> dict[str, Any]:
     texts: list[str] = []
-    for part in blocks_of(block.content):
+    for part in list_blocks(block.content):
         if part.text:
             texts.append(part.text)
         elif part.type == "image":
-            spoken.leave("images")
-    apart = parted("\n".join(texts), _RESULT_TAGS)
-    name = told.names.pop(block.tool_use_id or "", None)
-    return filled(
+            spoken.skip("images")
+    apart = split_injected("\n".join(texts), _RESULT_TAGS)
+    name = known.names.pop(block.tool_use_id or "", None)
+    return drop_empty(
         role="tool",
-        content=apart.said or "[no output]",
-        tool_name=short(name),
-        tool_call_id=short(block.tool_use_id),
-        metadata=filled(is_error=block.is_error or None),
+        content=apart.text or "[no output]",
+        tool_name=clean_name(name),
+        tool_call_id=clean_name(block.tool_use_id),
+        metadata=drop_empty(is_error=block.is_error or None),
     )
 
 
-def _picture(block: Block) -> dict[str, Any]:
-    """What is kept of an image or a document: that there was one, of which type and how large."""
+def _describe_media(block: Block) -> dict[str, Any]:
+    """Return the type and size of an image or document, which is not kept itself."""
     source = block.source if isinstance(block.source, dict) else {}
     data = source.get("data")
-    return {"type": block.type} | filled(
-        media_type=short(source.get("media_type")),
+    return {"type": block.type} | drop_empty(
+        media_type=clean_name(source.get("media_type")),
         # Three bytes are four letters.
         bytes=len(data) * 3 // 4 if isinstance(data, str) else None,
     )

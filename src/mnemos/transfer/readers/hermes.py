@@ -1,4 +1,4 @@
-"""The ``state.db`` of Hermes Agent, which may be running: sessions one by one, those of parents first."""
+"""Reader of the ``state.db`` of Hermes Agent, which may be running. Parents come before children."""
 
 from __future__ import annotations
 
@@ -14,53 +14,73 @@ from mnemos.inputs import MAX_NAME, can_be_name
 from mnemos.storage import HermesState, hermes_state
 from mnemos.storage.foreign import HermesSession
 from mnemos.text.fences import strip_fences_in_content
-from mnemos.transfer.foreign_files import Tell, filled, is_folder, source_of
-from mnemos.transfer.reader import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
+from mnemos.transfer.foreign_files import (
+    OnProblem,
+    clean_name,
+    drop_empty,
+    is_folder,
+    parse_count,
+    parse_time,
+    stat_source,
+)
+from mnemos.transfer.reader import (
+    BEGINNING,
+    Conversation,
+    ImportedMessage,
+    Item,
+    Mark,
+    Reader,
+    Skipped,
+    SourceFile,
+    Unreadable,
+)
 
 _SPOKEN: Final = frozenset({"user", "assistant", "tool"})
-# How Hermes marks content that is not plain text.
+# Hermes marks content that is not plain text with this prefix.
 _ENCODED: Final = "\0json:"
 _CUT: Final = "… [cut]"
-# A text of this length that comes again in a compacted session is a copy; a shorter one may be said twice.
-_SURELY_A_COPY: Final = 40
+# A text of this length that is repeated in a compacted session is a copy; a shorter one may be said twice.
+_LEAST_COPY: Final = 40
 _ABOUT: Final = ("cwd", "git_branch", "display_name", "chat_id", "thread_id")
 KIND: Final = "hermes"
 _STATE: Final = "state.db"
 _LOG: Final = "-wal"
-# Of a message. What a store takes is less, and is its business.
+# The limit of a message; the store has a lower one.
 _LONGEST: Final = 1 << 30
 
 
-def as_session(found: HermesSession, *, before: float, longest: int) -> dict[str, Any]:
-    """The session as an import takes it, without what was said from that moment on.
+def convert_session(found: HermesSession, *, before: float, longest: int) -> dict[str, Any]:
+    """Return a session in the format of ``import_sessions``, with the messages before a moment.
 
-    ``longest``: the characters that a message may have; more are cut.
+    Messages longer than ``longest`` characters are cut.
     """
     row = found.columns
-    messages = [message for one in _kept(found.messages) if (message := _message(one, longest))]
+    messages = [message for one in _drop_copies(found.messages) if (message := _message(one, longest))]
     said = [message for message in messages if message["timestamp"] < before]
-    started = _moment(row.get("started_at"))
+    started = parse_time(row.get("started_at"))
     return {
         "id": row["id"],
-        "source": _name(row.get("source")) or "hermes",
-        "user_id": _name(row.get("user_id")),
-        "model": _name(row.get("model")),
-        "model_config": _decoded(row.get("model_config")),
-        "parent_session_id": _name(row.get("parent_session_id")),
-        "started_at": started if started is not None else min(_times(said), default=before),
-        "ended_at": _moment(row.get("ended_at")),
-        "end_reason": _name(row.get("end_reason")),
-        "input_tokens": _count(row.get("input_tokens")),
-        "output_tokens": _count(row.get("output_tokens")),
-        "title": _name(row.get("title")),
+        "source": clean_name(row.get("source")) or "hermes",
+        "user_id": clean_name(row.get("user_id")),
+        "model": clean_name(row.get("model")),
+        "model_config": _decode(row.get("model_config")),
+        "parent_session_id": clean_name(row.get("parent_session_id")),
+        "started_at": started
+        if started is not None
+        else min((message["timestamp"] for message in said), default=before),
+        "ended_at": parse_time(row.get("ended_at")),
+        "end_reason": clean_name(row.get("end_reason")),
+        "input_tokens": parse_count(row.get("input_tokens")),
+        "output_tokens": parse_count(row.get("output_tokens")),
+        "title": clean_name(row.get("title")),
         "archived": bool(row.get("archived")),
         "metadata": {key: str(row[key])[:MAX_NAME] for key in _ABOUT if row.get(key)} or None,
         "messages": said,
     }
 
 
-def _kept(rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Without what the user took back, and without the copies that compacting a session in place leaves."""
+def _drop_copies(rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield rows without undone messages and the copies that in-place compaction leaves."""
     rows = [row for row in rows if row.get("active", 1) != 0 or row.get("compacted")]
     if not any(row.get("compacted") for row in rows):
         yield from rows
@@ -68,8 +88,8 @@ def _kept(rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     seen: set[tuple[Any, ...]] = set()
     for row in rows:
         key = tuple(row.get(name) for name in ("role", "content", "tool_call_id", "tool_calls"))
-        is_telling = key[2] or key[3] or len(str(key[1] or "")) >= _SURELY_A_COPY
-        if is_telling and key in seen:
+        is_long = key[2] or key[3] or len(str(key[1] or "")) >= _LEAST_COPY
+        if is_long and key in seen:
             continue
         seen.add(key)
         yield row
@@ -77,22 +97,22 @@ def _kept(rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
 
 def _message(row: Mapping[str, Any], longest: int) -> dict[str, Any] | None:
     role = row.get("role")
-    timestamp = _moment(row.get("timestamp"))
+    timestamp = parse_time(row.get("timestamp"))
     if role not in _SPOKEN or timestamp is None:
         return None
     content = strip_fences_in_content(_content(row.get("content"), longest))
-    calls = _decoded(row.get("tool_calls"))
+    calls = _decode(row.get("tool_calls"))
     if not content and not calls:
         return None
     fields = {
-        # Of the row, by which an import knows the message again.
+        # The row id, by which an import recognises the message.
         "id": row.get("id"),
         "role": role,
         "content": content or None,
-        "tool_name": _name(row.get("tool_name")),
+        "tool_name": clean_name(row.get("tool_name")),
         "tool_calls": calls if isinstance(calls, list) else None,
-        "tool_call_id": _name(row.get("tool_call_id")),
-        "token_count": _count(row.get("token_count")) or None,
+        "tool_call_id": clean_name(row.get("tool_call_id")),
+        "token_count": parse_count(row.get("token_count")) or None,
         "timestamp": timestamp,
     }
     return {key: value for key, value in fields.items() if value is not None}
@@ -105,7 +125,7 @@ def _content(value: Any, longest: int) -> str | list[Any] | None:
         return None
     text = str(value)
     if text.startswith(_ENCODED):
-        parts = _decoded(text.removeprefix(_ENCODED))
+        parts = _decode(text.removeprefix(_ENCODED))
         if isinstance(parts, list) and len(text) <= longest:
             return parts
         if isinstance(parts, dict) and len(text) <= longest:
@@ -114,8 +134,8 @@ def _content(value: Any, longest: int) -> str | list[Any] | None:
     return text if len(text) <= longest else text[: longest - len(_CUT)] + _CUT
 
 
-def _decoded(text: Any) -> Any:
-    """What a JSON text says; None for one that is none."""
+def _decode(text: Any) -> Any:
+    """Decode JSON; None if it is not JSON."""
     if not isinstance(text, str) or not text:
         return None
     try:
@@ -124,35 +144,15 @@ def _decoded(text: Any) -> Any:
         return None
 
 
-def _name(value: Any) -> str | None:
-    """A short text on one line, or nothing."""
-    if value is None:
-        return None
-    line = " ".join("".join(c if c.isprintable() else " " for c in str(value)).split())
-    return line[:MAX_NAME] or None
-
-
-def _moment(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and abs(value) < 1e12 else None
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) and 0 <= value < 1 << 53 else 0
-
-
-def _times(messages: Iterable[Mapping[str, Any]]) -> Iterator[float]:
-    return (message["timestamp"] for message in messages)
-
-
-def find(path: Path, tell: Tell) -> Iterator[Source]:
-    """A ``state.db``, or the one in a folder."""
+def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
+    """Yield a ``state.db``, or the one in a folder."""
     file = path / _STATE if is_folder(path) else path
-    source = source_of(file, tell)
+    source = stat_source(file, on_problem)
     if source is None:
         return
     log = file.with_name(file.name + _LOG)
     try:
-        # What was written last stands beside it, as long as Hermes runs.
+        # The newest rows are in the log while Hermes runs.
         found = log.stat()
     except OSError:
         yield source
@@ -161,18 +161,18 @@ def find(path: Path, tell: Tell) -> Iterator[Source]:
         yield replace(source, size=source.size + found.st_size, changed_ns=changed)
 
 
-def read(source: Source, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
-    """Every session, a mark after each; where reading begins is not asked, it begins at the first."""
+def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
+    """Yield every session and a mark after each, always from the first."""
     number = 0
     try:
         with hermes_state(source.path) as state:
-            ids = parents_first(state.parents())
+            ids = sort_parents_first(state.parents())
             for number, session_id in enumerate(ids, start=1):
-                yield from _session(state, session_id, number)
-                # Before the end: only the last mark says that all was read.
+                yield from _read_session(state, session_id, number)
+                # Before the end, because only the last mark may say that everything was read.
                 yield Mark(source.size * number // (len(ids) + 1), number)
     except UnicodeDecodeError as exc:
-        raise InvalidInput(f"{source.path} holds text that is not UTF-8: {exc}") from exc
+        raise InvalidInput(f"{source.path} has text that is not UTF-8: {exc}") from exc
     except (NotFound, StorageError, Unavailable) as exc:
         raise InvalidInput(str(exc)) from exc
     yield Mark(source.size, number)
@@ -181,8 +181,8 @@ def read(source: Source, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG
 READER: Final = Reader(KIND, "Hermes Agent", find, read, resumes=False)
 
 
-def parents_first(parents: Mapping[str, str | None]) -> list[str]:
-    """The sessions in their order, but none before the one that it follows."""
+def sort_parents_first(parents: Mapping[str, str | None]) -> list[str]:
+    """Return the sessions in their order, but each after its parent."""
     ordered: dict[str, None] = {}
     for session_id in parents:
         line: list[str] = []
@@ -194,34 +194,34 @@ def parents_first(parents: Mapping[str, str | None]) -> list[str]:
     return list(ordered)
 
 
-def _session(state: HermesState, session_id: str, number: int) -> Iterator[Item]:
+def _read_session(state: HermesState, session_id: str, number: int) -> Iterator[Item]:
     if not isinstance(session_id, str) or not can_be_name("id", session_id):
-        yield Unread(number, f"session {session_id!r:.100} has an id that none can have")
+        yield Unreadable(number, f"session {session_id!r:.100} has an invalid id")
         return
     try:
         found = state.session(session_id)
     except InvalidInput as exc:
-        yield Unread(number, str(exc))
+        yield Unreadable(number, str(exc))
         return
     if found is None:
-        # Gone since the list was read.
+        # Deleted since the list was read.
         return
-    session = as_session(found, before=math.inf, longest=_LONGEST)
+    session = convert_session(found, before=math.inf, longest=_LONGEST)
     said = session["messages"]
     left = len(found.messages) - len(said)
     if left:
-        yield Left("messages that were taken back, copied or empty", left)
+        yield Skipped("messages that were undone, copied or empty", left)
     if not said:
         return
-    yield _conversation(session)
+    yield _make_conversation(session)
     tokens = (session["input_tokens"], session["output_tokens"])
     for message in said:
         fields = {name: value for name, value in message.items() if name != "id"}
-        yield Said(session_id, f"{session_id}/{message.get('id')}", fields, (), *tokens)
+        yield ImportedMessage(session_id, f"{session_id}/{message.get('id')}", fields, (), *tokens)
         tokens = (0, 0)
 
 
-def _conversation(session: Mapping[str, Any]) -> Conversation:
+def _make_conversation(session: Mapping[str, Any]) -> Conversation:
     metadata = session["metadata"] or {}
     return Conversation(
         session["id"],
@@ -233,7 +233,7 @@ def _conversation(session: Mapping[str, Any]) -> Conversation:
         user_id=session["user_id"],
         model_config=session["model_config"],
         end_reason=session["end_reason"],
-        metadata=metadata | filled(program=KIND),
+        metadata=metadata | drop_empty(program=KIND),
         ended_at=session["ended_at"],
         archived=session["archived"],
     )

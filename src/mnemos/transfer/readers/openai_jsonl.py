@@ -1,6 +1,6 @@
-"""JSON lines in the way of OpenAI: a conversation a line, or a message a line; and the lines that we export.
+"""Reader of OpenAI-format JSON lines: one conversation or one message per line, and our own exports.
 
-Where a conversation or a message has no id, a hash of what is read is one: reading again gives the same.
+A conversation or message without an id gets a hash of its content, which is the same when it is read again.
 """
 
 from __future__ import annotations
@@ -16,20 +16,30 @@ from mnemos.errors import InvalidInput
 from mnemos.inputs import can_be_name
 from mnemos.text.fences import strip_fences_in_content
 from mnemos.transfer.foreign_files import (
-    Tell,
-    call,
-    count,
-    decoded,
-    files_below,
-    filled,
+    OnProblem,
+    clean_name,
+    decode_json,
+    decode_object,
+    drop_empty,
+    find_files,
     is_file,
-    lines,
-    moment,
-    record,
-    short,
-    source_of,
+    make_call,
+    parse_count,
+    parse_time,
+    read_lines,
+    stat_source,
 )
-from mnemos.transfer.reader import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
+from mnemos.transfer.reader import (
+    BEGINNING,
+    Conversation,
+    ImportedMessage,
+    Item,
+    Mark,
+    Reader,
+    Skipped,
+    SourceFile,
+    Unreadable,
+)
 
 KIND: Final = "jsonl"
 _TIMES: Final = ("timestamp", "created_at", "create_time", "created", "started_at", "ts")
@@ -38,44 +48,42 @@ _ROLES: Final = {"human": "user", "function": "tool"}
 _DATA: Final = frozenset({"data", "file_data", "b64_json"})
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_=\s-]{200}")
 _DATA_URL: Final = re.compile(r"data:([\w.+/-]{0,100})[^,]{0,100},")
-# A shorter id, such as 7, is only one's own within its file.
-_TELLING: Final = 16
-_MOST_CALLS: Final = 64
-# Deeper than anything that a message needs, and less than a store takes.
-_DEEPEST: Final = 40
+# A shorter id, such as 7, is only unique within its file.
+_UNIQUE_LENGTH: Final = 16
+_MAX_CALLS: Final = 64
+# Deeper than any message needs, and within the limits of the stores.
+_MAX_DEPTH: Final = 40
 
 
-def find(path: Path, tell: Tell) -> Iterator[Source]:
-    found = [path] if is_file(path) else files_below(path, ".jsonl", tell)
-    yield from (source for file in found if (source := source_of(file, tell)))
+def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
+    found = [path] if is_file(path) else find_files(path, ".jsonl", on_problem)
+    yield from (source for file in found if (source := stat_source(file, on_problem)))
 
 
-def read(source: Source, mark: Mark = BEGINNING) -> Iterator[Item]:
+def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
     file_of_lines = _Lines(source, mark.state if isinstance(mark.state, dict) else {})
     position, number = mark.position, mark.line
     understood, wrong = mark != BEGINNING, 0
     with source.path.open("rb") as file:
-        for line in lines(file, mark.position, mark.line):
+        for line in read_lines(file, mark.position, mark.line):
             if line.data is None:
-                yield Unread(line.number, "it is too long")
+                yield Unreadable(line.number, "it is too long")
             else:
                 try:
                     items = list(file_of_lines.items(line.data))
                 except ValueError as exc:
                     if not line.is_whole and not _is_json(line.data):
-                        yield Left("unfinished last lines")
+                        yield Skipped("unfinished last lines")
                         break
                     wrong += 1
-                    yield Unread(line.number, f"it is no conversation and no message: {exc}")
+                    yield Unreadable(line.number, f"it is neither a conversation nor a message: {exc}")
                 else:
                     understood = True
                     yield from items
             position, number = line.end, line.number
             yield Mark(position, number, file_of_lines.state())
     if wrong and not understood:
-        raise InvalidInput(
-            f"{source.path} holds no conversations in OpenAI's format: none of its lines is one"
-        )
+        raise InvalidInput(f"{source.path} has no conversations in OpenAI's format")
     yield Mark(position, number, file_of_lines.state())
 
 
@@ -83,24 +91,24 @@ READER: Final = Reader(KIND, "JSON lines", find, read)
 
 
 class _Lines:
-    """A file on its way. ``state``: what is known of the session that a file of single messages is."""
+    """A file being read. ``state`` is that of the session which a file of messages is."""
 
-    def __init__(self, source: Source, state: dict[str, Any]) -> None:
+    def __init__(self, source: SourceFile, state: dict[str, Any]) -> None:
         self._name = source.path.stem
         self._changed = source.changed_ns / 1e9
         self._known = state
-        self._session = _Session.of(state) if state else None
+        self._session = _Session.load(state) if state else None
         self._is_told = False
 
     def state(self) -> dict[str, Any] | None:
         return self._session.state() if self._session else None
 
     def items(self, data: bytes) -> Iterator[Item]:
-        """What a line says; one that says nothing we know raises ValueError."""
-        found = record(data)
+        """Yield the items of a line; ValueError if it has none."""
+        found = decode_object(data)
         body = found.get("body")
         if isinstance(body, dict) and "messages" in body:
-            # A request of a batch.
+            # A line of a batch request.
             found = {**found, **body}
         if isinstance(found.get("messages"), list):
             yield from self._conversation(found, data)
@@ -111,12 +119,12 @@ class _Lines:
 
     def _conversation(self, found: Mapping[str, Any], data: bytes) -> Iterator[Item]:
         listed = [one if isinstance(one, dict) else {} for one in found["messages"]]
-        at = _time_of(found)
-        times = [moment(one) for one in map(_time_in, listed)]
+        at = _get_start(found)
+        times = [parse_time(one) for one in map(_get_time, listed)]
         first = next((one for one in times if one is not None), None)
         is_ours = "started_at" in found and "source" in found
-        session_id = _id_of(found) or f"jsonl-{_hash(data)}"
-        if len(session_id) < _TELLING and not is_ours:
+        session_id = _get_id(found) or f"jsonl-{_hash(data)}"
+        if len(session_id) < _UNIQUE_LENGTH and not is_ours:
             session_id = f"{_name(self._name)}:{session_id}"
         session = _Session(
             session_id, time=at if at is not None else first if first is not None else self._changed
@@ -124,17 +132,17 @@ class _Lines:
         said: list[Item] = []
         for one in listed:
             said += session.items(one, is_exact=is_ours)
-        yield _conversation(session_id, found, at, session.prompt)
-        tokens = (count(found.get("input_tokens")), count(found.get("output_tokens")))
+        yield _make_conversation(session_id, found, at, session.prompt)
+        tokens = (parse_count(found.get("input_tokens")), parse_count(found.get("output_tokens")))
         for item in said:
-            if isinstance(item, Said) and any(tokens):
-                item = Said(item.session_id, item.key, item.fields, (), *tokens)
+            if isinstance(item, ImportedMessage) and any(tokens):
+                item = ImportedMessage(item.session_id, item.key, item.fields, (), *tokens)
                 tokens = (0, 0)
             yield item
 
     def _message(self, found: Mapping[str, Any], data: bytes) -> Iterator[Item]:
         if self._session is None:
-            # Many files begin with the same words, so the name of the file counts too.
+            # Many files begin with the same text, so the name of the file counts too.
             session_id = f"jsonl-{_hash(self._name.encode('utf-8', 'surrogateescape') + data)}"
             self._session = _Session(_name(found.get("session_id")) or session_id, time=self._changed)
         prompt = self._session.prompt
@@ -148,7 +156,7 @@ class _Lines:
 
 @dataclass(slots=True)
 class _Session:
-    """What the messages so far tell about those that follow."""
+    """What the messages so far tell about the next ones."""
 
     id: str
     time: float
@@ -157,55 +165,57 @@ class _Session:
     prompt: str | None = None
 
     @classmethod
-    def of(cls, state: Mapping[str, Any]) -> _Session:
+    def load(cls, state: Mapping[str, Any]) -> _Session:
         return cls(state["id"], state["time"], state["said"], dict(state.get("calls") or {}))
 
     def state(self) -> dict[str, Any]:
-        return filled(id=self.id, time=self.time, said=self.said, calls=dict(self.calls) or None)
+        return drop_empty(id=self.id, time=self.time, said=self.said, calls=dict(self.calls) or None)
 
     def items(self, found: Mapping[str, Any], *, is_exact: bool) -> Iterator[Item]:
-        """A message. ``is_exact``: it is one of ours, of which nothing is said in another way."""
-        at = moment(_time_in(found))
+        """Yield a message. With ``is_exact`` it is from an export of ours and is kept unchanged."""
+        at = parse_time(_get_time(found))
         self.time = at if at is not None else self.time
         role = found.get("role")
         if not isinstance(role, str) or not role.strip() or len(role) > 64 or not role.isprintable():
-            yield Left("records of the program")
+            yield Skipped("records of the program")
             return
         if found.get("forgotten") is True:
-            yield Left("forgotten messages")
+            yield Skipped("forgotten messages")
             return
         role = role if is_exact else _ROLES.get(role, role)
-        pruned = _Pruned(keeps_bytes=is_exact)
-        content = _content(found, pruned)
+        pruner = _Pruner(keeps_bytes=is_exact)
+        content = _get_content(found, pruner)
         if role in ("system", "developer") and not self.said and not is_exact and isinstance(content, str):
             self.prompt = self.prompt or content
             return
-        calls = _calls(found, pruned)
-        if pruned.removed:
-            yield Left("images and files", pruned.removed)
+        calls = _get_calls(found, pruner)
+        if pruner.removed:
+            yield Skipped("images and files", pruner.removed)
         if not content and not calls and not is_exact:
             if role != "tool":
-                yield Left("empty messages")
+                yield Skipped("empty messages")
                 return
             content = "[no output]"
-        yield self._said(role, found, content, calls, pruned.of(found.get("metadata")))
+        yield self._make_message(role, found, content, calls, pruner.prune(found.get("metadata")))
 
-    def _said(self, role: str, found: Mapping[str, Any], content: Any, calls: Any, metadata: Any) -> Said:
+    def _make_message(
+        self, role: str, found: Mapping[str, Any], content: Any, calls: Any, metadata: Any
+    ) -> ImportedMessage:
         for one in calls if isinstance(calls, list) else ():
             self._remember(one)
-        call_id = short(found.get("tool_call_id"))
+        call_id = clean_name(found.get("tool_call_id"))
         thought = found.get("reasoning_content")
-        fields = filled(
+        fields = drop_empty(
             role=role,
             content=content,
-            tool_name=self._tool(role, found, call_id),
+            tool_name=self._get_tool(role, found, call_id),
             tool_calls=calls,
             tool_call_id=call_id,
-            token_count=count(found.get("token_count")) or None,
+            token_count=parse_count(found.get("token_count")) or None,
             timestamp=self.time,
             metadata=(metadata if isinstance(metadata, dict) else {})
-            | filled(
-                name=short(found.get("name")) if role != "tool" else None,
+            | drop_empty(
+                name=clean_name(found.get("name")) if role != "tool" else None,
                 thinking=thought if isinstance(thought, str) else None,
             )
             or None,
@@ -213,40 +223,40 @@ class _Session:
         own = _name(found.get("id"))
         name = own or f"{self.said}.{_hash(repr((role, content, calls)).encode('utf-8', 'surrogatepass'))}"
         self.said += 1
-        return Said(self.id, f"{self.id}/{name}", fields)
+        return ImportedMessage(self.id, f"{self.id}/{name}", fields)
 
-    def _tool(self, role: str, found: Mapping[str, Any], call_id: str | None) -> str | None:
-        named = short(found.get("tool_name"))
+    def _get_tool(self, role: str, found: Mapping[str, Any], call_id: str | None) -> str | None:
+        named = clean_name(found.get("tool_name"))
         if named is None and role == "tool":
-            named = short(found.get("name")) or self.calls.pop(call_id or "", None)
+            named = clean_name(found.get("name")) or self.calls.pop(call_id or "", None)
         return named
 
     def _remember(self, made: Any) -> None:
         function = made.get("function") if isinstance(made, dict) else None
-        name = short(function.get("name")) if isinstance(function, dict) else None
-        call_id = short(made.get("id")) if isinstance(made, dict) else None
+        name = clean_name(function.get("name")) if isinstance(function, dict) else None
+        call_id = clean_name(made.get("id")) if isinstance(made, dict) else None
         if name and call_id:
             self.calls[call_id] = name
-            while len(self.calls) > _MOST_CALLS:
+            while len(self.calls) > _MAX_CALLS:
                 del self.calls[next(iter(self.calls))]
 
 
 @dataclass(slots=True)
-class _Pruned:
-    """Values without the bytes of images and files in them, which are counted."""
+class _Pruner:
+    """Removes the bytes of images and files from values, and counts them."""
 
     keeps_bytes: bool = False
     removed: int = 0
 
-    def of(self, value: Any, key: str = "", depth: int = 0) -> Any:
+    def prune(self, value: Any, key: str = "", depth: int = 0) -> Any:
         if isinstance(value, str):
             return value if self.keeps_bytes else self._text(value, key)
-        if depth > _DEEPEST and isinstance(value, dict | list):
+        if depth > _MAX_DEPTH and isinstance(value, dict | list):
             return "[nested deeper]"
         if isinstance(value, dict):
-            return {name: self.of(inner, name, depth + 1) for name, inner in value.items()}
+            return {name: self.prune(inner, name, depth + 1) for name, inner in value.items()}
         if isinstance(value, list):
-            return [self.of(inner, key, depth + 1) for inner in value]
+            return [self.prune(inner, key, depth + 1) for inner in value]
         if isinstance(value, float) and not abs(value) < float("inf"):
             return None
         return value
@@ -262,14 +272,14 @@ class _Pruned:
 
 
 def _decoded_size(letters: int) -> int:
-    """Three bytes are four letters."""
+    """Return the bytes of base64 text: four letters are three bytes."""
     return letters * 3 // 4
 
 
-def _conversation(
+def _make_conversation(
     session_id: str, found: Mapping[str, Any], at: float | None, prompt: str | None
 ) -> Conversation:
-    metadata = _Pruned().of(found.get("metadata"))
+    metadata = _Pruner().prune(found.get("metadata"))
     config = found.get("model_config")
     own_prompt = found.get("system_prompt")
     return Conversation(
@@ -281,15 +291,15 @@ def _conversation(
         parent_id=_name(found.get("parent_session_id")),
         user_id=_name(found.get("user_id")) or _name(found.get("user")),
         system_prompt=own_prompt if isinstance(own_prompt, str) else prompt,
-        model_config=_Pruned().of(config) if isinstance(config, dict) else None,
+        model_config=_Pruner().prune(config) if isinstance(config, dict) else None,
         metadata=metadata if isinstance(metadata, dict) and metadata else None,
-        end_reason=short(found.get("end_reason")),
-        ended_at=moment(found.get("ended_at")),
+        end_reason=clean_name(found.get("end_reason")),
+        ended_at=parse_time(found.get("ended_at")),
         archived=found.get("archived") is True,
     )
 
 
-def _content(found: Mapping[str, Any], pruned: _Pruned) -> Any:
+def _get_content(found: Mapping[str, Any], pruner: _Pruner) -> Any:
     content = found.get("content")
     if content is None and isinstance(found.get("refusal"), str):
         content = found["refusal"]
@@ -298,36 +308,36 @@ def _content(found: Mapping[str, Any], pruned: _Pruned) -> Any:
     if isinstance(content, dict):
         content = [content]
     if isinstance(content, list):
-        return strip_fences_in_content(pruned.of(content))
+        return strip_fences_in_content(pruner.prune(content))
     return None if content is None else str(content)
 
 
-def _calls(found: Mapping[str, Any], pruned: _Pruned) -> Any:
+def _get_calls(found: Mapping[str, Any], pruner: _Pruner) -> Any:
     calls = found.get("tool_calls")
     if isinstance(calls, dict | list):
-        return pruned.of(calls)
+        return pruner.prune(calls)
     legacy = found.get("function_call")
     if isinstance(legacy, dict):
-        return [call(None, legacy.get("name"), pruned.of(legacy.get("arguments")))]
+        return [make_call(None, legacy.get("name"), pruner.prune(legacy.get("arguments")))]
     return None
 
 
-def _time_in(found: Mapping[str, Any]) -> Any:
+def _get_time(found: Mapping[str, Any]) -> Any:
     return next((found[key] for key in _TIMES if found.get(key) is not None), None)
 
 
-def _time_of(found: Mapping[str, Any]) -> float | None:
-    started = moment(found.get("started_at"))
-    return started if started is not None else moment(_time_in(found))
+def _get_start(found: Mapping[str, Any]) -> float | None:
+    started = parse_time(found.get("started_at"))
+    return started if started is not None else parse_time(_get_time(found))
 
 
-def _id_of(found: Mapping[str, Any]) -> str | None:
+def _get_id(found: Mapping[str, Any]) -> str | None:
     return next((named for key in _IDS if (named := _name(found.get(key)))), None)
 
 
 def _name(value: Any) -> str | None:
-    """A name as it is written where it can be one: ours may hold what is not printed, such as joiners."""
-    return value if isinstance(value, str) and can_be_name("name", value) else short(value)
+    """Return a valid name unchanged, as ours may have unprintable characters such as joiners."""
+    return value if isinstance(value, str) and can_be_name("name", value) else clean_name(value)
 
 
 def _hash(data: bytes) -> str:
@@ -336,7 +346,7 @@ def _hash(data: bytes) -> str:
 
 def _is_json(data: bytes) -> bool:
     try:
-        decoded(data)
+        decode_json(data)
     except ValueError:
         return False
     return True

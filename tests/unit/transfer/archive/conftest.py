@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from archived import fill
+from archives import fill
 
 import mnemos
 from mnemos.testing import FixedClock

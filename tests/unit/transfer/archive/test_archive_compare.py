@@ -44,7 +44,7 @@ def test_comparing_changes_nothing(archive: Path, opened: Opened, tmp_path: Path
     assert sorted(path.name for path in (tmp_path / "second").iterdir() if path.is_dir()) == []
 
 
-def test_what_is_more_here_does_not_matter(archive: Path, filled: mnemos.Memory) -> None:
+def test_additional_content_here_does_not_matter(archive: Path, filled: mnemos.Memory) -> None:
     filled.sessions.create_session("more", "cli")
     filled.sessions.append_message("root", "user", "later")
     filled.facts.write("V[other]: x")
@@ -61,7 +61,7 @@ def test_how_often_a_fact_was_used_does_not_matter(archive: Path, filled: mnemos
     assert filled.compare_archive(archive).holds_all
 
 
-def test_every_change_is_told_apart(archive: Path, filled: mnemos.Memory) -> None:
+def test_every_change_is_reported_as_a_difference(archive: Path, filled: mnemos.Memory) -> None:
     filled.sessions.set_title("root", "Another")
     filled.sessions.delete_session("child")
     filled.facts.write("D[vat]: net", scope="shop", session_id="other")

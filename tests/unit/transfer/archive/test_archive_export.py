@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from archived import manifest_of
+from archives import manifest_of
 
 import mnemos
 from mnemos.errors import AlreadyExists, InvalidInput, NotFound
@@ -83,7 +83,7 @@ def test_an_empty_memory_can_be_exported_and_imported(opened: Opened, tmp_path: 
 
 
 @pytest.mark.parametrize("name", ["a.tar.zst", "folder"])
-def test_what_exists_is_never_overwritten(filled: mnemos.Memory, tmp_path: Path, name: str) -> None:
+def test_an_existing_file_is_never_overwritten(filled: mnemos.Memory, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("mine")
     with pytest.raises(AlreadyExists):
         filled.export(tmp_path / name)
@@ -101,7 +101,7 @@ def test_a_name_of_another_kind_is_refused(filled: mnemos.Memory, tmp_path: Path
     assert not (tmp_path / name).exists()
 
 
-def test_a_folder_that_is_not_there_is_named(filled: mnemos.Memory, tmp_path: Path) -> None:
+def test_a_missing_folder_is_not_found(filled: mnemos.Memory, tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         filled.export(tmp_path / "no" / "a.tar")
 
@@ -121,7 +121,7 @@ def test_an_export_that_fails_leaves_nothing(
     assert set(tmp_path.iterdir()) == before
 
 
-def test_what_a_killed_export_left_goes_with_the_next_one(filled: mnemos.Memory, tmp_path: Path) -> None:
+def test_the_next_export_removes_what_a_killed_one_left(filled: mnemos.Memory, tmp_path: Path) -> None:
     dead = tmp_path / ".a.tar.zst.00ff.999999999.unfinished"
     alive = tmp_path / f".a.tar.zst.00ff.{os.getppid()}.unfinished"
     for left in (dead, alive):
@@ -131,7 +131,9 @@ def test_what_a_killed_export_left_goes_with_the_next_one(filled: mnemos.Memory,
     assert alive.exists()
 
 
-def test_what_cannot_be_read_is_told_and_the_rest_exported(filled: mnemos.Memory, tmp_path: Path) -> None:
+def test_unreadable_parts_are_reported_and_the_rest_is_exported(
+    filled: mnemos.Memory, tmp_path: Path
+) -> None:
     home = tmp_path / "first"
     (home / "memories" / "USER.md").write_bytes(b"\xff\xfe")
     (home / "session-templates" / "broken.json").write_text("{")
@@ -177,9 +179,7 @@ def test_a_database_in_use_is_copied_whole_and_can_be_renamed_after(
     filled.workspace.rename("research", "trial")
 
 
-def test_a_memory_that_is_only_read_can_be_exported(
-    filled: mnemos.Memory, opened: Opened, tmp_path: Path
-) -> None:
+def test_a_read_only_memory_can_be_exported(filled: mnemos.Memory, opened: Opened, tmp_path: Path) -> None:
     reader = opened("first", read_only=True)
     assert reader.export(tmp_path / "a.tar.zst").counts["messages"] == 12
     assert reader.compare_archive(tmp_path / "a.tar.zst").holds_all

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from archived import manifest_of, state_of
+from archives import manifest_of, state_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -1,4 +1,4 @@
-"""What readers tell, as tests look at it."""
+"""Helpers that look at the items of readers."""
 
 from __future__ import annotations
 
@@ -12,24 +12,34 @@ from typing import Any
 import pytest
 
 from mnemos.errors import InvalidInput
-from mnemos.transfer.reader import BEGINNING, Conversation, Item, Left, Mark, Reader, Said, Source, Unread
+from mnemos.transfer.reader import (
+    BEGINNING,
+    Conversation,
+    ImportedMessage,
+    Item,
+    Mark,
+    Reader,
+    Skipped,
+    SourceFile,
+    Unreadable,
+)
 
 DATA = Path(__file__).parents[2] / "data" / "imports"
 
 
-def source_at(path: Path) -> Source:
+def source_at(path: Path) -> SourceFile:
     found = path.stat()
-    return Source(path, found.st_size, found.st_mtime_ns)
+    return SourceFile(path, found.st_size, found.st_mtime_ns)
 
 
-def told(reader: Reader, path: Path, mark: Mark = BEGINNING) -> list[Item]:
+def read_items(reader: Reader, path: Path, mark: Mark = BEGINNING) -> list[Item]:
     """Everything, from a mark that went through the ledger, which keeps JSON."""
     mark = replace(mark, state=json.loads(json.dumps(mark.state)))
     return list(reader.read(source_at(path), mark))
 
 
-def messages(items: Iterable[Item]) -> list[Said]:
-    return [item for item in items if isinstance(item, Said)]
+def messages(items: Iterable[Item]) -> list[ImportedMessage]:
+    return [item for item in items if isinstance(item, ImportedMessage)]
 
 
 def spoken(items: Iterable[Item]) -> list[tuple[str, Any]]:
@@ -47,13 +57,13 @@ def spoken(items: Iterable[Item]) -> list[tuple[str, Any]]:
 def left_out(items: Iterable[Item]) -> dict[str, int]:
     found: dict[str, int] = {}
     for item in items:
-        if isinstance(item, Left):
+        if isinstance(item, Skipped):
             found[item.what] = found.get(item.what, 0) + item.count
     return found
 
 
 def unread(items: Iterable[Item]) -> list[int]:
-    return [item.line for item in items if isinstance(item, Unread)]
+    return [item.line for item in items if isinstance(item, Unreadable)]
 
 
 def conversations(items: Iterable[Item]) -> dict[str, Conversation]:
@@ -63,13 +73,13 @@ def conversations(items: Iterable[Item]) -> dict[str, Conversation]:
 
 def assert_resumes_everywhere(reader: Reader, path: Path) -> None:
     """Whoever stops after a mark and goes on from it gets the same as whoever reads at once."""
-    whole = told(reader, path)
+    whole = read_items(reader, path)
     marks = [number for number, item in enumerate(whole) if isinstance(item, Mark)]
     assert marks, "no mark was told"
     for number in marks:
         mark = whole[number]
         assert isinstance(mark, Mark)
-        rest = told(reader, path, mark)
+        rest = read_items(reader, path, mark)
         assert messages(whole[:number]) + messages(rest) == messages(whole), mark
         assert {said.session_id for said in messages(rest)} <= conversations(rest).keys()
 
@@ -83,12 +93,12 @@ def assert_grows(reader: Reader, path: Path, tmp_path: Path) -> None:
     for line in data:
         with growing.open("ab") as file:
             file.write(line)
-        items = told(reader, growing, mark)
+        items = read_items(reader, growing, mark)
         keys += [said.key for said in messages(items)]
         assert isinstance(items[-1], Mark)
         mark = items[-1]
     assert len(keys) == len(set(keys))
-    assert set(keys) == {said.key for said in messages(told(reader, growing))}
+    assert set(keys) == {said.key for said in messages(read_items(reader, growing))}
 
 
 def assert_storable(items: Iterable[Item]) -> None:
@@ -97,7 +107,7 @@ def assert_storable(items: Iterable[Item]) -> None:
     from mnemos.sessions.records import MESSAGE_FIELDS, new_message
 
     for item in items:
-        if isinstance(item, Said):
+        if isinstance(item, ImportedMessage):
             assert item.fields.keys() <= MESSAGE_FIELDS
             assert isinstance(item.fields["timestamp"], float)
             name("session", item.session_id)
@@ -108,7 +118,7 @@ def assert_storable(items: Iterable[Item]) -> None:
                 optional_name("of the session", value)
         elif isinstance(item, Mark):
             json.dumps(item.state).encode()
-        elif isinstance(item, Unread):
+        elif isinstance(item, Unreadable):
             assert len(item.why) < 400
 
 
@@ -141,7 +151,7 @@ def spoiled(data: bytes, seed: int) -> bytes:
 def assert_survives(reader: Reader, path: Path) -> None:
     """Reading ends in what a reader may raise, or in items that can all be stored."""
     try:
-        items = told(reader, path)
+        items = read_items(reader, path)
     except (InvalidInput, OSError):
         return
     if not items:
