@@ -230,16 +230,16 @@ def test_a_watch_outlives_a_database_that_is_busy(
     path = tmp_path / "talk.jsonl"
     path.write_text(_line("one"))
     request = registry.read("import_jsonl", {"path": str(path)})
-    bring = Imports.bring
+    import_files = Imports.import_files
     calls: list[int] = []
 
     def sometimes(self: Imports, *given: Any, **options: Any) -> Any:
         calls.append(1)
         if len(calls) == 2:
             raise Busy("somebody else is writing; try again")
-        return bring(self, *given, **options)
+        return import_files(self, *given, **options)
 
-    monkeypatch.setattr(Imports, "bring", sometimes)
+    monkeypatch.setattr(Imports, "import_files", sometimes)
     with Memory.at(home, embedder="none") as memory:
         assert watch(memory, "import_jsonl", request, as_json=False, pause=0.0, ended=_After(path)) == 0
         assert memory.sessions.message_count() == 3
@@ -296,7 +296,7 @@ def test_a_watch_outlives_a_file_that_is_away(
     with Memory.at(home, embedder="none") as memory:
         assert watch(memory, "import_jsonl", request, as_json=False, pause=0.0, ended=_Away(path)) == 0
         assert memory.sessions.message_count() == 3
-    assert capsys.readouterr().err.count("there is no") == 1
+    assert capsys.readouterr().err.count("talk.jsonl") == 1
 
 
 def archived(home: Path, tmp_path: Path) -> Path:

@@ -62,7 +62,7 @@ _MODULES: Final = {
     "codex": "codex",
     "chatgpt": "chatgpt",
     "claude": "claude_ai",
-    "hermes": "hermes_state",
+    "hermes": "hermes",
     "jsonl": "openai_jsonl",
 }
 KINDS: Final = tuple(_MODULES)

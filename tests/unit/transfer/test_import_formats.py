@@ -209,3 +209,8 @@ def test_spoiled_files_are_survived(tmp_path_factory: pytest.TempPathFactory, se
     path = tmp_path_factory.mktemp("sniff") / "x"
     path.write_bytes(spoiled(file.read_bytes() or b"x", seed))
     detect_kind(path)
+
+
+def test_every_kind_has_a_reader() -> None:
+    for kind in import_formats.KINDS:
+        assert import_formats.load_reader(kind).kind == kind
