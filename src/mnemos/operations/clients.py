@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from msgspec import Meta, Struct
 
 from mnemos.errors import InvalidInput
-from mnemos.integrations.clients import connection, machine
+from mnemos.integrations.clients import client_connection, machine
 from mnemos.integrations.clients.catalogue import CLIENTS
-from mnemos.integrations.clients.connection import Plan, Request
+from mnemos.integrations.clients.client_connection import Plan, Request
 from mnemos.operations.base import Operation, Question, Result, check_answer, whether_to_go_on
 
 if TYPE_CHECKING:
@@ -35,13 +35,17 @@ class OneClient(Struct, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> ClientConnected:
         request, here = self.request(memory), surroundings()
-        done = connection.plan(request, here) if self.print else connection.carry_out(request, here)
+        done = (
+            client_connection.plan(request, here)
+            if self.print
+            else client_connection.carry_out(request, here)
+        )
         return ClientConnected(
             client=self.client,
             name=request.client.name,
             home=str(request.home),
             space=request.space,
-            connected=connection.is_connected(request, here),
+            connected=client_connection.is_connected(request, here),
             done=not self.print,
             undo=self.undo,
             changes=[
@@ -54,7 +58,7 @@ class OneClient(Struct, frozen=True, kw_only=True):
                 for change in done.changes
             ],
             command=done.command_line(request),
-            backups=[] if self.print or self.undo else connection.find_backups(request, done.changes),
+            backups=[] if self.print or self.undo else client_connection.find_backups(request, done.changes),
             remarks=list(done.remarks),
             afterwards=self.afterwards(),
             take_away=shlex.join(
@@ -66,7 +70,7 @@ class OneClient(Struct, frozen=True, kw_only=True):
         if self.print or memory.settings.disabled:
             return ()
         request = self.request(memory)
-        planned = connection.plan(request, surroundings())
+        planned = client_connection.plan(request, surroundings())
         if not planned.changes:
             return ()
         what = "Disconnecting" if self.undo else "Connecting"

@@ -12,9 +12,9 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput, MnemosError, NotFound
-from mnemos.integrations.clients import connection
+from mnemos.integrations.clients import client_connection
 from mnemos.integrations.clients.catalogue import CLIENTS
-from mnemos.integrations.clients.connection import Request
+from mnemos.integrations.clients.client_connection import Request
 from mnemos.integrations.clients.settings_files import Records
 from mnemos.integrations.hermes import host, plugin
 from mnemos.operations.base import Operation, Question, Result, Traits
@@ -269,7 +269,7 @@ def _state(memory: Memory, client: str) -> dict[str, Any]:
     if not CLIENTS[client].is_installed(here):
         return _told(client, name, found=False, connected=False)
     try:
-        connected = connection.is_connected(build_request(memory, client), here)
+        connected = client_connection.is_connected(build_request(memory, client), here)
     except MnemosError as exc:
         return _told(client, name, found=True, connected=False, problem=str(exc))
     return _told(client, name, found=True, connected=connected)
@@ -291,7 +291,7 @@ def _offer(memory: Memory, client: str) -> Question:
         name, would = "Hermes Agent", "\n".join(f"  {step.summary}" for step in steps)
     else:
         name, request = CLIENTS[client].name, build_request(memory, client)
-        would = described(connection.plan(request, surroundings()), request)
+        would = described(client_connection.plan(request, surroundings()), request)
     return Question(
         client,
         f"{name} is here. Connecting it would\n{would}\nConnect it?",

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from mnemos.testing.clock import FixedClock
 
 if TYPE_CHECKING:
-    from mnemos.testing.providers import ProviderContract
+    from mnemos.testing.provider_contract import ProviderContract
 
 __all__ = ["FixedClock", "ProviderContract"]
 
-_CONTRACT = "mnemos.testing.providers"
+_CONTRACT = "mnemos.testing.provider_contract"
 
 
 def __getattr__(name: str) -> Any:
@@ -31,6 +31,6 @@ def __getattr__(name: str) -> Any:
 
     if _CONTRACT not in sys.modules:
         pytest.register_assert_rewrite(_CONTRACT)
-    from mnemos.testing.providers import ProviderContract
+    from mnemos.testing.provider_contract import ProviderContract
 
     return ProviderContract

@@ -8,7 +8,7 @@ import click
 
 from mnemos.faces.cli.commands import Chosen, common_options
 from mnemos.integrations.claude_code import events
-from mnemos.integrations.claude_code.hook import Call, run
+from mnemos.integrations.claude_code.hook_process import Call, run
 
 
 @click.command(params=[option for option in common_options() if option.name in ("home", "space")])

@@ -85,7 +85,7 @@ def carry_out(settings: Settings, event: Event) -> None:
     """Do everything that the hook left, however long it takes."""
     # Needed here alone.
     from mnemos.integrations.claude_code.compaction import save_statements
-    from mnemos.integrations.claude_code.transcript import end_session, import_transcripts
+    from mnemos.integrations.claude_code.transcript_import import end_session, import_transcripts
     from mnemos.memory import Memory
 
     if settings.disabled or event.transcript is None or not event.transcript.is_file():

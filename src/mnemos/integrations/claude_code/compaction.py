@@ -33,7 +33,7 @@ class Compacted:
 def save_statements(memory: Memory, session_id: str) -> int:
     """Save the statements since the last compaction as facts. Returns how many now hold."""
     # Compiles a few hundred patterns.
-    from mnemos.integrations.providers import statements
+    from mnemos.integrations.providers import stated_facts
 
     storage = memory.storage
     last = storage.read(lambda tx: _read_last(tx, session_id))
@@ -42,7 +42,7 @@ def save_statements(memory: Memory, session_id: str) -> int:
         return 0
     before = storage.read(lambda tx: tx.facts.newest())
     messages = [{"role": row.role, "content": row.content} for row in rows if not row.encoded]
-    saved = statements.save(memory, session_id, statements.find_statements(memory, messages))
+    saved = stated_facts.save(memory, session_id, stated_facts.find_statements(memory, messages))
     _record(memory, session_id, Compacted(rows[-1].id, last.after or before, 0))
     return len(saved)
 

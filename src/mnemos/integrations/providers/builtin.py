@@ -13,7 +13,8 @@ from functools import cached_property, partial
 from typing import Any, Final
 
 from mnemos.errors import MnemosError, Unavailable
-from mnemos.integrations.providers import prompt, provider_tools, statements
+from mnemos.integrations.providers import prompt, provider_tools, stated_facts
+from mnemos.integrations.providers.background_worker import Worker
 from mnemos.integrations.providers.contract import MemoryProvider
 from mnemos.integrations.providers.conversation import (
     COMPRESSED,
@@ -22,7 +23,6 @@ from mnemos.integrations.providers.conversation import (
     extract_text,
 )
 from mnemos.integrations.providers.prefetch import Recalls
-from mnemos.integrations.providers.worker import Worker
 from mnemos.integrations.small_talk import is_trivial
 from mnemos.memory import Memory
 from mnemos.recall.model import KINDS
@@ -216,16 +216,16 @@ class BuiltinMemoryProvider(MemoryProvider):
 
     def on_pre_compress(self, messages: list[dict[str, Any]]) -> str:
         """Save what the messages state as facts, and return it for the summary."""
-        found = statements.find_statements(self.memory, messages)
+        found = stated_facts.find_statements(self.memory, messages)
         session_id = self._session_id
         self._compressed.add(session_id)
         saved = [one.statement for one in found]
         if self._writes and found:
             # Facts are linked to their messages, which should be stored by then.
             self._worker.flush(_SETTLE_SECONDS, owner=NAME)
-            saved = statements.save(self.memory, session_id, found)
+            saved = stated_facts.save(self.memory, session_id, found)
         self._refresh()
-        return statements.render_lines(saved)
+        return stated_facts.render_lines(saved)
 
     # --- sessions ---------------------------------------------------------------------------
 
@@ -331,7 +331,7 @@ class BuiltinMemoryProvider(MemoryProvider):
 def _finish(memory: Memory, conversation: Conversation, session_id: str, messages: list[Any]) -> None:
     if not conversation.exists(session_id):
         return
-    candidates = statements.find_candidates(memory, session_id, messages)
+    candidates = stated_facts.find_candidates(memory, session_id, messages)
     conversation.end(session_id)
     if candidates:
         memory.sessions.update_metadata(session_id, {"candidates": candidates})

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 from mnemos.deadlines import Overdue, Patience
 from mnemos.errors import AlreadyExists, InvalidInput, MnemosError, Refused
 from mnemos.integrations.providers import discovery, provider_tools, setup
+from mnemos.integrations.providers.background_worker import DEADLINE, Worker
 from mnemos.integrations.providers.builtin import NAME as BUILT_IN
 from mnemos.integrations.providers.builtin import PRIMARY, BuiltinMemoryProvider
 from mnemos.integrations.providers.contract import MemoryProvider
 from mnemos.integrations.providers.member import ManagerStatus, Member, State
-from mnemos.integrations.providers.worker import DEADLINE, Worker
 from mnemos.integrations.small_talk import is_trivial
 from mnemos.settings import Settings
 from mnemos.text.fences import clean, fence, strip_fences, strip_fences_in_content

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 from mnemos.deadlines import Overdue, Patience, StillOut
 from mnemos.integrations.providers import provider_tools
+from mnemos.integrations.providers.background_worker import Worker
 from mnemos.integrations.providers.contract import MemoryProvider
-from mnemos.integrations.providers.worker import Worker
 
 T = TypeVar("T")
 log = logging.getLogger("mnemos.integrations.providers")

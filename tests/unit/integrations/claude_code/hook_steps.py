@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mnemos.integrations.claude_code import background, hook
+from mnemos.integrations.claude_code import background, hook_process
 from mnemos.integrations.claude_code.events import Event
 from mnemos.settings import Settings
 
@@ -39,7 +39,7 @@ class Hooks:
     ) -> Answer:
         out = io.StringIO()
         with piped(json.dumps(said or {}).encode() if raw is None else raw) as descriptor:
-            hook.run(hook.Call(name, str(self.home)), descriptor, out, self._later)
+            hook_process.run(hook_process.Call(name, str(self.home)), descriptor, out, self._later)
         return answer_of(out.getvalue())
 
     def _later(self, settings: Settings, event: Event) -> None:

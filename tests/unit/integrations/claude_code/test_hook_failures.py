@@ -12,7 +12,7 @@ import pytest
 from hook_steps import Hooks, line, told, write
 
 import mnemos
-from mnemos.integrations.claude_code import background, events, hook, hook_log
+from mnemos.integrations.claude_code import background, events, hook_log, hook_process
 from mnemos.settings import Settings
 
 SAID = "The conveyor belt of the depot uses CAN bus three."
@@ -84,16 +84,16 @@ def test_a_pipe_that_nobody_writes_to_is_given_up(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["stop"], hook.Call("stop")),
-        (["--home", "h", "stop", "--space=a/b"], hook.Call("stop", "h", "a/b")),
+        (["stop"], hook_process.Call("stop")),
+        (["--home", "h", "stop", "--space=a/b"], hook_process.Call("stop", "h", "a/b")),
         (["stop", "--home="], None),
         (["stop", "--space"], None),
         (["stop", "again"], None),
         ([], None),
     ],
 )
-def test_invalid_command_lines_are_ignored(words: list[str], expected: hook.Call | None) -> None:
-    assert hook.parse_arguments(words) == expected
+def test_invalid_command_lines_are_ignored(words: list[str], expected: hook_process.Call | None) -> None:
+    assert hook_process.parse_arguments(words) == expected
 
 
 @pytest.mark.parametrize("name", ["stop", "pre-compact", "session-end"])
@@ -157,7 +157,7 @@ def locked(filled: Path) -> Iterator[None]:
 def test_a_busy_home_is_written_later(
     hooks: Hooks, transcript: Path, locked: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hook, "BUSY_SECONDS", 0.01)
+    monkeypatch.setattr(hook_process, "BUSY_SECONDS", 0.01)
     later: list[str] = []
     monkeypatch.setattr(hooks, "_later", lambda _, event: later.append(event.name))
     write(transcript, line("s", "2", "user", "Said while somebody else was writing."))
@@ -214,7 +214,7 @@ def test_a_failure_creates_no_home(home: Path) -> None:
 def test_a_long_transcript_is_finished_in_the_background(
     hooks: Hooks, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mnemos.integrations.claude_code.transcript.SECONDS", -1.0)
+    monkeypatch.setattr("mnemos.integrations.claude_code.transcript_import.SECONDS", -1.0)
     many = [
         line("s", str(n), "user", f"Part {n} of a long story. " + "More of it. " * 200) for n in range(700)
     ]

@@ -9,7 +9,7 @@ from builtin_steps import answer, recalled, said, settle
 
 from mnemos import Memory
 from mnemos.integrations.providers import BuiltinMemoryProvider
-from mnemos.integrations.providers.worker import Worker
+from mnemos.integrations.providers.background_worker import Worker
 from mnemos.testing import FixedClock
 from mnemos.text.tokens import count_tokens
 

@@ -15,8 +15,8 @@ import pytest
 
 from mnemos import deadlines
 from mnemos.deadlines import Attempt, Hands, Overdue, Patience, StillOut
-from mnemos.integrations.providers import worker as worker_module
-from mnemos.integrations.providers.worker import Worker
+from mnemos.integrations.providers import background_worker as worker_module
+from mnemos.integrations.providers.background_worker import Worker
 
 LONG = 30.0
 SHORT = 0.01
@@ -210,7 +210,7 @@ def test_a_forked_child_has_its_own_worker(
 
 def test_a_program_that_ends_does_not_lose_queued_tasks() -> None:
     code = (
-        "from mnemos.integrations.providers.worker import Worker\n"
+        "from mnemos.integrations.providers.background_worker import Worker\n"
         "worker = Worker()\n"
         "for number in range(3): worker.submit('me', lambda n=number: print(n, flush=True))\n"
     )

@@ -80,7 +80,7 @@ def answer(settings: Settings, event: events.Event, later: Later) -> str:
 
             return recall_for_prompt(settings, event)
         case events.STOP | events.SESSION_END | events.PRE_COMPACT:
-            from mnemos.integrations.claude_code.transcript import record
+            from mnemos.integrations.claude_code.transcript_import import record
 
             if not record(settings, event):
                 later(settings, event)
