@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from mnemos.text.patterns import lazily
+from mnemos.text.patterns import compile_lazily
 
 CODE: Final = "\x01"
 """Replaces each character of code and addresses in a masked text."""
@@ -25,8 +25,8 @@ _MONTHS: Final = "jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez"
 # Not the full stop of an abbreviation, nor of a German date (3. März).
 _SIGN: Final = r"[!?…！？。]|\.(?<!\.[a-z]\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bapprox\.)(?<!\bbzw\.)(?<!\bca\.)"
 _AFTER: Final = rf"(?=[\s\x01\x02)\]\"*_~]|$)(?!\ (?:{_MONTHS})[a-z]*\b)"
-_END: Final = lazily(rf"(?:{_SIGN})[.!?…]*{_AFTER}", re.IGNORECASE)
-_END_OR_SEMICOLON: Final = lazily(rf"(?:{_SIGN})[.!?…]*{_AFTER}|;(?=\s)", re.IGNORECASE)
+_END: Final = compile_lazily(rf"(?:{_SIGN})[.!?…]*{_AFTER}", re.IGNORECASE)
+_END_OR_SEMICOLON: Final = compile_lazily(rf"(?:{_SIGN})[.!?…]*{_AFTER}|;(?=\s)", re.IGNORECASE)
 
 
 class Sentence(NamedTuple):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from mnemos.recall.question import Word
-from mnemos.text.words import is_unspaced, stem, unread
+from mnemos.text.words import is_unspaced, split_runs, stem
 
 _MOST_STEMS = 100_000
 
@@ -80,7 +80,7 @@ class Matcher:
             return [form[1:].decode() for form in self._find_forms(blanked)]
         if len(folded) > _SHORT and not any(beginning in folded for beginning in self._beginnings):
             return []
-        forms = unread(folded)
+        forms = split_runs(folded)
         if "+" not in folded and "#" not in folded:
             return forms
         # C++ is a word of its own, and C as well.

@@ -16,7 +16,7 @@ from typing import Final
 
 from mnemos.recall.model import Excerpt, Turn
 from mnemos.text.fences import CLOSE, OPEN, escape_fences
-from mnemos.text.patterns import lazily
+from mnemos.text.patterns import compile_lazily
 from mnemos.text.tokens import count_tokens, cut_to_tokens
 from mnemos.text.words import fold
 
@@ -168,7 +168,7 @@ def _body(text: str) -> str:
 
 
 # A run of letters and digits, or one character of the scripts of East Asia, which leave no blanks.
-_WORD: Final = lazily("[\u2e80-\ud7ff\uf900-\ufaff]|[^\\W_\u2e80-\ud7ff\uf900-\ufaff]+")
+_WORD: Final = compile_lazily("[\u2e80-\ud7ff\uf900-\ufaff]|[^\\W_\u2e80-\ud7ff\uf900-\ufaff]+")
 _Shingle = tuple[str, str, str]
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from mnemos.errors import MnemosError
 from mnemos.llm import complete, patience
 from mnemos.settings import Model
-from mnemos.text.highlight import spans
+from mnemos.text.highlight import find_matches
 from mnemos.text.query import Query
 from mnemos.text.tokens import cut_to_tokens
 
@@ -58,7 +58,7 @@ def cut_around_matches(text: str, query: Query, characters: int = MAX_CHARACTERS
         return text
     # A quarter before the first match shows what led to it.
     before = characters // 4
-    best = _find_densest([start for start, _ in spans(text, query)], characters - before)
+    best = _find_densest([start for start, _ in find_matches(text, query)], characters - before)
     first = max(0, min(best - before, len(text) - characters))
     return text[first : first + characters]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from mnemos.text.patterns import lazily
+from mnemos.text.patterns import compile_lazily
 from mnemos.text.tokens import count_tokens, cut_to_tokens
 
 OPEN: Final = "<recalled-memory>"
@@ -32,7 +32,7 @@ def _name_pattern(name: str) -> str:
 
 
 # "recalled" alone: whatever follows, a model takes it for the fence.
-_MARK: Final = lazily(
+_MARK: Final = compile_lazily(
     rf"[<＜﹤‹](?=[\s/\\{_INVISIBLE}]{{0,16}}(?:{'|'.join(map(_name_pattern, ('recalled', *NAMES[1:])))}))",
     re.IGNORECASE,
 )

@@ -1,4 +1,4 @@
-"""Where a query matches in a text, and the piece of the text that shows it best."""
+"""Matches of a query in a text, and the part of the text that shows them best."""
 
 from __future__ import annotations
 
@@ -6,58 +6,57 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from mnemos.text.query import Query, Term
-from mnemos.text.words import ASCII_RUN, Run, placed, runs
+from mnemos.text.words import ASCII_RUN, Run, iterate_runs, runs
 
 OPEN, CLOSE = ">>>", "<<<"
 
-# Looking further than this for a better place costs more than it shows.
+# Looking further for a better place costs more than it shows.
 _FAR = 2_000
 
 
 _Words = list[tuple[Run, int, int]]
 
 
-def spans(text: str, query: Query) -> Iterator[tuple[int, int]]:
-    """The stretches of the text that a term of the query matches, in order, not overlapping."""
-    finder = Finder(query)
-    return finder.every(text)
+def find_matches(text: str, query: Query) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each match of a term, in order, not overlapping."""
+    return Finder(query).iterate(text)
 
 
 def snippet(text: str, query: Query, *, width: int = 240) -> str:
-    """The stretch of about ``width`` characters with most matches, each between ``>>>`` and ``<<<``.
+    """Return the part of about ``width`` characters with most matches, marked by ``>>>`` and ``<<<``.
 
-    Without a match: the beginning of the text.
+    Without a match, it is the beginning of the text.
     """
     return Finder(query).snippet(text, width)
 
 
 class Finder:
-    """A query made ready to be found in many texts."""
+    """A query prepared for a search in many texts."""
 
     def __init__(self, query: Query) -> None:
         self._terms = query.terms()
-        self._anchors = _anchors(self._terms)
+        self._anchors = _make_anchors(self._terms)
         self._longest = max((len(term.forms) for term in self._terms), default=0)
-        # Whether a run matches, for the runs met so far and for the words as they were asked for.
+        # Whether a run matches, for the words of the query and the runs met so far.
         self._fitting = {term.forms[0]: True for term in self._terms if len(term.forms) == 1}
 
     def snippet(self, text: str, width: int = 240) -> str:
         found: list[tuple[int, int]] = []
-        for span in self._quickly(text):
+        for span in self._find_quickly(text):
             if found and span[0] > found[0][0] + _FAR:
                 break
             found.append(span)
         if len(text) <= width:
-            return _marked(text, 0, len(text), found)
-        start, end = _best_window(text, found, width)
-        shown = _marked(text, start, end, [s for s in found if s[0] >= start and s[1] <= end])
+            return _mark(text, 0, len(text), found)
+        start, end = _choose_window(text, found, width)
+        shown = _mark(text, start, end, [s for s in found if s[0] >= start and s[1] <= end])
         return f"{'…' if start else ''}{shown}{'…' if end < len(text) else ''}"
 
-    def every(self, text: str) -> Iterator[tuple[int, int]]:
-        """Word by word, missing nothing."""
+    def iterate(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield all matches, word by word."""
         words = [
             (Run((form,), place.run.beside), place.start, place.end)
-            for place in placed(text)
+            for place in iterate_runs(text)
             for form in place.run.forms
         ]
         upto = 0
@@ -69,14 +68,14 @@ class Finder:
                 upto = end
                 yield words[position][1], end
 
-    def _quickly(self, text: str) -> list[tuple[int, int]]:
-        """Only where a word may begin a match; word by word where there is no telling."""
+    def _find_quickly(self, text: str) -> list[tuple[int, int]]:
+        """Find matches only where a word may begin one; if that is unknown, word by word."""
         if self._anchors is None or not text.isascii():
-            return list(self.every(text))
+            return list(self.iterate(text))
         found: list[tuple[int, int]] = []
         lower = text.lower()
         upto = 0
-        for place in _places(lower, self._anchors):
+        for place in _find_anchors(lower, self._anchors):
             if place < upto:
                 continue
             at = place
@@ -84,8 +83,7 @@ class Finder:
                 at -= 1
             end = self._single_end(text, at) if self._longest == 1 else self._several_end(text, at)
             if end is None:
-                # Nothing in this run begins a match: it is not gone through again from its next anchor,
-                # of which a key or a digest of a megabyte has thousands.
+                # Skip the rest of the run: a key or a digest of a megabyte has thousands of anchors.
                 run = ASCII_RUN.match(text, at)
                 upto = run.end() if run else upto
                 continue
@@ -96,7 +94,7 @@ class Finder:
         return found
 
     def _single_end(self, text: str, start: int) -> int | None:
-        """Where the run at this place ends, if it is one of the words."""
+        """Return the end of the run at this place if it is one of the words."""
         run = ASCII_RUN.match(text, start)
         if run is None:
             return None
@@ -108,11 +106,11 @@ class Finder:
         return end if fits else None
 
     def _several_end(self, text: str, start: int) -> int | None:
-        words = [(p.run, p.start, p.end) for p in islice(placed(text, start), self._longest)]
+        words = [(p.run, p.start, p.end) for p in islice(iterate_runs(text, start), self._longest)]
         return self._match_end(words) if words else None
 
     def _match_end(self, words: _Words) -> int | None:
-        """Where a term that begins with the first of these words ends."""
+        """Return the end of a term that begins with the first of these words."""
         ends = [end for term in self._terms if (end := _match_end(term, words)) is not None]
         return max(ends, default=None)
 
@@ -131,18 +129,18 @@ def _match_end(term: Term, words: _Words) -> int | None:
     ends = [end for run, _, end in words for _ in run.forms]
     for offset in range(len(words[0][0].forms)):
         tail = have[offset : offset + len(term.forms)]
-        if len(tail) == len(term.forms) and _same(term, tail):
+        if len(tail) == len(term.forms) and _is_same(term, tail):
             return ends[offset + len(tail) - 1]
     return None
 
 
-def _same(term: Term, forms: list[str]) -> bool:
+def _is_same(term: Term, forms: list[str]) -> bool:
     last = forms[-1].startswith(term.forms[-1]) if term.prefix else forms[-1] == term.forms[-1]
     return last and forms[:-1] == list(term.forms[:-1])
 
 
-def _places(text: str, anchors: Sequence[str]) -> Iterator[int]:
-    """Where an anchor stands, in order."""
+def _find_anchors(text: str, anchors: Sequence[str]) -> Iterator[int]:
+    """Yield the places of anchors in order."""
     nearest = [(at, anchor) for anchor in anchors if (at := text.find(anchor)) >= 0]
     while nearest:
         first = at, anchor = min(nearest) if len(nearest) > 1 else nearest[0]
@@ -154,8 +152,8 @@ def _places(text: str, anchors: Sequence[str]) -> Iterator[int]:
             nearest[nearest.index(first)] = following, anchor
 
 
-def _anchors(terms: list[Term]) -> tuple[str, ...] | None:
-    """The beginnings of the words a match may begin with, in lower case; None when there is no telling."""
+def _make_anchors(terms: list[Term]) -> tuple[str, ...] | None:
+    """Return the beginnings of words that may begin a match, in lower case; None if unknown."""
     beginnings: set[str] = set()
     for term in terms:
         for word in (term.forms[0], *term.beside):
@@ -169,16 +167,16 @@ def _anchors(terms: list[Term]) -> tuple[str, ...] | None:
     return tuple(sorted(beginnings)) or None
 
 
-def _best_window(text: str, found: list[tuple[int, int]], width: int) -> tuple[int, int]:
+def _choose_window(text: str, found: list[tuple[int, int]], width: int) -> tuple[int, int]:
     if not found:
         return 0, _word_end(text, width, 0)
-    left, right = _densest(found, width)
+    left, right = _find_densest(found, width)
     start = max(0, min((left + right - width) // 2, len(text) - width, left))
     return _word_start(text, start, left), _word_end(text, max(start + width, right), right)
 
 
-def _densest(found: list[tuple[int, int]], width: int) -> tuple[int, int]:
-    """From where to where most matches fit into the width; at least one, of equals the first."""
+def _find_densest(found: list[tuple[int, int]], width: int) -> tuple[int, int]:
+    """Return the range with most matches within the width; at least one match."""
     most = last = 0
     best = found[0]
     for first, (left, _) in enumerate(found):
@@ -202,7 +200,7 @@ def _word_end(text: str, position: int, limit: int) -> int:
     return position if blank < 0 else blank
 
 
-def _marked(text: str, start: int, end: int, found: list[tuple[int, int]]) -> str:
+def _mark(text: str, start: int, end: int, found: list[tuple[int, int]]) -> str:
     pieces: list[str] = []
     at = start
     for left, right in found:

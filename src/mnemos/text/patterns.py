@@ -1,6 +1,6 @@
-"""Expressions that are compiled when they are first needed.
+"""Regular expressions that are compiled when first needed.
 
-Many take milliseconds to compile, and most commands and hooks never meet a text that needs them.
+Many take milliseconds to compile, and most commands and hooks never need them.
 """
 
 from __future__ import annotations
@@ -10,6 +10,6 @@ from collections.abc import Callable
 from functools import cache, partial
 
 
-def lazily(pattern: str, flags: int = 0) -> Callable[[], re.Pattern[str]]:
-    """A function that gives the compiled expression."""
+def compile_lazily(pattern: str, flags: int = 0) -> Callable[[], re.Pattern[str]]:
+    """Return a function that returns the compiled expression."""
     return cache(partial(re.compile, pattern, flags))

@@ -1,6 +1,6 @@
-"""Long texts as pieces small enough for one vector to stand for.
+"""Pieces of long texts, small enough for one vector each.
 
-The rule has a version: vectors made by another version belong to other pieces.
+The rule has a version: vectors of another version belong to other pieces.
 """
 
 from __future__ import annotations
@@ -8,16 +8,16 @@ from __future__ import annotations
 RULE_VERSION = 1
 
 PIECE_CHARACTERS = 1_200
-# A text this long is still one piece: a last piece of a few words would say nothing.
+# A text of this length is still one piece, because a last piece of a few words is useless.
 _ONE_PIECE = 1_500
 # No piece is shorter, so that the number of pieces of a text is bounded by its length.
 _SHORTEST = 850
-# Where a text is best cut: between paragraphs, lines, sentences, clauses, words.
+# The best places to cut: between paragraphs, lines, sentences, clauses, words.
 _SEAMS = ("\n\n", "\n", ". ", "? ", "! ", "。", "; ", ", ", " ")
 
 
 def pieces(text: str) -> list[tuple[int, int]]:
-    """Where the pieces of a text begin and end; together they are the whole text."""
+    """Return the start and end of each piece; together they are the whole text."""
     found: list[tuple[int, int]] = []
     start = 0
     while len(text) - start > _ONE_PIECE:

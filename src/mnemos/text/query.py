@@ -1,8 +1,8 @@
 """The query language: plain text first, a few signs on top.
 
-``"quoted words"`` are a phrase, ``a OR b`` either, ``-word`` and ``NOT word`` exclude, ``pre*`` is a
-prefix; everything else is words, all of them wanted. No text is an error. What an engine makes of a
-query is its own business; what a query means is said here.
+``"quoted words"`` are a phrase, ``a OR b`` matches either, ``-word`` and ``NOT word`` exclude, ``pre*`` is a
+prefix; everything else is words, all of them wanted. No text is an error. The meaning of a query is defined
+here; how to run it is up to an engine.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from msgspec import Struct
 from mnemos.text import words
 from mnemos.text.words import STOP_WORDS
 
-# A pasted log is a query too; its first words say what it is about. Engines take time that grows with
-# the square of these.
+# A pasted log is a query too, and its first words are enough. Engines take time that grows with the square
+# of these.
 MAX_CLAUSES = 32
 MAX_FORMS = 64
 MAX_CHARACTERS = 10_000
@@ -28,11 +28,10 @@ _SEPARATOR = re.compile(r"[,;|()\[\]{}<>]+")
 class Term(Struct, frozen=True):
     """One thing to look for.
 
-    ``forms``: exact words that stand next to each other (one, or a phrase).
-    ``beside``: a word that, found beside the forms, will do as well: the stem of a single word, the
-    whole of an identifier.
-    ``prefix``: the last form may go on.
-    ``exact``: quoted; inflections and wholes do not count.
+    ``forms``: exact words next to each other (one, or a phrase).
+    ``beside``: an alternative indexed beside the forms: the stem of a word, the whole of an identifier.
+    ``prefix``: the last form may continue.
+    ``exact``: quoted; inflections and wholes don't count.
     """
 
     forms: tuple[str, ...]
@@ -52,19 +51,19 @@ class Clause(Struct, frozen=True):
 
 
 class Query(Struct, frozen=True):
-    """All clauses are wanted, nothing of ``excluded``. No clause: nothing can match."""
+    """All clauses must match, and nothing of ``excluded``. Without clauses, nothing matches."""
 
     clauses: tuple[Clause, ...] = ()
     excluded: tuple[Term, ...] = ()
 
     def loosen(self) -> Query:
-        """The same words, phrases and identifiers taken apart: for when nothing matches as asked."""
+        """Return the query with phrases and identifiers split into words, for when nothing matches."""
         seen: dict[Clause, None] = {}
         for clause in self.clauses:
             if len(clause.terms) == 1 and len(clause.terms[0].forms) > 1:
                 for form in clause.terms[0].forms:
                     if form not in STOP_WORDS:
-                        seen[Clause((_word(form),))] = None
+                        seen[Clause((_make_word(form),))] = None
             else:
                 seen[clause] = None
         return Query(tuple(seen)[:MAX_CLAUSES], self.excluded)
@@ -74,7 +73,7 @@ class Query(Struct, frozen=True):
 
 
 def is_plain(text: str) -> bool:
-    """Whether a query is words only, without any sign of the language."""
+    """True if a query is words only, without signs of the query language."""
     return not any(
         '"' in part or part in ("OR", "NOT", "AND") or part.endswith("*") or _EXCLUDED.match(part)
         for part in text[:MAX_CHARACTERS].split()
@@ -82,7 +81,7 @@ def is_plain(text: str) -> bool:
 
 
 def parse(text: str) -> Query:
-    """Read a query. Never raises; a text without a word gives a query without clauses."""
+    """Parse a query. Never raises; a text without words gives a query without clauses."""
     wanted: list[Clause] = []
     excluded: list[Term] = []
     text = text[:MAX_CHARACTERS].replace("\0", " ")
@@ -110,40 +109,40 @@ def parse(text: str) -> Query:
             wanted += [Clause((term,)) for term in terms]
         either = False
     if not wanted:
-        # "NOT" or "-foo" alone is a text to find, not an empty answer.
+        # "NOT" or "-foo" alone is a text to find.
         plain = [term for piece in text.replace('"', " ").split() for term in _terms(piece)]
         return Query(tuple(dict.fromkeys(Clause((term,)) for term in plain))[:MAX_CLAUSES])
-    return Query(_without_stop_words(wanted), tuple(dict.fromkeys(excluded))[:MAX_CLAUSES])
+    return Query(_drop_stop_words(wanted), tuple(dict.fromkeys(excluded))[:MAX_CLAUSES])
 
 
-def _without_stop_words(clauses: list[Clause]) -> tuple[Clause, ...]:
+def _drop_stop_words(clauses: list[Clause]) -> tuple[Clause, ...]:
     telling = [c for c in clauses if not all(term.is_stop_word for term in c.terms)]
     return tuple(dict.fromkeys(telling or clauses))[:MAX_CLAUSES]
 
 
 def _terms(part: str) -> list[Term]:
     if part.isalnum() and part.isascii():
-        return _joined(words.runs(part), prefix=False)
+        return _join(words.runs(part), prefix=False)
     if part.startswith('"') and len(part) > 2 and part.rstrip("*").endswith('"'):
-        forms = tuple(f for run in words.runs(part) for f in _asked(run))
+        forms = tuple(f for run in words.runs(part) for f in _searchable_forms(run))
         return [Term(forms[:MAX_FORMS], prefix=part.endswith("*"), exact=True)] if forms else []
-    return [term for piece in _SEPARATOR.split(part) for term in _plain(piece)]
+    return [term for piece in _SEPARATOR.split(part) for term in _parse_piece(piece)]
 
 
-def _plain(piece: str) -> list[Term]:
-    """The term of a piece without blanks: a word, an identifier, a path, an address."""
+def _parse_piece(piece: str) -> list[Term]:
+    """Return the terms of a piece without blanks: a word, an identifier, a path, an address."""
     prefix = piece.endswith("*")
     found: list[Term] = []
     pending: list[words.Run] = []
     # Where scripts change without a blank ("API設計") the words are still separate.
     for run, unspaced in _runs_of(piece):
         if unspaced:
-            found += _joined(pending, prefix=False)
+            found += _join(pending, prefix=False)
             pending = []
-            found.append(_unspaced(run))
+            found.append(_make_unspaced(run))
         else:
             pending.append(run)
-    return found + _joined(pending, prefix=prefix)
+    return found + _join(pending, prefix=prefix)
 
 
 def _runs_of(piece: str) -> list[tuple[words.Run, bool]]:
@@ -153,27 +152,27 @@ def _runs_of(piece: str) -> list[tuple[words.Run, bool]]:
     return [(run, position % 2 == 1) for position, text in enumerate(cut) for run in words.runs(text)]
 
 
-def _unspaced(run: words.Run) -> Term:
+def _make_unspaced(run: words.Run) -> Term:
     if len(run.forms) == 1:
         return Term(run.forms, prefix=True)
     return Term(run.forms[:-1][:MAX_FORMS])
 
 
-def _joined(pending: list[words.Run], *, prefix: bool) -> list[Term]:
+def _join(pending: list[words.Run], *, prefix: bool) -> list[Term]:
     if not pending:
         return []
     if len(pending) == 1 and len(pending[0].forms) == 1 and not prefix:
-        return [_word(pending[0].forms[0])]
+        return [_make_word(pending[0].forms[0])]
     forms = tuple(form for run in pending for form in run.forms)[:MAX_FORMS]
     whole = pending[0].beside[:1] if len(pending) == 1 and len(pending[0].forms) > 1 else ()
     return [Term(forms, beside=() if prefix else whole, prefix=prefix)]
 
 
-def _word(form: str) -> Term:
+def _make_word(form: str) -> Term:
     stem = words.stem(form)
     return Term((form,), beside=(stem,) if stem != form else ())
 
 
-def _asked(run: words.Run) -> tuple[str, ...]:
-    # The lone last character of an unspaced run is there for one-character queries only.
+def _searchable_forms(run: words.Run) -> tuple[str, ...]:
+    # The last single character of an unspaced run is only for one-character queries.
     return run.forms[:-1] if len(run.forms) > 1 and words.is_unspaced(run.forms[0]) else run.forms

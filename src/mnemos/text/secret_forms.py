@@ -1,8 +1,11 @@
-"""The forms secrets take in a text, each found by one function here.
+"""The forms of secrets in a text, and the rules that tell a secret from a placeholder.
 
-Kept apart from ``secrets``, which decides by literals whether any of it is needed: compiling these
-expressions takes longer than starting the command line does otherwise.
-Every expression is linear, because the text may be megabytes chosen by somebody hostile.
+Separate from ``secrets``, which decides by literals whether any of it is needed: compiling these expressions
+takes longer than the rest of a start. Every expression is linear, because a hostile text may have megabytes.
+
+Documentation, code and chat are full of ``password=$PASSWORD`` and ``token: next-page-2``. A value counts as
+a secret if it looks chosen or generated: letters with digits or signs among them, and not a reference, a
+placeholder, a path, a version or the name of a thing. Letters alone count as a word.
 """
 
 from __future__ import annotations
@@ -12,21 +15,13 @@ import binascii
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
-
-from mnemos.text.secret_values import (
-    is_generated,
-    is_key,
-    is_password,
-    is_password_in_url,
-    is_placeholder,
-    is_random,
-)
 
 Find = tuple[str, int, int]
 """The kind of a secret, where its value starts, and where it ends."""
 
-# --- tokens that say what they are ---------------------------------------------------------------
+# --- tokens that name their kind -----------------------------------------------------------------
 
 # The escape of JSON that may stand right before a token: \n, \t, \u201c.
 _ESCAPE: Final = re.compile(r"[nrtbf]|u[0-9A-Fa-f]{4}")
@@ -95,9 +90,9 @@ _PREFIXES: Final = (
     ("AGE-SECRET-KEY-1", "age key", 60),
 )
 _ANY_PREFIX: Final = tuple(prefix for prefix, _, _ in _PREFIXES)
-# What a token begins with: hardly any long run of letters does, and every one is looked at.
+# The beginnings of tokens. Every long run of letters is checked, and hardly any begins so.
 UNNAMED: Final = "MNO"
-"""What those of Discord begin with, which say no more."""
+"""The beginnings of Discord tokens, which have no other prefix."""
 BEGINNINGS: Final = frozenset(prefix[:2] for prefix in (*_ANY_PREFIX, "eyJ", "SK", "AA"))
 _SHAPES: Final = {
     "AWS access key": re.compile(r"[A-Z0-9]{20}"),
@@ -119,28 +114,28 @@ _HOOK: Final = re.compile(
 )
 
 
-def tokens(text: str, runs: str, long_run: str) -> Iterator[Find]:
-    """What is or holds a run of ``long_run``, where ``runs`` has one character for all of a token."""
+def find_tokens(text: str, runs: str, long_run: str) -> Iterator[Find]:
+    """Yield known tokens; ``runs`` is the text with one character for all that a token may have."""
     end = 0
     while (start := runs.find(long_run, end)) >= 0:
         end = runs.find(" ", start)
         end = end if end >= 0 else len(text)
         if start and text[start - 1] == "\\" and (escape := _ESCAPE.match(text, start)):
             start = escape.end()
-        # A sentence may end right after it.
+        # A full stop may follow the token.
         value = text[start:end].rstrip(".")
         if value and (secret := _known_token(text, start, value)):
             yield secret
     if ".com/" in text:
-        yield from _found(text, "webhook", _HOOK)
+        yield from _find_all(text, "webhook", _HOOK)
     if "sig=" in text or "Signature=" in text:
-        yield from _found(text, "URL signature", _SIGNATURE)
+        yield from _find_all(text, "URL signature", _SIGNATURE)
     if "PRIVATE KEY" in text:
         for key in _PRIVATE_KEY.finditer(text):
             yield ("private key", *key.span())
 
 
-def _found(text: str, kind: str, expression: re.Pattern[str]) -> Iterator[Find]:
+def _find_all(text: str, kind: str, expression: re.Pattern[str]) -> Iterator[Find]:
     for match in expression.finditer(text):
         if is_random(match[1]):
             yield (kind, *match.span(1))
@@ -171,7 +166,7 @@ def _known_token(text: str, start: int, value: str) -> Find | None:
 
 # --- URLs, headers, key files --------------------------------------------------------------------
 
-# The greedy run takes in an @ of the password itself; it ends at the path.
+# The greedy run includes an @ of the password itself and ends at the path.
 _USER_INFO: Final = re.compile(r"://[^\s/:@\"'`\\<>]{0,128}:([^\s/\"'`\\<>]{1,256})@(?=[\w\[.-])")
 _PORT_AND_QUERY: Final = re.compile(r"\d{1,5}[?#]")
 _BEARER: Final = re.compile(r"(?i)\bbearer[ :=\"']{1,3}([A-Za-z0-9._~+/-]{16,}+=*)")
@@ -192,13 +187,13 @@ _PRIVATE_KEY: Final = re.compile(
 )
 
 
-def passwords_in_urls(text: str) -> Iterator[Find]:
+def find_url_passwords(text: str) -> Iterator[Find]:
     for url in _USER_INFO.finditer(text):
         if not _PORT_AND_QUERY.match(url[1]) and is_password_in_url(url[1]):
             yield ("password in URL", *url.span(1))
 
 
-def passwords_in_commands(text: str) -> Iterator[Find]:
+def find_command_passwords(text: str) -> Iterator[Find]:
     for command in _COMMAND.finditer(text):
         group = "user" if command["user"] else "pass"
         # docker run -u 1000:1000 gives two numbers, neither of them a password.
@@ -206,11 +201,11 @@ def passwords_in_commands(text: str) -> Iterator[Find]:
             yield ("password", *command.span(group))
 
 
-def bearer_tokens(text: str) -> Iterator[Find]:
-    return _found(text, "bearer token", _BEARER)
+def find_bearer_tokens(text: str) -> Iterator[Find]:
+    return _find_all(text, "bearer token", _BEARER)
 
 
-def basic_credentials(text: str) -> Iterator[Find]:
+def find_basic_credentials(text: str) -> Iterator[Find]:
     for basic in _BASIC.finditer(text):
         try:
             credentials = base64.b64decode(basic[1], validate=True).decode("utf-8")
@@ -223,8 +218,8 @@ def basic_credentials(text: str) -> Iterator[Find]:
 
 # --- values given to a name ----------------------------------------------------------------------
 
-# From the end of the name to the beginning of the value, in lower case. A loose sign may well be
-# none ("the password for root: …", "token …", "'password', '…'"): it takes a value beyond doubt.
+# From the end of the name to the beginning of the value, in lower case. A loose sign may not be an
+# assignment ("the password for root: …", "token …", "'password', '…'") and needs a value beyond doubt.
 _ASSIGNED: Final = re.compile(
     r"(?:word|wd|phrase|code|wort|e|d)?[0-9]?(?![a-z0-9_])"
     r"(?:(?P<close>\\*[\"'`])[\])]?)?"
@@ -239,7 +234,7 @@ _KIND_OF_KEY: Final = re.compile(
     r"|encryption|signing|auth|master|client|subscription|consumer|app|server|license)[ _-]?\Z"
 )
 _FLAG: Final = re.compile(r"(?:^|[\s\"'`=\[,(])--?[a-z0-9-]*\Z")
-# The next page of results; a word that means something to a model; part of an ARN; a compass.
+# Other meanings: the next page of results, a token of a model, part of an ARN, a compass.
 _NO_SECRET: Final = {
     "token": re.compile(r"(?:page|next|output|continuation|sync|cursor|idempotency|eos|bos|pad|unk)[_ -]?\Z"),
     "secret": re.compile(r"[0-9]:\Z"),
@@ -254,7 +249,7 @@ _NEXT_PARAMETER: Final = re.compile(r"&(?=[\w. -]{1,40}=)|;")
 _ASCII_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 
 
-def assigned_values(text: str, names: list[str]) -> Iterator[Find]:
+def find_assigned_values(text: str, names: list[str]) -> Iterator[Find]:
     lower = text.lower()
     if len(lower) != len(text):
         lower = text.translate(_ASCII_LOWER)
@@ -273,7 +268,7 @@ def assigned_values(text: str, names: list[str]) -> Iterator[Find]:
 
 
 def _kind_of(name: str, before: str) -> str | None:
-    """What a value given to ``name`` is, or None when the name does not mean a secret here."""
+    """Return the kind of a value assigned to ``name``; None if the name means something else here."""
     if name == "key":
         key = _KIND_OF_KEY.search(before)
         return key and ("AWS secret key" if key["aws"] else "Azure key" if key["azure"] else "API key")
@@ -303,7 +298,7 @@ def _value_after(text: str, match: re.Match[str]) -> _Value | None:
 
 
 def _judge(text: str, kind: str, value: _Value, *, loose: bool) -> Find | None:
-    # What begins like a secret is one to its end, and a hostile text is not judged by the megabyte.
+    # The beginning decides, so that a hostile megabyte is not judged.
     beginning = text[value.start : min(value.end, value.start + 256)]
     is_secret = is_password if kind == "password" else is_key
     if not is_secret(beginning, quoted=value.quoted) or (loose and not is_generated(beginning)):
@@ -316,7 +311,7 @@ def _judge(text: str, kind: str, value: _Value, *, loose: bool) -> Find | None:
 
 
 def _end_of_quoted(text: str, start: int, opening: str) -> int | None:
-    """Where the string that ``opening`` begins ends, or None if its end is not in sight.
+    """Return the end of the string that ``opening`` begins; None if it is too far.
 
     In JSON in a string of JSON a quote is ``\\"``, and a quote in a value there is ``\\\\\\"``: each
     level doubles the backslashes and adds one, which tells the end from a quote in the value.
@@ -341,3 +336,138 @@ def _end_of_bare(text: str, start: int) -> int:
     if bare.end() - start == _LONGEST_BARE:
         return bare.end()
     return start + len(bare[0].rstrip(",.:;)]}"))
+
+
+# --- secrets and placeholders ---------------------------------------------------------------------
+
+
+def _in_one_case(words: str) -> str:
+    """Match each word in lower, upper and title case: random letters mix them."""
+    return "|".join(form for word in words.split() for form in (word, word.upper(), word.capitalize()))
+
+
+_STAND_IN: Final = re.compile(
+    _in_one_case("your example placeholder dummy redacted insert replace fake sample todo foobar xxxx")
+    + r"|(?i:change.?me)|\*{3}|\.{3}|…|[<>]|\$[{(]|\{\{|\}\}|%\(|^\{\w*\}$|^%\w+%$|^\$\w+$"
+)
+_SECRET_NAME: Final = re.compile(_in_one_case("pass token secret key cred"))
+_KEYBOARD: Final = re.compile(
+    r"(?i)0123456789|1234567890|abcdefgh|qwerty|abc|def|ghi|xyz|123|456|789|foo|bar|baz|test|secret"
+)
+_NAMES_OF_SECRETS: Final = re.compile(
+    r"(?i)(?:my|new|old|the|db|a|some|user|admin|root)?[-_ ]?"
+    r"(?:pass(?:word|wd|phrase)?|pwd|pw|secret|token|(?:api)?[-_ ]?key|user(?:name)?|hash|value)s?"
+)
+_REFERENCE: Final = re.compile(
+    r"[$:]\w+$|[!#&|]\w|--|[-+]?[/~.]|[A-Za-z]:\\|[A-Za-z_][\w.]*[(\[{]|[A-Za-z][\w+.-]*://"
+    r"|(?:arn|vault|op|env|ssm|file|keyring|aws|gcp|azure|k8s|sops|ENC|ref|secretref)[:\[]"
+    r"|(?:os|process|settings|config|conf|cfg|self|this|args|options|opts|params|request|req|env"
+    r"|ctx|data|body|event|import|vars?|secrets|credentials|creds|user)\.\w"
+    r"|\d{4}-\d\d-\d\d|\d{1,2}:\d\d|v?\d+(?:\.\d+)+$|\d+(?:\.\d+)?\s?%$",
+    re.A,
+)
+_FILE: Final = re.compile(
+    r"(?i).*\.(?:pem|key|json|ya?ml|txt|env|p12|pfx|crt|cer|toml|ini|cfg|conf|py|jsx?|tsx?|go|rs|md|sh"
+    r"|java|rb|php|html?|xml|sql|log|csv|com|org|net|io|dev|local)"
+)
+_EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,8}")
+_ALGORITHM: Final = re.compile(
+    r"(?i:(?:hmac|x|rsa|ecdsa|ssh)?[-_]?(?:aes|rsa|sha|md|es|hs|rs|ps|base|argon|pbkdf|oauth|ed|utf|saml"
+    r"|tls|ssl|ripemd|blake|chacha|curve|http|gpt|llama|ipv|oidc|bcrypt|scrypt)[-_]?\d{0,5}"
+    r"(?:id|[-_][a-z]{1,6})*|\d?password|lastpass|bitwarden|keepassx?c?)|\d{1,3}[a-z]+"
+)
+_PART: Final = re.compile(r"[A-Za-z]{1,20}\d{0,2}|\d{1,4}|\d{1,2}[A-Za-z]{1,2}")
+_SPACE: Final = re.compile(r"\s")
+# Later scripts have no spaces, so that a sentence would look like a value.
+_LAST_CYRILLIC: Final = "\u052f"
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_DIGIT: Final = re.compile(r"[0-9]")
+_SIGN: Final = re.compile(r"[@#$%^&*+~]")
+
+
+def is_placeholder(value: str) -> bool:
+    """True for a placeholder such as ``xxxx`` or ``<your key>``."""
+    if len(set(value)) < min(8, 1 + len(value) // 2) or _STAND_IN.search(value):
+        return True
+    return len(_KEYBOARD.sub("", value)) <= len(value) // 3
+
+
+def is_random(token: str) -> bool:
+    """True if a part of ``token`` looks generated rather than written."""
+    return not is_placeholder(token) and any(
+        len(part) >= 12 and (_has_letters_and_digits(part) or _is_mixed_case(part))
+        for part in re.split(r"[-_./]", token)
+    )
+
+
+def is_generated(value: str) -> bool:
+    """True if letters and digits alternate as in random values."""
+    kinds = ["d" if c.isdigit() else "u" if c.isupper() else "l" for c in value if c.isalnum()]
+    changes = sum(before != after for before, after in pairwise(kinds))
+    return len(kinds) >= 10 and "d" in kinds and 3 * changes >= len(kinds)
+
+
+def is_password_in_url(value: str) -> bool:
+    """True if a value in the place of a URL's password is one."""
+    return not (
+        is_placeholder(value) or _NAMES_OF_SECRETS.fullmatch(value) or value[0] in "$%{[(" or len(value) < 3
+    )
+
+
+def is_password(value: str, *, quoted: bool) -> bool:
+    """True if a value assigned to a password is one."""
+    if len(value) < 6:
+        return False
+    chosen = value.isdigit() or _has_letters_and_digits(value)
+    if not chosen and not (len(value) >= 8 and _SIGN.search(value) and _LETTER.search(value)):
+        return False
+    return not _is_something_else(value, quoted=quoted)
+
+
+def is_key(value: str, *, quoted: bool) -> bool:
+    """True if a value assigned to a key, a token or a secret is one."""
+    if len(value) < 10:
+        return False
+    if not _has_letters_and_digits(value) and not (len(value) >= 20 and _is_mixed_case(value)):
+        return False
+    return not _is_something_else(value, quoted=quoted)
+
+
+def _is_something_else(value: str, *, quoted: bool) -> bool:
+    return (
+        _SPACE.search(value) is not None
+        or max(value) > _LAST_CYRILLIC
+        or is_placeholder(value)
+        or _REFERENCE.match(value) is not None
+        or _NAMES_OF_SECRETS.fullmatch(value) is not None
+        or _FILE.fullmatch(value) is not None
+        or _EMAIL.fullmatch(value) is not None
+        or _ALGORITHM.fullmatch(value) is not None
+        or _is_name(value)
+        or (not quoted and _is_variable(value))
+    )
+
+
+def _is_name(value: str) -> bool:
+    """True for words and small numbers: next-page-2, us-east-1, DB_PASSWORD_2."""
+    parts = re.split(r"[-_.:/]+", value.strip("-_.:/"))
+    return (
+        len(parts) > 1
+        and (value.islower() or value.isupper())
+        and all(_PART.fullmatch(part) for part in parts)
+    )
+
+
+def _is_variable(value: str) -> bool:
+    """True for the name of a value without quotes: password1, userToken2, config.key1."""
+    return value.replace(".", "").isidentifier() and ("." in value or _SECRET_NAME.search(value) is not None)
+
+
+def _has_letters_and_digits(value: str) -> bool:
+    return _DIGIT.search(value) is not None and _LETTER.search(value) is not None
+
+
+def _is_mixed_case(value: str) -> bool:
+    """True for random letters such as aTqLmR, unlike CamelCaseWords."""
+    cases = [c.isupper() for c in value]
+    return 5 * sum(before != after for before, after in pairwise(cases)) >= 2 * len(value)

@@ -1,20 +1,21 @@
-"""Secrets found in text and taken out before it is stored.
+"""Redaction of secrets before text is stored.
 
-Three sources: tokens that say what they are (``ghp_…``), values given to a name that says so
-(``password=…``, ``"api_key": "…"``), and the places a protocol keeps them (URLs, headers, key files).
-Whatever is a stand-in for a secret stays: ``$PASSWORD``, ``sk-xxxx``, ``<your token>``.
+Secrets are tokens that name their kind (``ghp_…``), values assigned to a telling name (``password=…``,
+``"api_key": "…"``), and values where protocols keep them (URLs, headers, key files). Placeholders stay:
+``$PASSWORD``, ``sk-xxxx``, ``<your token>``.
 
-Every message that is stored passes here, and hardly any holds a secret. So a few searches for
-literals decide which of ``secret_forms`` are looked for, if any.
+Every stored message passes here, and hardly any holds a secret. So a few searches for literals decide which
+of ``secret_forms`` are looked for, if any.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
+from itertools import accumulate, chain
 from types import ModuleType
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ Redact = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """Where the value of a secret is: ``text[start:end]``."""
+    """The kind and place of a secret: ``text[start:end]``."""
 
     kind: str
     start: int
@@ -32,15 +33,15 @@ class Secret:
 
 
 def redact(text: str) -> str:
-    """``text`` with the value of every secret replaced by ``[redacted: KIND]``.
+    """Replace the value of every secret by ``[redacted: KIND]``.
 
-    The same object when there is none. Redacting again changes nothing. Valid JSON stays valid,
-    also JSON in a string of JSON.
+    Returns the same object if there is none. Redacting again changes nothing. Valid JSON stays valid, also
+    JSON in a string of JSON.
     """
-    return _without(text, find_secrets(text))
+    return _cut_out(text, find_secrets(text))
 
 
-def _without(text: str, found: list[Secret]) -> str:
+def _cut_out(text: str, found: list[Secret]) -> str:
     if not found:
         return text
     parts: list[str] = []
@@ -52,7 +53,7 @@ def _without(text: str, found: list[Secret]) -> str:
 
 
 def redact_all(texts: Sequence[str]) -> list[str]:
-    """The same as ``redact`` for each, and quicker: those that can hold no secret are told in one go."""
+    """Redact each text, faster than ``redact``: texts without a sign of a secret are skipped at once."""
     clean = list(texts)
     for number in _sieve.suspects(clean):
         clean[number] = redact(clean[number])
@@ -97,7 +98,7 @@ def _redact_item(key: str, item: Any, redact: Redact) -> Any:
 
 
 class _Sieve:
-    """Tells which texts may hold a secret, in a better way once a process reads many."""
+    """Finds texts that may hold a secret, with RE2 once a process has read many."""
 
     def __init__(self) -> None:
         self._read = 0
@@ -105,26 +106,24 @@ class _Sieve:
     def suspects(self, texts: Sequence[str]) -> Iterable[int]:
         if self._read < _WORTH_LOADING:
             self._read += sum(map(len, texts))
-            return [number for number, text in enumerate(texts) if _DIGIT in _folded(text)]
-        from mnemos.text import secret_signs
-
+            return [number for number, text in enumerate(texts) if _DIGIT in _fold(text)]
         foreign = [number for number, text in enumerate(texts) if not text.isascii()]
-        return chain(foreign, secret_signs.suspects(texts))
+        return chain(foreign, find_suspects(texts))
 
 
 def find_secrets(text: str) -> list[Secret]:
-    """The secrets of ``text`` in the order they stand in it; no two overlap."""
-    folded = _folded(text)
-    return _found(text, folded) if _DIGIT in folded else []
+    """Return the secrets of a text in order; no two overlap."""
+    folded = _fold(text)
+    return _find(text, folded) if _DIGIT in folded else []
 
 
-def _folded(text: str) -> str:
-    """In lower case, what may be in a secret as a zero, a character for each: places stay the same."""
-    # By way of bytes, and back to str: there, what is searched for is found in half the time.
+def _fold(text: str) -> str:
+    """Lower the text and replace digits and signs of secrets by zero; places stay the same."""
+    # Through bytes and back to str, where a search takes half the time.
     return text.encode("ascii", "replace").translate(_FOLDED).decode("ascii")
 
 
-def _found(text: str, folded: str) -> list[Secret]:
+def _find(text: str, folded: str) -> list[Secret]:
     runs = text.encode("ascii", "replace").translate(_RUNS).decode("ascii")
     has_run = LONG_RUN in runs
     has_login = "@" in text and "://" in text
@@ -136,33 +135,33 @@ def _found(text: str, folded: str) -> list[Secret]:
         names += [name.lower() for name in _FOREIGN_NAMES if name in text]
     if not (has_run or has_login or has_bearer or has_basic or has_flag or names):
         return []
-    forms = _forms()
+    forms = _load_forms()
     found: list[tuple[str, int, int]] = []
     if has_run:
-        found += forms.tokens(text, runs, LONG_RUN)
+        found += forms.find_tokens(text, runs, LONG_RUN)
     if has_login:
-        found += forms.passwords_in_urls(text)
+        found += forms.find_url_passwords(text)
     if has_bearer:
-        found += forms.bearer_tokens(text)
+        found += forms.find_bearer_tokens(text)
     if has_basic:
-        found += forms.basic_credentials(text)
+        found += forms.find_basic_credentials(text)
     if has_flag:
-        found += forms.passwords_in_commands(text)
+        found += forms.find_command_passwords(text)
     if names:
-        found += forms.assigned_values(text, names)
-    return _without_overlaps(found) if found else []
+        found += forms.find_assigned_values(text, names)
+    return _merge_overlaps(found) if found else []
 
 
 @cache
-def _forms() -> ModuleType:
-    """Imported when first needed: it is mostly expressions, which take long to compile."""
+def _load_forms() -> ModuleType:
+    # Imported when first needed: its expressions take long to compile.
     from mnemos.text import secret_forms
 
     return secret_forms
 
 
-def _without_overlaps(found: list[tuple[str, int, int]]) -> list[Secret]:
-    """Overlapping finds become one, named by the one that starts first or, then, was found first."""
+def _merge_overlaps(found: list[tuple[str, int, int]]) -> list[Secret]:
+    """Merge overlapping finds, named by the one that starts first."""
     kept: list[Secret] = []
     for kind, start, end in sorted(found, key=lambda find: find[1]):
         if kept and start < kept[-1].end:
@@ -172,9 +171,41 @@ def _without_overlaps(found: list[tuple[str, int, int]]) -> list[Secret]:
     return kept
 
 
+@cache
+def _compile_signs() -> Any:
+    """Compile the signs of secrets, without which a text in ASCII holds none, to one RE2 expression."""
+    # Loaded when a process has read much: it takes as long as checking two million characters without it.
+    import re2  # type: ignore[import-untyped]
+
+    forms = _load_forms()
+    words = rf"(?i:{'|'.join(NAMES)}|bearer|basic )| -[up-]|://"
+    places = r"\.com/|sig=|Signature="
+    run = r"[A-Za-z0-9_.\-]"
+    starts = (
+        r"(?:[^A-Za-z0-9_.\-]|\\[nrtbf]|\\u[0-9A-Fa-f]{4})"
+        rf"(?:{'|'.join(sorted(forms.BEGINNINGS))}|[{forms.UNNAMED}]{run})"
+    )
+    options = re2.Options()
+    options.never_capture = True
+    options.log_errors = False
+    return re2.compile(rf"{words}|{places}|{starts}{run}{{{len(LONG_RUN) - 2}}}", options)
+
+
+def find_suspects(texts: Sequence[str]) -> Iterator[int]:
+    """Yield the numbers of texts that may hold a secret, in order: of texts in ASCII, all that do."""
+    # A byte per character, so that places stay; a line break before each text, so that it begins.
+    plain = b"\n" + "\n".join(texts).encode("ascii", "replace")
+    ends = list(accumulate((len(text) + 1 for text in texts), initial=1))[1:]
+    expression, at = _compile_signs(), 0
+    while sign := expression.search(plain, at):
+        number = bisect_right(ends, sign.end() - 1)
+        yield number
+        at = ends[number] - 1
+
+
 _MARK: Final = "[redacted: "
 
-# No secret is without a digit or one of these signs, and many a message is.
+# Every secret has a digit or one of these signs, and many messages have none.
 _DIGIT: Final = "0"
 _FOLDED: Final = bytes(range(256)).lower().translate(bytes.maketrans(b"123456789@#$%^&*+~", b"0" * 18))
 _RUN_OF: Final = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
@@ -185,6 +216,6 @@ _FOREIGN_NAMES: Final = (
     *("пароль", "Пароль", "密码", "密碼", "パスワード", "비밀번호", "contraseña", "Contraseña"),
     *("hasło", "Hasło", "şifre", "Şifre", "كلمة المرور"),
 )
-# So many characters are looked through in the time that it takes to load what does it faster.
+# Loading RE2 takes as long as checking this many characters without it.
 _WORTH_LOADING: Final = 2_000_000
 _sieve: Final = _Sieve()

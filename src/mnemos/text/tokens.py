@@ -1,42 +1,27 @@
-"""How many tokens a text costs a language model, and texts cut to a number of tokens.
+"""Token estimates, and texts cut to a number of tokens.
 
-No tokenizer is carried: the wheels that hold their vocabulary weigh more than the rest of Mnemos.
-The estimate cuts a text as byte-pair tokenizers do before they look anything up (a word with the
-character before it, three digits, a run of punctuation, one character of any other script) and adds
-up what each piece costs on average. The costs lean to the high side, so that a budget kept by the
-estimate is kept by the model; ``benchmarks/calibrate_tokens.py`` measures how well.
+No tokenizer is included, because its vocabulary weighs more than the rest of Mnemos. The estimate cuts a text
+as byte-pair tokenizers do before they look anything up (a word with the character before it, three digits, a
+run of punctuation, one character of any other script) and adds the average costs of the pieces. The costs
+lean to the high side, so that a model stays within a budget that the estimate keeps;
+``benchmarks/calibrate_tokens.py`` measures how well.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable
 from itertools import pairwise
 from math import ceil
+from pathlib import Path
 from typing import Final
-
-from mnemos.text.token_costs import (
-    ACCENTED,
-    ACCENTED_RARE,
-    BLOCKS,
-    CHARACTERS,
-    COMMON_RUNS,
-    COMMON_WORDS,
-    HAN_COMMON,
-    HAN_THREE,
-    HANGUL_COMMON,
-    HANGUL_THREE,
-    LEAD,
-    LEAD_RARE,
-    PAIR_COLUMNS,
-    PAIR_ROWS,
-)
 
 _LATIN: Final = "A-Za-zªµºÀ-ÖØ-öø-ʯḀ-ỿ"
 _PUNCTUATION: Final = r"!-/:-@\[-`{-~"
 
-# Every alternative is bounded: a run is walked once, and a piece is short enough to be remembered.
+# Every alternative is bounded: a run is walked once, and a piece is short enough to be cached.
 _PIECE: Final = re.compile(
     rf"[\t {_PUNCTUATION}]?[{_LATIN}]{{1,40}}"
     r"|[0-9]{1,3}"
@@ -45,37 +30,54 @@ _PIECE: Final = re.compile(
     r"| ?[^\x00-\x7f]|[\s\S]"
 )
 _WORD: Final = re.compile(rf"([^{_LATIN}]?)([{_LATIN}]+)")
-# getHTTPResponse is three words: one of the tokenizers always parts them, the other mostly.
+# getHTTPResponse is three words: one of the tokenizers always splits them, the other mostly.
 _SEGMENT: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^A-Z]+")
 
 _CONTRACTED: Final = frozenset(("s", "t", "d", "m", "re", "ve", "ll"))
 
+# Measured costs, in tokens.
+_DATA: Final = json.loads(Path(__file__).with_name("token_costs.json").read_text(encoding="utf-8"))
+_COMMON_WORDS: Final = frozenset(" ".join(_DATA["common_words"]["words"]).split())
+_COMMON_RUNS: Final = frozenset(_DATA["common_runs"]["runs"])
 _PAIR: Final = {
     first + second: (int(level, 36) - 6) / 10
-    for first, row in PAIR_ROWS.items()
-    for second, level in zip(PAIR_COLUMNS, row, strict=True)
+    for first, row in _DATA["pairs"]["rows"].items()
+    for second, level in zip(_DATA["pairs"]["columns"], row, strict=True)
 }
-_ACCENTED: Final = {letter: cost for cost, letters in ACCENTED.items() for letter in letters}
-_LEAD: Final = {lead: cost for cost, leads in LEAD.items() for lead in leads} | {"": 0.0, " ": 0.0}
-_CHARACTER: Final = {char: cost for cost, chars in CHARACTERS.items() for char in chars}
-_HAN: Final = frozenset(HAN_COMMON)
-_HANGUL: Final = frozenset(HANGUL_COMMON)
+_ACCENTED: Final = {
+    letter: float(cost) for cost, letters in _DATA["accented"]["letters"].items() for letter in letters
+}
+_ACCENTED_RARE: Final[float] = _DATA["accented"]["rare"]
+_LEAD: Final = {
+    lead: float(cost) for cost, leads in _DATA["lead"]["characters"].items() for lead in leads
+} | {"": 0.0, " ": 0.0}
+_LEAD_RARE: Final[float] = _DATA["lead"]["rare"]
+_CHARACTER: Final = {
+    char: float(cost) for cost, lines in _DATA["characters"]["costs"].items() for char in "".join(lines)
+}
+_HAN: Final = frozenset("".join(_DATA["han"]["common"]))
+_HAN_THREE: Final = int(_DATA["han"]["three"], 16)
+_HANGUL: Final = frozenset("".join(_DATA["hangul"]["common"]))
+_HANGUL_THREE: Final = int(_DATA["hangul"]["three"], 16)
+_BLOCKS: Final[tuple[tuple[int, float, float], ...]] = tuple(
+    (last, cost, space) for last, cost, space, _ in _DATA["blocks"]["costs"]
+)
 
 _TITLE_CASE, _UPPER_CASE, _MIXED_CASE = 0.2, 0.25, 0.35
-# Words whose cost is guessed from their spelling are long in a text that has many of them, which is
-# then not English, and short in a text that has few.
+# Words whose cost is guessed from their spelling cost more in a text with many of them, which is then not
+# English.
 _GUESS_BASE, _GUESS_SLOPE = 0.85, 0.35
 _MARGIN: Final = 1.04
 
-_REMEMBERED_PIECES: Final = 20_000
+_CACHED_PIECES: Final = 20_000
 _SLICE: Final = 1 << 20
 
 
 class _Costs(dict[str, complex]):
-    """What pieces cost: the real part is known, the imaginary part guessed from the spelling."""
+    """Costs of pieces: the real part is known, the imaginary part guessed from the spelling."""
 
     def __missing__(self, piece: str) -> complex:
-        if len(self) >= _REMEMBERED_PIECES:
+        if len(self) >= _CACHED_PIECES:
             self.clear()
         cost = self[piece] = _piece_cost(piece)
         return cost
@@ -95,11 +97,11 @@ def _piece_cost(piece: str) -> complex:
 
 
 def _word_cost(lead: str, word: str) -> complex:
-    known, guessed = _LEAD.get(lead, LEAD_RARE), 0.0
+    known, guessed = _LEAD.get(lead, _LEAD_RARE), 0.0
     if lead == "'" and word in _CONTRACTED:
         return 1
     segments = _SEGMENT.findall(word)
-    # Case that changes every other letter is base64, in which no two letters belong together.
+    # Case that changes at every other letter is base64.
     if len(segments) > 3:
         known += _MIXED_CASE * len(segments)
     for segment in segments:
@@ -107,7 +109,7 @@ def _word_cost(lead: str, word: str) -> complex:
         upper = len(segment) > 1 and segment.isupper()
         if len(lower) < 3 and lower.isascii():
             known += 1
-        elif lower in COMMON_WORDS:
+        elif lower in _COMMON_WORDS:
             known += 1 + _UPPER_CASE * upper
         else:
             case = _UPPER_CASE if upper else _TITLE_CASE if segment[0].isupper() else 0.0
@@ -119,7 +121,7 @@ def _spelling_cost(word: str) -> float:
     cost, before = 1.0, "^"
     for letter in word + "$":
         if letter > "\x7f":
-            cost += _ACCENTED.get(letter, ACCENTED_RARE)
+            cost += _ACCENTED.get(letter, _ACCENTED_RARE)
         else:
             cost += _PAIR.get(before + letter, 0.0)
         before = letter
@@ -127,8 +129,8 @@ def _spelling_cost(word: str) -> float:
 
 
 def _punctuation_cost(run: str) -> float:
-    # Common pairs such as "), are one token; a longer run of one character is cheap, a motley one not.
-    if run in COMMON_RUNS:
+    # Common pairs such as "), are one token. A longer run is cheap if it repeats one character.
+    if run in _COMMON_RUNS:
         return 1
     changes = sum(before != after for before, after in pairwise(run))
     return 1 + 0.55 * max(0, min(len(run) - 2, changes)) + (len(run) / 14 if len(run) > 4 else 0)
@@ -137,11 +139,11 @@ def _punctuation_cost(run: str) -> float:
 def _character_cost(char: str, *, after_space: bool) -> float:
     code = ord(char)
     if "\u4e00" <= char <= "\u9fff":
-        return 0.9 if char in _HAN else 3.2 if HAN_THREE >> ((code - 0x4E00) >> 6) & 1 else 2.15
+        return 0.9 if char in _HAN else 3.2 if _HAN_THREE >> ((code - 0x4E00) >> 6) & 1 else 2.15
     if "\uac00" <= char <= "\ud7a3":
-        syllable = 0.72 if char in _HANGUL else 2.4 if HANGUL_THREE >> ((code - 0xAC00) >> 6) & 1 else 1.5
+        syllable = 0.72 if char in _HANGUL else 2.4 if _HANGUL_THREE >> ((code - 0xAC00) >> 6) & 1 else 1.5
         return syllable + 0.8 * after_space
-    _, cost, space = next(block for block in BLOCKS if code <= block[0])
+    _, cost, space = next(block for block in _BLOCKS if code <= block[0])
     return _CHARACTER.get(char, cost) + space * after_space
 
 
@@ -150,7 +152,7 @@ _costs = _Costs()
 
 def _estimate(text: str) -> int:
     cost = 0j
-    # In slices, so that the list of pieces of a huge text does not outweigh the text many times.
+    # In slices, so that the list of pieces of a huge text takes little memory.
     for start in range(0, len(text), _SLICE):
         cost = sum(map(_costs.__getitem__, _PIECE.findall(text[start : start + _SLICE])), cost)
     known, guessed = cost.real, cost.imag
@@ -162,7 +164,7 @@ def _estimate(text: str) -> int:
 _LONGEST_WORD: Final = 64
 _VIRAMA: Final = 9
 _EXTENDING: Final = "\u200c\u200d\u0e33\u0eb3\uff9e\uff9f"
-# Scripts without spaces between words: Thai, Lao, Myanmar, Khmer, East Asian. Cut them anywhere.
+# Scripts without spaces between words, which may be cut anywhere: Thai, Lao, Myanmar, Khmer, East Asian.
 _UNSPACED: Final = (
     ("\u0e00", "\u0eff"),
     ("\u1000", "\u109f"),
@@ -178,35 +180,35 @@ _tokenizer: Callable[[str], int] | None = None
 
 
 def use_tokenizer(count: Callable[[str], int] | None) -> None:
-    """Count with a real tokenizer from now on, in the whole process; None goes back to estimating.
+    """Count with a real tokenizer in the whole process; None returns to the estimate.
 
-    ``count`` must be deterministic and take any string; it is called from any thread.
+    ``count`` must be deterministic, accept any string and be safe to call from any thread.
     """
     global _tokenizer
     _tokenizer = count
 
 
 def count_tokens(text: str) -> int:
-    """How many tokens ``text`` is: estimated, or counted if the host gave a tokenizer.
+    """Return the tokens of a text: estimated, or counted if the host set a tokenizer.
 
-    The estimate is made to be high rather than low: on the texts it is tested with, at most 5 %
-    under the larger count of cl100k and o200k, and 10 % over on average.
+    The estimate leans high: on the texts it is tested with, it is at most 5% under the larger count of cl100k
+    and o200k, and 10% over on average.
     """
     return (_tokenizer or _estimate)(text)
 
 
 def cut_to_tokens(text: str, budget: int, *, mark: str = "…") -> str:
-    """The longest beginning of ``text`` that costs at most ``budget`` tokens with ``mark`` after it.
+    """Cut a text to at most ``budget`` tokens, with ``mark`` at the cut.
 
-    A text that fits comes back unchanged, without the mark. The cut never falls inside a word, a
-    number or a character made of several code points (up to 64 of them; what is longer is neither),
-    and leaves no white space before the mark. "" when the budget is too small for the mark alone.
+    A text that fits is returned unchanged. The cut never falls inside a word, a number or a character of
+    several code points (up to 64 of them) and leaves no white space before the mark. Returns "" if the
+    budget is too small for the mark alone.
     """
     if budget <= 0:
         return ""
     if len(text) <= 16 * budget and count_tokens(text) <= budget:
         return text
-    # A window that does not fit: what comes after it costs no time.
+    # Find a window that does not fit: the rest of the text costs no time.
     size = 4 * budget
     while count_tokens(text[: _back_to_boundary(text, size)]) <= budget:
         if size >= len(text):
@@ -226,7 +228,7 @@ def cut_to_tokens(text: str, budget: int, *, mark: str = "…") -> str:
 
 
 def _back_to_boundary(text: str, at: int) -> int:
-    """The last place at or before ``at`` where ``text`` may be cut."""
+    """Return the last place at or before ``at`` where ``text`` may be cut."""
     if at >= len(text):
         return len(text)
     for splits in (_splits_word, _splits_character):
@@ -252,7 +254,7 @@ def _is_word(char: str) -> bool:
 
 
 def _splits_character(text: str, at: int) -> bool:
-    """Whether a cut at ``at`` parts what a reader sees as one character.
+    """True if a cut at ``at`` splits what a reader sees as one character.
 
     The common part of the Unicode rules for grapheme clusters: marks, joined emoji, flags, skin
     tones, syllables of Hangul and of India, and the two halves of a surrogate pair.

@@ -1,4 +1,4 @@
-"""What a word is, for every engine.
+"""The rule of what a word is, for every engine.
 
 A text becomes *runs* (maximal stretches of letters and digits, of a script written without blanks, or
 a single symbol such as an emoji), and a run becomes *words*:
@@ -10,11 +10,11 @@ a single symbol such as an emoji), and a run becomes *words*:
 - Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese runs are overlapping pairs of characters
   and the last character alone, so that any part of a phrase finds it.
 
-Each word has its exact form; where the English stem differs it is kept beside the form. An index
-keeps forms in their order (phrases, prefixes) and the rest (stems, wholes) in a second field, so a
-word costs one posting and an inflected word two.
+Each word has its exact form; a different English stem is kept beside it. An index keeps forms in order (for
+phrases and prefixes) and the rest (stems, wholes) in a second field, so that a word costs one posting and an
+inflected word two.
 
-The rule has a version: an index made by another version must be made again.
+The rule has a version: an index of another version must be rebuilt.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from collections.abc import Callable, Iterator
 import Stemmer
 from msgspec import Struct
 
-from mnemos.text.patterns import lazily
+from mnemos.text.patterns import compile_lazily
 
 RULE_VERSION = 2
 
-# Longer runs are hashes and base64: their beginning tells them apart well enough.
+# Longer runs are hashes and base64, which differ in their beginning.
 MAX_WORD = 64
 
 STOP_WORDS = frozenset(
@@ -61,15 +61,15 @@ _MARKS = (
 )
 _SYMBOLS = "\u2190-\u21ff\u2300-\u23ff\u2460-\u249b\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 
-# Possessive: where the signs turn out to be no part of the word, no letter of it is given back.
+# Possessive: if the signs are not part of the word, no letter of it is given back.
 ASCII_RUN = re.compile(r"[A-Za-z0-9]++(?:(?:\+\+|#)(?![+#]))?")
 _LETTERS_AND_DIGITS = bytes(byte if chr(byte).isalnum() and byte < 128 else 32 for byte in range(256))
-_RUN = lazily(
+_RUN = compile_lazily(
     rf"[{UNSPACED}]+"
     rf"|[{_SYMBOLS}]"
     rf"|(?:[^\W_{UNSPACED}{_SYMBOLS}]|[{_MARKS}])++(?:(?:\+\+|\#)(?![+#]))?"
 )
-_UNSPACED_RUN = lazily(rf"[{UNSPACED}]+")
+_UNSPACED_RUN = compile_lazily(rf"[{UNSPACED}]+")
 # An acronym may carry a plural s: URLs is one part.
 _CAMEL_PART = re.compile(r"[A-Z]+s?(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^A-Za-z0-9]+")
 _IS_CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
@@ -90,7 +90,7 @@ class Run(Struct, frozen=True):
 
 
 class Placed(Struct, frozen=True):
-    """A run and where it stands in the text; a pair of characters of an unspaced script has its own place."""
+    """A run and its place in the text; each pair of characters of an unspaced script has its own."""
 
     run: Run
     start: int
@@ -102,7 +102,7 @@ _runs: dict[str, Run] = {}
 
 
 class _Field(dict[str, str]):
-    """What a run as it is written puts into one field of an index; it learns the runs it is asked for."""
+    """A cache of what each written run adds to one field of an index."""
 
     def __init__(self, words: Callable[[Run], tuple[str, ...]]) -> None:
         super().__init__()
@@ -120,19 +120,19 @@ _BESIDE = _Field(lambda run: run.beside)
 
 
 def index_words(text: str) -> tuple[str, str]:
-    """The two fields of an index, blank-separated: forms in order, and what stands beside them."""
-    pieces = unread(text)
-    # No loop of Python's own: most of the time that indexing takes goes by here.
+    """Return the two fields of an index, separated by blanks: forms in order, and words beside them."""
+    pieces = split_runs(text)
+    # No Python loop: indexing spends most of its time here.
     return " ".join(map(_FORMS.__getitem__, pieces)), " ".join(filter(None, map(_BESIDE.__getitem__, pieces)))
 
 
 def runs(text: str) -> list[Run]:
-    """The runs of a text in order."""
-    return [_runs.get(piece) or _learn(piece) for piece in unread(text)]
+    """Return the runs of a text in order."""
+    return [_runs.get(piece) or _learn(piece) for piece in split_runs(text)]
 
 
-def unread(text: str) -> list[str]:
-    """The runs of a text as they are written."""
+def split_runs(text: str) -> list[str]:
+    """Split a text into its runs as they are written."""
     if not text.isascii():
         return _RUN().findall(text)
     if "+" in text or "#" in text:
@@ -141,8 +141,8 @@ def unread(text: str) -> list[str]:
     return text.encode().translate(_LETTERS_AND_DIGITS).decode().split()
 
 
-def placed(text: str, start: int = 0) -> Iterator[Placed]:
-    """The runs of a text with their places, from ``start`` on."""
+def iterate_runs(text: str, start: int = 0) -> Iterator[Placed]:
+    """Yield the runs of a text with their places, from ``start`` on."""
     for match in (ASCII_RUN if text.isascii() else _RUN()).finditer(text, start):
         piece = match.group()
         run = _runs.get(piece) or _learn(piece)
@@ -155,7 +155,7 @@ def placed(text: str, start: int = 0) -> Iterator[Placed]:
 
 
 def fold(text: str) -> str:
-    """Lower case, without accents, compatibility forms replaced."""
+    """Lower a text, remove accents and replace compatibility forms."""
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKD", text).casefold().translate(_NO_DECOMPOSITION)
@@ -163,7 +163,7 @@ def fold(text: str) -> str:
 
 
 def stem(form: str) -> str:
-    """The stem that the inflections of an English word share; any other word as it is."""
+    """Return the stem that the inflections of an English word share; other words are unchanged."""
     if len(form) < 3 or not form.isascii() or not form.isalpha():
         return form
     stemmed: str = _stem_word(form)
@@ -171,7 +171,7 @@ def stem(form: str) -> str:
 
 
 def is_unspaced(text: str) -> bool:
-    """Whether the text is one run of a script written without blanks."""
+    """True if the text is one run of a script without blanks."""
     return _UNSPACED_RUN().fullmatch(text) is not None
 
 

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mnemos.text.highlight import CLOSE, OPEN, Finder, snippet, spans
+from mnemos.text.highlight import CLOSE, OPEN, Finder, find_matches, snippet
 from mnemos.text.query import parse
 
 ANY = st.text(st.characters(exclude_categories=[]), max_size=120)
 
 
 def marked(text: str, query: str) -> list[str]:
-    return [text[start:end] for start, end in spans(text, parse(query))]
+    return [text[start:end] for start, end in find_matches(text, parse(query))]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_an_empty_text_shows_nothing() -> None:
 @given(text=ANY, query=ANY)
 def test_spans_lie_in_the_text_in_order(text: str, query: str) -> None:
     upto = 0
-    for start, end in spans(text, parse(query)):
+    for start, end in find_matches(text, parse(query)):
         assert upto <= start < end <= len(text)
         upto = end
 
@@ -126,7 +126,7 @@ def test_a_snippet_marks_something_when_reading_word_by_word_finds_something(
     words: list[str], asked: list[str], joint: str
 ) -> None:
     text, query = joint.join(words), parse(" ".join(asked))
-    assert (OPEN in snippet(text, query)) == any(True for _ in spans(text, query))
+    assert (OPEN in snippet(text, query)) == any(True for _ in find_matches(text, query))
 
 
 class CountingFinder(Finder):

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemos.text import secrets
-from mnemos.text.secret_signs import suspects
-from mnemos.text.secrets import Secret, find_secrets, redact, redact_all
+from mnemos.text.secrets import Secret, find_secrets, find_suspects, redact, redact_all
 
 FIXTURES = Path(__file__).parent / "fixtures"
 SECRETS = json.loads((FIXTURES / "secrets.json").read_text("utf-8"))
@@ -182,11 +181,13 @@ def test_every_known_secret_is_a_suspect_among_harmless_texts():
     texts = [cook(text, seed) for seed in range(3) for text in known]
     held = {number for number, text in enumerate(texts) if text.isascii() and find_secrets(text)}
     assert held
-    assert held <= set(suspects(texts))
+    assert held <= set(find_suspects(texts))
 
 
 def test_a_plain_conversation_has_no_suspects():
-    assert not list(suspects(["Shall we move the tests to 3 workers?", "Yes: src/app.py line 12 waits.", ""]))
+    assert not list(
+        find_suspects(["Shall we move the tests to 3 workers?", "Yes: src/app.py line 12 waits.", ""])
+    )
 
 
 def test_a_secret_that_two_texts_would_make_together_is_none():

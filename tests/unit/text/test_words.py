@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemos.text import words
-from mnemos.text.words import Run, fold, index_words, is_unspaced, placed, runs, stem
+from mnemos.text.words import Run, fold, index_words, is_unspaced, iterate_runs, runs, stem
 
 ANY = st.text(st.characters(exclude_categories=[]), max_size=60)
 
@@ -108,7 +108,7 @@ def test_the_runs_of_a_text_are_those_of_its_index() -> None:
 
 def test_a_run_has_its_place() -> None:
     text = "see getUserName, 京都!"
-    assert [(text[one.start : one.end], one.run.forms) for one in placed(text)] == [
+    assert [(text[one.start : one.end], one.run.forms) for one in iterate_runs(text)] == [
         ("see", ("see",)),
         ("getUserName", ("get", "user", "name")),
         ("京都", ("京都",)),
@@ -117,7 +117,7 @@ def test_a_run_has_its_place() -> None:
 
 
 def test_places_can_be_asked_for_from_somewhere_on() -> None:
-    assert [one.start for one in placed("one two three", 3)] == [4, 8]
+    assert [one.start for one in iterate_runs("one two three", 3)] == [4, 8]
 
 
 def test_a_full_cache_of_words_is_emptied_and_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,13 +146,13 @@ def test_a_word_holds_no_blank_and_no_sign_an_engine_would_cut_at(text: str) -> 
 
 @given(text=st.text(st.characters(max_codepoint=127)))
 def test_the_runs_of_a_plain_text_are_those_that_have_places(text: str) -> None:
-    assert [one.run for one in placed(text)] == runs(text)
+    assert [one.run for one in iterate_runs(text)] == runs(text)
 
 
 @given(text=ANY)
 def test_places_lie_in_the_text_in_order(text: str) -> None:
     last = -1
-    for one in placed(text):
+    for one in iterate_runs(text):
         assert 0 <= one.start < one.end <= len(text)
         assert one.start > last
         last = one.start

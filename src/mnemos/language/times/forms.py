@@ -34,7 +34,7 @@ from mnemos.language.times.words import (
     WEEKDAYS,
     either,
 )
-from mnemos.text.patterns import lazily
+from mnemos.text.patterns import compile_lazily
 
 Read = Callable[[re.Match[str], Reading], Found | Stretch | None]
 ReadBeside = Callable[[re.Match[str], Stretch], Stretch | None]
@@ -203,7 +203,7 @@ def _by_first_word(forms: Iterable[tuple[Iterable[str], str, _Reader]]) -> dict[
 
 _BY_WORD: Final = _by_first_word(_FORMS)
 _BY_WORD_BESIDE: Final = _by_first_word(_FORMS_BESIDE)
-_START: Final = lazily(
+_START: Final = compile_lazily(
     rf"{BEFORE_A_WORD}(?<!\d[.,])"
     rf"(?P<word>{either(sorted({*_BY_WORD, *_BY_WORD_BESIDE} - {*_DIGIT}))}(?!\w)|\d)"
 )
