@@ -212,9 +212,8 @@ def _plan_change(target: _Target, records: Records, *, undo: bool) -> Change | N
     if undo:
         return _plan_removal(target, current, record, records)
     settings = target.parse(current)
-    if all(has_addition(settings, one) for one in target.additions) and not _is_stale(
-        target, settings, record
-    ):
+    is_stale = record is not None and any(one not in target.additions for one in record.additions)
+    if not is_stale and all(has_addition(settings, one) for one in target.additions):
         return None
     base, _ = _without_ours(target, current, record, records)
     text = target.text(base)
@@ -250,15 +249,6 @@ def _plan_removal(
         for addition in record.additions:
             _check_free(target, left, addition)
     return None if after == current else Change(target, current, after, after, (), is_restored)
-
-
-def _is_stale(target: _Target, settings: Any, record: Record | None) -> bool:
-    """True if the settings have an addition of ours that is not wanted any more."""
-    wanted = [locate(settings, one) for one in target.additions]
-    return any(
-        (keys := locate(settings, one)) is not None and keys not in wanted
-        for one in (record.additions if record else ())
-    )
 
 
 def _without_ours(

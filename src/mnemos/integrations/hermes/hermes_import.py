@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemos import files
-from mnemos.errors import InvalidInput, MnemosError, NotADatabase, NotFound
+from mnemos.errors import Busy, InvalidInput, MnemosError, NotADatabase, NotFound
 from mnemos.integrations.hermes.host import Place
 from mnemos.notebook.notes import Book, parse_entries
 from mnemos.storage import HermesState, hermes_state
@@ -26,11 +25,6 @@ from mnemos.transfer.readers.hermes import convert_session
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
-
-try:
-    import fcntl
-except ImportError:  # Windows: one process at a time.
-    fcntl = None  # type: ignore[assignment]
 
 log = logging.getLogger("mnemos.hermes")
 
@@ -198,12 +192,13 @@ class HermesImport:
     @contextmanager
     def _try_lock(self) -> Iterator[bool]:
         """Yield True if no other process runs the same import."""
-        files.make_private(self._marker.parent)
-        lock = os.open(self._marker.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            yield _can_lock(lock)
-        finally:
-            os.close(lock)
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(files.lock(self._marker.parent, f"{self._marker.stem}.lock", 0))
+            except Busy:
+                yield False
+            else:
+                yield True
 
     def _save(self, report: Report) -> None:
         text = json.dumps(asdict(report), indent=2, ensure_ascii=False) + "\n"
@@ -237,13 +232,3 @@ def _lineage(session_id: str, parents: Mapping[str, str | None]) -> list[str]:
         line[above] = None
         above = parents[above]
     return list(reversed(line))
-
-
-def _can_lock(handle: int) -> bool:
-    if fcntl is None:
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
