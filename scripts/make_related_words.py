@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from mnemos.recall import related
-from mnemos.recall.embedders import asset
+from mnemos.recall.embedders import static
 from mnemos.recall.embedders.static import StaticEmbedder
+from mnemos.recall.question import RELATED
 from mnemos.text.words import STOP_WORDS, stem
 
 LEAST = 0.5
@@ -25,8 +25,8 @@ _ROWS = 1_000
 
 
 def main() -> None:
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else related.SHIPPED
-    vocabulary = asset.read(asset.SHIPPED).vocabulary
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else RELATED
+    vocabulary = static.read_asset(static.SHIPPED).vocabulary
     ids = [
         number
         for number, word in enumerate(vocabulary)

@@ -42,7 +42,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemos.recall.embedders import asset
+from mnemos.recall.embedders import static
 from mnemos.recall.embedders.wordpiece import SPECIAL
 
 WEIGHT_OF_COMMON = 0.1
@@ -62,7 +62,7 @@ COMMON = frozenset(
 def main() -> None:
     parser = argparse.ArgumentParser(description="Make the asset of the static embedder.")
     parser.add_argument("model", type=Path, help="folder with model.safetensors and tokenizer.json")
-    parser.add_argument("out", type=Path, nargs="?", default=asset.SHIPPED, help="where to write it")
+    parser.add_argument("out", type=Path, nargs="?", default=static.SHIPPED, help="where to write it")
     asked = parser.parse_args()
     vocabulary = read_vocabulary(asked.model / "tokenizer.json")
     vectors, scales = quantise(read_matrix(asked.model / "model.safetensors"))
@@ -116,13 +116,13 @@ def write(
 ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     files = {
-        asset.VOCABULARY: "\n".join(vocabulary).encode(),
-        asset.VECTORS: vectors.tobytes(),
-        asset.SCALES: scales.astype("<f4").tobytes(),
-        asset.WEIGHTS: weights.astype("<f4").tobytes(),
+        static.VOCABULARY: "\n".join(vocabulary).encode(),
+        static.VECTORS: vectors.tobytes(),
+        static.SCALES: scales.astype("<f4").tobytes(),
+        static.WEIGHTS: weights.astype("<f4").tobytes(),
     }
     checks = {name: {"bytes": len(data), "crc32": zlib.crc32(data)} for name, data in files.items()}
-    files[asset.CHECKS] = json.dumps(checks, indent=2).encode() + b"\n"
+    files[static.CHECKS] = json.dumps(checks, indent=2).encode() + b"\n"
     for name, data in files.items():
         (folder / name).write_bytes(data)
 

@@ -13,8 +13,8 @@ from mnemos.bench.home import Home, in_a_home
 from mnemos.bench.model import Corpus, Question
 from mnemos.bench.recall import Load
 from mnemos.errors import Unavailable
-from mnemos.recall import blend
 from mnemos.recall.embedders.static import StaticEmbedder
+from mnemos.recall.features import HYBRID, LEXICAL
 from mnemos.storage.base import Filters
 
 
@@ -45,7 +45,7 @@ def flags(*, lexical: bool) -> dict[str, Any]:
 
 
 def weights(*, lexical: bool) -> Mapping[str, float]:
-    return blend.LEXICAL if lexical else blend.HYBRID
+    return LEXICAL if lexical else HYBRID
 
 
 def explain(home: Home, question: Question) -> Iterator[Candidate]:

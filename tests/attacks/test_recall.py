@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import mnemos
 from mnemos import Memory
 from mnemos.recall.candidates import SEEDS
-from mnemos.recall.embedders import asset, static
+from mnemos.recall.embedders import static
 from mnemos.storage.base import Filters
 from mnemos.testing import FixedClock
 from mnemos.text.query import MAX_CLAUSES
@@ -305,13 +305,15 @@ def test_nothing_remembered_can_close_the_fence_or_pose_as_one_of_its_lines(fres
 # --- machines ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [asset.VOCABULARY, asset.VECTORS, asset.SCALES, asset.WEIGHTS, asset.CHECKS])
+@pytest.mark.parametrize(
+    "name", [static.VOCABULARY, static.VECTORS, static.SCALES, static.WEIGHTS, static.CHECKS]
+)
 @pytest.mark.parametrize("what", ["missing", "damaged", "empty"])
 def test_a_broken_model_leaves_recall_by_words_and_says_so(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, what: str
 ) -> None:
     folder = tmp_path / "model"
-    shutil.copytree(asset.SHIPPED, folder)
+    shutil.copytree(static.SHIPPED, folder)
     file = folder / name
     data = file.read_bytes()
     file.unlink()

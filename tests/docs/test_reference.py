@@ -24,7 +24,7 @@ from mnemos.notebook.notes import Use
 from mnemos.operations import reference
 from mnemos.operations.factwords import fact_dict
 from mnemos.operations.index import ENTRIES
-from mnemos.recall.model import Recall, RecallHit
+from mnemos.recall.answer import Recall, RecallHit
 from mnemos.sessions.records import MESSAGE_FIELDS
 from mnemos.settings import Model, Settings
 from mnemos.storage.base import MessageRow, SessionRow

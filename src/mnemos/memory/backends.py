@@ -121,7 +121,7 @@ def load_meaning() -> Meaning | None:
     """
     from mnemos.entries.entry_store import Meaning
     from mnemos.errors import Unavailable
-    from mnemos.recall.embedders.base import embedder
+    from mnemos.recall.embedders import embedder
     from mnemos.recall.embedding import quantise
 
     try:

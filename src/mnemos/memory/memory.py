@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from mnemos.entries.entry_store import Entries, Meaning
     from mnemos.facts.hermes_facts import Report
     from mnemos.memory.optimize import Relieved
-    from mnemos.recall.embedders.base import Embedder
+    from mnemos.recall.answer import Recall
+    from mnemos.recall.embedders import Embedder
     from mnemos.recall.embedding import Embedding
-    from mnemos.recall.model import Recall
-    from mnemos.recall.service import Recaller
+    from mnemos.recall.recaller import Recaller
     from mnemos.templates.template_store import Templates
     from mnemos.transfer.archive.archive_import import ArchiveReport, Comparison
     from mnemos.transfer.archive.manifest import Exported
@@ -230,7 +230,7 @@ class Memory:
     @part
     def recaller(self) -> Recaller:
         # Whoever only records should not wait for what recall needs.
-        from mnemos.recall.service import Recaller
+        from mnemos.recall.recaller import Recaller
 
         return Recaller(self.storage, self.embedding, self.clock, self.feeds.sources())
 
@@ -500,7 +500,7 @@ class Memory:
         return self.recaller.refs(query, KIND, Filters(group=scope), limit)
 
     def _embedder(self, spec: str) -> Embedder:
-        from mnemos.recall.embedders.base import embedder
+        from mnemos.recall.embedders import embedder
 
         at = self.settings.embedding
         return embedder(spec, base_url=at.base_url, api_key=at.api_key, timeout=at.timeout)
@@ -515,7 +515,7 @@ def folder_of(settings: Settings) -> Path:
 
 
 def _known_kinds(kinds: list[str] | None) -> list[str] | None:
-    from mnemos.recall.model import KINDS
+    from mnemos.recall.answer import KINDS
 
     for kind in kinds or ():
         if kind not in KINDS:

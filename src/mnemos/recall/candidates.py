@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from mnemos.language.times import Span
 from mnemos.recall.edits import NOTHING_UNFED, Unfed
-from mnemos.recall.matching import Matcher
-from mnemos.recall.question import Question
+from mnemos.recall.question import Matcher, Question
 from mnemos.storage.base import Filters, Reads
 from mnemos.storage.passages import MESSAGE, PIECE_BITS, Near, Passage, Strip, Units
 from mnemos.text.words import fold
@@ -74,7 +73,7 @@ class Gathered(Struct, frozen=True):
     """The vectors of messages and passages, where there are any."""
 
 
-def told_until(span: Span) -> float:
+def mention_end(span: Span) -> float:
     """Until when people tell of a time: of a day or a month, in the week after it too."""
     return span.end + (_AFTERWARDS if span.end - span.start < _LONG_SPAN else 0.0)
 
@@ -113,7 +112,7 @@ def gather(
         within = replace(
             filters,
             since=max(span.start, filters.since) if filters.since is not None else span.start,
-            until=min(told_until(span), filters.until) if filters.until is not None else told_until(span),
+            until=min(mention_end(span), filters.until) if filters.until is not None else mention_end(span),
         )
         in_time = _propose(tx, asked, sense, within, kinds, _SEEDS_IN_TIME, fresh)
         # The time alone may be all that links a question to its answer.

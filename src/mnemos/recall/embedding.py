@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from mnemos.recall.embedders.base import Embedder
+    from mnemos.recall.embedders import Embedder
 
 log = logging.getLogger("mnemos.recall")
 
@@ -124,7 +124,7 @@ class Embedding:
     @property
     def model(self) -> str:
         """The name that vectors of the wanted model are stored under."""
-        return model_of(self._spec, self.embedder)
+        return name_model(self._spec, self.embedder)
 
     def _own(self, stored: Stored) -> Coverage:
         for coverage in stored.coverages:
@@ -140,7 +140,7 @@ class Embedding:
             except MnemosError:
                 self._former[model] = None
             else:
-                same = model_of(model.partition(_SEPARATOR)[0], embedder) == model
+                same = name_model(model.partition(_SEPARATOR)[0], embedder) == model
                 self._former[model] = embedder if same else None
         return self._former[model]
 
@@ -151,7 +151,7 @@ class Embedding:
         return self._storage.write(lambda tx: tx.vectors.drop_others(model, _DROPPED), within=within)
 
 
-def model_of(spec: str, embedder: Embedder) -> str:
+def name_model(spec: str, embedder: Embedder) -> str:
     """What vectors are stored under: how their model is had, which it is, and how texts were cut for it."""
     return _SEPARATOR.join((spec, embedder.name, str(pieces.RULE_VERSION)))
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mnemos.language import times
-from mnemos.recall import blend
+from mnemos.recall.answer import RecallHit
 from mnemos.recall.candidates import Gathered
-from mnemos.recall.features import Candidate, has_number
+from mnemos.recall.features import HYBRID, Candidate, has_number
 from mnemos.recall.lines import Line, Scene
-from mnemos.recall.model import Excerpt, RecallHit, Turn
+from mnemos.recall.pack import Excerpt, Turn
 from mnemos.sessions.records import document_of
 from mnemos.storage.base import Filters, MessageRow
 from mnemos.storage.passages import LONGEST, MAX_PIECES, MESSAGE, PART_CHARACTERS
@@ -29,7 +29,7 @@ _SHOWN_WORDS = 6
 ReadWhole = Callable[[int], MessageRow | None]
 
 
-def excerpt(
+def make_excerpt(
     read_whole: ReadWhole,
     scene: Scene,
     candidate: Candidate,
@@ -131,7 +131,7 @@ def _start(text: str, piece: int) -> int:
 def _why(scene: Scene, candidate: Candidate, text: str) -> tuple[str, ...]:
     """The reasons that added most to the score, in words."""
     features = candidate.features
-    shares = {name: weight * features.get(name, 0.0) for name, weight in blend.HYBRID.items()}
+    shares = {name: weight * features.get(name, 0.0) for name, weight in HYBRID.items()}
     reasons: dict[str, str] = {}
     forms = scene.matcher.forms(fold(text))
     if forms:

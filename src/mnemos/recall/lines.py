@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from mnemos.recall.candidates import NEIGHBOURS, Asked, Gathered
-from mnemos.recall.matching import Matcher, shares
-from mnemos.recall.related import related
+from mnemos.recall.question import Matcher, related, shares
 from mnemos.sessions.records import ROLES, document_of, names_speaker
 from mnemos.storage.base import MessageRow
 from mnemos.storage.passages import Passage, Strip

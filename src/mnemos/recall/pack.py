@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Final
 
-from mnemos.recall.model import Excerpt, Turn
+from msgspec import Struct
+
+from mnemos.recall.answer import RecallHit
 from mnemos.text.fences import CLOSE, OPEN, escape_fences
 from mnemos.text.patterns import compile_lazily
 from mnemos.text.tokens import count_tokens, cut_to_tokens
@@ -43,6 +45,23 @@ _SHORT: Final = 6
 _ALIKE: Final = 0.9
 
 
+class Turn(Struct, frozen=True):
+    """What was said next to a hit."""
+
+    speaker: str
+    text: str
+
+
+class Excerpt(Struct, frozen=True):
+    """A hit with what packing may show around it."""
+
+    hit: RecallHit
+    title: str | None = None
+    """Of its conversation."""
+    before: Turn | None = None
+    after: Turn | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Packed:
     """A text for a prompt."""
@@ -61,18 +80,18 @@ def pack(excerpts: Sequence[Excerpt], budget: int | None, tz: tzinfo | None = No
     ``tz`` is the zone of the times shown, by default the machine's.
     """
     limit = _NO_LIMIT if budget is None else budget
-    passages = _unlike(excerpts, tz)
+    passages = _drop_duplicates(excerpts, tz)
     shown = [_Shown(passage, passage.text) for passage in passages]
-    left = limit if budget is None else limit - count_tokens(_written(shown, {}, 0))
+    left = limit if budget is None else limit - count_tokens(_render(shown, {}, 0))
     if left < 0:
         shown = _fit(passages, limit)
-        left = limit - count_tokens(_written(shown, {}, len(excerpts)))
+        left = limit - count_tokens(_render(shown, {}, len(excerpts)))
     neighbours = _neighbours(shown, left)
     left -= sum(map(_line_cost, neighbours.values()))
-    shown = _lengthened(shown, left)
+    shown = _lengthen(shown, left)
     while shown:
         left_out = len(excerpts) - sum(one.passage.stands_for for one in shown)
-        text = _written(shown, neighbours, left_out)
+        text = _render(shown, neighbours, left_out)
         if budget is None or count_tokens(text) <= limit:
             return Packed(text, left_out)
         # A tokenizer may count the whole higher than its parts: the least wanted goes.
@@ -122,7 +141,7 @@ def _passage(excerpt: Excerpt, order: int, tz: tzinfo | None) -> _Passage:
         group = (hit.kind, "")
         heading = _HEADINGS.get(hit.kind) or _name(hit.kind) or "Other"
     label = escape_fences(f"[{day}{clock}] {_speaker(hit.speaker)}")
-    return _Passage(excerpt, order, group, heading, day, label, _body(hit.text))
+    return _Passage(excerpt, order, group, heading, day, label, _indent(hit.text))
 
 
 def _day_and_time(at: float, tz: tzinfo | None) -> tuple[str, str]:
@@ -157,7 +176,7 @@ def _name(text: str) -> str:
     return cut_to_tokens(_BLANKS.sub(" ", _clean(text)).strip(), _NAME)
 
 
-def _body(text: str) -> str:
+def _indent(text: str) -> str:
     """A text of several lines, all but the first indented; blank lines at most one at a time."""
     lines = [line.rstrip() for line in _clean(text).strip().splitlines()]
     kept = [line for i, line in enumerate(lines) if line or lines[i - 1]]
@@ -172,7 +191,7 @@ _WORD: Final = compile_lazily("[\u2e80-\ud7ff\uf900-\ufaff]|[^\\W_\u2e80-\ud7ff\
 _Shingle = tuple[str, str, str]
 
 
-def _unlike(excerpts: Sequence[Excerpt], tz: tzinfo | None) -> list[_Passage]:
+def _drop_duplicates(excerpts: Sequence[Excerpt], tz: tzinfo | None) -> list[_Passage]:
     """One passage for all that say the same, the best of them."""
     kept: list[_Passage] = []
     same: dict[str, _Passage] = {}
@@ -222,7 +241,7 @@ def _fit(passages: Sequence[_Passage], budget: int) -> list[_Shown]:
     """
     shown: list[_Shown] = []
     groups: set[tuple[str, str]] = set()
-    left = budget - count_tokens("\n".join((OPEN, _WHAT_IT_IS, _left_out(len(passages)), CLOSE)))
+    left = budget - count_tokens("\n".join((OPEN, _WHAT_IT_IS, _render_left_out(len(passages)), CLOSE)))
     costs = [(_fixed_cost(passage), count_tokens(passage.text)) for passage in passages]
     needed_later = sum(label + heading + whole for (label, heading), whole in costs)
     for i, (passage, ((label, heading), whole)) in enumerate(zip(passages, costs, strict=True)):
@@ -238,7 +257,7 @@ def _fit(passages: Sequence[_Passage], budget: int) -> list[_Shown]:
     return shown
 
 
-def _lengthened(shown: Sequence[_Shown], left: int) -> list[_Shown]:
+def _lengthen(shown: Sequence[_Shown], left: int) -> list[_Shown]:
     """The same, the best that is cut with more of its text, for what is left."""
     longer = list(shown)
     cut = next((i for i, one in enumerate(shown) if one.text != one.passage.text), None)
@@ -250,7 +269,7 @@ def _lengthened(shown: Sequence[_Shown], left: int) -> list[_Shown]:
 
 def _fixed_cost(passage: _Passage) -> tuple[int, int]:
     """Of the label and of a heading, which may get a second date."""
-    heading = _heading(passage.heading, [passage.day, f"{passage.day} "])
+    heading = _render_heading(passage.heading, [passage.day, f"{passage.day} "])
     return _line_cost(passage.label), _line_cost(heading)
 
 
@@ -271,11 +290,11 @@ def _neighbours(shown: Sequence[_Shown], left: int) -> dict[_Place, str]:
     lines: dict[_Place, str] = {}
     for one in shown:
         passage = one.passage
-        for where, turn in _wanted(passage.excerpt):
-            text = _body(_question(turn.text) if where == "before" else turn.text)
-            if not text or (passage.group, _body(turn.text)) in said:
+        for where, turn in _choose_neighbours(passage.excerpt):
+            text = _indent(_question(turn.text) if where == "before" else turn.text)
+            if not text or (passage.group, _indent(turn.text)) in said:
                 continue
-            said.add((passage.group, _body(turn.text)))
+            said.add((passage.group, _indent(turn.text)))
             line = escape_fences(f"({where}) {_speaker(turn.speaker)}{cut_to_tokens(text, _NEIGHBOUR)}")
             left -= _line_cost(line)
             if left < 0:
@@ -284,7 +303,7 @@ def _neighbours(shown: Sequence[_Shown], left: int) -> dict[_Place, str]:
     return lines
 
 
-def _wanted(excerpt: Excerpt) -> Iterable[tuple[str, Turn]]:
+def _choose_neighbours(excerpt: Excerpt) -> Iterable[tuple[str, Turn]]:
     """The neighbours without which a hit is not understood."""
     text = excerpt.hit.text.rstrip()
     short = len(text.split()) < _SHORT and len(text) < 8 * _SHORT
@@ -303,7 +322,7 @@ def _question(text: str) -> str:
 # --- writing -------------------------------------------------------------------------------------
 
 
-def _written(shown: Sequence[_Shown], neighbours: dict[_Place, str], left_out: int) -> str:
+def _render(shown: Sequence[_Shown], neighbours: dict[_Place, str], left_out: int) -> str:
     groups: dict[tuple[str, str], list[_Shown]] = {}
     for one in shown:
         groups.setdefault(one.passage.group, []).append(one)
@@ -313,21 +332,21 @@ def _written(shown: Sequence[_Shown], neighbours: dict[_Place, str], left_out: i
             members.sort(key=lambda one: (one.passage.excerpt.hit.at, one.passage.order))
         first = members[0].passage
         lines.append(
-            _heading(first.heading, [one.passage.day for one in members] if kind == _MESSAGE else [])
+            _render_heading(first.heading, [one.passage.day for one in members] if kind == _MESSAGE else [])
         )
         for one in members:
             around = [neighbours.get((one.passage.order, where), "") for where in ("before", "after")]
             lines += [line for line in (around[0], one.line, around[1]) if line]
     if left_out:
-        lines.append(_left_out(left_out))
+        lines.append(_render_left_out(left_out))
     return "\n".join([*lines, CLOSE])
 
 
-def _heading(name: str, days: Sequence[str]) -> str:
+def _render_heading(name: str, days: Sequence[str]) -> str:
     if not days:
         return f"## {name}"
     return f"## {name} ({days[0]})" if days[0] == days[-1] else f"## {name} ({days[0]} to {days[-1]})"
 
 
-def _left_out(count: int) -> str:
+def _render_left_out(count: int) -> str:
     return f"({count} more left out)"

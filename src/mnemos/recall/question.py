@@ -1,16 +1,23 @@
-"""Understanding a question: its words, what kind of answer it asks for, whom and which time it is about."""
+"""Questions: their words, what kind of answer they ask for, whom and which time they are about.
+
+Beside it, the matcher that finds those words, and words that mean much the same, in many texts.
+"""
 
 from __future__ import annotations
 
+import logging
 import re
+from collections.abc import Mapping, Sequence
 from datetime import tzinfo
+from functools import lru_cache
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from mnemos.language import times
 from mnemos.text.query import MAX_CHARACTERS, MAX_CLAUSES, Clause, Term
-from mnemos.text.words import STOP_WORDS, Run, fold, is_unspaced, runs, stem
+from mnemos.text.words import STOP_WORDS, Run, fold, is_unspaced, runs, split_runs, stem
 
 # Words that questions are made of. They tell little about the answer.
 _GENERIC = frozenset(
@@ -188,3 +195,140 @@ def _forms(run: Run) -> list[tuple[str, float]]:
         # The lone last character is there for one-character queries only.
         return [(form, 1.0) for form in run.forms[:-1]]
     return [(run.beside[0], 1.0), *((form, _PART_WEIGHT) for form in run.forms)]
+
+
+log = logging.getLogger("mnemos.recall")
+
+RELATED = Path(__file__).with_name("assets") / "related.txt"
+
+# From this cosine on words are related at all; what they count grows from there to 1.
+_UNRELATED = 40
+
+
+@lru_cache(maxsize=4_096)
+def related(word: str) -> dict[str, float]:
+    """The stems of related words and how far they may stand for it, above 0 and below 1."""
+    if not word.isascii():
+        return {}
+    try:
+        pairs = [entry.split(":") for entry in _entry(_table(RELATED), word).split()]
+        return {stem: (int(cosine) - _UNRELATED) / (100 - _UNRELATED) for stem, cosine in pairs}
+    except ValueError as exc:
+        log.warning("the table of related words is damaged (%s); install mnemos again", exc)
+        return {}
+
+
+def _entry(table: bytes, word: str) -> str:
+    """What the table says of a word, found by halving: its lines are sorted. Nothing: an empty text."""
+    wanted = f"{word}\t".encode()
+    low, high = 0, len(table)
+    while low < high:
+        start = table.rfind(b"\n", low, (low + high) // 2) + 1 or low
+        end = table.find(b"\n", start) + 1 or len(table)
+        line = table[start:end]
+        if line.startswith(wanted):
+            return line[len(wanted) :].decode("ascii")
+        if line < wanted:
+            low = end
+        else:
+            high = start
+    return ""
+
+
+@lru_cache(maxsize=2)
+def _table(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as exc:
+        log.warning("recall does without related words: %s", exc)
+        return b""
+
+
+_MOST_STEMS = 100_000
+
+
+class _Stems(dict[str, str]):
+    """Word forms and their stems; it learns those that it is asked for."""
+
+    def __missing__(self, form: str) -> str:
+        if len(self) >= _MOST_STEMS:
+            self.clear()
+        stemmed = self[form] = stem(form)
+        return stemmed
+
+
+_STEMS = _Stems()
+
+# A longer text is only read where it may have a word at all.
+_SHORT = 20_000
+_LETTERS_AND_DIGITS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256))
+
+
+class Matcher:
+    """The words of a question, made ready to be found; ``related``: for each, what may stand for it."""
+
+    def __init__(self, words: Sequence[Word], related: Sequence[Mapping[str, float]]) -> None:
+        # Scripts without blanks: the word may stand anywhere.
+        self._anywhere = [(number, word.stem) for number, word in enumerate(words) if is_unspaced(word.stem)]
+        self._by_stem: dict[str, list[tuple[int, float]]] = {}
+        for number, (word, others) in enumerate(zip(words, related, strict=True)):
+            self._by_stem.setdefault(word.stem, []).append((number, 1.0))
+            for other, strength in others.items():
+                self._by_stem.setdefault(other, []).append((number, strength))
+        self._beginnings = sorted({_beginning(stem) for stem in self._by_stem})
+        spaced = "|".join([re.escape(one) for one in self._beginnings if one.isascii()])
+        # In a text whose words are parted by single blanks; those that begin otherwise are not even read.
+        self._find_forms = re.compile(f" (?:{spaced})[a-z0-9]*".encode()).findall if spaced else None
+
+    def find(self, folded: str) -> tuple[dict[int, int], dict[int, float]]:
+        """How often a folded text has each word; and how strongly at least by what may stand for it."""
+        counts: dict[int, int] = {}
+        strengths: dict[int, float] = {}
+        by_stem = self._by_stem
+        # No loop of Python's own over words that nobody asked for: most of a question's time goes by here.
+        for stemmed in filter(by_stem.__contains__, map(_STEMS.__getitem__, self._forms_of(folded))):
+            for word, strength in by_stem[stemmed]:
+                if strength == 1.0:
+                    counts[word] = counts.get(word, 0) + 1
+                elif strength > strengths.get(word, 0.0):
+                    strengths[word] = strength
+        for word, text in self._anywhere:
+            if text in folded:
+                counts[word] = folded.count(text)
+        strengths.update(counts)
+        return counts, strengths
+
+    def forms(self, folded: str) -> list[str]:
+        """The words of the question as the text has them, each once, in the order of the question."""
+        found = {word: text for word, text in self._anywhere if text in folded}
+        for form in self._forms_of(folded):
+            for word, strength in self._by_stem.get(_STEMS[form], ()):
+                if strength == 1.0:
+                    found.setdefault(word, form)
+        return list(dict.fromkeys(found[word] for word in sorted(found)))
+
+    def _forms_of(self, folded: str) -> list[str]:
+        """The words of a text that may be forms of those asked for; maybe others too."""
+        if folded.isascii() and "+" not in folded and "#" not in folded:
+            if self._find_forms is None:
+                return []
+            blanked = b" " + folded.encode().translate(_LETTERS_AND_DIGITS)
+            return [form[1:].decode() for form in self._find_forms(blanked)]
+        if len(folded) > _SHORT and not any(beginning in folded for beginning in self._beginnings):
+            return []
+        forms = split_runs(folded)
+        if "+" not in folded and "#" not in folded:
+            return forms
+        # C++ is a word of its own, and C as well.
+        return forms + [form.rstrip("+#") for form in forms if form[-1] in "+#"]
+
+
+def shares(weights: Sequence[float]) -> tuple[float, ...]:
+    """The share of each word in what a question weighs."""
+    total = sum(weights) or 1.0
+    return tuple(weight / total for weight in weights)
+
+
+def _beginning(stemmed: str) -> str:
+    """What every form of a word begins with: the end of a stem may be its own, as in *tri* for *try*."""
+    return stemmed[:3] if len(stemmed) > 3 else stemmed[:1]

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mnemos.recall.candidates import Asked, Gathered, Sense
-from mnemos.recall.embedders.base import Embedder
+from mnemos.recall.embedders import Embedder
 from mnemos.recall.embedding import embed, embed_pieces
 from mnemos.sessions.records import document_of
 from mnemos.storage.base import Reads
@@ -261,7 +261,7 @@ class Surroundings:
         return found
 
 
-def best_sentences(embedder: Embedder, texts: Sequence[str], question: NDArray[np.float32]) -> list[float]:
+def rate_sentences(embedder: Embedder, texts: Sequence[str], question: NDArray[np.float32]) -> list[float]:
     """The cosine of the sentence of each text that is nearest to the question."""
     import numpy as np
 

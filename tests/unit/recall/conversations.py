@@ -10,7 +10,7 @@ import pytest
 from scenes import DAY, MINUTE, NOW
 
 from mnemos import Memory
-from mnemos.recall.model import Recall
+from mnemos.recall.answer import Recall
 
 Tell = Callable[..., list[int]]
 

@@ -19,8 +19,7 @@ from contract.storage.passages import put
 from contract.storage.vectors import near_ids, vector_of
 from mnemos.errors import InvalidInput, ModelUnavailable
 from mnemos.recall import sense
-from mnemos.recall.embedders import asset, static
-from mnemos.recall.embedders.base import Embedder
+from mnemos.recall.embedders import Embedder, static
 from mnemos.recall.embedding import Embedding, Stored, quantise
 from mnemos.sessions.records import document_of
 from mnemos.storage.base import Storage
@@ -410,8 +409,8 @@ def test_without_a_sound_model_words_are_used_and_the_reason_is_told(
 ) -> None:
     folder = tmp_path / "asset"
     if what != "missing":
-        shutil.copytree(asset.SHIPPED, folder)
-        file = folder / asset.VECTORS
+        shutil.copytree(static.SHIPPED, folder)
+        file = folder / static.VECTORS
         data = bytearray(file.read_bytes())
         if what == "damaged":
             data[1_000_000] ^= 1

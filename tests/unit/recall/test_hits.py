@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from scenes import DAY, NOW, Said, assistant, fact, judged, scene, strip, user
 
+from mnemos.recall.answer import RecallHit
 from mnemos.recall.candidates import Gathered
-from mnemos.recall.hits import excerpt, fits
+from mnemos.recall.hits import fits, make_excerpt
 from mnemos.recall.lines import Scene
-from mnemos.recall.model import Excerpt, RecallHit, Turn
-from mnemos.storage.base import Filters, MessageRow, Reads
+from mnemos.recall.pack import Excerpt, Turn
+from mnemos.storage.base import Filters, MessageRow
 from mnemos.storage.passages import MAX_PIECES, PART_CHARACTERS, Near
 from mnemos.text.pieces import pieces
 from mnemos.text.words import fold
@@ -20,24 +21,15 @@ from mnemos.text.words import fold
 PARAGRAPH = "The nightly job copies the tables, checks the sums and writes a report for the team.\n\n"
 
 
-class Store:
-    """Of a store, what is asked of it here: single messages."""
-
-    def __init__(self, *rows: MessageRow) -> None:
-        self.sessions = self
-        self._rows = {row.id: row for row in rows}
-
-    def message(self, message_id: int) -> MessageRow | None:
-        return self._rows.get(message_id)
+def not_needed(message_id: int) -> MessageRow | None:
+    raise AssertionError(f"message {message_id} was judged as a whole")
 
 
 def shown(
     made: Scene, id: int, *, near: Near | None = None, score: float = 1.0, filters: Filters | None = None
 ) -> Excerpt:
-    rows = [line.row for stretch in made.stretches for line in stretch.lines if line.row is not None]
     gathered = Gathered(frozenset(), (), (), {} if near is None else {near.id: near})
-    store = cast(Reads, Store(*rows))
-    return excerpt(store, made, judged(made)[id], gathered, score, filters or Filters())
+    return make_excerpt(not_needed, made, judged(made)[id], gathered, score, filters or Filters())
 
 
 def hit(made: Scene, id: int, **more: Any) -> RecallHit:
@@ -161,7 +153,7 @@ def test_a_message_that_is_gone_meanwhile_is_shown_as_far_as_it_was_read() -> No
     long = "So it goes on. " * 200
     made = scene("kayak", strip(1, long))
     gathered = Gathered(frozenset(), (), (), {})
-    found = excerpt(cast(Reads, Store()), made, judged(made)[1], gathered, 1.0, Filters()).hit
+    found = make_excerpt(not_needed, made, judged(made)[1], gathered, 1.0, Filters()).hit
     assert long[slice(*found.place)] == found.text
 
 

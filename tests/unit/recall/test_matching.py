@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemos.recall import matching, related
-from mnemos.recall.embedders import asset
-from mnemos.recall.matching import Matcher, shares
-from mnemos.recall.question import Word, understand
+from mnemos.recall import question as questions
+from mnemos.recall.embedders import static
+from mnemos.recall.question import Matcher, Word, shares, understand
 from mnemos.text.words import fold, index_words, stem
 
 # Lower case: an identifier in capitals and small letters is taken to pieces by the index only.
@@ -103,7 +102,7 @@ def test_words_that_are_not_there_are_not_among_the_counts() -> None:
 
 
 def vocabulary() -> list[str]:
-    tokens = asset.read(asset.SHIPPED).vocabulary
+    tokens = static.read_asset(static.SHIPPED).vocabulary
     return [token for token in tokens if token.isascii() and token.isalnum() and len(token) > 1]
 
 
@@ -116,7 +115,7 @@ def test_no_word_of_the_models_vocabulary_is_lost() -> None:
 
 @pytest.mark.unmeasured
 def test_no_form_of_a_word_is_lost_in_a_long_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matching, "_SHORT", 0)
+    monkeypatch.setattr(questions, "_SHORT", 0)
     families: dict[str, list[str]] = {}
     for word in vocabulary():
         families.setdefault(stem(word), []).append(word)
@@ -169,12 +168,12 @@ def test_a_related_word_is_not_told_as_a_word_of_the_question() -> None:
 
 @pytest.mark.parametrize("word", ["gift", "car", "physician", "kayak", "京都", "", "zzzzqqq", "a\tb"])
 def test_related_words_are_a_little_less_than_the_word(word: str) -> None:
-    assert all(0 < strength < 1 for strength in related.related(word).values())
-    assert stem(word) not in related.related(word)
+    assert all(0 < strength < 1 for strength in questions.related(word).values())
+    assert stem(word) not in questions.related(word)
 
 
 def test_common_words_have_related_ones() -> None:
-    assert "car" in related.related("vehicle") or "vehicl" in related.related("car")
+    assert "car" in questions.related("vehicle") or "vehicl" in questions.related("car")
 
 
 @pytest.mark.parametrize(
@@ -186,12 +185,12 @@ def test_a_missing_or_damaged_table_of_related_words_is_done_without(
     table = tmp_path / "related.txt"
     if damage is not None:
         table.write_bytes(damage)
-    monkeypatch.setattr(related, "SHIPPED", table)
-    related.related.cache_clear()
+    monkeypatch.setattr(questions, "RELATED", table)
+    questions.related.cache_clear()
     try:
-        assert related.related("kayak") == {}
+        assert questions.related("kayak") == {}
     finally:
-        related.related.cache_clear()
+        questions.related.cache_clear()
 
 
 # --- what is told -----------------------------------------------------------------------------

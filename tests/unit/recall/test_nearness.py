@@ -10,7 +10,7 @@ from scenes import judged, scene, strip
 from mnemos.recall.candidates import Sense
 from mnemos.recall.embedders.static import StaticEmbedder
 from mnemos.recall.lines import Scene
-from mnemos.recall.sense import Surroundings, best_sentences
+from mnemos.recall.sense import Surroundings, rate_sentences
 from mnemos.storage.passages import Units
 
 EAST, NORTH = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
@@ -63,7 +63,7 @@ def static() -> StaticEmbedder:
 
 
 def nearest(static: StaticEmbedder, question: str, *texts: str) -> list[float]:
-    return best_sentences(static, texts, static.embed([question])[0])
+    return rate_sentences(static, texts, static.embed([question])[0])
 
 
 def test_a_sentence_that_answers_is_found_in_a_line_about_something_else(static: StaticEmbedder) -> None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemos.recall.model import Excerpt, RecallHit, Turn
-from mnemos.recall.pack import Packed, pack
+from mnemos.recall.answer import RecallHit
+from mnemos.recall.pack import Excerpt, Packed, Turn, pack
 from mnemos.text.fences import CLOSE, OPEN
 from mnemos.text.tokens import count_tokens, use_tokenizer
 

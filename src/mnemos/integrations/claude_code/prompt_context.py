@@ -18,15 +18,15 @@ from mnemos.integrations.claude_code.events import Event
 from mnemos.integrations.small_talk import is_trivial
 from mnemos.memory.home import Home
 from mnemos.recall.embedding import Embedding
-from mnemos.recall.hits import excerpt
+from mnemos.recall.hits import make_excerpt
 from mnemos.recall.pack import pack
-from mnemos.recall.service import Ranked, Recaller
+from mnemos.recall.recaller import Ranked, Recaller
 from mnemos.storage.base import Filters, Reads
 from mnemos.text.words import stem
 
 if TYPE_CHECKING:
     from mnemos.recall.candidates import Asked
-    from mnemos.recall.embedders.base import Embedder
+    from mnemos.recall.embedders import Embedder
     from mnemos.recall.features import Candidate
     from mnemos.recall.lines import Line
     from mnemos.settings import Settings
@@ -125,7 +125,7 @@ def render_passages(home: Home, found: Found, filters: Filters) -> str:
         wanted = there - _find_hot(tx, [candidate for candidate, _ in best])
         kept = [(candidate, score) for candidate, score in best if candidate.line.id in wanted]
         excerpts = [
-            excerpt(tx.sessions.message, ranked.scene, candidate, ranked.gathered, score, filters)
+            make_excerpt(tx.sessions.message, ranked.scene, candidate, ranked.gathered, score, filters)
             for candidate, score in kept[:_HITS]
         ]
         return pack(excerpts, home.settings.hook_prompt_tokens).text

@@ -25,7 +25,7 @@ from mnemos.integrations.providers.conversation import (
 from mnemos.integrations.providers.prefetch import Recalls
 from mnemos.integrations.small_talk import is_trivial
 from mnemos.memory import Memory
-from mnemos.recall.model import KINDS
+from mnemos.recall.answer import KINDS
 from mnemos.text.fences import strip_fences
 from mnemos.text.tokens import count_tokens
 

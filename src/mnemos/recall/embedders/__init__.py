@@ -1,7 +1,109 @@
-"""Texts to vectors. Importing this imports no numpy: that happens when an embedder is made."""
+"""Embedders turn texts into vectors; they are found by name.
+
+``static`` is the default; ``onnx:MODEL`` runs a transformer (extra ``mnemos[onnx]``), ``endpoint:MODEL``
+asks a server. Any other name is looked for among the entry points ``mnemos.embedders``, where the three
+are declared too: a package adds its own with
+
+    [project.entry-points."mnemos.embedders"]
+    mine = "my_package:make"
+
+where ``make`` takes a ``mnemos.settings.Model`` (``model`` is what comes after the colon) and returns an
+``Embedder``. Importing this package does not import numpy: that happens when an embedder is made.
+"""
 
 from __future__ import annotations
 
-from mnemos.recall.embedders.base import Embedder, embedder
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol
 
-__all__ = ["Embedder", "embedder"]
+from mnemos.errors import InvalidInput, ModelUnavailable
+from mnemos.settings import Model
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+GROUP = "mnemos.embedders"
+
+# The same as in pyproject.toml, because reading the entry points takes 45 ms.
+BUILT_IN = {
+    "static": "mnemos.recall.embedders.static:make",
+    "onnx": "mnemos.recall.embedders.onnx:make",
+    "endpoint": "mnemos.recall.embedders.endpoint:make",
+}
+
+
+class Embedder(Protocol):
+    """Texts to vectors that are near each other when the texts mean much the same.
+
+    Threads may share one. What it cannot do now raises Unavailable.
+    """
+
+    @property
+    def name(self) -> str:
+        """Stored with the vectors. Embedders of different names make vectors that do not compare."""
+
+    @property
+    def kind(self) -> str:
+        """``static`` or ``model``, as it is told in the ``mode`` of a recall."""
+
+    @property
+    def dim(self) -> int:
+        """How many numbers a vector has."""
+
+    def embed(self, texts: list[str]) -> NDArray[np.float32]:
+        """A row for each text, in order, of length 1; zeros where the text says nothing that is known.
+
+        No texts give an array of shape ``(0, dim)``.
+        """
+
+
+Factory = Callable[[Model], Embedder]
+
+
+def embedder(spec: str, *, base_url: str = "", api_key: str = "", timeout: float = 60.0) -> Embedder:
+    """The embedder of ``NAME`` or ``NAME:MODEL``. The other arguments are for those that ask a server.
+
+    A name that nobody declares raises InvalidInput. One that is declared and cannot be made here, because a
+    package or a file is missing, raises ModelUnavailable.
+    """
+    name, _, model = spec.strip().partition(":")
+    made = _factory(name)(Model(base_url, model.strip(), api_key, timeout))
+    if not callable(getattr(made, "embed", None)):
+        raise InvalidInput(f"what {name!r} makes is a {type(made).__name__} and no embedder")
+    return made
+
+
+def _factory(name: str) -> Factory:
+    if name in BUILT_IN:
+        return _built_in(BUILT_IN[name])
+    declared = {entry.name: entry for entry in _entry_points()}
+    if name not in declared:
+        known = ", ".join(sorted({*BUILT_IN, *declared}))
+        raise InvalidInput(f"there is no embedder {name!r}; known are {known} and none")
+    try:
+        factory: Factory = declared[name].load()
+    except (ImportError, AttributeError) as exc:
+        raise ModelUnavailable(
+            f"the embedder {name!r} cannot be loaded from {declared[name].value}: {exc}"
+        ) from exc
+    return factory
+
+
+def _built_in(place: str) -> Factory:
+    module, _, attribute = place.partition(":")
+    try:
+        factory: Factory = getattr(import_module(module), attribute)
+    except ImportError as exc:
+        raise ModelUnavailable(f"embedders need numpy: {exc}; install mnemos again") from exc
+    return factory
+
+
+def _entry_points() -> Iterable[EntryPoint]:
+    # importlib.metadata: too slow for those who need none of it.
+    from importlib.metadata import entry_points
+
+    return entry_points(group=GROUP)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mnemos.errors import InvalidInput, ModelUnavailable
 from mnemos.llm import post
-from mnemos.recall.embedders.rows import to_length_one
+from mnemos.recall.embedders.static import to_length_one
 from mnemos.settings import Model
 
 _BATCH = 32

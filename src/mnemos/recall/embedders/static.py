@@ -1,24 +1,86 @@
 """The default embedder: one fixed vector per token, added up. No download, no model to run.
 
 The model is potion-base-8M (MIT, see the NOTICE beside it), distilled from a transformer and quantised to
-int8. How its tokens are weighed, and what that was measured to bring, is told in
-``scripts/quantise_embeddings.py``, which makes the files.
+int8. ``scripts/quantise_embeddings.py`` makes the files, and says how tokens are weighed and what that was
+measured to bring.
 """
 
 from __future__ import annotations
 
+import json
+import mmap
+import zlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemos.errors import InvalidInput
-from mnemos.recall.embedders import asset
-from mnemos.recall.embedders.rows import to_length_one
+from mnemos.errors import InvalidInput, ModelUnavailable
 from mnemos.recall.embedders.wordpiece import WordPiece
 from mnemos.settings import Model
+
+SHIPPED = Path(__file__).with_name("assets") / "potion-base-8m"
+
+VOCABULARY = "vocabulary.txt"
+VECTORS = "vectors.int8"
+SCALES = "scales.float32"
+WEIGHTS = "weights.float32"
+CHECKS = "checks.json"
+
+_REMEDY = "install mnemos again, or set embedder to none to do without"
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """A vector, a scale and a pooling weight for each token; its place in the vocabulary is its id."""
+
+    vocabulary: list[str]
+    vectors: NDArray[np.int8]
+    scales: NDArray[np.float32]
+    weights: NDArray[np.float32]
+
+
+def read_asset(folder: Path) -> Asset:
+    """The asset, every byte checked. One that is missing or damaged raises ModelUnavailable."""
+    try:
+        checks = json.loads((folder / CHECKS).read_bytes())
+        files = {name: _map_file(folder / name) for name in (VOCABULARY, VECTORS, SCALES, WEIGHTS)}
+        damaged = [name for name, data in files.items() if not _is_sound(data, checks[name])]
+    except (OSError, ValueError, KeyError, TypeError) as exc:
+        raise ModelUnavailable(f"the static model in {folder} cannot be read: {exc}; {_REMEDY}") from exc
+    if damaged:
+        raise ModelUnavailable(f"the static model in {folder} is damaged ({', '.join(damaged)}); {_REMEDY}")
+    vocabulary = bytes(files[VOCABULARY]).decode().split("\n")
+    return Asset(
+        vocabulary=vocabulary,
+        vectors=np.frombuffer(files[VECTORS], np.int8).reshape(len(vocabulary), -1),
+        scales=np.frombuffer(files[SCALES], "<f4"),
+        weights=np.frombuffer(files[WEIGHTS], "<f4"),
+    )
+
+
+def _map_file(path: Path) -> mmap.mmap:
+    """The file's bytes, shared with every other process that has them."""
+    with path.open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _is_sound(data: mmap.mmap, check: dict[str, int]) -> bool:
+    # A CRC finds accidents, and takes half as long as a SHA at best. Whoever can change these files on
+    # purpose can change this module too.
+    return len(data) == check["bytes"] and zlib.crc32(data) == check["crc32"]
+
+
+def to_length_one(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The same array with every row brought to length 1; a row of zeros stays one."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    lengths[lengths == 0] = 1
+    rows /= lengths[:, None]
+    return rows
+
 
 # Stored with the vectors: it must change when any vector would.
 NAME = "potion-base-8m-int8.1"
@@ -37,15 +99,15 @@ class StaticEmbedder:
     name = NAME
     kind = "static"
 
-    def __init__(self, folder: Path = asset.SHIPPED) -> None:
-        read = asset.read(folder)
-        self._pieces = WordPiece(read.vocabulary)
-        self._vectors = read.vectors
-        self._scales = read.scales
-        self._factors = read.scales * read.weights
-        self.weights: NDArray[np.float32] = read.weights
+    def __init__(self, folder: Path = SHIPPED) -> None:
+        asset = read_asset(folder)
+        self._pieces = WordPiece(asset.vocabulary)
+        self._vectors = asset.vectors
+        self._scales = asset.scales
+        self._factors = asset.scales * asset.weights
+        self.weights: NDArray[np.float32] = asset.weights
         """How much each token counts in a text, by id: from 0 for what is no word to 1."""
-        self.dim = read.vectors.shape[1]
+        self.dim = asset.vectors.shape[1]
 
     def embed(self, texts: list[str]) -> NDArray[np.float32]:
         """A row of length 1 for each text, from its first 5,000 tokens.

@@ -13,7 +13,8 @@ import pytest
 from numpy.typing import NDArray
 
 from mnemos.errors import InvalidInput, MnemosError, ModelUnavailable
-from mnemos.recall.embedders import base, embedder
+from mnemos.recall import embedders
+from mnemos.recall.embedders import embedder
 from mnemos.settings import Model
 
 PYPROJECT = Path(__file__).parents[4] / "pyproject.toml"
@@ -34,8 +35,8 @@ class Counting:
 
 
 def declare(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
-    entries = [EntryPoint(name, value, base.GROUP) for name, value in values.items()]
-    monkeypatch.setattr(base, "_entry_points", lambda: entries)
+    entries = [EntryPoint(name, value, embedders.GROUP) for name, value in values.items()]
+    monkeypatch.setattr(embedders, "_entry_points", lambda: entries)
 
 
 def run(code: str) -> str:
@@ -44,7 +45,7 @@ def run(code: str) -> str:
 
 def test_the_built_in_names_are_those_that_are_declared() -> None:
     with PYPROJECT.open("rb") as file:
-        assert tomllib.load(file)["project"]["entry-points"][base.GROUP] == base.BUILT_IN
+        assert tomllib.load(file)["project"]["entry-points"][embedders.GROUP] == embedders.BUILT_IN
 
 
 def test_importing_the_package_imports_no_numpy() -> None:
@@ -55,12 +56,12 @@ def test_a_built_in_name_is_found_without_reading_entry_points(monkeypatch: pyte
     def never() -> list[EntryPoint]:
         pytest.fail("the entry points were read")
 
-    monkeypatch.setattr(base, "_entry_points", never)
+    monkeypatch.setattr(embedders, "_entry_points", never)
     assert embedder("static").kind == "static"
 
 
 def test_the_entry_points_of_installed_packages_are_read() -> None:
-    assert {entry.group for entry in base._entry_points()} <= {base.GROUP}
+    assert {entry.group for entry in embedders._entry_points()} <= {embedders.GROUP}
 
 
 def test_a_declared_embedder_is_made_with_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from mnemos.recall.embedders import asset
+from mnemos.recall.embedders import static
 from mnemos.recall.embedders.static import StaticEmbedder
 from mnemos.recall.embedders.wordpiece import SPECIAL
 
@@ -59,7 +59,7 @@ def test_the_same_model_gives_the_same_bytes(
 ) -> None:
     first = make(script, monkeypatch, model, tmp_path / "a")
     assert first == make(script, monkeypatch, model, tmp_path / "b")
-    assert set(first) == {asset.VOCABULARY, asset.VECTORS, asset.SCALES, asset.WEIGHTS, asset.CHECKS}
+    assert set(first) == {static.VOCABULARY, static.VECTORS, static.SCALES, static.WEIGHTS, static.CHECKS}
 
 
 def test_what_was_made_embeds_nearly_as_the_model(
@@ -80,7 +80,7 @@ def test_a_row_of_zeros_stays_one(script: ModuleType) -> None:
 
 
 def test_the_shipped_weights_are_those_of_the_script(script: ModuleType) -> None:
-    shipped = asset.read(asset.SHIPPED)
+    shipped = static.read_asset(static.SHIPPED)
     assert np.array_equal(script.pooling_weights(shipped.vocabulary), shipped.weights)
 
 

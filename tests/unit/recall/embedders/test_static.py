@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemos.errors import InvalidInput, ModelUnavailable
-from mnemos.recall.embedders import asset, embedder, static
+from mnemos.recall.embedders import embedder, static
 from mnemos.recall.embedders.static import MAX_TOKENS, StaticEmbedder
 
-FILES = (asset.VOCABULARY, asset.VECTORS, asset.SCALES, asset.WEIGHTS)
+FILES = (static.VOCABULARY, static.VECTORS, static.SCALES, static.WEIGHTS)
 TEXTS = ["My knee hurts since the marathon.", "予約は三時です", "git rebase --onto main", "Café, naïve? ¡Sí!"]
 
 
@@ -116,7 +116,7 @@ def test_there_is_one_static_model() -> None:
 
 
 def test_the_licence_of_the_model_is_shipped_with_it() -> None:
-    notice = (asset.SHIPPED / "NOTICE").read_text(encoding="utf-8")
+    notice = (static.SHIPPED / "NOTICE").read_text(encoding="utf-8")
     assert "MIT" in notice
     assert "MinishLab" in notice
 
@@ -126,10 +126,10 @@ def test_the_licence_of_the_model_is_shipped_with_it() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return Path(copytree(asset.SHIPPED, tmp_path / "model"))
+    return Path(copytree(static.SHIPPED, tmp_path / "model"))
 
 
-@pytest.mark.parametrize("name", [*FILES, asset.CHECKS])
+@pytest.mark.parametrize("name", [*FILES, static.CHECKS])
 def test_a_missing_file_is_a_model_unavailable_that_names_it(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(ModelUnavailable, match=name):
@@ -155,7 +155,7 @@ def test_a_file_cut_short_is_a_model_unavailable(folder: Path, name: str, kept: 
 
 @pytest.mark.parametrize("checks", [b"", b"{", b"[]", b"{}", b"null", b"\xff", json.dumps({"x": 1}).encode()])
 def test_checks_that_make_no_sense_are_a_model_unavailable(folder: Path, checks: bytes) -> None:
-    (folder / asset.CHECKS).write_bytes(checks)
+    (folder / static.CHECKS).write_bytes(checks)
     with pytest.raises(ModelUnavailable):
         StaticEmbedder(folder)
 

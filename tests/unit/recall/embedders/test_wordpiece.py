@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from mnemos.recall.embedders import asset, wordpiece
+from mnemos.recall.embedders import static, wordpiece
 from mnemos.recall.embedders.wordpiece import MAX_WORD, SPECIAL, WordPiece
 
-VOCABULARY = (asset.SHIPPED / asset.VOCABULARY).read_text(encoding="utf-8").split("\n")
+VOCABULARY = (static.SHIPPED / static.VOCABULARY).read_text(encoding="utf-8").split("\n")
 TINY = [*SPECIAL, "a", "##a", "un", "##know", "##able", ".", "中"]
 
 # Each where another rule of the reference begins or ends.

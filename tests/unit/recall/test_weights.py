@@ -7,10 +7,9 @@ from collections.abc import Iterable
 import pytest
 from scenes import NOW, Said, assistant, fact, judged, scene, strip, user
 
-from mnemos.recall import blend
-from mnemos.recall.features import SENTENCE, Candidate
+from mnemos.recall.features import HYBRID, LEXICAL, SENTENCE, Candidate, sum_up
 
-WEIGHTS = {"with vectors": blend.HYBRID, "by words alone": blend.LEXICAL}
+WEIGHTS = {"with vectors": HYBRID, "by words alone": LEXICAL}
 
 
 def candidate() -> Candidate:
@@ -34,18 +33,18 @@ def test_every_weight_has_its_feature(weights: dict[str, float]) -> None:
 
 
 def test_without_vectors_nothing_of_meaning_counts() -> None:
-    assert [name for name in blend.LEXICAL if name.startswith("meaning")] == []
-    assert set(blend.LEXICAL) < set(blend.HYBRID)
+    assert [name for name in LEXICAL if name.startswith("meaning")] == []
+    assert set(LEXICAL) < set(HYBRID)
 
 
 @pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
 def test_a_score_is_the_weighted_sum(weights: dict[str, float]) -> None:
     one = candidate()
     one.features.update(dict.fromkeys(weights, 0.0))
-    assert blend.score(one, weights) == 0
+    assert sum_up(one, weights) == 0
     for name, weight in weights.items():
         one.features[name] = 0.5
-        assert blend.score(one, weights) == pytest.approx(0.5 * weight)
+        assert sum_up(one, weights) == pytest.approx(0.5 * weight)
         one.features[name] = 0.0
 
 
@@ -62,7 +61,7 @@ def test_being_new_does_not_outdo_having_the_words(weights: dict[str, float]) ->
     new = strip(2, user("the train was late"), session="new", at=NOW - 60)
     found = judged(scene("what is my current editor?", old, new))
     read_closely(found.values())
-    assert blend.score(found[1], weights) > blend.score(found[2], weights)
+    assert sum_up(found[1], weights) > sum_up(found[2], weights)
 
 
 @pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
@@ -70,4 +69,4 @@ def test_a_person_named_outdoes_one_who_uses_the_same_words(weights: dict[str, f
     talk = strip(1, Said("I adopted a dog", name="Ana"), Said("I adopted a cat", name="Ben"))
     found = judged(scene("what did Ben adopt?", talk, cosines={1: 0.4, 2: 0.4}))
     read_closely(found.values())
-    assert blend.score(found[2], weights) > blend.score(found[1], weights)
+    assert sum_up(found[2], weights) > sum_up(found[1], weights)

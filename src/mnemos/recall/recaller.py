@@ -14,18 +14,17 @@ from datetime import datetime
 from msgspec import Struct
 
 from mnemos.errors import Corrupt, Unavailable
-from mnemos.recall import blend
+from mnemos.recall.answer import KINDS, Recall
 from mnemos.recall.candidates import Asked, Gathered, Sense, add_unfed, gather, look_up
 from mnemos.recall.edits import Edits, Source
-from mnemos.recall.embedders.base import Embedder
+from mnemos.recall.embedders import Embedder
 from mnemos.recall.embedding import Embedding, Stored
-from mnemos.recall.features import SENTENCE, Candidate, judge
-from mnemos.recall.hits import excerpt, fits
+from mnemos.recall.features import HYBRID, LEXICAL, SENTENCE, Candidate, judge, sum_up
+from mnemos.recall.hits import fits, make_excerpt
 from mnemos.recall.lines import Scene, set_scene
-from mnemos.recall.model import KINDS, Recall
 from mnemos.recall.pack import pack
 from mnemos.recall.question import Question, understand
-from mnemos.recall.sense import EMPTY_TAIL, Kept, Surroundings, Tail, add_missing, best_sentences, make_sense
+from mnemos.recall.sense import EMPTY_TAIL, Kept, Surroundings, Tail, add_missing, make_sense, rate_sentences
 from mnemos.storage.base import Filters, Found, MessageRow, Reads, Results, Storage
 from mnemos.storage.entries import KIND as ENTRY
 from mnemos.storage.entries import USUAL_USER, kind_of
@@ -117,7 +116,7 @@ class Recaller:
         ranked = self.rank(query, filters, kinds=kinds, user=user, now=now, lexical=lexical)
         best = list(zip(ranked.candidates, ranked.scores, strict=True))[:limit]
         excerpts = [
-            excerpt(self._read_whole, ranked.scene, candidate, ranked.gathered, score, filters)
+            make_excerpt(self._read_whole, ranked.scene, candidate, ranked.gathered, score, filters)
             for candidate, score in best
         ]
         packed = pack(excerpts, budget)
@@ -128,7 +127,7 @@ class Recaller:
             ranked.means.mode,
             ranked.means.coverage,
             packed.left_out,
-            (*ranked.means.notes, *_understood(ranked.scene.asked.question)),
+            (*ranked.means.notes, *_describe_time(ranked.scene.asked.question)),
         )
 
     def messages(self, query: str, filters: Filters) -> Results:
@@ -172,7 +171,7 @@ class Recaller:
         means, gathered = self._gather(known, means, filters)
         scene = set_scene(known.asked, gathered, _surroundings(gathered, means.sense))
         found = [c for c in judge(scene) if fits(c.line, filters) and _is_about(c)]
-        weights = weights or (blend.LEXICAL if means.sense is None else blend.HYBRID)
+        weights = weights or (LEXICAL if means.sense is None else HYBRID)
         scores = [_score(candidate, weights) for candidate in found]
         if means.sense is not None and means.embedder is not None:
             _read_closely(found, scores, weights, means.sense, means.embedder)
@@ -254,7 +253,7 @@ class Recaller:
         return self._storage.read(lambda tx: tx.sessions.message(message_id))
 
 
-def _understood(question: Question) -> Iterator[str]:
+def _describe_time(question: Question) -> Iterator[str]:
     """The time that a question names, as it was read."""
     span = question.span
     if span is None:
@@ -299,7 +298,7 @@ def _read_closely(
         _READ_CLOSELY, range(len(found)), key=lambda place: _lead(found[place], scores[place])
     )
     texts = [found[place].line.text[:_CHARACTERS_READ] for place in leading]
-    cosines = best_sentences(embedder, texts, sense.vector)
+    cosines = rate_sentences(embedder, texts, sense.vector)
     highest = max(*cosines, 1e-9)
     for place, cosine in zip(leading, cosines, strict=True):
         nearness = max(cosine, 0.0) / highest
@@ -319,7 +318,7 @@ def _is_about(candidate: Candidate) -> bool:
 
 
 def _score(candidate: Candidate, weights: Mapping[str, float]) -> float:
-    return blend.score(candidate, weights) - (_SUPERSEDED if _is_superseded(candidate) else 0.0)
+    return sum_up(candidate, weights) - (_SUPERSEDED if _is_superseded(candidate) else 0.0)
 
 
 def _lead(candidate: Candidate, score: float) -> float:

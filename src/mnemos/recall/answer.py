@@ -1,10 +1,8 @@
-"""What recall answers."""
+"""Answers of recall: hits, best first, and the same as text for a prompt."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-
-from msgspec import Struct
 
 KINDS = ("message", "fact", "note", "entry", "template", "table")
 
@@ -28,23 +26,6 @@ class RecallHit:
     score: float
     why: tuple[str, ...]
     """Short reasons, the strongest first, such as ``says 'postgres', 'migrated'``."""
-
-
-class Turn(Struct, frozen=True):
-    """What was said next to a hit."""
-
-    speaker: str
-    text: str
-
-
-class Excerpt(Struct, frozen=True):
-    """A hit with what packing may show around it."""
-
-    hit: RecallHit
-    title: str | None = None
-    """Of its conversation."""
-    before: Turn | None = None
-    after: Turn | None = None
 
 
 @dataclass(frozen=True, slots=True)
