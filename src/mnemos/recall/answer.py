@@ -2,44 +2,86 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from mnemos.text.tables import render_table
 
 KINDS = ("message", "fact", "note", "entry", "template", "table")
+# Characters of a passage on one line.
+_LINE = 100
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class RecallHit:
-    """A passage that answers, with where it stands and why it was chosen."""
+    """A passage that answers a question, with its place and why it was chosen."""
 
     kind: str
-    """One of ``KINDS``: ``message``, or what a part feeds."""
+    """One of ``KINDS``."""
     ref: int | str
-    """Of a message its id, else what the part calls it."""
+    """The id of a message, or the name of anything else within its kind."""
     session_id: str | None
     speaker: str
-    """The name of who said it where it is known, else the role."""
+    """The name of the speaker where it is known, else the role."""
     text: str
-    """The passage: the whole message, or of a long one the piece that matched."""
+    """The whole message; of a long one, the piece that matched."""
     place: tuple[int, int]
-    """Where the passage begins and ends in the text it is from."""
+    """The start and end of ``text`` in the text it is from."""
     at: float
     score: float
     why: tuple[str, ...]
     """Short reasons, the strongest first, such as ``says 'postgres', 'migrated'``."""
 
+    def __str__(self) -> str:
+        """Date, speaker and the beginning of the text, on one line."""
+        speaker = f"{self.speaker}: " if self.speaker else ""
+        line = f"{speaker}{' '.join(self.text.split())}"
+        return f"{_format_time(self.at)}  {line if len(line) <= _LINE else f'{line[:_LINE]}…'}"
 
-@dataclass(frozen=True, slots=True)
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.ref}, {self.score:.2f}: {self}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Recall:
-    """Hits best first, and the same as text for a prompt."""
+    """Hits best first, and the same as text for a prompt. It has a length and iterates over its hits."""
 
     query: str
     hits: tuple[RecallHit, ...]
     text: str
     mode: str
-    """What was used: ``lexical``, ``lexical+static`` or ``lexical+model``; below full coverage it says so."""
+    """``lexical``, ``lexical+static`` or ``lexical+model``, with the coverage if that is not complete."""
     coverage: float
-    """The share of passages that have vectors; 0 where none were used."""
+    """The share of passages that were compared by meaning; 0 where none were."""
     left_out: int
     """Hits that did not fit into the budget of ``text``."""
-    notes: tuple[str, ...] = field(default=())
-    """What the caller should know: a damaged model, a span of time that was understood."""
+    notes: tuple[str, ...] = ()
+    """What the caller should know: a damaged model, how a time in the question was understood."""
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __iter__(self) -> Iterator[RecallHit]:
+        return iter(self.hits)
+
+    def __str__(self) -> str:
+        """The hits, one per line, best first."""
+        return "\n".join(map(str, self.hits)) or "Nothing found."
+
+    def __repr__(self) -> str:
+        count = f"{len(self.hits)} hit{'' if len(self.hits) == 1 else 's'}"
+        lines = (f"  {hit!r}" for hit in self.hits)
+        return "\n".join((f"<Recall of {self.query!r}: {count}, {self.mode}>", *lines))
+
+    def _repr_html_(self) -> str:
+        rows = [(_format_time(hit.at), hit.kind, hit.speaker, hit.text, ", ".join(hit.why)) for hit in self]
+        return render_table(("when", "kind", "speaker", "text", "why"), rows)
+
+
+def _format_time(moment: float) -> str:
+    """A date and time of the reader's zone; ``undated`` for one that no calendar has."""
+    try:
+        return f"{datetime.fromtimestamp(moment):%Y-%m-%d %H:%M}"
+    except (ValueError, OverflowError, OSError):
+        return "undated"

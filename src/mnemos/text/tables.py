@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from html import escape
 from typing import ClassVar, TypeVar
@@ -24,9 +24,14 @@ class Table(list[Item], ABC):
         """Return the values of an item, one per column."""
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
-        rows = "".join(f"<tr>{''.join(map(_cell, self.cells(item)))}</tr>" for item in self)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return render_table(self.columns, map(self.cells, self))
+
+
+def render_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Render an HTML table; whatever the cells hold is escaped."""
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _cell(value: object) -> str:
