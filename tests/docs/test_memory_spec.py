@@ -17,7 +17,7 @@ from .pages import ROOT, blocks, text_of
 
 PAGE = ROOT / "MEMORY_SPEC.md"
 TEXT = text_of(PAGE)
-FACTS = registry.chosen_entries("facts")
+FACTS = registry.choose_entries("facts")
 
 
 def cells(line: str) -> list[str]:

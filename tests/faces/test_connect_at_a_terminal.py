@@ -23,21 +23,21 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_person_sees_the_change_before_it_is_made(person: Path, home: Path) -> None:
-    seen = in_a_conversation("connect", "cursor", home=home, answers=[("Go on?", "yes")])
+    seen = in_a_conversation("connect", "cursor", home=home, answers=[("Continue?", "yes")])
     assert seen.code == 0
-    shown, _, done = seen.screen.partition("Go on?")
+    shown, _, done = seen.screen.partition("Continue?")
     assert '+     "mnemos": {' in shown
     assert "Connected: Cursor" in done
     assert (person / ".cursor/mcp.json").exists()
     again = in_a_conversation("connect", "cursor", home=home, answers=[])
-    assert (again.code, "Go on?" in again.screen) == (0, False)
-    out = in_a_conversation("connect", "cursor", "--undo", home=home, answers=[("Go on?", "")])
+    assert (again.code, "Continue?" in again.screen) == (0, False)
+    out = in_a_conversation("connect", "cursor", "--undo", home=home, answers=[("Continue?", "")])
     assert out.code == 0
     assert not (person / ".cursor/mcp.json").exists()
 
 
 def test_a_person_who_says_no_keeps_everything_as_it_is(person: Path, home: Path) -> None:
-    seen = in_a_conversation("connect", "cursor", home=home, answers=[("Go on?", "no")])
+    seen = in_a_conversation("connect", "cursor", home=home, answers=[("Continue?", "no")])
     assert seen.code == 4
     assert list((person / ".cursor").iterdir()) == []
     assert not home.exists()
@@ -45,7 +45,7 @@ def test_a_person_who_says_no_keeps_everything_as_it_is(person: Path, home: Path
 
 def test_connect_alone_asks_for_each_that_is_there(person: Path, home: Path) -> None:
     (person / ".codex").mkdir()
-    seen = in_a_conversation("connect", home=home, answers=[("Cursor is here", "yes"), ("Codex is here", "")])
+    seen = in_a_conversation("connect", home=home, answers=[("Found Cursor", "yes"), ("Found Codex", "")])
     assert seen.code == 0
     assert (person / ".cursor/mcp.json").exists()
     assert not (person / ".codex/config.toml").exists()

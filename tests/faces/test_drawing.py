@@ -17,15 +17,14 @@ from mnemos.faces.cli import drawing, output
 from mnemos.faces.cli.drawing import draw, marked
 from mnemos.memory import Memory
 from mnemos.operations import registry
-from mnemos.operations.base import Done, Result
-from mnemos.operations.changes import Log
-from mnemos.operations.evaluating import Evaluated
-from mnemos.operations.factlists import FactList, ScopeList
+from mnemos.operations.base import Done, Result, fill
+from mnemos.operations.evaluation import Evaluated
+from mnemos.operations.fact_lists import FactList, ScopeList
 from mnemos.operations.facts import FactsFound, History
-from mnemos.operations.finding import ConversationsFound, MessagesFound
-from mnemos.operations.recalling import Recalled
+from mnemos.operations.recall import Recalled
+from mnemos.operations.search import ConversationsFound, MessagesFound
 from mnemos.operations.sessions import SessionList, SessionShown
-from mnemos.operations.upkeep import Examined, Stats
+from mnemos.operations.upkeep import Examined, Log, Stats
 from mnemos.operations.workspace import QueryAnswer
 from mnemos.testing import FixedClock
 
@@ -64,14 +63,28 @@ def plain(result: Result, width: int = 300) -> str:
     return _STYLE.sub("", drawn(result, width))
 
 
+def session_of(text: str | None) -> dict[str, Any]:
+    return {
+        "id": text or "s", "session_id": text or "s", "title": text, "source": text or "cli", "model": None,
+        "started_at": 0.0, "ended_at": 1.0, "end_reason": text, "message_count": 1, "messages": 1,
+        "parent_session_id": None, "archived": False, "root_session_id": "s", "user_id": None,
+        "model_config": None, "system_prompt": None, "tool_call_count": 0, "input_tokens": 0,
+        "output_tokens": 0, "metadata": None,
+    }  # fmt: skip
+
+
+def message_of(content: Any, **changes: Any) -> dict[str, Any]:
+    return {
+        "id": 1, "message_id": 1, "session_id": "s", "role": "user", "content": content, "timestamp": 0.0,
+        "tool_name": None, "tool_calls": None, "tool_call_id": None, "token_count": None, "metadata": None,
+    } | changes  # fmt: skip
+
+
 def everywhere(text: str) -> list[Result]:
     """Every result that is drawn in its own way, with the text wherever stored text can be."""
-    session = {
-        "id": text, "session_id": text, "title": text, "source": text, "started_at": 0.0, "ended_at": 1.0,
-        "end_reason": text, "message_count": 1, "messages": 1, "opening": text,
-    }  # fmt: skip
-    said = {"id": 1, "message_id": 1, "role": "user", "content": text, "timestamp": 0.0, "tool_calls": None}
-    called = said | {"content": None, "tool_calls": [{"function": {"name": "read_file", "arguments": "{}"}}]}
+    session = session_of(text)
+    said = message_of(text)
+    calls = [{"function": {"name": "read_file", "arguments": "{}"}}]
     conversation = session | {
         "hits": 2,
         "best": {"message_id": 1, "role": "user", "at": 0.0, "snippet": text, "around": [said]},
@@ -80,14 +93,21 @@ def everywhere(text: str) -> list[Result]:
         "others": [{"message_id": 2, "role": "user", "snippet": text}],
         "summary": text,
     }
-    hit = {"id": 1, "session_id": text, "role": text, "snippet": text, "timestamp": 0.0}
+    hit = {
+        "id": 1, "session_id": text, "role": text, "snippet": text, "timestamp": 0.0, "tool_name": None,
+        "source": text, "model": None, "session_started": 0.0, "context": [], "root_session_id": text,
+        "score": 1.0, "partial": True,
+    }  # fmt: skip
     passage = {
         "kind": text, "ref": 1, "session_id": text, "speaker": text, "text": text, "place": (0, len(text)),
         "at": 0.0, "score": 1.0, "why": [text],
     }  # fmt: skip
+    recalled = {"query": text, "mode": "lexical", "coverage": 0.0, "left_out": 1, "notes": [text]}
     fact = {
         "id": "f1", "type": "V", "target": text, "content": text, "scope": text, "tier": "hot",
         "state": "live", "at": "2026-01-01T00:00:00.000Z", "ended_at": None, "superseded_by": None,
+        "valid_from": "2026-01-01T00:00:00.000Z", "valid_to": None, "session_id": None, "message_id": None,
+        "actor": text,
     }  # fmt: skip
     ended = fact | {"state": "superseded", "ended_at": "2026-01-02T00:00:00.000Z", "superseded_by": "f2"}
     scope = {
@@ -96,49 +116,71 @@ def everywhere(text: str) -> list[Result]:
     }  # fmt: skip
     tried = {
         "backend_name": text, "score": 85, "recommendation": "RECOMMENDED", "is_cloud": True, "notes": [text],
-        "store_latency_ms": 0.1, "retrieve_latency_ms": 12.0, "query_latency_ms": 1.0,
+        "store_latency_ms": 0.1, "retrieve_latency_ms": 12.0, "query_latency_ms": 1.0, "available": True,
+        "store_success": True, "retrieve_success": True, "query_returns_results": True,
+        "query_result_count": 1, "data_location": text, "requires_api_key": False, "points": {},
     }  # fmt: skip
     worked = {
-        "entries": 300, "latencies": {"store": {"p50": 0.1, "p95": 20.0}}, "recall_words": {"5": 1.0},
-        "recall_paraphrased": {"5": 0.5}, "exact": True, "isolated": True, "persistent": True,
-        "cleared": True,
+        "entries": 300, "users": 1, "latencies": {"store": {"calls": 1, "p50": 0.1, "p95": 20.0}},
+        "recall_words": {"5": 1.0}, "recall_paraphrased": {"5": 0.5}, "exact": True, "isolated": True,
+        "persistent": True, "cleared": True, "problems": [],
     }  # fmt: skip
-    entry = {"id": 1, "at": 0.0, "actor": text, "operation": "x", "ref": text, "undone_by": 2}
-    rows = {"statement": text, "columns": [text], "rows": [[text], [None], [1]], "changes": 0}
-    rows |= {"truncated": True}
-    return [
-        SessionList(sessions=[session], total=1),
-        SessionShown(session=session, messages=[said, called]),
-        MessagesFound(query=text, partial=True, hits=[hit]),
-        MessagesFound(query=text, partial=False, hits=[]),
-        ConversationsFound(mode="discovery", query=text, partial=True, conversations=[conversation], more=1),
-        ConversationsFound(mode="scroll", session=session, messages=[said], left_out=1, closing=[said]),
-        ConversationsFound(mode="browse", sessions=[session]),
-        Recalled(
-            query=text, mode="lexical", coverage=0.0, hits=[passage], packed=text, left_out=1, notes=[text]
+    entry = {
+        "id": 1, "at": 0.0, "actor": text, "operation": "x", "ref": text, "before": None, "after": None,
+        "undone_by": 2,
+    }  # fmt: skip
+    rows = {
+        "statement": text, "columns": [text], "rows": [[text], [None], [1]], "row_count": 3, "changes": 0,
+        "truncated": True,
+    }  # fmt: skip
+    found: list[tuple[type[Result], dict[str, Any]]] = [
+        (SessionList, {"sessions": [session], "total": 1}),
+        (SessionShown, {"session": session, "messages": [said, message_of(None, tool_calls=calls)]}),
+        (MessagesFound, {"query": text, "partial": True, "hits": [hit]}),
+        (MessagesFound, {"query": text, "partial": False, "hits": []}),
+        (
+            ConversationsFound,
+            {"mode": "discovery", "partial": True, "conversations": [conversation], "more": 1},
         ),
-        Recalled(query=text, mode="lexical", coverage=0.0, hits=[], packed="", left_out=0, notes=[]),
-        Log(entries=[entry]),
-        Stats(
-            location=text, sessions=1, messages=1, by_source=[{"source": text, "sessions": 1, "messages": 1}],
-            file_bytes=10, log_bytes=0, free_bytes=0, tables={"messages": 10}, pending=0, facts=1,
+        (
+            ConversationsFound,
+            {"mode": "scroll", "session": session, "messages": [said], "left_out": 1, "closing": [said]},
         ),
-        FactList(total=3, as_of=None, facts=[fact, ended]),
-        FactsFound(facts=[fact]),
-        History(target=text, as_of=None, facts=[ended, fact]),
-        ScopeList(scopes=[scope, scope | {"open": True, "closed_at": None}]),
-        Examined(healthy=False, checks=[{"name": "integrity", "ok": False, "detail": text}]),
-        QueryAnswer(
-            columns=[text], rows=[[text]], row_count=1, truncated=True, next_offset=1, changes=0,
-            size_bytes=1, elapsed_ms=1.0, warnings=[text], results=[rows],
+        (ConversationsFound, {"mode": "browse", "sessions": [session | {"opening": text}]}),
+        (Recalled, recalled | {"hits": [passage], "packed": text}),
+        (Recalled, recalled | {"hits": [], "packed": "", "notes": []}),
+        (Log, {"entries": [entry]}),
+        (
+            Stats,
+            {
+                "location": text, "sessions": 1, "messages": 1, "facts": 1, "file_bytes": 10, "log_bytes": 0,
+                "by_source": [{"source": text, "sessions": 1, "messages": 1}], "free_bytes": 0,
+                "tables": {"messages": 10}, "pending": 0,
+            },
         ),
-        Evaluated(
-            timestamp=0.0, backends_evaluated=1, evaluations=[tried], recommendation=text,
-            workloads={text: worked, "none": worked | {"exact": False, "latencies": {}}},
-            skipped={text: text}, html=text,
+        (FactList, {"total": 3, "as_of": None, "facts": [fact, ended]}),
+        (FactsFound, {"facts": [fact]}),
+        (History, {"target": text, "as_of": None, "facts": [ended, fact]}),
+        (ScopeList, {"scopes": [scope, scope | {"open": True, "closed_at": None}]}),
+        (Examined, {"healthy": False, "checks": [{"name": "integrity", "ok": False, "detail": text}]}),
+        (
+            QueryAnswer,
+            {
+                "columns": [text], "rows": [[text]], "row_count": 1, "truncated": True, "next_offset": 1,
+                "changes": 0, "size_bytes": 1, "elapsed_ms": 1.0, "warnings": [text], "results": [rows],
+            },
         ),
-        Done(done=text),
+        (
+            Evaluated,
+            {
+                "timestamp": 0.0, "backends_evaluated": 1, "evaluations": [tried], "recommendation": text,
+                "workloads": {text: worked, "none": worked | {"exact": False, "latencies": {}}},
+                "skipped": {text: text}, "html": text,
+            },
+        ),
+        (Done, {"done": text}),
     ]  # fmt: skip
+    return [fill(kind, values) for kind, values in found]
 
 
 def kind(result: Result) -> str:
@@ -189,7 +231,7 @@ def test_nothing_is_drawn_as_nothing() -> None:
         ),
         (FactList(total=0, as_of=None, facts=[]), "No facts"),
         (FactsFound(facts=[]), "No facts"),
-        (History(target="x", as_of="2026-01-01", facts=[]), "Nothing was believed"),
+        (History(target="x", as_of="2026-01-01", facts=[]), "Nothing was known"),
         (ScopeList(scopes=[]), "No scopes"),
     ]
     for result, said in empty:
@@ -205,9 +247,9 @@ def test_the_result_of_every_operation_is_drawn(filled: Path, shop: Path, name: 
 
 
 def test_a_conversations_heading_stands_out_and_a_heading_in_a_message_does_not() -> None:
-    said = {"message_id": 1, "role": "user", "content": "first\n## A heading\nlast"}
-    session = {"session_id": "s", "title": "The title", "source": "cli", "started_at": 0.0, "messages": 1}
-    shown = drawn(ConversationsFound(mode="scroll", session=session, messages=[said]))
+    said = message_of("first\n## A heading\nlast")
+    found = {"mode": "scroll", "session": session_of("The title"), "messages": [said]}
+    shown = drawn(fill(ConversationsFound, found))
     assert "## A heading" in shown
     assert _STYLE.search(shown.partition("The title")[0])
 
@@ -240,17 +282,13 @@ def test_drawing_a_snippet_loses_no_letters(snippet: str) -> None:
 
 def test_a_session_is_shown_with_its_calls_and_parts() -> None:
     parts: list[Any] = [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": "x"}}]
-    session = {
-        "id": "s", "title": None, "source": "cli", "started_at": 0.0, "ended_at": None, "end_reason": None,
-    }  # fmt: skip
-    message = {"id": 1, "role": "user", "content": parts, "timestamp": 0.0, "tool_calls": None}
     call = {
         "id": "c",
         "type": "function",
         "function": {"name": "read_file", "arguments": '{"path": "[a].py"}'},
     }
-    asking = message | {"role": "assistant", "content": None, "tool_calls": [call]}
-    shown = plain(SessionShown(session=session, messages=[message, asking]))
+    asking = message_of(None, role="assistant", tool_calls=[call])
+    shown = plain(fill(SessionShown, {"session": session_of(None), "messages": [message_of(parts), asking]}))
     for word in ("look", "read_file", "[a].py"):
         assert word in shown
 

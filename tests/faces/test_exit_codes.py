@@ -13,7 +13,7 @@ from mnemos import errors
 from mnemos.errors import MnemosError
 from mnemos.faces.cli.app import exit_code
 from mnemos.memory import Memory
-from mnemos.operations.transfer import ImportSessions
+from mnemos.operations.session_files import ImportSessions
 
 from .calls import LINE
 from .conftest import Mnemos
@@ -256,7 +256,7 @@ def test_an_interrupted_command_does_not_say_that_nothing_happened(
         memory.sessions.create_session("begun", "cli")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ImportSessions, "run", stopped)
+    monkeypatch.setattr(ImportSessions, "work", stopped)
     answer = mnemos("sessions", "import", "-", stdin=LINE)
     assert (answer.code, answer.out) == (130, "")
     assert "nothing" not in answer.err

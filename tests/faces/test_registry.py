@@ -1,4 +1,7 @@
-"""A walk over the index: what is declared once is there everywhere."""
+"""A walk over the index: what is declared once is there everywhere.
+
+Each test looks at all operations and names every one that breaks the rule.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ import mnemos.operations
 from mnemos.errors import MnemosError
 from mnemos.faces.cli.app import cli
 from mnemos.operations import reference, registry
-from mnemos.operations.base import LongOperation, Operation, Result
+from mnemos.operations.base import Info, LongOperation, Operation, Result
 from mnemos.operations.index import BY_NAME, ENTRIES, SETS, Entry
 from mnemos.text.tokens import count_tokens
 
@@ -28,8 +31,20 @@ FORMATS = ("openai", "anthropic", "mcp")
 MOST_TOOLS = 7
 MOST_TOKENS = 2_000
 SHOWN = ("name", "description", "parameters", "input_schema", "inputSchema")
-
-every_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+# Rows of SQL and metadata have any shape; so has what models' APIs put into messages.
+ANY_SHAPE = {
+    "rows",
+    "sample",
+    "range",
+    "values",
+    "metadata",
+    "content",
+    "tool_calls",
+    "model_config",
+    "arguments",
+}
+PERSON_ONLY_WORDS = ("standard input", "--", "At a terminal", "your editor")
+MODEL_ONLY_WORDS = ("before saying that you do not know", "Use it when", "Call it ", "your private")
 
 
 def command_of(entry: Entry) -> click.Command:
@@ -45,13 +60,10 @@ def command_of(entry: Entry) -> click.Command:
 
 
 @cache
-def every_tool(form: str) -> tuple[dict[str, Any], ...]:
-    return tuple(registry.tools(form, "all"))
-
-
-@cache
-def reference_page() -> str:
-    return reference.page()
+def every_tool(form: str) -> dict[str, dict[str, Any]]:
+    return {
+        (tool["function"] if form == "openai" else tool)["name"]: tool for tool in registry.tools(form, "all")
+    }
 
 
 def schema_of(form: str, tool: dict[str, Any]) -> dict[str, Any]:
@@ -72,71 +84,143 @@ def references(value: Any) -> Iterator[str]:
             yield from references(below)
 
 
-@every_entry
-def test_an_operation_says_what_it_is(entry: Entry) -> None:
-    operation = registry.load(entry)
-    assert issubclass(operation, Operation)
-    described = registry.described(operation)
-    assert described.endswith(".")
-    assert described != registry.described(Operation)
-    assert operation.traits.title
-    assert operation.run is not Operation.run
-    assert re.fullmatch(r"[a-z]+(_[a-z]+)*", entry.name)
-    assert re.fullmatch(r"[a-z]+( [a-z]+(-[a-z]+)*)*", entry.command)
+def untyped(schema: dict[str, Any], where: str) -> Iterator[str]:
+    """Where in the schema of a result something may be anything."""
+    for name, field in schema.get("properties", {}).items():
+        if name not in ANY_SHAPE:
+            yield from _untyped_values(field, f"{where}.{name}")
 
 
-@every_entry
-def test_a_list_of_commands_has_the_whole_first_sentence_of_each(entry: Entry) -> None:
-    told = " ".join(registry.described(registry.load(entry)).split())
-    short = command_of(entry).short_help
-    assert short
-    assert told.startswith(f"{short}.")
+def _untyped_values(field: dict[str, Any], where: str) -> Iterator[str]:
+    if not {"type", "enum", "anyOf", "$ref"} & set(field):
+        yield where
+    for one in field.get("anyOf", ()):
+        yield from _untyped_values(one, where)
+    if field.get("type") == "array" and isinstance(field.get("items"), dict):
+        yield from _untyped_values(field["items"], f"{where}[]")
+    if field.get("type") == "object" and "properties" not in field:
+        values = field.get("additionalProperties")
+        if isinstance(values, dict):
+            yield from _untyped_values(values, f"{where}{{}}")
+        else:
+            yield where
 
 
-@every_entry
-def test_the_fields_of_an_operation_are_options_and_arguments_of_its_command(entry: Entry) -> None:
-    operation = registry.load(entry)
-    command = command_of(entry)
-    arguments = [p.name for p in command.params if isinstance(p, click.Argument)]
-    options = {name for p in command.params if isinstance(p, click.Option) for name in p.opts}
-    assert arguments == list(operation.traits.positional)
-    expected = {
-        f"--{field.replace('_', '-')}" for field in operation.__struct_fields__ if field not in arguments
+def offenders(rule: Any) -> list[str]:
+    """The operations for which a rule does not hold, with what it says of them."""
+    found = []
+    for entry in ENTRIES:
+        try:
+            problem = rule(entry, registry.load(entry))
+        except AssertionError as exc:
+            problem = str(exc) or "assertion failed"
+        if problem:
+            found.append(f"{entry.name}: {problem}")
+    return found
+
+
+def test_every_operation_says_what_it_is() -> None:
+    def rule(entry: Entry, operation: type[Operation]) -> None:
+        assert issubclass(operation, Operation)
+        for text in (registry.description(operation), registry.help_text(operation)):
+            assert text.endswith("."), text
+        assert registry.description(operation) != registry.description(Operation), "no docstring"
+        assert operation.traits.title
+        assert operation.run is not Operation.run, "no body"
+        assert re.fullmatch(r"[a-z]+(_[a-z]+)*", entry.name)
+        assert re.fullmatch(r"[a-z]+( [a-z]+(-[a-z]+)*)*", entry.command)
+
+    assert offenders(rule) == []
+
+
+def test_every_field_is_described() -> None:
+    def rule(_: Entry, operation: type[Operation]) -> list[str]:
+        fields = registry.input_schema(operation)["properties"]
+        return [name for name, field in fields.items() if "description" not in json.dumps(field)]
+
+    assert offenders(rule) == []
+
+
+def test_texts_for_models_and_for_people_mention_what_their_reader_can_do() -> None:
+    def rule(entry: Entry, operation: type[Operation]) -> list[str]:
+        schema = json.dumps(registry.tool_schema(operation), ensure_ascii=False)
+        for_models = registry.description(operation) + schema
+        for_people = registry.help_text(operation)
+        found = [word for word in PERSON_ONLY_WORDS if word in for_models and not operation.traits.local]
+        return found + [word for word in MODEL_ONLY_WORDS if word in for_people]
+
+    assert offenders(rule) == []
+
+
+def test_every_list_of_commands_has_the_whole_first_sentence_of_each() -> None:
+    def rule(entry: Entry, operation: type[Operation]) -> str:
+        short = command_of(entry).short_help or ""
+        text = " ".join(registry.help_text(operation).split())
+        return "" if short and text.startswith(f"{short}.") else short or "no short help"
+
+    assert offenders(rule) == []
+
+
+def test_the_fields_of_an_operation_are_options_and_arguments_of_its_command() -> None:
+    def rule(entry: Entry, operation: type[Operation]) -> None:
+        command = command_of(entry)
+        arguments = [p.name for p in command.params if isinstance(p, click.Argument)]
+        options = {name for p in command.params if isinstance(p, click.Option) for name in p.opts}
+        assert arguments == list(operation.traits.positional)
+        expected = {
+            f"--{field.replace('_', '-')}" for field in operation.__struct_fields__ if field not in arguments
+        }
+        expected |= {"--yes"} if operation.traits.destructive else set()
+        expected |= {"--watch"} if operation.traits.watches else set()
+        assert options == expected | {"--home", "--space", "--json"}
+        assert command.help == registry.help_text(operation)
+
+    assert offenders(rule) == []
+
+
+def test_the_example_of_an_operation_is_a_command_line_it_takes() -> None:
+    def rule(entry: Entry, operation: type[Operation]) -> list[str]:
+        command = command_of(entry)
+        context = command.make_context(entry.command, list(operation.traits.example), obj=None)
+        return [str(p.name) for p in command.params if p.required and context.params.get(str(p.name)) is None]
+
+    assert offenders(rule) == []
+
+
+def test_every_operation_answers_with_a_typed_result() -> None:
+    def rule(_: Entry, operation: type[Operation]) -> list[str]:
+        kind = registry.result_of(operation)
+        assert issubclass(kind, Result)
+        assert kind.as_text is not Result.as_text, "no text"
+        schema = msgspec.json.schema(kind)
+        definitions = schema["$defs"]
+        return [where for name, one in definitions.items() for where in untyped(one, name)]
+
+    assert offenders(rule) == []
+
+
+def test_results_and_their_parts_have_names_of_their_own() -> None:
+    kinds = {
+        kind
+        for found in pkgutil.iter_modules(mnemos.operations.__path__, "mnemos.operations.")
+        for kind in vars(import_module(found.name)).values()
+        if isinstance(kind, type) and issubclass(kind, Result | Info)
     }
-    asks = {"--yes"} if operation.traits.destructive else set()
-    asks |= {"--watch"} if operation.traits.watches else set()
-    assert options == expected | asks | {"--home", "--space", "--json"}
-    assert command.help == registry.described(operation)
+    names = sorted(kind.__name__ for kind in kinds)
+    assert names == sorted(set(names))
 
 
-@every_entry
-def test_the_example_of_an_operation_is_a_command_line_it_takes(entry: Entry) -> None:
-    command = command_of(entry)
-    given = list(registry.load(entry).traits.example)
-    context = command.make_context(entry.command, given, obj=None)
-    missing = [p.name for p in command.params if p.required and context.params.get(str(p.name)) is None]
-    assert not missing
+def test_what_deletes_says_what_is_at_stake() -> None:
+    def rule(_: Entry, operation: type[Operation]) -> None:
+        assert operation.traits.destructive == (operation.at_stake is not Operation.at_stake)
+        assert not (operation.traits.destructive and operation.traits.read_only)
+
+    assert offenders(rule) == []
 
 
-@every_entry
-def test_an_operation_answers_with_a_result(entry: Entry) -> None:
-    operation = registry.load(entry)
-    kind = registry.result_of(operation)
-    assert issubclass(kind, Result)
-    assert kind.as_text is not Result.as_text
-
-
-@every_entry
-def test_what_takes_something_away_says_what_is_at_stake(entry: Entry) -> None:
-    operation = registry.load(entry)
-    assert operation.traits.destructive == (operation.at_stake is not Operation.at_stake)
-    assert not (operation.traits.destructive and operation.traits.read_only)
-
-
-@pytest.mark.parametrize("name", ["sessions_export", "backup"])
-def test_what_writes_a_file_does_not_call_itself_read_only(name: str) -> None:
-    (tool,) = [tool for tool in every_tool("mcp") if tool["name"] == name]
-    assert tool["annotations"]["readOnlyHint"] is False
+def test_what_writes_a_file_does_not_call_itself_read_only() -> None:
+    for name in ("sessions_export", "backup"):
+        assert every_tool("mcp")[name]["annotations"]["readOnlyHint"] is False
 
 
 def test_names_commands_and_classes_occur_once() -> None:
@@ -159,7 +243,7 @@ def test_every_operation_that_a_module_declares_is_in_the_index() -> None:
         if isinstance(kind, type)
         and issubclass(kind, Operation)
         and kind not in (Operation, LongOperation)
-        # What several have in common is none itself.
+        # Shared by several operations and not one itself.
         and not kind.__name__.startswith("_")
     }
     assert declared == indexed
@@ -179,44 +263,42 @@ def test_every_operation_is_called_through_every_face() -> None:
     assert set(CALLS) == set(BY_NAME)
 
 
+def test_a_set_of_tools_is_the_operations_of_that_set() -> None:
+    for form in FORMATS:
+        for chosen in sorted(SETS):
+            tools = registry.tools(form, chosen)
+            names = [tool["function"]["name"] if form == "openai" else tool["name"] for tool in tools]
+            assert names == [entry.name for entry in ENTRIES if chosen in entry.sets]
+            assert json.loads(json.dumps(tools)) == tools
+
+
 @pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("chosen", sorted(SETS))
-def test_a_set_of_tools_is_the_operations_of_that_set(form: str, chosen: str) -> None:
-    tools = registry.tools(form, chosen)
-    names = [tool["function"]["name"] if form == "openai" else tool["name"] for tool in tools]
-    assert names == [entry.name for entry in ENTRIES if chosen in entry.sets]
-    assert json.loads(json.dumps(tools)) == tools
+def test_every_tool_has_a_schema_that_stands_alone(form: str) -> None:
+    def rule(entry: Entry, operation: type[Operation]) -> list[str]:
+        schema = schema_of(form, every_tool(form)[entry.name])
+        offered = set(operation.__struct_fields__) - registry.person_fields(operation)
+        assert schema["type"] == "object"
+        assert set(schema["properties"]) == offered
+        assert schema["additionalProperties"] is False
+        assert set(schema["required"]) == {f.name for f in msgspec.structs.fields(operation) if f.required}
+        for ref in references(schema):
+            assert ref.removeprefix("#/$defs/") in schema.get("$defs", {})
+        kinds = {"type", "enum", "anyOf", "$ref"}
+        return [f"{name} may be anything" for name, f in schema["properties"].items() if not kinds & set(f)]
+
+    assert offenders(rule) == []
 
 
-@every_entry
-@pytest.mark.parametrize("form", FORMATS)
-def test_a_tool_has_a_schema_that_stands_alone(form: str, entry: Entry) -> None:
-    (tool,) = [
-        t for t in every_tool(form) if (t["function"] if form == "openai" else t)["name"] == entry.name
-    ]
-    schema = schema_of(form, tool)
-    operation = registry.load(entry)
-    assert schema["type"] == "object"
-    assert set(schema["properties"]) == set(operation.__struct_fields__)
-    assert set(schema["required"]) <= set(schema["properties"])
-    assert schema["additionalProperties"] is False
-    required = {f.name for f in msgspec.structs.fields(operation) if f.required}
-    assert set(schema["required"]) == required
-    for ref in references(schema):
-        assert ref.removeprefix("#/$defs/") in schema.get("$defs", {})
-    for name, field in schema["properties"].items():
-        assert {"type", "enum", "anyOf", "$ref"} & set(field), f"{name} may be anything"
+def test_every_mcp_tool_tells_what_it_may_change() -> None:
+    def rule(entry: Entry, operation: type[Operation]) -> None:
+        tool, traits = every_tool("mcp")[entry.name], operation.traits
+        hints = tool["annotations"]
+        assert hints["destructiveHint"] is traits.destructive
+        assert not (hints["readOnlyHint"] and hints["destructiveHint"])
+        assert hints["idempotentHint"] or not hints["readOnlyHint"]
+        assert tool["title"] == hints["title"] == traits.title
 
-
-@every_entry
-def test_an_mcp_tool_tells_what_it_may_change(entry: Entry) -> None:
-    traits = registry.load(entry).traits
-    (tool,) = [tool for tool in every_tool("mcp") if tool["name"] == entry.name]
-    hints = tool["annotations"]
-    assert hints["destructiveHint"] is traits.destructive
-    assert not (hints["readOnlyHint"] and hints["destructiveHint"])
-    assert hints["idempotentHint"] or not hints["readOnlyHint"]
-    assert tool["title"] == hints["title"] == traits.title
+    assert offenders(rule) == []
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -232,16 +314,23 @@ def test_the_default_tools_are_few_and_cheap(form: str) -> None:
     assert sum(count_tokens(json.dumps(one, ensure_ascii=False)) for one in shown) <= MOST_TOKENS
 
 
-@every_entry
-def test_an_operation_is_in_a_set_besides_all_and_in_the_reference(entry: Entry) -> None:
-    assert entry.sets > {"all"}
-    page = reference_page()
-    assert f"## {entry.command}\n" in page
-    assert f"tool `{entry.name}`" in page
+def test_every_operation_is_in_a_set_besides_all_and_in_the_reference() -> None:
+    page = reference.page()
+
+    def rule(entry: Entry, _: type[Operation]) -> None:
+        assert entry.sets > {"all"}
+        assert f"## {entry.command}\n" in page
+        assert f"tool `{entry.name}`" in page
+
+    assert offenders(rule) == []
 
 
-@every_entry
-def test_a_field_that_does_not_exist_is_invalid_input(entry: Entry) -> None:
-    with pytest.raises(MnemosError) as raised:
-        registry.read(entry.name, {"no_such_field": 1})
-    assert raised.value.code == "invalid_input"
+def test_a_field_that_does_not_exist_is_invalid_input() -> None:
+    def rule(entry: Entry, _: type[Operation]) -> str:
+        try:
+            registry.read(entry.name, {"no_such_field": 1})
+        except MnemosError as exc:
+            return "" if exc.code == "invalid_input" else exc.code
+        return "accepted"
+
+    assert offenders(rule) == []

@@ -107,7 +107,7 @@ def test_what_only_reads_answers_the_same_twice_and_its_text_is_the_commands_tex
         assert list(memory.sessions.export_all()) == before
         if written:
             Path(given["path"]).unlink()
-        shown = registry.read(name, given).run(memory).readable()
+        shown = registry.read(name, given).run(memory).for_person()
         if written:
             Path(given["path"]).unlink()
     words = [word for word in command_line(name, given) if word != "--json"]

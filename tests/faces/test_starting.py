@@ -94,7 +94,7 @@ def test_the_version_loads_nothing(home: Path) -> None:
 def test_a_command_loads_only_what_it_needs(shop: Path) -> None:
     loaded = loaded_by("sessions", "search", "deploy")
     # rich is for terminals; the model's client for summaries.
-    for module in ("rich", "urllib.request", "mnemos.operations.transfer", *HEAVY):
+    for module in ("rich", "urllib.request", "mnemos.operations.session_files", *HEAVY):
         assert module not in loaded
 
 

@@ -19,15 +19,15 @@ from .terminal import at_a_terminal
 DESTRUCTIVE = sorted(name for name in CALLS if registry.find(name).traits.destructive)
 AT_STAKE = {
     "sessions_delete": ("slot-bug", "Pick-up slots off by an hour", "5 messages"),
-    "sessions_prune": ("1 ended session", "for good"),
+    "sessions_prune": ("1 ended session", "permanently"),
     "restore": ("everything", "26 messages"),
-    "forget": ("message:3", "for good"),
+    "forget": ("message:3", "permanently"),
     "memory_purge": ("the history of 1 fact",),
     "sqlite_delete": ("experiment", "1 table", "snapshots"),
-    "memory_forget": ("2 statements on srv.prod", "for good"),
+    "memory_forget": ("2 statements on srv.prod", "permanently"),
     "memory_backend": ("the entry 'pref_editor' of sam",),
     "entries_delete": ("the entry 'city' of default",),
-    "templates_delete": ("template read-slots", "1 example", "for good"),
+    "templates_delete": ("template read-slots", "1 example", "permanently"),
 }
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from mnemos.bench.model import Corpus, Question, Session, Turn
 from mnemos.errors import InvalidInput
-from mnemos.operations.moments import seconds
+from mnemos.operations.arguments import seconds
 
 SECONDS_BETWEEN_TURNS = 10.0
 

@@ -1,14 +1,15 @@
-"""What an operation is.
+"""Operations and their results, the contract that every face is generated from.
 
-An operation is a class: its fields are the input, its docstring is what every face says about it, ``run``
-does it, and the result is a struct that can say itself as text. Faces translate and decide nothing.
+An operation is a class. Its fields are the input, its docstring is the description that a model reads,
+``run`` does the work, and the result is a struct that renders itself as text. Faces translate and decide
+nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any, ClassVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import msgspec
 
@@ -23,71 +24,79 @@ _GO_ON = "go_on"
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What a face must know of an operation besides its input."""
+    """Properties of an operation that faces need besides its input."""
 
     title: str
+    help: str = ""
+    """Help for a person, where it differs from the docstring, which speaks to a model."""
     read_only: bool = False
     destructive: bool = False
-    """Takes something away: a command asks before, unless told not to."""
+    """Deletes something: a command asks first, unless ``--yes`` is given."""
     idempotent: bool = False
     local: bool = False
     """Touches files of the caller's machine; not offered over a network."""
     positional: tuple[str, ...] = ()
     """Fields that a command takes as arguments, in this order."""
     stdin: str = ""
-    """The field that a command fills from standard input when it is ``-`` or left out."""
+    """The field that a command fills from standard input if it is ``-`` or omitted."""
     stdout: str = ""
-    """The field that, when it is ``-``, makes a command write the operation's lines to standard output."""
+    """The field that, if it is ``-``, makes a command write the operation's lines to standard output."""
     edited: str = ""
-    """The field that a command lets a person edit at a terminal when it is left out; see ``draft``."""
+    """The field that opens an editor at a terminal if it is omitted; see ``draft``."""
     watches: bool = False
-    """A command can do it again and again, as there is more to do: ``--watch``. Asked of ``found_more``."""
+    """A command can repeat it with ``--watch`` and prints results that have news."""
     begins: bool = False
-    """May begin a memory where there is none; others say that there is none."""
+    """May create a memory; other commands fail if there is none."""
     example: tuple[str, ...] = ()
     """Words typed after the command, for the reference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a command asks a person at a terminal before it runs."""
+    """A question that a command asks at a terminal before it runs."""
 
     key: str
     text: str
     is_secret: bool = False
-    """Not shown while it is typed."""
+    """Not echoed while it is typed."""
     default: str = ""
     choices: tuple[str, ...] = ()
 
 
-def whether_to_go_on(text: str) -> Question:
-    """Ask for a yes to what the text says would be done."""
+def confirmation(text: str) -> Question:
+    """Return a yes-or-no question about a change described by ``text``."""
     return Question(_GO_ON, text, default="yes", choices=("yes", "no"))
 
 
-def check_answer(answers: Mapping[str, str]) -> None:
-    """Raise Refused when the answer to ``whether_to_go_on`` was no."""
+def check_confirmed(answers: Mapping[str, str]) -> None:
+    """Raise Refused if the answer to a ``confirmation`` was no."""
     if answers.get(_GO_ON) == "no":
-        raise Refused("the answer was no; nothing was changed")
+        raise Refused("cancelled; nothing was changed")
+
+
+class Info(msgspec.Struct, frozen=True, kw_only=True):
+    """A typed part of a result."""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """What an operation answers."""
+    """The typed answer of an operation."""
 
     def as_text(self) -> str:
-        """The answer for a person or a model to read."""
+        """Render the answer for a model."""
         raise NotImplementedError
 
-    def readable(self) -> str:
-        """The answer for a person at a command line, where that differs from what a model is given."""
+    def for_person(self) -> str:
+        """Render the answer for a person at a command line."""
         return self.as_text()
 
-    def found_more(self) -> bool:
-        """Whether there was something to do, of operations that are watched: shown then, and only then."""
+    @property
+    def has_news(self) -> bool:
+        """True if a repeated operation found something to do; other results are not printed."""
         return True
 
-    def succeeded(self) -> bool:
-        """Whether what was found is as it should be; a command ends with 1 when it is not."""
+    @property
+    def is_ok(self) -> bool:
+        """False if the answer reports a problem; a command then exits with 1."""
         return True
 
 
@@ -100,34 +109,34 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         raise NotImplementedError
 
     def writes(self) -> bool:
-        """Whether this input changes something: not done when memory is disabled."""
+        """True if this input changes something; it is not run while memory is disabled."""
         return not self.traits.read_only
 
     def at_stake(self, memory: Memory) -> str:  # noqa: ARG002
-        """What a destructive operation would take away, asked before it is run; empty for nothing.
+        """Describe what a destructive operation would delete; empty for nothing.
 
-        What is not there raises NotFound, before anybody is asked.
+        Raises NotFound if there is nothing of that name, before anyone is asked.
         """
         return ""
 
     def questions(self, memory: Memory) -> Sequence[Question]:  # noqa: ARG002
-        """What a person should be asked, because the input leaves it open; mostly nothing."""
+        """Return questions about what the input leaves open."""
         return ()
 
-    def answered(self, answers: Mapping[str, str]) -> Operation:  # noqa: ARG002
-        """The same input with the answers to its questions."""
+    def with_answers(self, answers: Mapping[str, str]) -> Operation:  # noqa: ARG002
+        """Return the same input completed by the answers to its questions."""
         return self
 
     def draft(self, memory: Memory) -> str:
-        """What a person edits, of operations that have ``edited``."""
+        """Return the text to edit, for operations with ``Traits.edited``."""
         raise NotImplementedError
 
-    def merged(self, text: str, draft: str, now: str) -> str:  # noqa: ARG002
-        """What a person made of a draft, with what others changed meanwhile: the draft would be ``now``."""
+    def merge_draft(self, text: str, draft: str, now: str) -> str:  # noqa: ARG002
+        """Merge an edited draft with changes made meanwhile, after which the draft would be ``now``."""
         return text
 
     def write_lines(self, memory: Memory, stream: IO[str]) -> None:
-        """Write what would go into a file to a stream: of operations that have ``stdout``."""
+        """Write the file's content to a stream, for operations with ``Traits.stdout``."""
         raise NotImplementedError
 
 
@@ -142,12 +151,12 @@ class LongOperation(Operation, frozen=True, kw_only=True):
 
 
 def carry_out(operation: Operation, memory: Memory, progress: Progress) -> Result:
-    """Run an operation, which reports its progress if it is a long one."""
+    """Run an operation and report its progress if it is a long one."""
     return operation.work(memory, progress) if isinstance(operation, LongOperation) else operation.run(memory)
 
 
 class Done(Result, frozen=True, kw_only=True):
-    """A change that has nothing to show but that it happened."""
+    """A change with nothing to report but that it happened."""
 
     done: str
 
@@ -155,7 +164,15 @@ class Done(Result, frozen=True, kw_only=True):
         return self.done
 
 
+_Struct = TypeVar("_Struct", bound=msgspec.Struct)
+
+
+def fill(kind: type[_Struct], source: object) -> _Struct:
+    """Fill a struct from a mapping or from the attributes of an object; extra ones are ignored."""
+    return msgspec.convert(source, kind, from_attributes=True)
+
+
 def builtins(result: Result) -> dict[str, Any]:
-    """A result as plain data, with its ``text``."""
+    """Return a result as plain data with its ``text``."""
     plain: dict[str, Any] = msgspec.to_builtins(result)
     return plain | {"text": result.as_text()}

@@ -1,88 +1,82 @@
-"""Operations on the databases of the workspace as a whole: list, rename, copy, delete, compact, restore."""
+"""Operations on whole databases of the workspace: list, rename, copy, delete, compact, restore."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
 from mnemos.errors import NotFound
-from mnemos.operations.base import Done, Operation, Result, Traits
-from mnemos.operations.moments import shown
-from mnemos.operations.upkeep import size
-from mnemos.operations.wording import counted
+from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
+from mnemos.operations.texts import plural, render_size, render_time
+from mnemos.operations.workspace import Name
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
-Name = Annotated[str, Meta(description="The name of a database")]
-
 
 class ListDatabases(Operation, frozen=True, kw_only=True):
-    """List the databases of the workspace with their sizes, the last used first."""
+    """List the databases of the workspace with their sizes, last used first."""
 
     traits: ClassVar[Traits] = Traits(title="List databases", read_only=True, begins=True)
 
     def run(self, memory: Memory) -> DatabaseList:
-        return DatabaseList(
-            databases=[
-                {
-                    "name": info.name,
-                    "size_bytes": info.size_bytes,
-                    "limit_bytes": info.limit_bytes,
-                    "used_at": info.used_at,
-                    "snapshots": info.snapshots,
-                }
-                for info in memory.workspace.databases()
-            ]
-        )
+        return DatabaseList(databases=[fill(DatabaseInfo, one) for one in memory.workspace.databases()])
+
+
+class DatabaseInfo(Info, frozen=True, kw_only=True):
+    name: str
+    size_bytes: int
+    limit_bytes: int
+    used_at: float
+    snapshots: int
 
 
 class DatabaseList(Result, frozen=True, kw_only=True):
-    databases: list[dict[str, Any]]
+    databases: list[DatabaseInfo]
 
     def as_text(self) -> str:
         if not self.databases:
-            return "There is no database yet; the first sqlite_query makes one."
+            return "No databases yet. The first query creates one."
         return "\n".join(
-            f"{one['name']}: {size(one['size_bytes'])} of {size(one['limit_bytes'])}, "
-            f"last used {shown(one['used_at'])}, {counted(one['snapshots'], 'snapshot')}"
+            f"{one.name}: {render_size(one.size_bytes)} of {render_size(one.limit_bytes)}, "
+            f"last used {render_time(one.used_at)}, {plural(one.snapshots, 'snapshot')}"
             for one in self.databases
         )
 
 
 class RenameDatabase(Operation, frozen=True, kw_only=True):
-    """Give a database another name; its snapshots go with it."""
+    """Rename a database together with its snapshots."""
 
     traits: ClassVar[Traits] = Traits(
         title="Rename a database", positional=("database", "to"), example=("default", "research")
     )
 
     database: Name
-    to: Annotated[str, Meta(description="The new name: a-z, 0-9, _ and -")]
+    to: Annotated[str, Meta(description="New name: a-z, 0-9, _ and -")]
 
     def run(self, memory: Memory) -> Done:
         memory.workspace.rename(self.database, self.to)
-        return Done(done=f"The database {self.database} is called {self.to} now.")
+        return Done(done=f"Renamed {self.database} to {self.to}.")
 
 
 class CopyDatabase(Operation, frozen=True, kw_only=True):
-    """Copy a database as it is now to another name."""
+    """Copy a database to a new name."""
 
     traits: ClassVar[Traits] = Traits(
         title="Copy a database", positional=("database", "to"), example=("default", "experiment")
     )
 
     database: Name
-    to: Annotated[str, Meta(description="The name of the copy")]
+    to: Annotated[str, Meta(description="Name of the copy")]
 
     def run(self, memory: Memory) -> Done:
         memory.workspace.copy(self.database, self.to)
-        return Done(done=f"{self.to} is a copy of {self.database} as it is now.")
+        return Done(done=f"Copied {self.database} to {self.to}.")
 
 
 class DeleteDatabase(Operation, frozen=True, kw_only=True):
-    """Delete a database and its snapshots for good. Its name must be given twice."""
+    """Permanently delete a database and its snapshots. Its name must be given twice."""
 
     traits: ClassVar[Traits] = Traits(
         title="Delete a database",
@@ -92,23 +86,23 @@ class DeleteDatabase(Operation, frozen=True, kw_only=True):
     )
 
     database: Name
-    confirm: Annotated[str, Meta(description="The name once more")]
+    confirm: Annotated[str, Meta(description="The same name again")]
 
     def run(self, memory: Memory) -> Done:
         memory.workspace.delete(self.database, confirm=self.confirm)
-        return Done(done=f"The database {self.database} is gone.")
+        return Done(done=f"Deleted {self.database}.")
 
     def at_stake(self, memory: Memory) -> str:
         if not memory.workspace.has(self.database):
-            raise NotFound(
-                f"there is no database {self.database!r}; `mnemos workspace list` shows those there are"
-            )
+            raise NotFound(f"there is no database {self.database!r}; the tool sqlite_databases lists them")
         tables = memory.workspace.tables(self.database)
-        return f"the database {self.database} with {counted(len(tables), 'table')} and its snapshots"
+        return (
+            f"the database {self.database} with {plural(len(tables), 'table')} and its snapshots permanently"
+        )
 
 
 class CompactDatabase(Operation, frozen=True, kw_only=True):
-    """Give back the space that deleted rows left in a database."""
+    """Shrink the file of a database after rows were deleted."""
 
     traits: ClassVar[Traits] = Traits(title="Compact a database", idempotent=True, positional=("database",))
 
@@ -125,11 +119,12 @@ class Compacted(Result, frozen=True, kw_only=True):
     after_bytes: int
 
     def as_text(self) -> str:
-        return f"{self.database}: {size(self.before_bytes)} before, {size(self.after_bytes)} now."
+        before, after = render_size(self.before_bytes), render_size(self.after_bytes)
+        return f"Compacted {self.database} from {before} to {after}."
 
 
 class ListSnapshots(Operation, frozen=True, kw_only=True):
-    """List what a database can be restored to: it is kept before something is dropped, altered or emptied."""
+    """List the snapshots of a database. One is made before something is dropped, altered or emptied."""
 
     traits: ClassVar[Traits] = Traits(
         title="List snapshots", read_only=True, begins=True, positional=("database",)
@@ -138,36 +133,38 @@ class ListSnapshots(Operation, frozen=True, kw_only=True):
     database: Name = "default"
 
     def run(self, memory: Memory) -> SnapshotList:
-        return SnapshotList(
-            snapshots=[
-                {"name": one.name, "size_bytes": one.size_bytes, "made_at": one.made_at}
-                for one in memory.workspace.snapshots(self.database)
-            ]
-        )
+        found = memory.workspace.snapshots(self.database)
+        return SnapshotList(snapshots=[fill(SnapshotInfo, one) for one in found])
+
+
+class SnapshotInfo(Info, frozen=True, kw_only=True):
+    name: str
+    size_bytes: int
+    made_at: float
 
 
 class SnapshotList(Result, frozen=True, kw_only=True):
-    snapshots: list[dict[str, Any]]
+    snapshots: list[SnapshotInfo]
 
     def as_text(self) -> str:
         if not self.snapshots:
-            return "There is no snapshot yet; one is kept before something is dropped, altered or emptied."
+            return "No snapshots yet. One is made before something is dropped, altered or emptied."
         return "\n".join(
-            f"{one['name']}  {size(one['size_bytes'])}, kept {shown(one['made_at'])}"
+            f"{one.name}  {render_size(one.size_bytes)}, made {render_time(one.made_at)}"
             for one in self.snapshots
         )
 
 
 class RestoreDatabase(Operation, frozen=True, kw_only=True):
-    """Bring back a snapshot of a database, by default the newest. What is there becomes a snapshot, too."""
+    """Restore a snapshot of a database, by default the newest. The present state becomes a snapshot first."""
 
     traits: ClassVar[Traits] = Traits(
         title="Restore a database", positional=("database", "snapshot"), example=("default",)
     )
 
     database: Name = "default"
-    snapshot: Annotated[str | None, Meta(description="Which one; default the newest")] = None
+    snapshot: Annotated[str | None, Meta(description="Name of the snapshot; default: the newest")] = None
 
     def run(self, memory: Memory) -> Done:
         restored = memory.workspace.restore(self.database, self.snapshot)
-        return Done(done=f"{self.database} is as it was at {restored}; what was there is a snapshot now.")
+        return Done(done=f"Restored {self.database} to {restored}. Its former state is a snapshot now.")

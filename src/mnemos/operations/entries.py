@@ -1,4 +1,4 @@
-"""Operations on entries: what is known about users, in the backend that is chosen."""
+"""Operations on entries: what is known about users, in the chosen backend."""
 
 from __future__ import annotations
 
@@ -6,30 +6,34 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 
 from mnemos.entries.backend import WORDS, MemoryBackend, MemoryEntry, NullBackend
 from mnemos.errors import InvalidInput, MnemosError, NotFound
-from mnemos.operations.base import Done, LongOperation, Operation, Result, Traits
-from mnemos.operations.moments import shown
-from mnemos.operations.wording import cut
+from mnemos.operations.arguments import up_to
+from mnemos.operations.base import Done, Info, LongOperation, Operation, Result, Traits, fill
+from mnemos.operations.evaluation import EvaluationReport
+from mnemos.operations.texts import cut, render_time
 from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
-User = Annotated[str, Meta(description="Whose entries; users never see each other")]
+User = Annotated[str, Meta(description="User whose entries these are; users never see each other's")]
 Key = Annotated[str, Meta(description="What the entry is about, e.g. pref_editor")]
 _SHOWN = 200
-_OFF = "Nothing is kept: the backend is disabled ({}). MNEMOS_BACKEND=local keeps entries on this machine."
+_OFF = "Nothing is stored: the backend is disabled ({}). Set MNEMOS_BACKEND=local to store entries here."
 
 
 class UseBackend(LongOperation, frozen=True, kw_only=True):
     """Keep what is known about a user across sessions, as keys and values: preferences, habits, profile.
-    action: store (key, value), retrieve (key), query (query_text: a question or a few words), list, delete
-    (key), info, or evaluate, which compares the backends that could be used."""
+    Actions: store (key, value), retrieve (key), query (query_text: a question or a few words), list, delete
+    (key), info, evaluate (compares the available backends)."""
 
     traits: ClassVar[Traits] = Traits(
         title="What is known about a user",
+        help="Run an action of the tool `memory_backend`. The other commands of this group do the same one "
+        "by one.",
         destructive=True,
         begins=True,
         positional=("action",),
@@ -44,9 +48,7 @@ class UseBackend(LongOperation, frozen=True, kw_only=True):
     key: Key | None = None
     value: Annotated[str, Meta(description="For store")] | None = None
     query_text: Annotated[str, Meta(description="For query")] | None = None
-    metadata: Annotated[dict[str, Any], Meta(description="For store: anything else, as an object")] | None = (
-        None
-    )
+    metadata: Annotated[dict[str, Any], Meta(description="For store: any object")] | None = None
 
     def writes(self) -> bool:
         return self.action in ("store", "delete", "evaluate")
@@ -58,24 +60,29 @@ class UseBackend(LongOperation, frozen=True, kw_only=True):
         try:
             self._check()
             if self.action == "evaluate":
-                return BackendAnswer(success=True, report=memory.evaluate(progress=progress))
+                return BackendAnswer(
+                    success=True, report=fill(EvaluationReport, memory.evaluate(progress=progress))
+                )
             return _ACTIONS[self.action](self, memory)
         except MnemosError as exc:
             return BackendAnswer(success=False, error=f"{exc.code}: {exc}")
 
     def _check(self) -> None:
-        missing = [name for name in _NEEDED.get(self.action, ()) if getattr(self, name) in (None, "")]
-        if "value" in missing and self.value == "":
-            missing.remove("value")
+        # An empty value is a value.
+        missing = [
+            name
+            for name in _NEEDED.get(self.action, ())
+            if getattr(self, name) is None or (name != "value" and getattr(self, name) == "")
+        ]
         if missing:
             raise InvalidInput(f"{self.action} needs {' and '.join(missing)}")
 
     def _store(self, memory: Memory) -> BackendAnswer:
-        memory.backend.store(self.user_id, _given(self.key), _given(self.value), self.metadata)
-        return BackendAnswer(success=True, key=_given(self.key), note=_note(memory.backend))
+        memory.backend.store(self.user_id, _text(self.key), _text(self.value), self.metadata)
+        return BackendAnswer(success=True, key=_text(self.key), note=_note(memory.backend))
 
     def _retrieve(self, memory: Memory) -> BackendAnswer:
-        entry = memory.backend.retrieve(self.user_id, _given(self.key))
+        entry = memory.backend.retrieve(self.user_id, _text(self.key))
         if entry is None:
             off = _note(memory.backend)
             raise NotFound(f"{self.user_id} has no entry {self.key!r}" + (f". {off}" if off else ""))
@@ -88,8 +95,8 @@ class UseBackend(LongOperation, frozen=True, kw_only=True):
         )
 
     def _query(self, memory: Memory) -> BackendAnswer:
-        found = memory.backend.query(self.user_id, _given(self.query_text))
-        results = [_result(entry) for entry in found]
+        found = memory.backend.query(self.user_id, _text(self.query_text))
+        results = [_info(entry) for entry in found]
         return BackendAnswer(success=True, results=results, count=len(results), note=_note(memory.backend))
 
     def _list(self, memory: Memory) -> BackendAnswer:
@@ -97,7 +104,7 @@ class UseBackend(LongOperation, frozen=True, kw_only=True):
         return BackendAnswer(success=True, keys=keys, count=len(keys), note=_note(memory.backend))
 
     def _delete(self, memory: Memory) -> BackendAnswer:
-        if not memory.backend.delete(self.user_id, _given(self.key)):
+        if not memory.backend.delete(self.user_id, _text(self.key)):
             raise NotFound(f"{self.user_id} has no entry {self.key!r}; nothing was deleted")
         return BackendAnswer(success=True)
 
@@ -129,7 +136,7 @@ _NEEDED = {
 
 
 class BackendAnswer(Result, frozen=True, kw_only=True):
-    """Of all fields those that the action answers."""
+    """Only the fields of the action are filled."""
 
     success: bool
     error: str | UnsetType = UNSET
@@ -137,17 +144,18 @@ class BackendAnswer(Result, frozen=True, kw_only=True):
     value: str | UnsetType = UNSET
     metadata: dict[str, Any] | UnsetType = UNSET
     updated_at: float | UnsetType = UNSET
-    results: list[dict[str, Any]] | UnsetType = UNSET
+    results: list[EntryInfo] | UnsetType = UNSET
     keys: list[str] | UnsetType = UNSET
     count: int | UnsetType = UNSET
     backend: str | UnsetType = UNSET
     is_cloud: bool | UnsetType = UNSET
     available: bool | UnsetType = UNSET
-    report: dict[str, Any] | UnsetType = UNSET
+    report: EvaluationReport | UnsetType = UNSET
     note: str | UnsetType = UNSET
-    """That nothing is kept, where that is so."""
+    """Says that nothing is stored if the backend is disabled."""
 
-    def succeeded(self) -> bool:
+    @property
+    def is_ok(self) -> bool:
         return self.success
 
     def as_text(self) -> str:
@@ -157,11 +165,11 @@ class BackendAnswer(Result, frozen=True, kw_only=True):
         if isinstance(self.error, str):
             return [self.error]
         if isinstance(self.results, list):
-            return [_line(one) for one in self.results] or ["Nothing was found."]
+            return [_line(one) for one in self.results] or ["Nothing found."]
         if isinstance(self.keys, list):
             return self.keys or ["No entries."]
-        if isinstance(self.report, dict):
-            return [str(self.report["recommendation"])]
+        if isinstance(self.report, EvaluationReport):
+            return [self.report.recommendation]
         if isinstance(self.value, str):
             return [self.value]
         if isinstance(self.backend, str):
@@ -170,7 +178,7 @@ class BackendAnswer(Result, frozen=True, kw_only=True):
 
 
 class ListEntries(Operation, frozen=True, kw_only=True):
-    """List the keys that a user has, the most recently updated first."""
+    """List the keys of a user's entries, most recently updated first."""
 
     traits: ClassVar[Traits] = Traits(title="List entries", read_only=True, begins=True)
 
@@ -192,7 +200,7 @@ class KeyList(Result, frozen=True, kw_only=True):
 
 
 class GetEntry(Operation, frozen=True, kw_only=True):
-    """Show the value of a key."""
+    """Show the value of an entry."""
 
     traits: ClassVar[Traits] = Traits(
         title="Show an entry", read_only=True, begins=True, positional=("key",), example=("pref_editor",)
@@ -226,12 +234,9 @@ class EntryShown(Result, frozen=True, kw_only=True):
     def as_text(self) -> str:
         return self.value
 
-    def readable(self) -> str:
-        return self.value
-
 
 class SetEntry(Operation, frozen=True, kw_only=True):
-    """Keep a value under a key, in place of the one before."""
+    """Set the value of a key, replacing the former one."""
 
     traits: ClassVar[Traits] = Traits(
         title="Set an entry",
@@ -243,18 +248,18 @@ class SetEntry(Operation, frozen=True, kw_only=True):
     )
 
     key: Key
-    value: Annotated[str, Meta(description="A text; - or nothing: standard input")]
+    value: Annotated[str, Meta(description="The value")]
     user: User = "default"
-    metadata: Annotated[dict[str, Any], Meta(description="Anything else, as a JSON object")] | None = None
+    metadata: Annotated[dict[str, Any], Meta(description="Any JSON object")] | None = None
 
     def run(self, memory: Memory) -> Done:
         memory.backend.store(self.user, self.key, self.value, self.metadata)
         note = _note(memory.backend)
-        return Done(done=note if isinstance(note, str) else f"{self.key} is set for {self.user}.")
+        return Done(done=note if isinstance(note, str) else f"Set {self.key} for {self.user}.")
 
 
 class QueryEntries(Operation, frozen=True, kw_only=True):
-    """Find entries of a user by a question, a few words or a part of one, best first."""
+    """Find entries of a user by a question, a few words or part of a word, best first."""
 
     traits: ClassVar[Traits] = Traits(
         title="Query entries",
@@ -264,16 +269,16 @@ class QueryEntries(Operation, frozen=True, kw_only=True):
         example=("which editor?", "--user", "alice"),
     )
 
-    query: Annotated[str, Meta(description="A question, a few words or a part of one")]
+    query: Annotated[str, Meta(description="A question, a few words or part of a word")]
     user: User = "default"
-    limit: Annotated[int, Meta(ge=1, le=200, description="At most so many")] = 10
+    limit: Annotated[int, up_to(200)] = 10
 
     def run(self, memory: Memory) -> EntriesFound:
         found = memory.backend.query(self.user, self.query, self.limit)
         return EntriesFound(
             user=self.user,
             entries=[
-                {**_result(entry), "match": entry.match, "updated_at": entry.updated_at} for entry in found
+                replace(_info(entry), match=entry.match, updated_at=entry.updated_at) for entry in found
             ],
             count=len(found),
         )
@@ -281,15 +286,15 @@ class QueryEntries(Operation, frozen=True, kw_only=True):
 
 class EntriesFound(Result, frozen=True, kw_only=True):
     user: str
-    entries: list[dict[str, Any]]
+    entries: list[EntryInfo]
     count: int
 
     def as_text(self) -> str:
-        return "\n".join(_line(one) for one in self.entries) or "Nothing was found."
+        return "\n".join(_line(one) for one in self.entries) or "Nothing found."
 
 
 class DeleteEntry(Operation, frozen=True, kw_only=True):
-    """Delete an entry with everything it is found by. It cannot be undone."""
+    """Permanently delete an entry, also from the index. Cannot be undone."""
 
     traits: ClassVar[Traits] = Traits(
         title="Delete an entry",
@@ -307,16 +312,16 @@ class DeleteEntry(Operation, frozen=True, kw_only=True):
         entry = memory.backend.retrieve(self.user, self.key)
         if entry is None:
             raise NotFound(f"{self.user} has no entry {self.key!r} in {memory.backend.backend_name}")
-        return f"the entry {self.key!r} of {self.user}, last set {shown(entry.updated_at)}"
+        return f"the entry {self.key!r} of {self.user}, last set {render_time(entry.updated_at)}, permanently"
 
     def run(self, memory: Memory) -> Done:
         if not memory.backend.delete(self.user, self.key):
             raise NotFound(f"{self.user} has no entry {self.key!r} in {memory.backend.backend_name}")
-        return Done(done=f"{self.key} of {self.user} is deleted.")
+        return Done(done=f"Deleted {self.key} of {self.user}.")
 
 
 class ShowBackend(Operation, frozen=True, kw_only=True):
-    """Show which backend keeps entries, why it is that one, and where the data is."""
+    """Show which backend stores entries, why it was chosen, and where the data is."""
 
     traits: ClassVar[Traits] = Traits(title="Show the backend", read_only=True, begins=True)
 
@@ -342,10 +347,10 @@ class BackendShown(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         leaves = " Data leaves this machine." if self.is_cloud else ""
-        return f"{self.backend}: {self.reason}. Data is kept: {self.location}.{leaves}"
+        return f"{self.backend}: {self.reason}. Data location: {self.location}.{leaves}"
 
 
-def _given(value: str | None) -> str:
+def _text(value: str | None) -> str:
     return "" if value is None else value
 
 
@@ -353,12 +358,21 @@ def _note(backend: MemoryBackend) -> str | UnsetType:
     return _OFF.format(backend.reason) if isinstance(backend, NullBackend) else UNSET
 
 
-def _result(entry: MemoryEntry) -> dict[str, Any]:
-    found = {"key": entry.key, "value": entry.value, "metadata": entry.metadata}
-    # What has the words needs no mark; what is only near in meaning, or said by a model, does.
-    return found if entry.match == WORDS else {**found, "match": entry.match}
+class EntryInfo(Info, frozen=True, kw_only=True):
+    """An entry; ``match`` says how it was found, where it was not by its words."""
+
+    key: str
+    value: str
+    metadata: dict[str, Any]
+    match: str | UnsetType = UNSET
+    updated_at: float | UnsetType = UNSET
 
 
-def _line(one: dict[str, Any]) -> str:
-    how = one.get("match", WORDS)
-    return f"{one['key']}: {cut(one['value'], _SHOWN)}" + (f"  ({how})" if how != WORDS else "")
+def _info(entry: MemoryEntry) -> EntryInfo:
+    match = UNSET if entry.match == WORDS else entry.match
+    return EntryInfo(key=entry.key, value=entry.value, metadata=entry.metadata, match=match)
+
+
+def _line(one: EntryInfo) -> str:
+    how = one.match if isinstance(one.match, str) else WORDS
+    return f"{one.key}: {cut(one.value, _SHOWN)}" + (f"  ({how})" if how != WORDS else "")

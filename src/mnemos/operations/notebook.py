@@ -1,15 +1,16 @@
-"""Operations on the notebook: the few notes that belong in every prompt."""
+"""Operations on the notebook: the few notes that go into every prompt."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.notebook.note_block import render_entry
 from mnemos.notebook.notes import join_entries, parse_entries
-from mnemos.operations.base import Done, Operation, Result, Traits
+from mnemos.operations.base import Done, Info, Operation, Result, Traits
+from mnemos.operations.texts import plural
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -21,35 +22,36 @@ Target = Annotated[
 
 
 class EditNotes(Operation, frozen=True, kw_only=True):
-    """Curate the notes that stand in every prompt: add, replace or remove an entry. Keep them few: what will
-    matter in most sessions, such as conventions, the environment, lessons, preferences. Not for tasks or for
-    what recall finds anyway. To make room and add in one go, pass operations."""
+    """Edit the notes that are in every prompt: add, replace or remove an entry. Keep them few: what matters
+    in most sessions, such as conventions, the environment, lessons, preferences. Not for tasks or for what
+    recall finds anyway. To make room and add in one call, pass operations."""
 
     traits: ClassVar[Traits] = Traits(
         title="Edit notes",
+        help="Add, replace or remove one of the notes that go into every prompt, as the tool `memory` does.",
         begins=True,
         positional=("action", "content"),
         example=("add", "Tests run with make test"),
     )
 
     action: Annotated[
-        Literal["add", "replace", "remove"] | None, Meta(description="What to do; leave out with operations")
+        Literal["add", "replace", "remove"] | None, Meta(description="What to do; omit with operations")
     ] = None
     content: Annotated[str | None, Meta(description="The entry, for add and replace")] = None
     target: Target = "memory"
     old_text: Annotated[
-        str | None, Meta(description="A part of the entry to replace or remove that no other has")
+        str | None, Meta(description="Part of the entry to replace or remove that no other entry has")
     ] = None
     operations: Annotated[
-        list[dict[str, Any]] | None, Meta(description="Several of {action, content, old_text}: all or none")
+        list[dict[str, Any]] | None, Meta(description="Several {action, content, old_text}: all or none")
     ] = None
 
     def run(self, memory: Memory) -> NotesEdited:
-        asked = {"action": self.action, "content": self.content, "old_text": self.old_text}
         if self.operations and self.action is not None:
             raise InvalidInput("pass an action or operations, not both")
+        single = {"action": self.action, "content": self.content, "old_text": self.old_text}
         before = memory.notebook.entries(self.target)
-        use = memory.notebook.change(self.operations or [asked], target=self.target)
+        use = memory.notebook.change(self.operations or [single], target=self.target)
         return NotesEdited.of(use, changed=before != memory.notebook.entries(self.target))
 
 
@@ -75,48 +77,51 @@ class NotesEdited(Result, frozen=True, kw_only=True):
         )
 
     def as_text(self) -> str:
-        done = "Done." if self.changed else "That is noted already; nothing was changed."
-        entries = "1 entry" if self.entries == 1 else f"{self.entries} entries"
-        said = f"{done} {self.target}: {entries}, {self.percent}% ({self.used}/{self.limit})."
-        return f"{said} {self.warning}".rstrip()
+        done = "Done." if self.changed else "Already noted; nothing was changed."
+        entries = plural(self.entries, "entry", "entries")
+        use = f"{self.target}: {entries}, {self.percent}% ({self.used}/{self.limit})."
+        return f"{done} {use} {self.warning}".rstrip()
 
 
 class ShowNotes(Operation, frozen=True, kw_only=True):
-    """Show the notebook as it is now, with how full it is."""
+    """Show the notebook and how full it is."""
 
     traits: ClassVar[Traits] = Traits(title="Show the notebook", read_only=True)
 
     def run(self, memory: Memory) -> NotesShown:
-        files = []
-        for name in memory.settings.notebook_files:
-            file: dict[str, Any] = {
-                "target": name,
-                "entries": [],
-                "used": 0,
-                "limit": memory.notebook.limit(name),
-            }
-            try:
-                use = memory.notebook.use(name)
-                file |= {
-                    "entries": [render_entry(one) for one in memory.notebook.entries(name)],
-                    "used": use.used,
-                    "percent": use.percent,
-                }
-            except MnemosError as exc:
-                file |= {"percent": 0, "unread": str(exc)}
-            files.append(file)
-        return NotesShown(files=files)
+        return NotesShown(files=[_read_file(memory, name) for name in memory.settings.notebook_files])
+
+
+def _read_file(memory: Memory, name: str) -> NotesInfo:
+    limit = memory.notebook.limit(name)
+    try:
+        use = memory.notebook.use(name)
+        entries = [render_entry(one) for one in memory.notebook.entries(name)]
+    except MnemosError as exc:
+        return NotesInfo(target=name, entries=[], used=0, limit=limit, percent=0, unread=str(exc))
+    return NotesInfo(target=name, entries=entries, used=use.used, limit=limit, percent=use.percent)
+
+
+class NotesInfo(Info, frozen=True, kw_only=True):
+    """A file of the notebook; ``unread`` says why it could not be read."""
+
+    target: str
+    entries: list[str]
+    used: int
+    limit: int
+    percent: int
+    unread: str | UnsetType = UNSET
 
 
 class NotesShown(Result, frozen=True, kw_only=True):
-    files: list[dict[str, Any]]
+    files: list[NotesInfo]
 
     def as_text(self) -> str:
         lines: list[str] = []
         for file in self.files:
-            lines.append(f"{file['target']}: {file['percent']}% ({file['used']}/{file['limit']} characters)")
-            lines += [f"  - {entry.replace(chr(10), chr(10) + '    ')}" for entry in file["entries"]]
-            lines += [f"  {file['unread']}"] if "unread" in file else []
+            lines.append(f"{file.target}: {file.percent}% ({file.used}/{file.limit} characters)")
+            lines += [f"  - {entry.replace(chr(10), chr(10) + '    ')}" for entry in file.entries]
+            lines += [f"  {file.unread}"] if file.unread else []
         return "\n".join(lines) or "The notebook is switched off."
 
 
@@ -131,7 +136,7 @@ class AddNote(Operation, frozen=True, kw_only=True):
         example=("Tests run with make test", "--target", "memory"),
     )
 
-    content: Annotated[str, Meta(description="The note; - or nothing: standard input")]
+    content: Annotated[str, Meta(description="The note")]
     target: Target = "memory"
 
     def run(self, memory: Memory) -> NotesEdited:
@@ -141,10 +146,10 @@ class AddNote(Operation, frozen=True, kw_only=True):
 
 
 class RewriteNotes(Operation, frozen=True, kw_only=True):
-    """Replace a whole file of the notebook: entries, separated by a line with only § in it."""
+    """Replace all entries of a notebook file. Separate entries by a line that contains only §."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Rewrite a file of the notebook",
+        title="Rewrite a notebook file",
         begins=True,
         positional=("target", "text"),
         stdin="text",
@@ -153,13 +158,11 @@ class RewriteNotes(Operation, frozen=True, kw_only=True):
     )
 
     target: Target
-    text: Annotated[
-        str | None, Meta(description="The new text; - or nothing: standard input, at a terminal the editor")
-    ] = None
+    text: Annotated[str | None, Meta(description="New text of the whole file")] = None
 
     def run(self, memory: Memory) -> NotesEdited:
         if self.text is None or not self.text.strip():
-            raise InvalidInput("text is empty; pass the whole new text of the file, or remove its entries")
+            raise InvalidInput("text is empty; pass the new text of the whole file, or remove its entries")
         before = memory.notebook.entries(self.target)
         use = memory.notebook.write(self.target, self.text)
         return NotesEdited.of(use, changed=before != memory.notebook.entries(self.target))
@@ -167,7 +170,7 @@ class RewriteNotes(Operation, frozen=True, kw_only=True):
     def draft(self, memory: Memory) -> str:
         return join_entries(memory.notebook.entries(self.target)) + "\n"
 
-    def merged(self, text: str, draft: str, now: str) -> str:
+    def merge_draft(self, text: str, draft: str, now: str) -> str:
         if now == draft or not text.strip():
             return text
         before, after = parse_entries(draft), parse_entries(now)
@@ -176,25 +179,27 @@ class RewriteNotes(Operation, frozen=True, kw_only=True):
 
 
 class UndoNotes(Operation, frozen=True, kw_only=True):
-    """Take back the newest change of the notebook that can be taken back."""
+    """Undo the newest change of the notebook that can be undone."""
 
-    traits: ClassVar[Traits] = Traits(title="Undo a change of the notebook")
+    traits: ClassVar[Traits] = Traits(title="Undo a notebook change")
 
     def run(self, memory: Memory) -> Done:
         return Done(done=memory.undo_notes())
 
 
 class OptimizeNotes(Operation, frozen=True, kw_only=True):
-    """Make room in the notebook. Above the threshold: drop what the facts say already, move constraints,
-    decisions and values into facts, abbreviate what is verbose. Safe to run from a schedule."""
+    """Make room in notebook files above the threshold: drop what the facts say already, move constraints,
+    decisions and values into facts, and shorten what is verbose. Safe to run on a schedule."""
 
     traits: ClassVar[Traits] = Traits(
         title="Make room in the notebook", idempotent=True, example=("--dry-run",)
     )
 
-    threshold_pct: Annotated[float, Meta(ge=0, le=100, description="Act above this share of a limit")] = 55
-    dry_run: Annotated[bool, Meta(description="Only say what would be done")] = False
-    session_id: Annotated[str | None, Meta(description="Not needed")] = None
+    threshold_pct: Annotated[
+        float, Meta(ge=0, le=100, description="Act above this percentage of the limit")
+    ] = 55
+    dry_run: Annotated[bool, Meta(description="Only show what would be done")] = False
+    session_id: Annotated[str | None, Meta(description="Ignored")] = None
 
     def writes(self) -> bool:
         return not self.dry_run
@@ -205,13 +210,13 @@ class OptimizeNotes(Operation, frozen=True, kw_only=True):
             before=done.before,
             after=done.after,
             steps=[
-                {
-                    "target": str(step.book),
-                    "action": step.action,
-                    "entry": step.entry,
-                    "facts": list(step.facts),
-                    "shorter": step.shorter,
-                }
+                NoteStep(
+                    target=str(step.book),
+                    action=step.action,
+                    entry=step.entry,
+                    facts=list(step.facts),
+                    shorter=step.shorter,
+                )
                 for step in done.steps
             ],
             unread=done.unread,
@@ -219,16 +224,26 @@ class OptimizeNotes(Operation, frozen=True, kw_only=True):
         )
 
 
+class NoteStep(Info, frozen=True, kw_only=True):
+    """A note that was dropped, moved to ``facts``, or made ``shorter``."""
+
+    target: str
+    action: str
+    entry: str
+    facts: list[str]
+    shorter: str
+
+
 class NotesOptimized(Result, frozen=True, kw_only=True):
     before: dict[str, int]
     after: dict[str, int]
-    steps: list[dict[str, Any]]
+    steps: list[NoteStep]
     unread: dict[str, str]
     dry_run: bool
 
     def as_text(self) -> str:
         shares = ", ".join(f"{name} {share}% -> {self.after[name]}%" for name, share in self.before.items())
         would = "would be " if self.dry_run else ""
-        lines = [f"{would}{step['action']}: {' '.join(step['entry'].split())}" for step in self.steps]
+        lines = [f"{would}{step.action}: {' '.join(step.entry.split())}" for step in self.steps]
         lines += self.unread.values()
-        return "\n".join([shares or "No file was looked at.", *(lines or ["Nothing to do."])])
+        return "\n".join([shares or "No files were read.", *(lines or ["Nothing to do."])])

@@ -1,4 +1,4 @@
-"""Operations on providers of memory: which there are, how they do, and setting one up."""
+"""Operations on memory providers: list them, show their status, set one up."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from mnemos.deadlines import Overdue, Patience
 from mnemos.errors import MnemosError, Unavailable
 from mnemos.integrations.providers import discovery, provider_tools, setup
 from mnemos.integrations.providers.setup import Field
-from mnemos.operations.base import Operation, Question, Result, Traits
-from mnemos.operations.wording import cut
+from mnemos.operations.base import Info, Operation, Question, Result, Traits
+from mnemos.operations.texts import cut
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -22,8 +22,8 @@ _SHOWN = 80
 
 
 class ListProviders(Operation, frozen=True, kw_only=True):
-    """List the providers of memory that could be used: the built-in one, those that packages declare, and
-    those in the folder plugins of the home. No code of theirs is run."""
+    """List memory providers: the built-in one, those of installed packages, and those in the plugins folder
+    of the home. Runs none of their code."""
 
     traits: ClassVar[Traits] = Traits(title="List providers", read_only=True, begins=True, local=True)
 
@@ -31,35 +31,60 @@ class ListProviders(Operation, frozen=True, kw_only=True):
         used = memory.settings.provider or discovery.BUILT_IN
         return ProvidersListed(
             providers=[
-                {
-                    "name": one.name,
-                    "version": one.version,
-                    "description": one.description,
-                    "where": one.where,
-                    "used": one.name in (used, discovery.BUILT_IN),
-                    "requirements": list(one.requirements),
-                    "problem": one.problem,
-                }
+                ProviderInfo(
+                    name=one.name,
+                    version=one.version,
+                    description=one.description,
+                    where=one.where,
+                    used=one.name in (used, discovery.BUILT_IN),
+                    requirements=list(one.requirements),
+                    problem=one.problem,
+                )
                 for one in discovery.find_providers(memory.settings.home)
             ]
         )
 
 
+class ProviderInfo(Info, frozen=True, kw_only=True):
+    name: str
+    version: str
+    description: str
+    where: str
+    used: bool
+    requirements: list[str]
+    problem: str
+
+    def render(self) -> str:
+        about = cut(self.problem or self.description, _SHOWN)
+        name = f"{self.name} {self.version}".rstrip()
+        return f"{'*' if self.used else ' '} {name} ({self.where})" + (f": {about}" if about else "")
+
+
 class ProvidersListed(Result, frozen=True, kw_only=True):
-    providers: list[dict[str, Any]]
+    providers: list[ProviderInfo]
 
     def as_text(self) -> str:
-        return "\n".join(_line(one) for one in self.providers)
+        return "\n".join(one.render() for one in self.providers)
 
 
-def _line(one: dict[str, Any]) -> str:
-    about = cut(one["problem"] or one["description"], _SHOWN)
-    name = f"{one['name']} {one['version']}".rstrip()
-    return f"{'*' if one['used'] else ' '} {name} ({one['where']})" + (f": {about}" if about else "")
+class ProviderField(Info, frozen=True, kw_only=True):
+    """A setting that a provider needs."""
+
+    key: str
+    description: str
+    secret: bool
+    url: str
+    choices: list[str]
+    env_var: str
+
+    def render(self) -> str:
+        choices = f" ({', '.join(self.choices)})" if self.choices else ""
+        source = f", from {self.url}" if self.url else ""
+        return f"  {self.key}: {self.description or 'required'}{choices}{source}"
 
 
 class ShowProviders(Operation, frozen=True, kw_only=True):
-    """Show whether the provider that is used beside the built-in one is there, configured and available."""
+    """Show if the selected provider is installed, configured and available."""
 
     traits: ClassVar[Traits] = Traits(title="Show the provider", read_only=True, begins=True, local=True)
 
@@ -68,12 +93,12 @@ class ShowProviders(Operation, frozen=True, kw_only=True):
         if not name:
             return ProviderShown(used=discovery.BUILT_IN, available=True, tools=[], missing=[], problem="")
         try:
-            return _examined(memory, name)
+            return _check_provider(memory, name)
         except (MnemosError, Overdue) as exc:
             return ProviderShown(used=name, available=False, tools=[], missing=[], problem=str(exc))
 
 
-def _examined(memory: Memory, name: str) -> ProviderShown:
+def _check_provider(memory: Memory, name: str) -> ProviderShown:
     home, seconds = memory.settings.home, memory.settings.prefetch_seconds
     loaded = _ask(name, lambda: setup.load_provider(name, home), seconds)
     available = bool(_ask(name, loaded.provider.is_available, seconds))
@@ -85,13 +110,13 @@ def _examined(memory: Memory, name: str) -> ProviderShown:
         used=name,
         available=available,
         tools=list(known),
-        missing=[_described(field) for field in missing],
+        missing=[_info(field) for field in missing],
         problem="; ".join([*packages, *wrong]),
     )
 
 
 def _ask(name: str, call: Callable[[], Any], seconds: float) -> Any:
-    """An answer of other people's code, which may take for ever and raise anything."""
+    """Call third-party code, which may hang or raise anything."""
     try:
         return Patience(name).ask(call, seconds)
     except (MnemosError, Overdue):
@@ -104,28 +129,32 @@ class ProviderShown(Result, frozen=True, kw_only=True):
     used: str
     available: bool
     tools: list[str]
-    missing: list[dict[str, Any]]
+    missing: list[ProviderField]
     problem: str
 
-    def succeeded(self) -> bool:
+    @property
+    def is_ok(self) -> bool:
         return self.available and not self.problem
 
     def as_text(self) -> str:
         if self.used == discovery.BUILT_IN:
-            return "Only the built-in memory is used."
-        lines = [f"{self.used} is used, and is {'available' if self.available else 'not available'}."]
+            return "Using only the built-in memory."
+        lines = [f"Using {self.used}, which is {'available' if self.available else 'not available'}."]
         lines += [self.problem] if self.problem else []
         lines += [f"Tools: {', '.join(self.tools)}"] if self.tools else []
-        lines += _wanted(self.used, self.missing) if not self.available else []
+        lines += _render_missing(self.used, self.missing) if not self.available else []
         return "\n".join(lines)
 
 
 class SetUpProvider(Operation, frozen=True, kw_only=True):
-    """Set up a provider of memory and use it from now on; builtin goes back to the built-in one alone. At a
-    terminal, what it needs is asked for. Secrets go to the file .env of the home, for its owner's eyes."""
+    """Set up a memory provider and use it from now on; builtin returns to the built-in one alone. Secrets are
+    stored in the .env file of the home, readable by its owner only."""
 
     traits: ClassVar[Traits] = Traits(
         title="Set up a provider",
+        help="Set up a memory provider and use it from now on; builtin returns to the built-in one alone. "
+        "At a terminal, asks for what the provider needs. Secrets are stored in the .env file of the home, "
+        "readable by its owner only.",
         idempotent=True,
         begins=True,
         local=True,
@@ -134,10 +163,8 @@ class SetUpProvider(Operation, frozen=True, kw_only=True):
         example=("builtin",),
     )
 
-    name: Annotated[str, Meta(description="A provider that the list names, or builtin")]
-    values: Annotated[
-        str, Meta(description="KEY=VALUE, one a line; - : from standard input, which nobody else sees")
-    ] = ""
+    name: Annotated[str, Meta(description="Name of a provider from the list, or builtin")]
+    values: Annotated[str, Meta(description="Settings as KEY=VALUE, one per line")] = ""
 
     def run(self, memory: Memory) -> ProviderSetUp:
         home = memory.settings.home
@@ -146,13 +173,13 @@ class SetUpProvider(Operation, frozen=True, kw_only=True):
             return ProviderSetUp(name=self.name, used=True, kept=[], secrets=[], missing=[])
         loaded = setup.load_provider(self.name, home)
         values = setup.parse_values(self.values, loaded.fields)
-        secrets, kept = _parted(loaded.fields, values)
+        secrets, kept = _split_secrets(loaded.fields, values)
         if secrets:
             setup.keep_secrets(home, secrets)
         if kept:
             _save(self.name, loaded, kept, str(home))
         missing = setup.find_unset(loaded.fields, values)
-        # It may have what it needs from an earlier time, in a place of its own.
+        # It may have what it needs in a place of its own, from an earlier set-up.
         if missing and _ask(self.name, loaded.provider.is_available, memory.settings.prefetch_seconds):
             missing = []
         if not missing:
@@ -162,7 +189,7 @@ class SetUpProvider(Operation, frozen=True, kw_only=True):
             used=not missing,
             kept=list(kept),
             secrets=list(secrets),
-            missing=[_described(field) for field in missing],
+            missing=[_info(field) for field in missing],
         )
 
     def questions(self, memory: Memory) -> Sequence[Question]:
@@ -171,7 +198,7 @@ class SetUpProvider(Operation, frozen=True, kw_only=True):
         loaded = setup.load_provider(self.name, memory.settings.home)
         return [_question(field) for field in loaded.fields]
 
-    def answered(self, answers: Mapping[str, str]) -> Operation:
+    def with_answers(self, answers: Mapping[str, str]) -> Operation:
         lines = [f"{key}={value}" for key, value in answers.items() if value]
         return replace(self, values="\n".join(lines))
 
@@ -181,26 +208,29 @@ class ProviderSetUp(Result, frozen=True, kw_only=True):
     used: bool
     kept: list[str]
     secrets: list[str]
-    """The variables that were set in the file of secrets."""
-    missing: list[dict[str, Any]]
+    """Names of the variables written to the .env file."""
+    missing: list[ProviderField]
 
-    def succeeded(self) -> bool:
+    @property
+    def is_ok(self) -> bool:
         return self.used
 
     def as_text(self) -> str:
         if self.name == discovery.BUILT_IN:
-            return "Only the built-in memory is used from now on."
-        lines = [f"Kept: {', '.join(self.kept)}."] if self.kept else []
-        lines += [f"Secrets in .env: {', '.join(self.secrets)}."] if self.secrets else []
+            return "Using only the built-in memory from now on."
+        lines = [f"Stored: {', '.join(self.kept)}."] if self.kept else []
+        lines += [f"Stored in .env: {', '.join(self.secrets)}."] if self.secrets else []
         if self.used:
             return "\n".join(
-                [*lines, f"{self.name} is used from now on; `mnemos providers status` looks at it."]
+                [*lines, f"Using {self.name} from now on. Check it with `mnemos providers status`."]
             )
-        return "\n".join([*lines, f"{self.name} is not used yet.", *_wanted(self.name, self.missing)])
+        return "\n".join([*lines, f"{self.name} is not used yet.", *_render_missing(self.name, self.missing)])
 
 
-def _parted(fields: Sequence[Field], values: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Variables for secrets, and the other values."""
+def _split_secrets(
+    fields: Sequence[Field], values: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the variables of secrets, and the other values."""
     secret = {field.key: field.env_var for field in fields if field.secret}
     return (
         {secret[key]: value for key, value in values.items() if key in secret},
@@ -217,32 +247,27 @@ def _save(name: str, loaded: setup.Loaded, values: dict[str, str], home: str) ->
         raise Unavailable(f"the provider {name!r} did not keep its values: {exc}") from exc
 
 
-def _described(field: Field) -> dict[str, Any]:
-    return {
-        "key": field.key,
-        "description": field.description,
-        "secret": field.secret,
-        "url": field.url,
-        "choices": list(field.choices),
-        "env_var": field.env_var,
-    }
+def _info(field: Field) -> ProviderField:
+    return ProviderField(
+        key=field.key,
+        description=field.description,
+        secret=field.secret,
+        url=field.url,
+        choices=list(field.choices),
+        env_var=field.env_var,
+    )
 
 
-def _wanted(name: str, missing: Sequence[Mapping[str, Any]]) -> list[str]:
-    lines = [
-        f"  {one['key']}: {one['description'] or 'required'}"
-        + (f" ({', '.join(one['choices'])})" if one["choices"] else "")
-        + (f", from {one['url']}" if one["url"] else "")
-        for one in missing
-    ]
-    return [f"It needs these; run `mnemos providers setup {name}`:", *lines] if lines else []
+def _render_missing(name: str, missing: Sequence[ProviderField]) -> list[str]:
+    lines = [one.render() for one in missing]
+    return [f"Missing settings; run `mnemos providers setup {name}`:", *lines] if lines else []
 
 
 def _question(field: Field) -> Question:
-    needed = "" if field.required else " (may be left out)"
+    needed = "" if field.required else " (optional)"
     where = f", from {field.url}" if field.url else ""
     known = setup.is_set(field)
-    kept = " (already set: Enter keeps it)" if known else ""
+    kept = " (already set; Enter keeps it)" if known else ""
     return Question(
         field.key,
         f"{field.description or field.key}{where}{needed}{kept}",

@@ -1,4 +1,4 @@
-"""The reference page, made from the operations: ``python -m mnemos.operations.reference FOLDER``."""
+"""The reference page, generated from the operations: ``python -m mnemos.operations.reference FOLDER``."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ FILE = "operations.md"
 
 _HEAD = """# Operations
 
-Every verb of Mnemos, as a command, as a tool and for `memory.call(name, arguments)`. This page is made
-from the operations themselves by `make docs`; a test fails when it is out of date.
+Every operation of Mnemos, as a command, as a tool and for `memory.call(name, arguments)`. This page is
+generated from the operations by `make docs`; a test fails when it is out of date.
 """
 
 
 def page() -> str:
-    """The whole page as Markdown."""
+    """Return the whole page as Markdown."""
     return "\n".join([_HEAD, *(_section(entry) for entry in ENTRIES)])
 
 
@@ -32,8 +32,8 @@ def _section(entry: Entry) -> str:
     kinds = [
         word
         for word, holds in (
-            ("reads only", traits.read_only),
-            ("asks before it takes something away", traits.destructive),
+            ("read-only", traits.read_only),
+            ("asks before it deletes", traits.destructive),
             ("on this machine only", traits.local),
         )
         if holds
@@ -41,7 +41,7 @@ def _section(entry: Entry) -> str:
     lines = [
         f"## {entry.command}",
         "",
-        registry.described(operation),
+        registry.description(operation),
         "",
         f"Command `mnemos {entry.command}`, tool `{entry.name}`"
         + (f"; {', '.join(kinds)}." if kinds else "."),

@@ -1,17 +1,19 @@
-"""Finding, describing and calling operations."""
+"""The registry: finds, describes and calls operations."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
+import msgspec.inspect
 
 from mnemos.errors import InvalidInput, NotFound
+from mnemos.operations.arguments import explain, is_person_only, replace_surrogates
 from mnemos.operations.base import LongOperation, Operation, Result, builtins, carry_out
-from mnemos.operations.border import explained, sound
 from mnemos.operations.index import BY_NAME, ENTRIES, SETS, Entry
 from mnemos.progress import Progress, no_progress
 
@@ -25,26 +27,53 @@ def load(entry: Entry) -> type[Operation]:
 
 
 def find(name: str) -> type[Operation]:
-    """The operation of that name; an unknown one raises NotFound naming them all."""
+    """Return an operation by its name; an unknown one raises NotFound naming them all."""
     if name not in BY_NAME:
         raise NotFound(f"there is no operation {name!r}; there are {', '.join(sorted(BY_NAME))}")
     return load(BY_NAME[name])
 
 
-def described(operation: type[Operation]) -> str:
-    """The operation's docstring on one margin."""
+def description(operation: type[Operation]) -> str:
+    """Return the description that models read."""
     return inspect.cleandoc(operation.__doc__ or "")
 
 
-def read(name: str, arguments: Mapping[str, Any]) -> Operation:
-    """An operation filled with arguments; numbers written as text are taken as numbers."""
+def help_text(operation: type[Operation]) -> str:
+    """Return the description that people read."""
+    return operation.traits.help or description(operation)
+
+
+def read(name: str, arguments: Mapping[str, Any], *, by_person: bool = False) -> Operation:
+    """Fill an operation with arguments; numbers may be written as text.
+
+    Fields that are for people only are unknown unless ``by_person``.
+    """
     kind = find(name)
-    given = sound(arguments)
+    clean = replace_surrogates(arguments)
     try:
-        return msgspec.convert(given, kind, strict=False)
+        if not by_person:
+            _check_offered(kind, clean)
+        return msgspec.convert(clean, kind, strict=False)
     except msgspec.ValidationError as exc:
         fields = input_schema(kind)["properties"]
-        raise InvalidInput(f"{name}: {explained(str(exc), given, fields)}") from exc
+        raise InvalidInput(f"{name}: {explain(str(exc), clean, fields)}") from exc
+
+
+def _check_offered(operation: type[Operation], arguments: Mapping[str, Any]) -> None:
+    hidden = {name for name in person_fields(operation) if name in arguments}
+    if hidden:
+        raise msgspec.ValidationError(f"Object contains unknown field `{min(hidden)}`")
+
+
+@cache
+def person_fields(operation: type[Operation]) -> frozenset[str]:
+    """Return the fields that only the command line offers."""
+    fields = msgspec.inspect.type_info(operation).fields  # type: ignore[attr-defined]
+    return frozenset(field.name for field in fields if _is_hidden(field.type))
+
+
+def _is_hidden(kind: msgspec.inspect.Type) -> bool:
+    return isinstance(kind, msgspec.inspect.Metadata) and is_person_only(kind.extra)
 
 
 def call(
@@ -53,7 +82,7 @@ def call(
     arguments: Mapping[str, Any] | None = None,
     progress: Progress = no_progress,
 ) -> dict[str, Any]:
-    """Run an operation; its result as plain data, with a readable ``text``."""
+    """Run an operation and return its result as plain data with a readable ``text``."""
     operation = read(name, arguments or {})
     if memory.settings.disabled and operation.writes():
         return disabled()
@@ -61,49 +90,53 @@ def call(
 
 
 def disabled() -> dict[str, Any]:
-    """The answer of an operation that was not run because memory is switched off."""
+    """Return the answer of an operation that was not run because memory is disabled."""
     return {"disabled": True, "text": "Memory is disabled (MNEMOS_DISABLED): nothing was done."}
 
 
 def tools(form: str, chosen: str = "default") -> list[dict[str, Any]]:
-    """The operations of a set as tools in the shape that an API expects."""
+    """Return the operations of a set as tools in the format of an API."""
     if form not in _SHAPES:
         raise InvalidInput(f"format is {form!r}; use {', '.join(_SHAPES)}")
-    return [_SHAPES[form](entry.name, load(entry)) for entry in chosen_entries(chosen)]
+    return [_SHAPES[form](entry.name, load(entry)) for entry in choose_entries(chosen)]
 
 
-def chosen_entries(chosen: str) -> list[Entry]:
-    """The entries of sets and of single tools, separated by commas, in the order of the index."""
+def choose_entries(chosen: str) -> list[Entry]:
+    """Return the entries of sets and single tools, separated by commas, in the order of the index."""
     names = {name.strip() for name in chosen.split(",")} - {""}
     unknown = sorted(names - SETS - BY_NAME.keys())
     if unknown or not names:
         raise InvalidInput(
-            f"there is no set of tools {unknown[0] if unknown else chosen!r}; "
-            f"use {', '.join(sorted(SETS))}, or the names of single tools, separated by commas"
+            f"there is no tool or set of tools {unknown[0] if unknown else chosen!r}; "
+            f"use {', '.join(sorted(SETS))}, or names of tools, separated by commas"
         )
     return [entry for entry in ENTRIES if names & (entry.sets | {entry.name})]
 
 
 def input_schema(operation: type[Operation]) -> dict[str, Any]:
-    """The JSON schema of the input, in one piece and without titles that say nothing."""
+    """Return the JSON schema of the input without the fields that are for people only."""
     own, definitions = _schema(operation)
+    hidden = person_fields(operation)
+    if hidden:
+        offered = {name: field for name, field in own["properties"].items() if name not in hidden}
+        own = own | {"properties": offered}
     return own | ({"$defs": definitions} if definitions else {})
 
 
 def tool_schema(operation: type[Operation]) -> dict[str, Any]:
-    """The schema of the input as a model reads it: a field that may be left out need not allow null, too.
+    """Return the schema of the input as a model reads it: optional fields do not allow null.
 
-    Null is still taken for left out. Spelled out, it would double what the tools cost in every prompt.
+    Null is still accepted as left out. Spelled out, it would double the token cost of the tools.
     """
     schema = input_schema(operation)
     return schema | {"properties": {name: _lean(field) for name, field in schema["properties"].items()}}
 
 
 def output_schema(operation: type[Operation]) -> dict[str, Any]:
-    """The JSON schema of what a call answers: the result with its ``text``, or an ``error``.
+    """Return the JSON schema of an answer: the result with its ``text``, or an ``error``, or ``disabled``.
 
-    Where memory may be disabled, that it is. All three are in it because some clients hold failures against
-    the schema, too. A result may have an ``error`` of its own, which is another one.
+    All three are included because some clients validate failures, too. A result may have an ``error`` field
+    of its own.
     """
     own, definitions = _schema(result_of(operation))
     fields = own.get("properties", {})
@@ -123,7 +156,7 @@ def output_schema(operation: type[Operation]) -> dict[str, Any]:
 
 
 def result_of(operation: type[Operation]) -> type[Result]:
-    """The struct that an operation returns, by the annotation of its method."""
+    """Return the result type of an operation."""
     method = operation.work if issubclass(operation, LongOperation) else operation.run
     answer = method.__annotations__["return"]
     kind = method.__globals__[answer] if isinstance(answer, str) else answer
@@ -150,7 +183,7 @@ _BESIDE: dict[str, Any] = {
 
 
 def _schema(kind: type[msgspec.Struct]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The schema of a struct itself, and of those that it refers to."""
+    """Return the schema of a struct, and of those that it refers to."""
     schema = msgspec.json.schema(kind)
     definitions: dict[str, Any] = schema.get("$defs", {})
     own: dict[str, Any] = definitions.pop(kind.__name__, schema)
@@ -162,7 +195,7 @@ def _openai(name: str, operation: type[Operation]) -> dict[str, Any]:
         "type": "function",
         "function": {
             "name": name,
-            "description": described(operation),
+            "description": description(operation),
             "parameters": tool_schema(operation),
         },
     }
@@ -171,7 +204,7 @@ def _openai(name: str, operation: type[Operation]) -> dict[str, Any]:
 def _anthropic(name: str, operation: type[Operation]) -> dict[str, Any]:
     return {
         "name": name,
-        "description": described(operation),
+        "description": description(operation),
         "input_schema": tool_schema(operation),
     }
 
@@ -181,7 +214,7 @@ def _mcp(name: str, operation: type[Operation]) -> dict[str, Any]:
     return {
         "name": name,
         "title": traits.title,
-        "description": described(operation),
+        "description": description(operation),
         "inputSchema": tool_schema(operation),
         "outputSchema": output_schema(operation),
         "annotations": {

@@ -1,19 +1,61 @@
-"""Operations on sessions and messages."""
+"""Operations on sessions and their messages."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from mnemos.errors import NotFound
-from mnemos.operations.base import Done, Operation, Result, Traits
-from mnemos.operations.border import MOST
-from mnemos.operations.moments import shown
-from mnemos.operations.wording import Session, calls, counted, spoken
+from mnemos.operations.arguments import MOST, Offset, Session, Source, up_to
+from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
+from mnemos.operations.texts import message_text, plural, render_calls, render_time
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
+    from mnemos.sessions.sessions import Sessions
+
+
+class SessionInfo(Info, frozen=True, kw_only=True):
+    """A session in a list."""
+
+    id: str
+    title: str | None
+    source: str
+    model: str | None
+    started_at: float
+    ended_at: float | None
+    end_reason: str | None
+    message_count: int
+    parent_session_id: str | None
+    archived: bool
+
+
+class SessionDetail(SessionInfo, frozen=True, kw_only=True):
+    """Everything stored about a session except its messages."""
+
+    user_id: str | None
+    model_config: Any
+    system_prompt: str | None
+    tool_call_count: int
+    input_tokens: int
+    output_tokens: int
+    metadata: Any
+
+
+class MessageInfo(Info, frozen=True, kw_only=True):
+    id: int
+    session_id: str
+    role: str
+    content: Any
+    """Text, or a list of parts as the model's API had them."""
+    tool_name: str | None
+    tool_calls: Any
+    tool_call_id: str | None
+    token_count: int | None
+    timestamp: float
+    metadata: Any
+    forgotten: bool | UnsetType = UNSET
 
 
 class ListSessions(Operation, frozen=True, kw_only=True):
@@ -21,36 +63,30 @@ class ListSessions(Operation, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = Traits(title="List sessions", read_only=True, example=("--limit", "5"))
 
-    source: Annotated[str | None, Meta(description="Only from this source")] = None
-    archived: Annotated[bool, Meta(description="Archived sessions instead")] = False
-    limit: Annotated[int, Meta(ge=1, le=1000, description="At most so many")] = 20
-    offset: Annotated[int, Meta(ge=0, le=MOST, description="Pass over so many")] = 0
+    source: Source = None
+    archived: Annotated[bool, Meta(description="List archived sessions instead")] = False
+    limit: Annotated[int, up_to(1000)] = 20
+    offset: Offset = 0
 
     def run(self, memory: Memory) -> SessionList:
         rows = memory.sessions.search_sessions(self.source, self.limit, self.offset, archived=self.archived)
         return SessionList(
-            sessions=[{key: row[key] for key in _LISTED} for row in rows],
+            sessions=[fill(SessionInfo, row) for row in rows],
             total=memory.sessions.session_count(self.source, archived=self.archived),
         )
 
 
-_LISTED = (
-    "id", "title", "source", "model", "started_at", "ended_at", "end_reason", "message_count",
-    "parent_session_id", "archived",
-)  # fmt: skip
-
-
 class SessionList(Result, frozen=True, kw_only=True):
-    sessions: list[dict[str, Any]]
+    sessions: list[SessionInfo]
     total: int
 
     def as_text(self) -> str:
         if not self.sessions:
             return "No sessions."
         lines = [
-            f"{shown(s['started_at'])}  {s['id']}  {s['source']}  {counted(s['message_count'], 'message')}"
-            f"  {s['title'] or ''}".rstrip()
-            for s in self.sessions
+            f"{render_time(one.started_at)}  {one.id}  {one.source}  {plural(one.message_count, 'message')}"
+            f"  {one.title or ''}".rstrip()
+            for one in self.sessions
         ]
         return "\n".join([*lines, f"({len(self.sessions)} of {self.total})"])
 
@@ -63,7 +99,7 @@ class ShowSession(Operation, frozen=True, kw_only=True):
     )
 
     session: Session
-    tail: Annotated[int, Meta(ge=1, le=MOST, description="Only the last so many messages")] | None = None
+    tail: Annotated[int, up_to(MOST, "Only the last messages, up to this number")] | None = None
 
     def run(self, memory: Memory) -> SessionShown:
         session_id = memory.sessions.resolve_session(self.session)
@@ -71,28 +107,36 @@ class ShowSession(Operation, frozen=True, kw_only=True):
         if session is None:
             raise NotFound(f"there is no session {session_id!r}")
         messages = memory.sessions.get_messages(session_id)
-        return SessionShown(session=session, messages=messages[-self.tail :] if self.tail else messages)
+        return SessionShown(
+            session=fill(SessionDetail, session),
+            messages=[fill(MessageInfo, one) for one in (messages[-self.tail :] if self.tail else messages)],
+        )
 
 
 class SessionShown(Result, frozen=True, kw_only=True):
-    session: dict[str, Any]
-    messages: list[dict[str, Any]]
+    session: SessionDetail
+    messages: list[MessageInfo]
 
     def as_text(self) -> str:
-        s = self.session
-        ended = f", ended {shown(s['ended_at'])} ({s['end_reason']})" if s["ended_at"] else ""
-        lines = [f"{s['id']}  {s['title'] or ''}".rstrip(), f"{s['source']}, {shown(s['started_at'])}{ended}"]
-        lines += [f"[{m['id']}] {m['role']}: {_said(m)}" for m in self.messages]
+        one = self.session
+        lines = [f"{one.id}  {one.title or ''}".rstrip(), f"{one.source}, {render_span(one)}"]
+        lines += [f"[{message.id}] {message.role}: {_render(message)}" for message in self.messages]
         return "\n".join(lines)
 
 
-def _said(message: dict[str, Any]) -> str:
-    made = [f"→ {call}" for call in calls(message)]
-    return "\n".join([*filter(None, [spoken(message["content"])]), *made])
+def render_span(session: SessionInfo) -> str:
+    """Render when a session began, and when and why it ended."""
+    ended = f", ended {render_time(session.ended_at)} ({session.end_reason})" if session.ended_at else ""
+    return f"{render_time(session.started_at)}{ended}"
+
+
+def _render(message: MessageInfo) -> str:
+    calls = [f"→ {call}" for call in render_calls(message.tool_calls)]
+    return "\n".join([*filter(None, [message_text(message.content)]), *calls])
 
 
 class ShowLineage(Operation, frozen=True, kw_only=True):
-    """Show the sessions of one conversation, from its first to the one in which it goes on."""
+    """Show all sessions of one conversation, from the first to the one that continues it."""
 
     traits: ClassVar[Traits] = Traits(
         title="Show a conversation's sessions", read_only=True, positional=("session",), example=("SESSION",)
@@ -112,22 +156,24 @@ class Lineage(Result, frozen=True, kw_only=True):
 
 
 class CreateSession(Operation, frozen=True, kw_only=True):
-    """Begin a session."""
+    """Create a session."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Begin a session",
+        title="Create a session",
         begins=True,
         positional=("session_id",),
         example=("trip-to-lisbon", "--title", "Lisbon"),
     )
 
-    session_id: Annotated[str, Meta(description="An id of your choice, not in use")]
-    source: Annotated[str | None, Meta(description="Where it comes from; default: the setting")] = None
-    model: Annotated[str | None, Meta(description="The model that takes part")] = None
-    system_prompt: Annotated[str | None, Meta(description="What the model was told first")] = None
-    user_id: Annotated[str | None, Meta(description="Who takes part")] = None
-    parent_session_id: Annotated[str | None, Meta(description="The session it continues")] = None
-    title: Annotated[str | None, Meta(description="A name for people")] = None
+    session_id: Annotated[str, Meta(description="Id of your choice that is not in use")]
+    source: Annotated[str | None, Meta(description="Program it comes from; default: from the settings")] = (
+        None
+    )
+    model: Annotated[str | None, Meta(description="Model that takes part")] = None
+    system_prompt: Annotated[str | None, Meta(description="System prompt of the session")] = None
+    user_id: Annotated[str | None, Meta(description="User who takes part")] = None
+    parent_session_id: Annotated[str | None, Meta(description="Session that this one continues")] = None
+    title: Annotated[str | None, Meta(description="Title for people")] = None
 
     def run(self, memory: Memory) -> Created:
         session_id = memory.sessions.create_session(
@@ -147,7 +193,7 @@ class Created(Result, frozen=True, kw_only=True):
     session_id: str
 
     def as_text(self) -> str:
-        return f"Session {self.session_id} begun."
+        return f"Created session {self.session_id}."
 
 
 class AppendMessage(Operation, frozen=True, kw_only=True):
@@ -160,11 +206,11 @@ class AppendMessage(Operation, frozen=True, kw_only=True):
         example=("trip-to-lisbon", "user", "Book the morning train"),
     )
 
-    session_id: Annotated[str, Meta(description="The id of an existing session")]
+    session_id: Annotated[str, Meta(description="Id of an existing session")]
     role: Annotated[str, Meta(description="user, assistant, system or tool")]
-    content: Annotated[str | None, Meta(description="The text; - reads standard input")] = None
-    tool_name: Annotated[str | None, Meta(description="The tool that answers")] = None
-    tool_call_id: Annotated[str | None, Meta(description="The call it answers")] = None
+    content: Annotated[str | None, Meta(description="Text of the message")] = None
+    tool_name: Annotated[str | None, Meta(description="Tool whose result this is")] = None
+    tool_call_id: Annotated[str | None, Meta(description="Id of the tool call it answers")] = None
 
     def run(self, memory: Memory) -> Appended:
         message_id = memory.sessions.append_message(
@@ -177,11 +223,90 @@ class Appended(Result, frozen=True, kw_only=True):
     message_id: int
 
     def as_text(self) -> str:
-        return f"message:{self.message_id} stored."
+        return f"Stored message:{self.message_id}."
+
+
+class _Mark(Operation, frozen=True, kw_only=True):
+    """Change the state of a session."""
+
+    session: Session
+
+    def run(self, memory: Memory) -> Done:
+        session_id = memory.sessions.resolve_session(self.session)
+        return Done(done=self.mark(memory.sessions, session_id))
+
+    def mark(self, sessions: Sessions, session_id: str) -> str:
+        """Make the change and return a sentence about it."""
+        raise NotImplementedError
+
+
+def _mark_traits(title: str) -> Traits:
+    return Traits(title=title, idempotent=True, positional=("session",), example=("SESSION",))
+
+
+class EndSession(_Mark, frozen=True, kw_only=True):
+    """Mark a session as ended. If it has ended already, its first reason is kept."""
+
+    traits: ClassVar[Traits] = _mark_traits("End a session")
+
+    reason: Annotated[str, Meta(description="Why it ended")] = "ended"
+
+    def mark(self, sessions: Sessions, session_id: str) -> str:
+        sessions.end_session(session_id, self.reason)
+        return f"Ended {session_id}."
+
+
+class ReopenSession(_Mark, frozen=True, kw_only=True):
+    """Reopen a session that has ended."""
+
+    traits: ClassVar[Traits] = _mark_traits("Reopen a session")
+
+    def mark(self, sessions: Sessions, session_id: str) -> str:
+        sessions.reopen_session(session_id)
+        return f"Reopened {session_id}."
+
+
+class TitleSession(_Mark, frozen=True, kw_only=True):
+    """Set the title of a session; an empty title removes it. Can be undone."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Set a session's title",
+        idempotent=True,
+        positional=("session", "title"),
+        example=("SESSION", "Moving the database"),
+    )
+
+    title: Annotated[str, Meta(description="New title; empty to remove it")]
+
+    def mark(self, sessions: Sessions, session_id: str) -> str:
+        sessions.set_title(session_id, self.title or None)
+        if not self.title:
+            return f"Removed the title of {session_id}."
+        return f"Set the title of {session_id} to {self.title!r}."
+
+
+class ArchiveSession(_Mark, frozen=True, kw_only=True):
+    """Hide a session from lists; searches still find it. Can be undone."""
+
+    traits: ClassVar[Traits] = _mark_traits("Archive a session")
+
+    def mark(self, sessions: Sessions, session_id: str) -> str:
+        sessions.archive(session_id)
+        return f"Archived {session_id}."
+
+
+class UnarchiveSession(_Mark, frozen=True, kw_only=True):
+    """Show an archived session in lists again."""
+
+    traits: ClassVar[Traits] = _mark_traits("Unarchive a session")
+
+    def mark(self, sessions: Sessions, session_id: str) -> str:
+        sessions.unarchive(session_id)
+        return f"Unarchived {session_id}."
 
 
 class DeleteSession(Operation, frozen=True, kw_only=True):
-    """Delete a session and its messages. Can be undone for some weeks; `forget` cannot."""
+    """Delete a session and its messages. Can be undone for some weeks."""
 
     traits: ClassVar[Traits] = Traits(
         title="Delete a session", destructive=True, positional=("session",), example=("SESSION", "--yes")
@@ -192,28 +317,28 @@ class DeleteSession(Operation, frozen=True, kw_only=True):
     def run(self, memory: Memory) -> Done:
         session_id = memory.sessions.resolve_session(self.session)
         memory.sessions.delete_session(session_id)
-        kept = any(row.ref == f"session:{session_id}" and row.before for row in memory.log(5))
-        way_back = "`mnemos undo` brings it back" if kept else "it was too large to be kept for undo"
-        return Done(done=f"{session_id} is deleted; {way_back}.")
+        is_kept = any(row.ref == f"session:{session_id}" and row.before for row in memory.log(5))
+        undo = "Undo restores it." if is_kept else "It was too large to keep for undo."
+        return Done(done=f"Deleted {session_id}. {undo}")
 
     def at_stake(self, memory: Memory) -> str:
         session_id = memory.sessions.resolve_session(self.session)
         session = memory.sessions.get_session(session_id) or {}
         title = session.get("title") or "no title"
-        messages = counted(session.get("message_count", 0), "message")
+        messages = plural(session.get("message_count", 0), "message")
         return f"session {session_id} ({title}) with {messages}"
 
 
 class PruneSessions(Operation, frozen=True, kw_only=True):
-    """Delete ended sessions whose last message is older than so many days. Cannot be undone."""
+    """Delete ended sessions whose last message is older than a number of days. Cannot be undone."""
 
     traits: ClassVar[Traits] = Traits(
         title="Delete old sessions", destructive=True, example=("--older-than-days", "365", "--dry-run")
     )
 
     older_than_days: Annotated[float, Meta(ge=0, le=100000, description="Days since the last message")] = 90.0
-    source: Annotated[str | None, Meta(description="Only from this source")] = None
-    dry_run: Annotated[bool, Meta(description="Only count them")] = False
+    source: Source = None
+    dry_run: Annotated[bool, Meta(description="Only count the sessions; delete nothing")] = False
 
     def writes(self) -> bool:
         return not self.dry_run
@@ -226,9 +351,11 @@ class PruneSessions(Operation, frozen=True, kw_only=True):
         if self.dry_run:
             return ""
         count = memory.sessions.prune_sessions(self.older_than_days, self.source, dry_run=True)
-        if not count:
-            return ""
-        return f"{counted(count, 'ended session')} older than {self.older_than_days:g} days, for good"
+        return (
+            f"{plural(count, 'ended session')} older than {self.older_than_days:g} days permanently"
+            if count
+            else ""
+        )
 
 
 class Pruned(Result, frozen=True, kw_only=True):
@@ -236,5 +363,4 @@ class Pruned(Result, frozen=True, kw_only=True):
     dry_run: bool
 
     def as_text(self) -> str:
-        were = "would be" if self.dry_run else "was" if self.sessions == 1 else "were"
-        return f"{counted(self.sessions, 'session')} {were} deleted."
+        return f"{'Would delete' if self.dry_run else 'Deleted'} {plural(self.sessions, 'session')}."

@@ -1,30 +1,61 @@
-"""Operations on templates: tool calls that worked, for new sessions to begin with."""
+"""Operations on templates: tool calls that worked, as examples for new sessions."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
 
 from mnemos.errors import NotFound
-from mnemos.operations.base import Done, Operation, Result, Traits
-from mnemos.operations.moments import shown
-from mnemos.operations.wording import Session, counted, cut
+from mnemos.operations.arguments import Session, Source, up_to
+from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
+from mnemos.operations.texts import cut, plural, render_time
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
-    from mnemos.templates.session_survey import Measure
     from mnemos.templates.template import SessionTemplate
 
-Type = Annotated[
-    Literal["code", "file", "research", "mixed"] | None, Meta(description="Only work of this kind")
-]
-Tags = Annotated[list[str] | None, Meta(description="With at least one of these tags")]
-Name = Annotated[str, Meta(description="The name of a template")]
+Kind = Literal["code", "file", "research", "mixed"]
+Type = Annotated[Kind | None, Meta(description="Only this kind of work")]
+Name = Annotated[str, Meta(description="Name of a template")]
 
 _SHOWN_RESULT = 300
+
+
+class ExampleInfo(Info, frozen=True, kw_only=True):
+    """A tool call of a template."""
+
+    tool_name: str
+    arguments: dict[str, Any]
+    result: str
+    success: bool
+    turn_number: int
+
+
+class TemplateHeading(Info, frozen=True, kw_only=True):
+    name: str
+    task_type: str
+    description: str
+    tags: list[str]
+    created_at: float
+    usage_count: int
+    source_session_id: str | None
+
+
+class TemplateInfo(TemplateHeading, frozen=True, kw_only=True):
+    """A template in a list, with the number of its examples."""
+
+    examples: int
+    tools: list[str]
+
+    @classmethod
+    def of(cls, template: SessionTemplate) -> TemplateInfo:
+        return fill(cls, template.to_dict() | {"examples": len(template.examples), "tools": template.tools})
+
+
+class TemplateDetail(TemplateHeading, frozen=True, kw_only=True):
+    examples: list[ExampleInfo]
 
 
 class ListTemplates(Operation, frozen=True, kw_only=True):
@@ -33,31 +64,31 @@ class ListTemplates(Operation, frozen=True, kw_only=True):
     traits: ClassVar[Traits] = Traits(title="List templates", read_only=True, example=("--type", "code"))
 
     type: Type = None
-    tags: Tags = None
+    tags: Annotated[list[str] | None, Meta(description="Only with at least one of these tags")] = None
 
     def run(self, memory: Memory) -> TemplateList:
         found = memory.templates.list_templates(self.type, self.tags)
         return TemplateList(
-            templates=[_listed(template) for template in found],
+            templates=[TemplateInfo.of(template) for template in found],
             unread=[problem.reason for problem in memory.templates.problems()],
         )
 
 
 class TemplateList(Result, frozen=True, kw_only=True):
-    templates: list[dict[str, Any]]
+    templates: list[TemplateInfo]
     unread: list[str]
 
     def as_text(self) -> str:
         lines = [
-            f"{shown(t['created_at'])}  {t['name']}  {t['task_type']}  {counted(t['examples'], 'example')}"
-            f"  used {t['usage_count']}×  {', '.join(t['tags'])}".rstrip()
-            for t in self.templates
+            f"{render_time(one.created_at)}  {one.name}  {one.task_type}  {plural(one.examples, 'example')}"
+            f"  used {one.usage_count}×  {', '.join(one.tags)}".rstrip()
+            for one in self.templates
         ]
         return "\n".join([*(lines or ["No templates."]), *self.unread])
 
 
 class ShowTemplate(Operation, frozen=True, kw_only=True):
-    """Show a template: what it is for, and the tool calls in it."""
+    """Show a template: its description and its tool calls."""
 
     traits: ClassVar[Traits] = Traits(
         title="Show a template", read_only=True, positional=("name",), example=("fix-failing-tests",)
@@ -66,48 +97,47 @@ class ShowTemplate(Operation, frozen=True, kw_only=True):
     name: Name
 
     def run(self, memory: Memory) -> TemplateShown:
-        return TemplateShown(template=memory.templates.show(self.name).to_dict())
+        return TemplateShown(template=fill(TemplateDetail, memory.templates.show(self.name).to_dict()))
 
 
 class TemplateShown(Result, frozen=True, kw_only=True):
-    template: dict[str, Any]
+    template: TemplateDetail
 
     def as_text(self) -> str:
-        t = self.template
-        source = f", from session {t['source_session_id']}" if t["source_session_id"] else ""
+        one = self.template
+        source = f", from session {one.source_session_id}" if one.source_session_id else ""
         lines = [
-            f"{t['name']} ({t['task_type']})",
-            f"{shown(t['created_at'])}, used {t['usage_count']}×{source}",
-            *filter(None, [t["description"], ", ".join(t["tags"])]),
+            f"{one.name} ({one.task_type})",
+            f"{render_time(one.created_at)}, used {one.usage_count}×{source}",
+            *filter(None, [one.description, ", ".join(one.tags)]),
         ]
-        for number, example in enumerate(t["examples"], start=1):
-            arguments = msgspec.json.encode(example["arguments"]).decode()
-            lines += ["", f"{number}. {example['tool_name']} {cut(arguments, _SHOWN_RESULT)}"]
-            lines += [f"   {line}" for line in cut(example["result"], _SHOWN_RESULT).splitlines()]
+        for number, example in enumerate(one.examples, start=1):
+            arguments = msgspec.json.encode(example.arguments).decode()
+            lines += ["", f"{number}. {example.tool_name} {cut(arguments, _SHOWN_RESULT)}"]
+            lines += [f"   {line}" for line in cut(example.result, _SHOWN_RESULT).splitlines()]
         return "\n".join(lines)
 
 
 class CreateTemplate(Operation, frozen=True, kw_only=True):
-    """Lift a template from a session. It holds the tool calls that succeeded, without secrets; the whole
-    conversation is read, also what was compressed."""
+    """Create a template from the successful tool calls of a session, without secrets. Reads the whole
+    conversation, including what was compressed."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Lift a template from a session",
+        title="Create a template",
         positional=("session",),
         example=("SESSION", "--name", "fix-failing-tests", "--tags", "python"),
     )
 
     session: Session
     name: Annotated[
-        str | None, Meta(description="A name for it, not in use; default: type, session and time")
+        str | None, Meta(description="Name that is not in use; default: from type, session and time")
     ] = None
-    type: Annotated[
-        Literal["code", "file", "research", "mixed"] | None,
-        Meta(description="The kind of work; default: by the tools that were called"),
-    ] = None
-    max_examples: Annotated[int, Meta(ge=1, le=100, description="At most so many tool calls")] = 10
-    description: Annotated[str, Meta(description="What it is good for")] = ""
-    tags: Annotated[list[str] | None, Meta(description="Words to choose it by")] = None
+    type: Annotated[Kind | None, Meta(description="Kind of work; default: by the tools that were called")] = (
+        None
+    )
+    max_examples: Annotated[int, up_to(100, "Maximum number of tool calls")] = 10
+    description: Annotated[str, Meta(description="What it is useful for")] = ""
+    tags: Annotated[list[str] | None, Meta(description="Tags to find it by")] = None
 
     def run(self, memory: Memory) -> TemplateCreated:
         session_id = memory.sessions.resolve_session(self.session)
@@ -116,25 +146,25 @@ class CreateTemplate(Operation, frozen=True, kw_only=True):
         )
         if template is None:
             raise NotFound(
-                f"session {session_id} has no tool call that succeeded, so there is nothing to lift; "
-                "`mnemos templates suggest` names sessions that have"
+                f"session {session_id} has no successful tool call; the tool templates_suggest lists "
+                "sessions that have"
             )
-        return TemplateCreated(template=_listed(template))
+        return TemplateCreated(template=TemplateInfo.of(template))
 
 
 class TemplateCreated(Result, frozen=True, kw_only=True):
-    template: dict[str, Any]
+    template: TemplateInfo
 
     def as_text(self) -> str:
-        t = self.template
+        one = self.template
         return (
-            f"Template {t['name']} ({t['task_type']}) with {counted(t['examples'], 'example')}: "
-            f"{', '.join(t['tools'])}."
+            f"Created template {one.name} ({one.task_type}) with {plural(one.examples, 'example')}: "
+            f"{', '.join(one.tools)}."
         )
 
 
 class DeleteTemplate(Operation, frozen=True, kw_only=True):
-    """Delete a template, also one whose file cannot be read. Cannot be undone."""
+    """Permanently delete a template, even if its file cannot be read. Cannot be undone."""
 
     traits: ClassVar[Traits] = Traits(
         title="Delete a template",
@@ -147,14 +177,14 @@ class DeleteTemplate(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> Done:
         if not memory.templates.delete_template(self.name):
-            raise NotFound(f"there is no template {self.name!r}; see `mnemos templates list`")
-        return Done(done=f"{self.name} is deleted.")
+            raise NotFound(f"there is no template {self.name!r}; the tool templates_list names them")
+        return Done(done=f"Deleted {self.name}.")
 
     def at_stake(self, memory: Memory) -> str:
         if any(problem.name == self.name for problem in memory.templates.problems()):
             return f"template {self.name}, which cannot be read"
         template = memory.templates.show(self.name)
-        return f"template {template.name} with {counted(len(template.examples), 'example')}, for good"
+        return f"template {template.name} with {plural(len(template.examples), 'example')} permanently"
 
 
 class ShowTemplateStats(Operation, frozen=True, kw_only=True):
@@ -163,7 +193,7 @@ class ShowTemplateStats(Operation, frozen=True, kw_only=True):
     traits: ClassVar[Traits] = Traits(title="Count templates", read_only=True)
 
     def run(self, memory: Memory) -> TemplateStats:
-        return TemplateStats(**memory.templates.get_template_stats())
+        return fill(TemplateStats, memory.templates.get_template_stats())
 
 
 class TemplateStats(Result, frozen=True, kw_only=True):
@@ -175,77 +205,76 @@ class TemplateStats(Result, frozen=True, kw_only=True):
     def as_text(self) -> str:
         kinds = ", ".join(f"{count} {kind}" for kind, count in self.by_type.items() if count)
         return (
-            f"{counted(self.total, 'template')}{f' ({kinds})' if kinds else ''}, "
-            f"{counted(self.total_examples, 'example')}, used {counted(self.total_usage, 'time')}."
+            f"{plural(self.total, 'template')}{f' ({kinds})' if kinds else ''}, "
+            f"{plural(self.total_examples, 'example')}, used {plural(self.total_usage, 'time')}."
         )
 
 
 class SuggestTemplates(Operation, frozen=True, kw_only=True):
-    """Name sessions that are worth lifting, best first. They are ranked by the share of tool calls that
-    succeeded, by loops of running, seeing and fixing, and by how they ended."""
+    """Suggest sessions to create templates from, best first. Ranked by the share of tool calls that
+    succeeded, by cycles of running and fixing, and by how the session ended."""
 
     traits: ClassVar[Traits] = Traits(
         title="Suggest sessions for templates", read_only=True, example=("--limit", "5")
     )
 
     type: Type = None
-    limit: Annotated[int, Meta(ge=1, le=100, description="At most so many")] = 10
-    sessions: Annotated[int, Meta(ge=1, le=10_000, description="Look at so many of the newest sessions")] = (
-        200
-    )
+    limit: Annotated[int, up_to(100)] = 10
+    sessions: Annotated[int, up_to(10_000, "Number of newest sessions to look at")] = 200
 
     def run(self, memory: Memory) -> TemplatesSuggested:
         found = memory.templates.suggest(self.limit, task_type=self.type, sessions=self.sessions)
         return TemplatesSuggested(
-            suggestions=[
-                asdict(one) | {"task_type": str(one.task_type), "why": list(one.why)}
-                for one in found.suggestions
-            ],
+            suggestions=[fill(SuggestionInfo, one) for one in found.suggestions],
             looked_at=found.looked_at,
             complete=found.is_complete,
         )
 
 
+class SuggestionInfo(Info, frozen=True, kw_only=True):
+    """A session worth a template; ``loops`` counts commands repeated until they worked."""
+
+    session_id: str
+    title: str | None
+    source: str
+    started_at: float
+    task_type: str
+    calls: int
+    succeeded: int
+    loops: int
+    runs: int
+    end_reason: str | None
+    score: float
+    why: list[str]
+
+
 class TemplatesSuggested(Result, frozen=True, kw_only=True):
-    suggestions: list[dict[str, Any]]
+    suggestions: list[SuggestionInfo]
     looked_at: int
     complete: bool
 
     def as_text(self) -> str:
         lines: list[str] = []
-        for s in self.suggestions:
-            lines.append(
-                f"{s['score']:.2f}  {s['session_id']}  {s['task_type']}  {s['title'] or ''}".rstrip()
-            )
-            lines.append(f"      {'; '.join(s['why'])}")
-        there = "" if self.complete else ", the newest; --sessions looks at more"
+        for one in self.suggestions:
+            lines.append(f"{one.score:.2f}  {one.session_id}  {one.task_type}  {one.title or ''}".rstrip())
+            lines.append(f"      {'; '.join(one.why)}")
+        nothing = "Nothing to suggest: no session without a template has a successful tool call."
         return "\n".join(
-            [
-                *(
-                    lines
-                    or ["No session to suggest: none that has no template yet has a call that succeeded."]
-                ),
-                f"({counted(self.looked_at, 'session')} looked at{there})",
-            ]
+            [*(lines or [nothing]), f"({_render_looked_at(self.looked_at, complete=self.complete)})"]
         )
 
 
 class CompareTemplates(Operation, frozen=True, kw_only=True):
-    """Compare recorded sessions with and without a template. Compared are the error rate in the first 30
-    turns, turns and calls to first success, total errors and tool diversity, each with a 95% interval and
-    sample sizes; it says so when there is not enough data."""
+    """Compare recorded sessions with and without a template: the error rate in the first 30 turns, turns and
+    calls to first success, total errors and tool diversity. Each has a 95% interval and sample sizes; the
+    result says so if there is not enough data."""
 
     traits: ClassVar[Traits] = Traits(title="Do templates help?", read_only=True, example=("--type", "code"))
 
-    template: Annotated[str | None, Meta(description="Only sessions that began with this one")] = None
-    type: Annotated[
-        Literal["code", "file", "research", "mixed"] | None,
-        Meta(description="Only sessions of this kind of work, on both sides"),
-    ] = None
-    source: Annotated[str | None, Meta(description="Only from this source, on both sides")] = None
-    sessions: Annotated[int, Meta(ge=1, le=100_000, description="Look at so many of the newest sessions")] = (
-        1_000
-    )
+    template: Annotated[str | None, Meta(description="Only sessions that began with this template")] = None
+    type: Annotated[Kind | None, Meta(description="Only this kind of work, on both sides")] = None
+    source: Source = None
+    sessions: Annotated[int, up_to(100_000, "Number of newest sessions to look at")] = 1_000
 
     def run(self, memory: Memory) -> TemplatesCompared:
         found = memory.templates.experiment(
@@ -257,8 +286,28 @@ class CompareTemplates(Operation, frozen=True, kw_only=True):
             looked_at=found.looked_at,
             complete=found.is_complete,
             enough=found.is_enough,
-            measures=[_measured(measure) for measure in found.measures],
+            measures=[_round(fill(MeasureInfo, measure)) for measure in found.measures],
         )
+
+
+class MeasureInfo(Info, frozen=True, kw_only=True):
+    """A measure on both sides; ``difference`` is with minus without, within ``low`` and ``high``."""
+
+    name: str
+    with_count: int
+    without_count: int
+    with_mean: float | None
+    without_mean: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    verdict: str
+
+    def render(self) -> str:
+        text = f"{self.name}: {_mean(self.with_mean)} with, {_mean(self.without_mean)} without"
+        if self.difference is not None:
+            text += f"; difference {self.difference:+.2f} ({self.low:+.2f} to {self.high:+.2f})"
+        return f"{text}; n = {self.with_count:,} and {self.without_count:,}: {self.verdict}"
 
 
 class TemplatesCompared(Result, frozen=True, kw_only=True):
@@ -267,38 +316,34 @@ class TemplatesCompared(Result, frozen=True, kw_only=True):
     looked_at: int
     complete: bool
     enough: bool
-    measures: list[dict[str, Any]]
+    measures: list[MeasureInfo]
 
     def as_text(self) -> str:
-        there = "" if self.complete else ", the newest; --sessions looks at more"
         lines = [
-            f"{counted(self.with_template, 'conversation')} with a template, "
-            f"{self.without_template:,} without ({counted(self.looked_at, 'session')} looked at{there})"
+            f"{plural(self.with_template, 'conversation')} with a template, {self.without_template:,} "
+            f"without ({_render_looked_at(self.looked_at, complete=self.complete)})"
         ]
         if not self.enough:
             from mnemos.templates.session_survey import MIN_CONVERSATIONS
 
-            lines.append(f"Not enough data: it takes {MIN_CONVERSATIONS} conversations on either side.")
-        for m in self.measures:
-            lines.append(f"{m['name']}: {_mean(m['with_mean'])} with, {_mean(m['without_mean'])} without")
-            if m["difference"] is not None:
-                lines[-1] += f"; difference {m['difference']:+.2f} ({m['low']:+.2f} to {m['high']:+.2f})"
-            lines[-1] += f"; n = {m['with_count']:,} and {m['without_count']:,}: {m['verdict']}"
+            lines.append(f"Not enough data: {MIN_CONVERSATIONS} conversations on either side are needed.")
+        lines += [measure.render() for measure in self.measures]
         if self.enough:
-            lines.append("Observed, not tried: who chose when to use a template chose the work, too.")
+            lines.append("This is an observation, not a trial: templates may have been used for other work.")
         return "\n".join(lines)
 
 
-def _listed(template: SessionTemplate) -> dict[str, Any]:
-    return template.to_dict() | {"examples": len(template.examples), "tools": template.tools}
+def _render_looked_at(sessions: int, *, complete: bool) -> str:
+    rest = "" if complete else ", the newest; raise sessions to look at more"
+    return f"{plural(sessions, 'session')} looked at{rest}"
 
 
-def _measured(measure: Measure) -> dict[str, Any]:
-    rounded = ("with_mean", "without_mean", "difference", "low", "high")
-    return {
-        key: round(value, 4) if key in rounded and value is not None else value
-        for key, value in asdict(measure).items()
+def _round(measure: MeasureInfo) -> MeasureInfo:
+    numbers = {
+        name: getattr(measure, name) for name in ("with_mean", "without_mean", "difference", "low", "high")
     }
+    rounded = {name: None if value is None else round(value, 4) for name, value in numbers.items()}
+    return msgspec.structs.replace(measure, **rounded)
 
 
 def _mean(value: float | None) -> str:

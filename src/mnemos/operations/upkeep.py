@@ -1,29 +1,36 @@
-"""Operations on the database as a whole."""
+"""Operations on the database as a whole: statistics, checks, the log of changes, undo, forget."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
 
-from mnemos.errors import NotFound
-from mnemos.operations.base import Done, LongOperation, Operation, Result, Traits
-from mnemos.operations.border import file_named
-from mnemos.operations.wording import counted
+from mnemos.operations.arguments import MOST, up_to
+from mnemos.operations.base import Done, Info, LongOperation, Operation, Result, Traits, fill
+from mnemos.operations.texts import cut, plural, render_size, render_time, render_traces
 from mnemos.progress import Progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
+_SHOWN = 80
+
 
 class ShowStats(Operation, frozen=True, kw_only=True):
-    """Show how much is stored and where the space goes: by source, by table."""
+    """Show how much is stored and what uses the disk space, by source and by table."""
 
     traits: ClassVar[Traits] = Traits(title="Show statistics", read_only=True)
 
     def run(self, memory: Memory) -> Stats:
-        return Stats(location=memory.storage.location, facts=memory.facts.count(), **memory.sessions.stats())
+        own = {"location": memory.storage.location, "facts": memory.facts.count()}
+        return fill(Stats, memory.sessions.stats() | own)
+
+
+class SourceStats(Info, frozen=True, kw_only=True):
+    source: str
+    sessions: int
+    messages: int
 
 
 class Stats(Result, frozen=True, kw_only=True):
@@ -31,7 +38,7 @@ class Stats(Result, frozen=True, kw_only=True):
     sessions: int
     messages: int
     facts: int
-    by_source: list[dict[str, Any]]
+    by_source: list[SourceStats]
     file_bytes: int
     log_bytes: int
     free_bytes: int
@@ -40,135 +47,166 @@ class Stats(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         lines = [
-            f"{self.location}: {size(self.file_bytes)}, {size(self.free_bytes)} of it free",
-            f"{counted(self.sessions, 'session')}, {counted(self.messages, 'message')}, "
-            f"{counted(self.facts, 'fact')}, {self.pending} waiting to be indexed",
+            f"{self.location}: {render_size(self.file_bytes)}, {render_size(self.free_bytes)} of it free",
+            f"{plural(self.sessions, 'session')}, {plural(self.messages, 'message')}, "
+            f"{plural(self.facts, 'fact')}, {self.pending} waiting to be indexed",
         ]
         lines += [
-            f"  {s['source']}: {counted(s['sessions'], 'session')}, {counted(s['messages'], 'message')}"
-            for s in self.by_source
+            f"  {one.source}: {plural(one.sessions, 'session')}, {plural(one.messages, 'message')}"
+            for one in self.by_source
         ]
         largest = sorted(self.tables.items(), key=lambda item: -item[1])[:5]
         return "\n".join(
-            [*lines, "largest: " + ", ".join(f"{name} {size(count)}" for name, count in largest)]
+            [*lines, "largest: " + ", ".join(f"{name} {render_size(count)}" for name, count in largest)]
         )
 
 
 class Optimize(LongOperation, frozen=True, kw_only=True):
-    """Tidy the index and make the vectors that are missing, in short steps; nobody has to wait meanwhile."""
+    """Optimize the index and compute missing vectors, in short steps that block nobody."""
 
-    traits: ClassVar[Traits] = Traits(title="Tidy the index", idempotent=True, example=("--seconds", "10"))
+    traits: ClassVar[Traits] = Traits(
+        title="Optimize the index", idempotent=True, example=("--seconds", "10")
+    )
 
-    seconds: Annotated[float, Meta(gt=0, description="At most about so long")] | None = None
+    seconds: Annotated[float, Meta(gt=0, description="Maximum seconds, roughly")] | None = None
 
     def work(self, memory: Memory, progress: Progress) -> Done:
         memory.sessions.optimize(self.seconds)
         if memory.embedding.is_wanted:
             memory.embedding.catch_up(self.seconds, progress)
-        return Done(done="The index is tidy.")
+        return Done(done="Optimized the index.")
 
 
 class Examine(Operation, frozen=True, kw_only=True):
-    """Check the database: integrity, index, counters, privacy; with repair, mend what can be mended."""
+    """Check the database: integrity, index, counters and privacy. With repair, fix what can be fixed."""
 
     traits: ClassVar[Traits] = Traits(title="Check the database", idempotent=True, example=("--repair",))
 
-    repair: Annotated[bool, Meta(description="Mend what can be mended; nothing readable is lost")] = False
+    repair: Annotated[bool, Meta(description="Fix what can be fixed; nothing readable is lost")] = False
 
     def writes(self) -> bool:
         return self.repair
 
     def run(self, memory: Memory) -> Examined:
-        checks = [
-            {"name": check.name, "ok": check.ok, "detail": check.detail}
-            for check in memory.doctor(repair=self.repair)
-        ]
-        # A repair looks again at what it mended.
-        last = {check["name"]: check["ok"] for check in checks}
-        found = last.values() if self.repair else [check["ok"] for check in checks]
-        return Examined(healthy=all(found), checks=checks)
+        checks = [fill(CheckInfo, check) for check in memory.doctor(repair=self.repair)]
+        # A repair checks again what it fixed: the last check of a name counts.
+        last = {check.name: check.ok for check in checks}
+        healthy = all(last.values()) if self.repair else all(check.ok for check in checks)
+        return Examined(healthy=healthy, checks=checks)
+
+
+class CheckInfo(Info, frozen=True, kw_only=True):
+    name: str
+    ok: bool
+    detail: str
 
 
 class Examined(Result, frozen=True, kw_only=True):
     healthy: bool
-    checks: list[dict[str, Any]]
+    checks: list[CheckInfo]
 
-    def succeeded(self) -> bool:
+    @property
+    def is_ok(self) -> bool:
         return self.healthy
 
     def as_text(self) -> str:
-        lines = [f"{'ok  ' if c['ok'] else 'BAD '} {c['name']}: {c['detail']}" for c in self.checks]
-        return "\n".join([*lines, "Healthy." if self.healthy else "Not healthy; try: mnemos doctor --repair"])
+        lines = [f"{'ok  ' if one.ok else 'BAD '} {one.name}: {one.detail}" for one in self.checks]
+        return "\n".join([*lines, "Healthy." if self.healthy else "Not healthy. Run it again with repair."])
+
+    def for_person(self) -> str:
+        return self.as_text().replace("Run it again with repair.", "Try: mnemos doctor --repair")
 
 
-class BackUp(LongOperation, frozen=True, kw_only=True):
-    """Write a verified copy of the database to a file, while it is in use."""
+class ShowLog(Operation, frozen=True, kw_only=True):
+    """Show what was changed, by whom and when, newest first. Appended messages are not logged."""
 
-    traits: ClassVar[Traits] = Traits(
-        title="Back up", local=True, positional=("path",), example=("mnemos-backup.db",)
-    )
+    traits: ClassVar[Traits] = Traits(title="Show changes", read_only=True, example=("--limit", "10"))
 
-    path: Annotated[str, Meta(description="The file to write; it must not exist")]
+    limit: Annotated[int, up_to(1000)] = 20
+    before: Annotated[int, Meta(ge=0, le=MOST, description="Only entries before this number")] | None = None
 
-    def work(self, memory: Memory, progress: Progress) -> BackedUp:
-        path = memory.backup(file_named(self.path), progress)
-        return BackedUp(path=str(path), bytes=path.stat().st_size)
+    def run(self, memory: Memory) -> Log:
+        return Log(
+            entries=[
+                LogEntry(
+                    id=row.id,
+                    at=row.at,
+                    actor=row.actor,
+                    operation=row.operation,
+                    ref=row.ref,
+                    before=None if row.before is None else cut(row.before, _SHOWN),
+                    after=None if row.after is None else cut(row.after, _SHOWN),
+                    undone_by=row.undone_by,
+                )
+                for row in memory.log(self.limit, before=self.before)
+            ]
+        )
 
 
-class BackedUp(Result, frozen=True, kw_only=True):
-    path: str
-    bytes: int
+class LogEntry(Info, frozen=True, kw_only=True):
+    id: int
+    at: float
+    actor: str
+    operation: str
+    ref: str
+    before: str | None
+    after: str | None
+    undone_by: int | None
+
+
+class Log(Result, frozen=True, kw_only=True):
+    entries: list[LogEntry]
 
     def as_text(self) -> str:
-        return f"Backed up to {self.path} ({size(self.bytes)}), and verified."
+        lines = [
+            f"{one.id}  {render_time(one.at)}  {one.actor}  {one.operation}  {one.ref}"
+            + (f"  (undone by {one.undone_by})" if one.undone_by else "")
+            for one in self.entries
+        ]
+        return "\n".join(lines) or "No changes yet."
 
 
-class Restore(Operation, frozen=True, kw_only=True):
-    """Replace everything by a backup, in every space; the present data is put aside first."""
+class Undo(Operation, frozen=True, kw_only=True):
+    """Undo a change: the given one, or the newest that can be undone."""
+
+    traits: ClassVar[Traits] = Traits(title="Undo a change", positional=("entry",), example=())
+
+    entry: Annotated[int, Meta(ge=0, le=MOST, description="Number of the log entry")] | None = None
+
+    def run(self, memory: Memory) -> Done:
+        return Done(done=memory.undo(self.entry))
+
+
+class Forget(Operation, frozen=True, kw_only=True):
+    """Erase a message, session, fact, note, entry or template from rows, index and log. Cannot be undone."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Restore a backup",
+        title="Forget",
         destructive=True,
-        begins=True,
-        local=True,
-        positional=("path",),
-        example=("mnemos-backup.db", "--yes"),
+        idempotent=True,
+        positional=("ref",),
+        example=("message:42", "--yes"),
     )
 
-    path: Annotated[str, Meta(description="A file that backup wrote")]
+    ref: Annotated[
+        str, Meta(description="message:ID, session:ID, fact:ID, note:ID, entry:ID or template:NAME")
+    ]
 
-    def run(self, memory: Memory) -> Restored:
-        return Restored(former_data=str(memory.restore(self._backup())))
+    def run(self, memory: Memory) -> Forgotten:
+        return fill(Forgotten, memory.forget(self.ref))
 
     def at_stake(self, memory: Memory) -> str:
-        self._backup()
-        if not memory.database.exists():
-            return ""
-        count = counted(memory.sessions.message_count(), "message")
-        return f"everything in {memory.storage.location} ({count} in this space)"
-
-    def _backup(self) -> Path:
-        path = file_named(self.path)
-        try:
-            there = path.exists()
-        except OSError:
-            there = False
-        if not there:
-            raise NotFound(f"there is no file {path}; name one that `mnemos backup` wrote")
-        return path
+        kind, _, name = self.ref.partition(":")
+        if kind == "message" and name.isdecimal() and int(name) <= MOST:
+            memory.sessions.get_messages_around(int(name), 0, 0)
+        return f"{self.ref} permanently"
 
 
-class Restored(Result, frozen=True, kw_only=True):
-    former_data: str
+class Forgotten(Result, frozen=True, kw_only=True):
+    ref: str
+    forgotten: bool
+    pending: bool
+    copies: list[str]
 
     def as_text(self) -> str:
-        return f"Restored. What was there before is in {self.former_data}"
-
-
-def size(count: float) -> str:
-    """Bytes for people."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000 or unit == "GB":
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-    return ""
+        return "\n".join([f"Erased {self.ref}.", *render_traces(self.copies, pending=self.pending)])

@@ -1,4 +1,4 @@
-"""Operations on the workspace: SQL databases of the agent's own."""
+"""Operations on the workspace: private SQL databases of an agent."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
-from mnemos.operations.base import LongOperation, Operation, Result, Traits
-from mnemos.operations.upkeep import size
-from mnemos.operations.wording import counted
+from mnemos.operations.base import Info, LongOperation, Operation, Result, Traits, fill
+from mnemos.operations.texts import plural, render_size
 from mnemos.progress import Progress
 from mnemos.workspace import limits, table
 from mnemos.workspace.answers import StatementResult
@@ -22,7 +21,9 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
     from mnemos.workspace.answers import Answer
 
-Database = Annotated[str, Meta(description="Made when first used")]
+Database = Annotated[str, Meta(description="Created when first used")]
+Name = Annotated[str, Meta(description="Name of a database")]
+Params = Annotated[list[Any] | dict[str, Any] | None, Meta(description="Values of ? or :name")]
 
 
 class QueryDatabase(Operation, frozen=True, kw_only=True):
@@ -32,17 +33,20 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = Traits(
         title="Query a database",
+        help="Run SQLite SQL on a database of the workspace, one or several statements, all or nothing. "
+        "Sessions, messages and facts are in the tables mnemos_sessions, mnemos_messages and mnemos_facts. "
+        "`mnemos sql` opens a prompt.",
         begins=True,
         positional=("query",),
         example=("SELECT date('now')",),
     )
 
     query: Annotated[str, Meta(description="SQL")]
-    params: Annotated[list[Any] | dict[str, Any] | None, Meta(description="Values of ? or :name")] = None
+    params: Params = None
     rows: Annotated[list[Any] | None, Meta(description="Lists or objects, for one statement")] = None
     database: Database = "default"
-    max_rows: Annotated[int, Meta(ge=1, le=1000, description="Rows to show")] = limits.ROWS
-    offset: Annotated[int, Meta(ge=0, description="Rows to skip")] = 0
+    max_rows: Annotated[int, Meta(ge=1, le=1000, description="Maximum number of rows to show")] = limits.ROWS
+    offset: Annotated[int, Meta(ge=0, description="Number of rows to skip")] = 0
     timeout: Annotated[float | None, Meta(description="Seconds")] = None
 
     def run(self, memory: Memory) -> QueryAnswer:
@@ -60,6 +64,17 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
         return QueryAnswer.of(table.fit(answer, limits.BYTES))
 
 
+class StatementRows(Info, frozen=True, kw_only=True):
+    """The result of one statement."""
+
+    statement: str
+    columns: list[str]
+    rows: list[list[Any]]
+    row_count: int
+    changes: int
+    truncated: bool
+
+
 class QueryAnswer(Result, frozen=True, kw_only=True):
     columns: list[str]
     rows: list[list[Any]]
@@ -67,7 +82,7 @@ class QueryAnswer(Result, frozen=True, kw_only=True):
     truncated: bool
     next_offset: int | None
     changes: int
-    results: list[dict[str, Any]]
+    results: list[StatementRows]
     warnings: list[str]
     size_bytes: int
     elapsed_ms: float
@@ -82,14 +97,14 @@ class QueryAnswer(Result, frozen=True, kw_only=True):
             next_offset=answer.next_offset,
             changes=answer.changes,
             results=[
-                {
-                    "statement": result.statement,
-                    "columns": result.columns,
-                    "rows": _plain(result.rows),
-                    "row_count": result.row_count,
-                    "changes": result.changes,
-                    "truncated": result.truncated,
-                }
+                StatementRows(
+                    statement=result.statement,
+                    columns=result.columns,
+                    rows=_plain(result.rows),
+                    row_count=result.row_count,
+                    changes=result.changes,
+                    truncated=result.truncated,
+                )
                 for result in answer.results
             ],
             warnings=answer.warnings,
@@ -100,7 +115,7 @@ class QueryAnswer(Result, frozen=True, kw_only=True):
     def as_text(self) -> str:
         return self._text(limits.BYTES)
 
-    def readable(self) -> str:
+    def for_person(self) -> str:
         return self._text(None)
 
     def _text(self, most_bytes: int | None) -> str:
@@ -109,14 +124,14 @@ class QueryAnswer(Result, frozen=True, kw_only=True):
         )
 
     def statements(self) -> list[StatementResult]:
-        """The results as the workspace gave them."""
+        """Return the results as the workspace gave them."""
         return [
             StatementResult(
-                statement=one["statement"],
-                columns=one["columns"],
-                rows=one["rows"],
-                changes=one["changes"],
-                truncated=one["truncated"],
+                statement=one.statement,
+                columns=one.columns,
+                rows=list(one.rows),
+                changes=one.changes,
+                truncated=one.truncated,
             )
             for one in self.results
         ]
@@ -126,10 +141,14 @@ class ShowSchema(Operation, frozen=True, kw_only=True):
     """See what the database holds before you query it: tables, columns, row counts, ranges, samples."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Show a database's schema", read_only=True, begins=True, positional=("table",)
+        title="Show a database's schema",
+        help="Show the tables of a database with columns, row counts, ranges and samples.",
+        read_only=True,
+        begins=True,
+        positional=("table",),
     )
 
-    table: Annotated[str | None, Meta(description="Only this one, in detail")] = None
+    table: Annotated[str | None, Meta(description="Only this table, in detail")] = None
     database: Database = "default"
     functions: Annotated[bool, Meta(description="List the SQL functions beyond SQLite's own")] = False
 
@@ -138,13 +157,84 @@ class ShowSchema(Operation, frozen=True, kw_only=True):
             functions = [[one.signature, one.doc] for one in memory.workspace.functions()]
             return SchemaShown(database=self.database, card="", tables=[], functions=functions)
         card = memory.workspace.schema(self.database, table=self.table)
-        return SchemaShown(database=self.database, card=card.text, tables=card.tables, functions=[])
+        return SchemaShown(
+            database=self.database,
+            card=card.text,
+            tables=[fill(TableInfo, one) for one in card.tables],
+            functions=[],
+        )
+
+
+class ReferenceInfo(Info, frozen=True, kw_only=True):
+    """A foreign key."""
+
+    columns: list[str]
+    table: str
+    to: list[str]
+    on_delete: str
+
+
+class ColumnInfo(Info, frozen=True, kw_only=True):
+    """A column with what its values are like; what is not known is left out."""
+
+    name: str
+    type: str
+    primary_key: bool
+    not_null: bool
+    default: str | None
+    unique: bool
+    generated: str | UnsetType = UNSET
+    references: ReferenceInfo | UnsetType = UNSET
+    comment: str | UnsetType = UNSET
+    stored: str | UnsetType = UNSET
+    kind: str | UnsetType = UNSET
+    mostly: bool | UnsetType = UNSET
+    fields: list[str] | UnsetType = UNSET
+    range: list[Any] | UnsetType = UNSET
+    range_exact: bool | UnsetType = UNSET
+    values: list[Any] | UnsetType = UNSET
+    values_exact: bool | UnsetType = UNSET
+
+
+class IndexInfo(Info, frozen=True, kw_only=True):
+    name: str
+    columns: list[str]
+    unique: bool
+    partial: bool
+
+
+class TriggerInfo(Info, frozen=True, kw_only=True):
+    name: str
+    event: str
+
+
+class TableInfo(Info, frozen=True, kw_only=True):
+    """A table or view; what is not known is left out."""
+
+    name: str
+    kind: str
+    columns: list[ColumnInfo]
+    column_count: int
+    rows: int | None
+    rows_exact: bool
+    sampled_rows: int
+    sampled_all: bool
+    sample_columns: list[str]
+    sample: list[list[Any]]
+    rows_at_least: int | UnsetType = UNSET
+    comment: str | UnsetType = UNSET
+    not_read: str | UnsetType = UNSET
+    module: str | UnsetType = UNSET
+    indexes: list[IndexInfo] | UnsetType = UNSET
+    foreign_keys: list[ReferenceInfo] | UnsetType = UNSET
+    triggers: list[TriggerInfo] | UnsetType = UNSET
+    sql: str | UnsetType = UNSET
 
 
 class SchemaShown(Result, frozen=True, kw_only=True):
     database: str
     card: str
-    tables: list[dict[str, Any]]
+    tables: list[TableInfo]
     functions: list[list[str]]
 
     def as_text(self) -> str:
@@ -154,7 +244,7 @@ class SchemaShown(Result, frozen=True, kw_only=True):
 
 
 class ExportRows(Operation, frozen=True, kw_only=True):
-    """Write what a SELECT gives to a file: CSV, TSV, JSON, JSON lines or Markdown, by its name."""
+    """Write the rows of a SELECT to a file: CSV, TSV, JSON, JSON lines or Markdown, by its name."""
 
     traits: ClassVar[Traits] = Traits(
         title="Export rows",
@@ -166,13 +256,13 @@ class ExportRows(Operation, frozen=True, kw_only=True):
     )
 
     query: Annotated[str, Meta(description="One SELECT")]
-    path: Annotated[str, Meta(description="A file in the folder for files")]
+    path: Annotated[str, Meta(description="File in the files folder")]
     format: Annotated[
         Literal["csv", "tsv", "json", "jsonl", "markdown"] | None, Meta(description="Default: by the name")
     ] = None
-    params: Annotated[list[Any] | dict[str, Any] | None, Meta(description="Values of ? or :name")] = None
+    params: Params = None
     database: Database = "default"
-    overwrite: Annotated[bool, Meta(description="Replace a file that is there")] = False
+    overwrite: Annotated[bool, Meta(description="Replace an existing file")] = False
 
     def run(self, memory: Memory) -> RowsExported:
         done = memory.workspace.export(
@@ -189,7 +279,7 @@ class ExportRows(Operation, frozen=True, kw_only=True):
         with TemporaryDirectory() as folder:
             copy = msgspec.structs.replace(self, path=f"{folder}/rows", format=self.format or "csv")
             rows = Path(copy.run(memory).path)
-            # Line breaks within cells stay what they are, as they do in a file.
+            # newline="": line breaks within cells are kept, as in a file.
             with rows.open(encoding="utf-8", errors="replace", newline="") as written:
                 shutil.copyfileobj(written, stream)
 
@@ -200,12 +290,12 @@ class RowsExported(Result, frozen=True, kw_only=True):
     bytes: int
 
     def as_text(self) -> str:
-        return f"{counted(self.rows, 'row')} ({size(self.bytes)}) written to {self.path}."
+        return f"Wrote {plural(self.rows, 'row')} ({render_size(self.bytes)}) to {self.path}."
 
 
 class ImportRows(LongOperation, frozen=True, kw_only=True):
-    """Bring the rows of a CSV, TSV, JSON or JSONL file (also .gz), or of text, into a table, all or nothing.
-    Delimiter, header and types are found; bad lines are left out and reported with their numbers."""
+    """Import the rows of a CSV, TSV, JSON or JSONL file (also .gz), or of text, into a table, all or nothing.
+    Delimiter, header and types are detected; bad lines are skipped and reported with their numbers."""
 
     traits: ClassVar[Traits] = Traits(
         title="Import rows",
@@ -216,17 +306,17 @@ class ImportRows(LongOperation, frozen=True, kw_only=True):
         example=("prices", "prices.csv"),
     )
 
-    table: Annotated[str, Meta(description="The table")]
-    path: Annotated[str | None, Meta(description="A file in the folder for files")] = None
-    text: Annotated[str | None, Meta(description="The rows themselves; of path -, standard input")] = None
+    table: Annotated[str, Meta(description="Name of the table")]
+    path: Annotated[str | None, Meta(description="File in the files folder")] = None
+    text: Annotated[str | None, Meta(description="Or the rows as text")] = None
     format: Annotated[
-        Literal["csv", "tsv", "json", "jsonl"] | None, Meta(description="Default: found out")
+        Literal["csv", "tsv", "json", "jsonl"] | None, Meta(description="Default: detected")
     ] = None
     mode: Annotated[
         Literal["create", "append", "replace", "upsert"],
         Meta(description="upsert updates rows with the same key"),
     ] = "create"
-    key: Annotated[str | None, Meta(description="The column (or a,b) that tells rows apart")] = None
+    key: Annotated[str | None, Meta(description="Column, or a,b, that identifies a row")] = None
     database: Database = "default"
 
     def work(self, memory: Memory, progress: Progress) -> RowsImported:
@@ -244,36 +334,46 @@ class ImportRows(LongOperation, frozen=True, kw_only=True):
             table=done.table,
             created=done.created,
             rows=done.rows,
-            columns=[{"name": name, "type": kind} for name, kind in done.columns],
-            bad_lines=[{"line": number, "reason": reason} for number, reason in done.bad],
+            columns=[ColumnType(name=name, type=kind) for name, kind in done.columns],
+            bad_lines=[BadLine(line=number, reason=reason) for number, reason in done.bad],
             bad_count=done.bad_count,
             notes=done.notes,
         )
+
+
+class ColumnType(Info, frozen=True, kw_only=True):
+    name: str
+    type: str
+
+
+class BadLine(Info, frozen=True, kw_only=True):
+    line: int
+    reason: str
 
 
 class RowsImported(Result, frozen=True, kw_only=True):
     table: str
     created: bool
     rows: int
-    columns: list[dict[str, str]]
-    bad_lines: list[dict[str, Any]]
+    columns: list[ColumnType]
+    bad_lines: list[BadLine]
     bad_count: int
     notes: list[str]
 
     def as_text(self) -> str:
         into = f"the new table {self.table}" if self.created else self.table
-        columns = ", ".join(f"{one['name']} {one['type']}".rstrip() for one in self.columns)
-        lines = [f"{counted(self.rows, 'row')} into {into}: {columns}", *self.notes]
+        columns = ", ".join(f"{one.name} {one.type}".rstrip() for one in self.columns)
+        lines = [f"Imported {plural(self.rows, 'row')} into {into}: {columns}", *self.notes]
         if self.bad_count:
-            lines.append(f"{counted(self.bad_count, 'line')} left out:")
-            lines += [f"  line {one['line']}: {one['reason']}" for one in self.bad_lines]
+            lines.append(f"Skipped {plural(self.bad_count, 'bad line')}:")
+            lines += [f"  line {one.line}: {one.reason}" for one in self.bad_lines]
             if self.bad_count > len(self.bad_lines):
-                lines.append("  and further ones")
+                lines.append(f"  … and {self.bad_count - len(self.bad_lines):,} more")
         return "\n".join(lines)
 
 
 def _plain(rows: Any) -> list[list[Any]]:
-    """Rows as JSON carries them, which has no infinity."""
+    """Replace infinities, which JSON does not have."""
     return [[_number(value) if isinstance(value, float) else value for value in row] for row in rows]
 
 

@@ -85,7 +85,7 @@ def test_what_nobody_foresaw_is_a_failure_too(
 
 def test_a_tool_that_is_not_offered_cannot_be_called(home: Path) -> None:
     async def call(memory: Memory) -> dict[str, Any]:
-        return await Calls(memory, registry.chosen_entries("recall")).tool("stats", {}, "s")
+        return await Calls(memory, registry.choose_entries("recall")).tool("stats", {}, "s")
 
     with Memory.at(home) as memory:
         assert code_of(anyio.run(call, memory)) == "not_found"

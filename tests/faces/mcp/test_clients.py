@@ -68,7 +68,7 @@ def test_what_is_written_is_found(client: Connected) -> None:
     session = f"trip-{uuid4().hex}"
     assert client.call_tool("sessions_create", {"session_id": session}).structured_content == {
         "session_id": session,
-        "text": f"Session {session} begun.",
+        "text": f"Created session {session}.",
     }
     written = client.call_tool(
         "sessions_append", {"session_id": session, "role": "user", "content": f"The code is {session}"}

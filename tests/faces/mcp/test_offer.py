@@ -46,7 +46,7 @@ def test_the_default_tools_are_few_and_cheap() -> None:
 
 
 def test_sets_and_single_tools_can_be_named_together() -> None:
-    chosen = registry.chosen_entries(" stats ,recall,, default ")
+    chosen = registry.choose_entries(" stats ,recall,, default ")
     expected = [entry for entry in ENTRIES if {"recall", "default"} & entry.sets or entry.name == "stats"]
     assert chosen == expected
 
@@ -54,7 +54,7 @@ def test_sets_and_single_tools_can_be_named_together() -> None:
 @pytest.mark.parametrize("chosen", ["", ",", "no_such", "recall,no_such", "Recall"])
 def test_a_set_that_is_not_there_is_told(chosen: str) -> None:
     with pytest.raises(InvalidInput):
-        registry.chosen_entries(chosen)
+        registry.choose_entries(chosen)
 
 
 @every_entry
@@ -117,7 +117,7 @@ def test_a_failure_and_a_refusal_are_in_the_schema_and_nothing_is_not(entry: Ent
 
 @every_set
 def test_the_instructions_are_short_and_name_only_what_is_offered(chosen: str) -> None:
-    offered = {entry.name for entry in registry.chosen_entries(chosen)}
+    offered = {entry.name for entry in registry.choose_entries(chosen)}
     text = instructions(offered)
     assert count_tokens(text) < MOST_INSTRUCTIONS
     named = {name for name in _tools_of_the_product() if f"`{name}`" in text}

@@ -108,7 +108,7 @@ def test_a_disabled_backend_says_that_nothing_is_kept(home: Path) -> None:
     with Memory.at(home) as memory:
         stored = tool(memory, "store", key="k", value="v")
         assert (stored["success"], stored["key"]) == (True, "k")
-        assert "Nothing is kept" in stored["note"]
+        assert "Nothing is stored" in stored["note"]
         assert tool(memory, "retrieve", key="k")["success"] is False
         assert tool(memory, "info")["backend"] == "null (disabled)"
         assert "MNEMOS_BACKEND" in memory.call("entries_set", {"key": "k", "value": "v"})["text"]

@@ -28,12 +28,12 @@ def section_of(entry: Entry) -> str:
 def test_a_section_tells_all_of_an_operation(entry: Entry) -> None:
     operation = registry.load(entry)
     section = section_of(entry)
-    assert registry.described(operation) in section
+    assert registry.description(operation) in section
     for field in operation.__struct_fields__:
         assert f"| `{field}` |" in section
     assert f"mnemos {entry.command}" in section
     assert ("asks before" in section) == operation.traits.destructive
-    assert ("reads only" in section) == operation.traits.read_only
+    assert ("read-only" in section) == operation.traits.read_only
 
 
 def test_every_row_of_a_table_has_as_many_cells_as_its_head() -> None:

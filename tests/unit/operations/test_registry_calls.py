@@ -175,7 +175,7 @@ def test_schemas_are_made_afresh_so_that_nobody_can_spoil_them() -> None:
 
 
 def test_a_result_says_itself_once() -> None:
-    assert builtins(Created(session_id="s")) == {"session_id": "s", "text": "Session s begun."}
+    assert builtins(Created(session_id="s")) == {"session_id": "s", "text": "Created session s."}
 
 
 def test_an_operation_without_a_body_cannot_be_run() -> None:
@@ -251,7 +251,7 @@ def test_what_a_model_leaves_empty_does_not_hide_everything_from_recall(
     [
         ("memory_backend", {"action": "zap"}, "action is 'zap'; use delete, evaluate, info"),
         ("sqlite_import", {"table": "t", "mode": "zap"}, "mode is 'zap'; use append, create, replace"),
-        ("sqlite_query", {"sql": "SELECT 1"}, "there is no argument 'sql'; there are query, params"),
+        ("sqlite_query", {"sql": "SELECT 1"}, "there is no argument 'sql'; use query, params"),
         ("sqlite_delete", {"database": "default"}, "the argument 'confirm' is missing"),
     ],
 )

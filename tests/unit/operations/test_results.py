@@ -6,24 +6,41 @@ from typing import Any
 
 import pytest
 
-from mnemos.operations.base import Done, Result
-from mnemos.operations.changes import Forgotten, Log
-from mnemos.operations.finding import ConversationsFound, MessagesFound
-from mnemos.operations.sessions import (
-    Appended,
-    Created,
-    Lineage,
-    Pruned,
-    SessionList,
-    SessionShown,
-)
-from mnemos.operations.transfer import Exported, Imported
-from mnemos.operations.upkeep import BackedUp, Examined, Restored, Stats, size
+from mnemos.operations.archive import BackedUp, Restored
+from mnemos.operations.base import Done, Result, fill
+from mnemos.operations.search import ConversationsFound, MessagesFound
+from mnemos.operations.session_files import SessionsExported, SessionsImported
+from mnemos.operations.sessions import Appended, Created, Lineage, Pruned, SessionList, SessionShown
+from mnemos.operations.texts import render_size
+from mnemos.operations.upkeep import Examined, Forgotten, Log, Stats
 
 SESSION: dict[str, Any] = {
-    "id": "s", "session_id": "s", "title": "Lisbon", "source": "cli", "started_at": 0.0, "ended_at": None,
-    "end_reason": None, "message_count": 2, "messages": 2,
+    "id": "s", "session_id": "s", "title": "Lisbon", "source": "cli", "model": None, "started_at": 0.0,
+    "ended_at": None, "end_reason": None, "message_count": 2, "messages": 2, "parent_session_id": None,
+    "archived": False, "root_session_id": "s", "user_id": None, "model_config": None, "system_prompt": None,
+    "tool_call_count": 0, "input_tokens": 0, "output_tokens": 0, "metadata": None,
 }  # fmt: skip
+MESSAGE: dict[str, Any] = {
+    "id": 7, "session_id": "s", "role": "user", "content": "hello", "tool_name": None, "tool_calls": None,
+    "tool_call_id": None, "token_count": None, "timestamp": 0.0, "metadata": None,
+}  # fmt: skip
+HIT: dict[str, Any] = {
+    "id": 1, "session_id": "s", "role": "user", "snippet": "a\n  b", "timestamp": 0.0, "tool_name": None,
+    "source": "cli", "model": None, "session_started": 0.0, "context": [], "root_session_id": "s",
+    "score": 1.0, "partial": False,
+}  # fmt: skip
+
+
+def sessions(count: int = 1, **changes: Any) -> SessionList:
+    return fill(SessionList, {"sessions": [SESSION | changes], "total": count})
+
+
+def conversations(**values: Any) -> ConversationsFound:
+    return fill(ConversationsFound, values)
+
+
+def shown(session: dict[str, Any], *messages: dict[str, Any]) -> str:
+    return fill(SessionShown, {"session": session, "messages": list(messages)}).as_text()
 
 
 @pytest.mark.parametrize(
@@ -38,20 +55,20 @@ SESSION: dict[str, Any] = {
     ],
 )
 def test_a_size_is_said_in_the_unit_that_suits_it(count: float, said: str) -> None:
-    assert size(count) == said
+    assert render_size(count) == said
 
 
 @pytest.mark.parametrize(
     "result",
     [
-        SessionList(sessions=[SESSION | {"message_count": 1}], total=1),
+        sessions(message_count=1),
         MessagesFound(query="x", partial=False, hits=[]),
-        ConversationsFound(mode="browse", sessions=[SESSION | {"messages": 1, "opening": ""}]),
+        conversations(mode="browse", sessions=[SESSION | {"messages": 1, "opening": ""}]),
         Pruned(sessions=1, dry_run=True),
         Pruned(sessions=1, dry_run=False),
-        Exported(path="x", sessions=1),
-        Imported(imported=["a"], skipped=["b"], messages=1),
-        ConversationsFound(mode="read", session=SESSION, left_out=1),
+        SessionsExported(path="x", sessions=1),
+        SessionsImported(imported=["a"], skipped=["b"], messages=1),
+        conversations(mode="read", session=SESSION, left_out=1),
     ],
     ids=lambda result: type(result).__name__,
 )
@@ -62,26 +79,25 @@ def test_one_thing_is_not_said_as_several(result: Result) -> None:
 
 
 def test_several_things_are_said_as_several() -> None:
-    assert "2 sessions would be" in Pruned(sessions=2, dry_run=True).as_text()
-    assert "0 sessions were" in Pruned(sessions=0, dry_run=False).as_text()
-    assert "2 messages" in SessionList(sessions=[SESSION], total=1).as_text()
+    assert "Would delete 2 sessions" in Pruned(sessions=2, dry_run=True).as_text()
+    assert "Deleted 0 sessions" in Pruned(sessions=0, dry_run=False).as_text()
+    assert "2 messages" in sessions().as_text()
 
 
 def test_a_list_says_how_much_of_the_whole_it_is() -> None:
-    assert "1 of 40" in SessionList(sessions=[SESSION], total=40).as_text()
+    assert "1 of 40" in sessions(40).as_text()
     assert SessionList(sessions=[], total=0).as_text() == "No sessions."
 
 
 def test_a_session_is_said_with_title_end_and_messages() -> None:
     ended = SESSION | {"ended_at": 60.0, "end_reason": "finished"}
-    message = {"id": 7, "role": "user", "content": "hello", "tool_calls": None}
-    said = SessionShown(session=ended, messages=[message]).as_text()
+    said = shown(ended, MESSAGE)
     for words in ("s", "Lisbon", "finished", "[7] user: hello"):
         assert words in said
-    silent = message | {"content": None, "tool_calls": [{"function": {"name": "read_file"}}]}
-    assert "read_file" in SessionShown(session=SESSION, messages=[silent]).as_text()
-    parts = message | {"content": [{"type": "text", "text": "in parts"}]}
-    assert "in parts" in SessionShown(session=SESSION, messages=[parts]).as_text()
+    silent = MESSAGE | {"content": None, "tool_calls": [{"function": {"name": "read_file"}}]}
+    assert "read_file" in shown(SESSION, silent)
+    parts = MESSAGE | {"content": [{"type": "text", "text": "in parts"}]}
+    assert "in parts" in shown(SESSION, parts)
 
 
 def test_small_results_say_what_happened() -> None:
@@ -92,22 +108,22 @@ def test_small_results_say_what_happened() -> None:
         (Lineage(sessions=["a", "b"]), "a -> b"),
         (Restored(former_data="/x/old.db"), "/x/old.db"),
         (BackedUp(path="/x/copy.db", bytes=2000), "2.0 kB"),
-        (Imported(imported=["a", "b"], skipped=[], messages=3), "2 sessions"),
+        (SessionsImported(imported=["a", "b"], skipped=[], messages=3), "2 sessions"),
     ):
         assert words in result.as_text()
 
 
 def test_an_import_says_what_was_there_already_only_when_something_was() -> None:
-    assert "already" in Imported(imported=[], skipped=["a", "b"], messages=0).as_text()
-    assert "already" not in Imported(imported=["a", "b"], skipped=[], messages=3).as_text()
+    assert "already" in SessionsImported(imported=[], skipped=["a", "b"], messages=0).as_text()
+    assert "already" not in SessionsImported(imported=["a", "b"], skipped=[], messages=3).as_text()
 
 
 def test_forgetting_says_what_is_left_of_it() -> None:
     clean = Forgotten(ref="message:3", forgotten=True, pending=False, copies=[])
-    assert clean.as_text() == "message:3 is forgotten."
+    assert clean.as_text() == "Erased message:3."
     left = Forgotten(ref="message:3", forgotten=True, pending=True, copies=["/x/copy.db"]).as_text()
     assert "/x/copy.db" in left
-    assert "mnemos optimize" in left
+    assert len(left.splitlines()) == 3
 
 
 def test_the_log_says_what_was_taken_back() -> None:
@@ -117,36 +133,39 @@ def test_the_log_says_what_was_taken_back() -> None:
         "actor": "me",
         "operation": "sessions.delete",
         "ref": "session:s",
+        "before": None,
+        "after": None,
         "undone_by": 4,
     }
-    assert "undone by 4" in Log(entries=[entry]).as_text()
-    assert "undone" not in Log(entries=[entry | {"undone_by": None}]).as_text()
+    assert "undone by 4" in fill(Log, {"entries": [entry]}).as_text()
+    assert "undone" not in fill(Log, {"entries": [entry | {"undone_by": None}]}).as_text()
     assert Log(entries=[]).as_text() == "No changes yet."
 
 
 def test_an_examination_says_which_check_failed_and_what_to_do() -> None:
     checks = [{"name": "a", "ok": True, "detail": "fine"}, {"name": "b", "ok": False, "detail": "torn"}]
-    said = Examined(healthy=False, checks=checks).as_text()
+    said = fill(Examined, {"healthy": False, "checks": checks}).as_text()
     assert "BAD  b: torn" in said
-    assert "--repair" in said
-    assert "Healthy" in Examined(healthy=True, checks=checks[:1]).as_text()
+    assert "repair" in said
+    assert "Healthy" in fill(Examined, {"healthy": True, "checks": checks[:1]}).as_text()
 
 
 def test_statistics_name_the_largest_tables_first() -> None:
-    stats = Stats(
-        location="/x", sessions=2, messages=3, facts=4,
-        by_source=[{"source": "cli", "sessions": 2, "messages": 3}],
-        file_bytes=5000, log_bytes=0, free_bytes=1000, tables={"small": 1, "large": 4000}, pending=1,
-    )  # fmt: skip
-    said = stats.as_text()
+    stats = {
+        "location": "/x", "sessions": 2, "messages": 3, "facts": 4,
+        "by_source": [{"source": "cli", "sessions": 2, "messages": 3}],
+        "file_bytes": 5000, "log_bytes": 0, "free_bytes": 1000, "tables": {"small": 1, "large": 4000},
+        "pending": 1,
+    }  # fmt: skip
+    said = fill(Stats, stats).as_text()
     assert said.index("large") < said.index("small")
     assert "cli: 2 sessions, 3 messages" in said
 
 
 def test_an_answer_says_when_words_are_missing() -> None:
-    hit = {"id": 1, "role": "user", "session_id": "s", "timestamp": 0.0, "snippet": "a\n  b"}
-    assert "No message has all the words" in MessagesFound(query="x", partial=True, hits=[hit]).as_text()
-    said = MessagesFound(query="x", partial=False, hits=[hit]).as_text()
+    found = {"query": "x", "partial": True, "hits": [HIT]}
+    assert "No message has all the words" in fill(MessagesFound, found).as_text()
+    said = fill(MessagesFound, found | {"partial": False}).as_text()
     assert "No message" not in said
     assert "a b" in said
 
@@ -156,7 +175,7 @@ def test_a_conversation_says_whether_a_model_or_nobody_summed_it_up() -> None:
     found = SESSION | {"hits": 1, "best": best, "opening": [], "closing": [], "others": []}
 
     def said(**more: str) -> str:
-        return ConversationsFound(mode="discovery", conversations=[found | more]).as_text()
+        return conversations(mode="discovery", conversations=[found | more]).as_text()
 
     assert "by a model" in said(summary="It went well.", summary_by="model")
     assert "not today" in said(summary_by="extract", summary_failure="not today")
@@ -166,5 +185,5 @@ def test_a_conversation_says_whether_a_model_or_nobody_summed_it_up() -> None:
 def test_an_answer_says_how_much_more_there_is() -> None:
     best = {"message_id": 1, "role": "user", "at": 0.0, "snippet": "x", "around": []}
     found = SESSION | {"hits": 1, "best": best, "opening": [], "closing": [], "others": []}
-    assert "5 more" in ConversationsFound(mode="discovery", conversations=[found], more=5).as_text()
-    assert "12 messages left out" in ConversationsFound(mode="read", session=SESSION, left_out=12).as_text()
+    assert "5 more" in conversations(mode="discovery", conversations=[found], more=5).as_text()
+    assert "12 messages left out" in conversations(mode="read", session=SESSION, left_out=12).as_text()

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mnemos
-from mnemos.operations.reading import write_markdown
+from mnemos.operations.session_files import write_markdown
 
 NOW = 1_767_225_600.0
 
@@ -46,7 +46,7 @@ def test_a_session_says_what_it_is_and_who_spoke() -> None:
     assert page == (
         "# A \\*bold\\* title\n\n"
         "- Session `s-1` from cli\n- Model m-1\n- Began 2026-01-01 00:00:00 UTC\n"
-        "- Ended 2026-01-01 00:01:00 UTC (done)\n- Goes on from `s-0`\n- 2 messages\n\n"
+        "- Ended 2026-01-01 00:01:00 UTC (done)\n- Continues `s-0`\n- 2 messages\n\n"
         "## user, 2026-01-01 00:00:00 UTC\n\n> Hello\n> there\n\n"
         "## assistant, 2026-01-01 00:00:00 UTC\n\n> Hi\n\n"
     )

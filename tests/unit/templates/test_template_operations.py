@@ -27,7 +27,7 @@ def test_suggest_create_show_list_stats_delete(memory: Memory, good: str) -> Non
     (one,) = memory.call("templates_suggest")["suggestions"]
     assert (one["session_id"], one["task_type"], one["loops"]) == ("good-one", "code", 1)
     made = memory.call("templates_create", {"session": "good", "name": "make", "tags": ["a,b"]})
-    assert made["text"] == "Template make (code) with 1 example: terminal."
+    assert made["text"] == "Created template make (code) with 1 example: terminal."
     assert made["template"]["tags"] == ["a", "b"]
     shown = memory.call("templates_show", {"name": "make"})
     assert '1. terminal {"command":"make"}\n   ok' in shown["text"]
@@ -35,7 +35,7 @@ def test_suggest_create_show_list_stats_delete(memory: Memory, good: str) -> Non
     assert "used 0×  a, b" in memory.call("templates_list")["text"]
     assert memory.call("templates_stats")["text"] == "1 template (1 code), 1 example, used 0 times."
     assert memory.call("templates_suggest")["suggestions"] == []
-    assert memory.call("templates_delete", {"name": "make"})["done"] == "make is deleted."
+    assert memory.call("templates_delete", {"name": "make"})["done"] == "Deleted make."
     assert memory.call("templates_list")["text"] == "No templates."
     assert memory.call("templates_stats")["text"] == "0 templates, 0 examples, used 0 times."
 
@@ -62,7 +62,7 @@ def test_a_list_and_a_question_before_deleting_name_what_cannot_be_read(memory: 
 
 
 def test_the_experiment_reports_its_result_and_its_limits(memory: Memory, sessions: Sessions) -> None:
-    assert "Not enough data: it takes 10" in memory.call("templates_experiment")["text"]
+    assert "Not enough data: 10" in memory.call("templates_experiment")["text"]
     template = SessionTemplate("lift", TaskType.CODE, [ToolCallExample("terminal", {}, "ok", success=True)])
     began = memory.templates.inject_into_messages(template, [user("go")])
     for number in range(10):
@@ -75,5 +75,5 @@ def test_the_experiment_reports_its_result_and_its_limits(memory: Memory, sessio
         "error rate in the first 30 turns: 0.00 with, 1.00 without; difference -1.00 (-1.00 to -1.00); "
         "n = 10 and 10: lower with a template" in answer["text"]
     )
-    assert "Observed, not tried" in answer["text"]
-    assert "--sessions looks at more" in memory.call("templates_experiment", {"sessions": 5})["text"]
+    assert "not a trial" in answer["text"]
+    assert "raise sessions" in memory.call("templates_experiment", {"sessions": 5})["text"]

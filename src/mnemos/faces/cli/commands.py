@@ -69,7 +69,7 @@ class OperationCommand(click.Command):
 def operation_command(entry: Entry) -> click.Command:
     """The command of an operation: positional fields are arguments, the others options."""
     operation = registry.load(entry)
-    text = registry.described(operation)
+    text = registry.help_text(operation)
     taken = parameters_of(operation)
     return OperationCommand(
         entry.command.split()[-1],
@@ -98,7 +98,7 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
         }
         if operation.traits.stdin:
             _read_stdin(operation, arguments)
-        request = registry.read(entry.name, arguments)
+        request = registry.read(entry.name, arguments, by_person=True)
         # A person names files as everywhere at a command line; an agent's stay in one folder.
         with chosen.memory(files="/") as memory:
             if not operation.traits.begins:
@@ -135,9 +135,9 @@ def _ask(request: Operation, memory: Memory) -> None:
     if not at_stake:
         return
     if not is_terminal(sys.stdin):
-        raise Refused(f"this would take away {at_stake}; add --yes to do it")
-    if not click.confirm(plain(f"This takes away {at_stake}. Go on?"), err=True):
-        raise Refused("the answer was no; nothing was changed")
+        raise Refused(f"this deletes {at_stake}; add --yes to do it")
+    if not click.confirm(plain(f"This deletes {at_stake}. Continue?"), err=True):
+        raise Refused("cancelled; nothing was changed")
 
 
 def _answered(request: Operation, memory: Memory) -> Operation:
@@ -158,7 +158,7 @@ def _answered(request: Operation, memory: Memory) -> Operation:
         )
         for question in questions
     }
-    return request.answered(answers)
+    return request.with_answers(answers)
 
 
 def _edited(request: Operation, memory: Memory, carry_out: Callable[[Operation], int]) -> int:
@@ -173,13 +173,13 @@ def _edited(request: Operation, memory: Memory, carry_out: Callable[[Operation],
     text = _left_by_editor(draft)
     while True:
         # An editor is open for minutes, and others write meanwhile.
-        merged = request.merged(text, draft, request.draft(memory))
+        merged = request.merge_draft(text, draft, request.draft(memory))
         try:
             return carry_out(msgspec.structs.replace(request, **{field: merged}))
         except (InvalidInput, TooLarge, Refused) as exc:
             complain(exc)
             if not click.confirm("Edit it again?", default=True, err=True):
-                raise Refused("the answer was no; nothing was changed") from exc
+                raise Refused("cancelled; nothing was changed") from exc
         text = _left_by_editor(text)
 
 

@@ -16,7 +16,7 @@ from rich.text import Text
 from mnemos.errors import AlreadyExists
 from mnemos.faces.cli.drawing import marked, written
 from mnemos.memory import Memory
-from mnemos.operations.moments import shown
+from mnemos.operations.texts import render_time
 
 _DAY = 86400.0
 
@@ -87,7 +87,7 @@ def _ask(console: Console, memory: Memory, question: str, lesson: str) -> None:
     for hit in hits:
         console.print(
             Text.assemble(
-                "  ", (shown(hit["timestamp"])[:10], "green"), (f" {hit['session_id']} ", "dim"),
+                "  ", (render_time(hit["timestamp"])[:10], "green"), (f" {hit['session_id']} ", "dim"),
                 marked(hit["snippet"]),
             )
         )  # fmt: skip
@@ -104,7 +104,7 @@ def _recall(console: Console, memory: Memory, question: str, lesson: str) -> Non
         console.print(written(f"  {note}", "yellow"))
     for hit in answer.hits:
         said = written(" ".join(hit.text.split()))
-        day = (shown(hit.at)[:10], "green")
+        day = (render_time(hit.at)[:10], "green")
         console.print(Text.assemble("  ", day, (f" {hit.session_id} ", "dim"), said))
         console.print(written(f"             {'; '.join(hit.why)}", "dim"))
     console.print(Text(f"  {answer.mode}, {took:.1f} ms\n", style="dim"))

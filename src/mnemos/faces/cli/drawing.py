@@ -12,17 +12,14 @@ from rich.text import Text
 from mnemos.faces.cli.plain import plain
 from mnemos.faces.cli.tables import draw_answer
 from mnemos.operations.base import Result
-from mnemos.operations.changes import Log
-from mnemos.operations.evaluating import Evaluated, milliseconds
-from mnemos.operations.factlists import FactList, ScopeList
-from mnemos.operations.facts import FactsFound, History
-from mnemos.operations.factwords import day
-from mnemos.operations.finding import PARTIAL, ConversationsFound, Kind, Line, MessagesFound
-from mnemos.operations.moments import shown
-from mnemos.operations.recalling import Recalled, heading, shown_text
-from mnemos.operations.sessions import SessionList, SessionShown
-from mnemos.operations.upkeep import Examined, Stats, size
-from mnemos.operations.wording import calls, counted, spoken
+from mnemos.operations.evaluation import Evaluated, WorkloadInfo, render_ms
+from mnemos.operations.fact_lists import FactList, ScopeList
+from mnemos.operations.facts import FactInfo, FactsFound, History
+from mnemos.operations.recall import Recalled, render_heading, render_passage
+from mnemos.operations.search import PARTIAL, ConversationsFound, Kind, Line, MessagesFound
+from mnemos.operations.sessions import MessageInfo, SessionList, SessionShown
+from mnemos.operations.texts import day, message_text, plural, render_calls, render_size, render_time
+from mnemos.operations.upkeep import Examined, Log, Stats
 from mnemos.operations.workspace import QueryAnswer
 from mnemos.text.highlight import CLOSE, OPEN
 
@@ -76,11 +73,11 @@ def _sessions(result: SessionList, console: Console) -> None:
     )  # fmt: skip
     for s in result.sessions:
         table.add_row(
-            shown(s["started_at"]),
-            written(s["id"]),
-            written(s["source"]),
-            f"{s['message_count']:,}",
-            written(s["title"] or ""),
+            render_time(s.started_at),
+            written(s.id),
+            written(s.source),
+            f"{s.message_count:,}",
+            written(s.title or ""),
         )
     console.print(table)
     console.print(Text(f"{len(result.sessions)} of {result.total}", style="dim"))
@@ -88,25 +85,25 @@ def _sessions(result: SessionList, console: Console) -> None:
 
 def _session(result: SessionShown, console: Console) -> None:
     s = result.session
-    ended = f", ended {shown(s['ended_at'])} ({s['end_reason']})" if s["ended_at"] else ""
-    console.print(written(s["title"] or s["id"], "bold"))
-    console.print(written(f"{s['id']}  {s['source']}  {shown(s['started_at'])}{ended}", "dim"))
+    ended = f", ended {render_time(s.ended_at)} ({s.end_reason})" if s.ended_at else ""
+    console.print(written(s.title or s.id, "bold"))
+    console.print(written(f"{s.id}  {s.source}  {render_time(s.started_at)}{ended}", "dim"))
     for message in result.messages:
         _message(message, console)
 
 
-def _message(message: dict[str, Any], console: Console) -> None:
-    role = message["role"]
+def _message(message: MessageInfo, console: Console) -> None:
+    role = message.role
     console.print()
     console.print(
         Text.assemble(
             written(role, f"bold {_ROLES.get(role, 'white')}"),
-            (f"  {shown(message['timestamp'])}  message:{message['id']}", "dim"),
+            (f"  {render_time(message.timestamp)}  message:{message.id}", "dim"),
         )
     )
-    if message["content"] is not None:
-        console.print(written(spoken(message["content"])))
-    for call in calls(message):
+    if message.content is not None:
+        console.print(written(message_text(message.content)))
+    for call in render_calls(message.tool_calls):
         console.print(written(f"→ {call}", "magenta"))
 
 
@@ -119,13 +116,13 @@ def _messages(result: MessagesFound, console: Console) -> None:
     for hit in result.hits:
         console.print(
             Text.assemble(
-                (shown(hit["timestamp"]), "bold"),
+                (render_time(hit.timestamp), "bold"),
                 "  ",
-                written(hit["role"], _ROLES.get(hit["role"], "white")),
-                written(f"  {hit['session_id']}  message:{hit['id']}", "dim"),
+                written(hit.role, _ROLES.get(hit.role, "white")),
+                written(f"  {hit.session_id}  message:{hit.id}", "dim"),
             )
         )
-        console.print(Text("  ") + marked(hit["snippet"]))
+        console.print(Text("  ") + marked(hit.snippet))
 
 
 def _conversations(result: ConversationsFound, console: Console) -> None:
@@ -135,14 +132,14 @@ def _conversations(result: ConversationsFound, console: Console) -> None:
 
 def _recalled(result: Recalled, console: Console) -> None:
     if not result.hits:
-        console.print(written(result.readable()))
+        console.print(written(result.for_person()))
         return
     for note in result.notes:
         console.print(written(note, "yellow"))
     for hit in result.hits:
-        console.print(written(heading(hit), "bold"))
-        console.print(Text("  ") + marked(shown_text(hit, result.query)))
-        console.print(written(f"  {'; '.join(hit['why'])}", "dim"))
+        console.print(written(render_heading(hit), "bold"))
+        console.print(Text("  ") + marked(render_passage(hit, result.query)))
+        console.print(written(f"  {'; '.join(hit.why)}", "dim"))
     console.print(written(result.footer(), "dim"))
 
 
@@ -157,17 +154,17 @@ def _stats(result: Stats, console: Console) -> None:
     console.print(written(result.location, "bold"))
     console.print(
         Text(
-            f"{counted(result.sessions, 'session')}, {counted(result.messages, 'message')}, "
-            f"{size(result.file_bytes)} ({size(result.free_bytes)} free)"
+            f"{plural(result.sessions, 'session')}, {plural(result.messages, 'message')}, "
+            f"{render_size(result.file_bytes)} ({render_size(result.free_bytes)} free)"
         )
     )
     table = _table("source", "sessions", "messages", right=("sessions", "messages"))
     for s in result.by_source:
-        table.add_row(written(s["source"]), f"{s['sessions']:,}", f"{s['messages']:,}")
+        table.add_row(written(s.source), f"{s.sessions:,}", f"{s.messages:,}")
     console.print(table)
     for name, count in sorted(result.tables.items(), key=lambda item: -item[1])[:6]:
         share = count / max(result.file_bytes, 1)
-        console.print(Text(f"{name:24} {size(count):>10}  {'█' * round(share * 40)}"))
+        console.print(Text(f"{name:24} {render_size(count):>10}  {'█' * round(share * 40)}"))
 
 
 def _log(result: Log, console: Console) -> None:
@@ -176,17 +173,15 @@ def _log(result: Log, console: Console) -> None:
         return
     table = _table("entry", "when", "who", "what", "on", "undone")
     for e in result.entries:
-        undone = str(e["undone_by"]) if e["undone_by"] else ""
-        table.add_row(
-            str(e["id"]), shown(e["at"]), written(e["actor"]), e["operation"], written(e["ref"]), undone
-        )
+        undone = str(e.undone_by) if e.undone_by else ""
+        table.add_row(str(e.id), render_time(e.at), written(e.actor), e.operation, written(e.ref), undone)
     console.print(table)
 
 
 def _examined(result: Examined, console: Console) -> None:
     for check in result.checks:
-        mark = ("✓ ", "green") if check["ok"] else ("✗ ", "red")
-        console.print(Text.assemble(mark, written(f"{check['name']}: {check['detail']}")))
+        mark = ("✓ ", "green") if check.ok else ("✗ ", "red")
+        console.print(Text.assemble(mark, written(f"{check.name}: {check.detail}")))
     if not result.healthy:
         console.print(Text.assemble(("Not healthy.", "red"), " Try: mnemos doctor --repair"))
 
@@ -197,7 +192,7 @@ def _facts(result: FactList | FactsFound, console: Console) -> None:
         return
     table = _table("id", "fact", "scope", "kept", "since", id={"no_wrap": True}, since={"no_wrap": True})
     for fact in result.facts:
-        table.add_row(fact["id"], _fact(fact), written(fact["scope"] or ""), _kept(fact), day(fact["at"]))
+        table.add_row(fact.id, _fact(fact), written(fact.scope or ""), _kept(fact), day(fact.at))
     console.print(table)
     total = getattr(result, "total", len(result.facts))
     if total > len(result.facts):
@@ -210,14 +205,14 @@ def _history(result: History, console: Console) -> None:
         return
     table = _table("from", "to", "", "fact", "scope", "by")
     for fact in result.facts:
-        now = fact["state"] == "live"
+        now = fact.state == "live"
         table.add_row(
-            day(fact["at"]),
-            "" if now else day(fact["ended_at"]),
+            day(fact.at),
+            "" if fact.ended_at is None else day(fact.ended_at),
             Text("●" if now else "│", style="green" if now else "dim"),
             _fact(fact),
-            written(fact["scope"] or ""),
-            Text(fact["superseded_by"] or ("" if now else fact["state"]), style="dim"),
+            written(fact.scope or ""),
+            Text(fact.superseded_by or ("" if now else fact.state), style="dim"),
         )
     console.print(table)
 
@@ -228,11 +223,9 @@ def _scopes(result: ScopeList, console: Console) -> None:
         return
     table = _table("scope", "state", "hot", "facts", "touched", right=("hot", "facts"))
     for scope in result.scopes:
-        closed = "" if scope["open"] else f"closed {day(scope['closed_at'])}"
+        closed = "" if scope.closed_at is None else f"closed {day(scope.closed_at)}"
         state = Text(closed or "open", style="dim" if closed else "green")
-        table.add_row(
-            written(scope["label"]), state, str(scope["hot"]), str(scope["live"]), day(scope["touched_at"])
-        )
+        table.add_row(written(scope.label), state, str(scope.hot), str(scope.live), day(scope.touched_at))
     console.print(table)
 
 
@@ -240,16 +233,16 @@ def _evaluated(result: Evaluated, console: Console) -> None:
     table = _table("backend", "points", "verdict", "store ms", "retrieve ms", "query ms", "data",
                    right=("points", "store ms", "retrieve ms", "query ms"))  # fmt: skip
     for one in result.evaluations:
-        good = one["recommendation"] == "RECOMMENDED"
-        calls = [milliseconds(one[f"{call}_latency_ms"]) for call in ("store", "retrieve", "query")]
-        where = Text("leaves this machine", style="red") if one["is_cloud"] else Text("stays here")
-        verdict = Text(one["recommendation"], style="green" if good else "yellow")
-        table.add_row(written(one["backend_name"]), str(one["score"]), verdict, *calls, where)
+        good = one.recommendation == "RECOMMENDED"
+        calls = map(render_ms, (one.store_latency_ms, one.retrieve_latency_ms, one.query_latency_ms))
+        where = Text("leaves this machine", style="red") if one.is_cloud else Text("stays here")
+        verdict = Text(one.recommendation, style="green" if good else "yellow")
+        table.add_row(written(one.backend_name), str(one.score), verdict, *calls, where)
     console.print(table)
     _workloads(result.workloads, console)
     for one in result.evaluations:
-        for note in one["notes"]:
-            console.print(written(f"{one['backend_name']}: {note}", "dim"))
+        for note in one.notes:
+            console.print(written(f"{one.backend_name}: {note}", "dim"))
     for name, why in result.skipped.items():
         console.print(written(f"{name} was not evaluated: {why}", "dim"))
     console.print(written(result.recommendation, "bold"))
@@ -257,21 +250,27 @@ def _evaluated(result: Evaluated, console: Console) -> None:
         console.print(written(f"The page is {result.html}"))
 
 
-def _workloads(workloads: dict[str, dict[str, Any]], console: Console) -> None:
+def _workloads(workloads: dict[str, WorkloadInfo], console: Console) -> None:
     if not workloads:
         return
     calls = ("store", "retrieve", "query")
     table = _table("workload", *calls, "own", "other", "promises", right=("own", "other"))
     for name, one in workloads.items():
         times = [
-            f"{milliseconds(found['p50'])}/{milliseconds(found['p95'])}" if found else ""
-            for found in (one["latencies"].get(call) for call in calls)
+            f"{render_ms(found.p50)}/{render_ms(found.p95)}" if found else ""
+            for found in (one.latencies.get(call) for call in calls)
         ]
-        shares = [f"{one[kept].get('5', 0):.0%}" for kept in ("recall_words", "recall_paraphrased")]
-        broken = [kept for kept in ("exact", "isolated", "persistent", "cleared") if not one[kept]]
+        shares = [f"{kept.get('5', 0):.0%}" for kept in (one.recall_words, one.recall_paraphrased)]
+        checks = {
+            "exact": one.exact,
+            "isolated": one.isolated,
+            "persistent": one.persistent,
+            "cleared": one.cleared,
+        }
+        broken = [name for name, is_kept in checks.items() if not is_kept]
         told = Text(f"not {', '.join(broken)}", style="red") if broken else Text("all kept", style="green")
         table.add_row(written(name), *times, *shares, told)
-    entries = max(one["entries"] for one in workloads.values())
+    entries = max(one.entries for one in workloads.values())
     note = f"{entries} entries; ms p50/p95; found among the first five, asked in own and in other words"
     console.print()
     console.print(table)
@@ -279,17 +278,17 @@ def _workloads(workloads: dict[str, dict[str, Any]], console: Console) -> None:
     console.print()
 
 
-def _fact(fact: dict[str, Any]) -> Text:
-    live = fact["state"] == "live"
-    text = Text().append(fact["type"], style="bold" if live else "dim")
-    text.append_text(written(f"[{fact['target']}]: ", "cyan" if live else "dim"))
-    return text.append_text(written(" ".join(fact["content"].split()), "" if live else "dim strike"))
+def _fact(fact: FactInfo) -> Text:
+    live = fact.state == "live"
+    text = Text().append(fact.type, style="bold" if live else "dim")
+    text.append_text(written(f"[{fact.target}]: ", "cyan" if live else "dim"))
+    return text.append_text(written(" ".join(fact.content.split()), "" if live else "dim strike"))
 
 
-def _kept(fact: dict[str, Any]) -> Text:
-    if fact["state"] != "live":
-        return Text(fact["state"], style="dim")
-    return Text(fact["tier"], style="yellow" if fact["tier"] == "hot" else "blue")
+def _kept(fact: FactInfo) -> Text:
+    if fact.state != "live":
+        return Text(fact.state, style="dim")
+    return Text(fact.tier, style="yellow" if fact.tier == "hot" else "blue")
 
 
 _DRAWINGS: dict[type[Result], Callable[[Any, Console], None]] = {

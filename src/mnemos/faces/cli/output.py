@@ -14,8 +14,8 @@ import msgspec
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.faces.cli.plain import plain
 from mnemos.operations import registry
+from mnemos.operations.arguments import replace_surrogates
 from mnemos.operations.base import Operation, Result, builtins, carry_out
-from mnemos.operations.border import sound
 from mnemos.operations.index import ENTRIES
 from mnemos.progress import Progress
 
@@ -39,7 +39,7 @@ def show(memory: Memory, name: str, request: Operation, *, as_json: bool) -> int
     with Bar(name, visible=not as_json and sys.stderr is not None and sys.stderr.isatty()) as bar:
         result = carry_out(request, memory, bar.move)
     say(result, as_json=as_json)
-    return 0 if result.succeeded() else 1
+    return 0 if result.is_ok else 1
 
 
 def write_everything(*, in_utf8: bool) -> None:
@@ -53,7 +53,7 @@ def in_json(value: Any) -> str:
         return msgspec.json.encode(value).decode()
     except UnicodeEncodeError:
         # A path may hold bytes that are no UTF-8.
-        return msgspec.json.encode(sound(value)).decode()
+        return msgspec.json.encode(replace_surrogates(value)).decode()
 
 
 def say(result: Result, *, as_json: bool) -> None:
@@ -67,7 +67,7 @@ def say(result: Result, *, as_json: bool) -> None:
 
         draw(result)
     else:
-        click.echo(sound(result.readable()))
+        click.echo(replace_surrogates(result.for_person()))
 
 
 class Bar:

@@ -37,11 +37,25 @@ def parameters_of(operation: type[Operation]) -> Parameters:
         )
     if operation.traits.destructive:
         parameters.append(click.Option(["--yes"], is_flag=True, help="Do not ask."))
-    return Parameters(parameters, [(field.name.upper(), _shape(field.type).help) for field in positional])
+    return Parameters(
+        parameters, [(field.name.upper(), _argument_help(field, operation)) for field in positional]
+    )
 
 
 def _argument(field: inspect.Field, *, required: bool) -> click.Argument:
     return click.Argument([field.name], required=required, type=_shape(field.type).type, nargs=1)
+
+
+def _argument_help(field: inspect.Field, operation: type[Operation]) -> str:
+    traits = operation.traits
+    notes = [_shape(field.type).help]
+    if traits.stdin and field.name == traits.positional[-1]:
+        notes.append("- or nothing reads standard input")
+    if field.name == traits.edited:
+        notes.append("at a terminal, nothing opens an editor")
+    if field.name == traits.stdout:
+        notes.append("- writes to standard output")
+    return "; ".join(filter(None, notes))
 
 
 def _option(field: inspect.Field) -> click.Option:

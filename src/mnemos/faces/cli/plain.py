@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemos.operations.border import sound
+from mnemos.operations.arguments import replace_surrogates
 
 # Escape sequences clear screens, rename windows and fill clipboards. Each control character is shown as
 # its sign instead; line breaks and tabs stay.
@@ -15,4 +15,4 @@ _SIGNS = {
 
 def plain(text: str) -> str:
     """The text without control characters and half characters."""
-    return str(sound(text)).translate(_SIGNS)
+    return str(replace_surrogates(text)).translate(_SIGNS)

@@ -50,7 +50,7 @@ def watch(
                     click.echo(f"mnemos: {plain(told)}", err=True)
                 continue
             told = ""
-            if result.found_more():
+            if result.has_news:
                 say(result, as_json=as_json)
     except KeyboardInterrupt:
         return 0

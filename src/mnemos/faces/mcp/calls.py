@@ -14,7 +14,7 @@ import anyio.to_thread
 from mnemos.errors import MnemosError, NotFound
 from mnemos.memory import Memory
 from mnemos.operations import registry
-from mnemos.operations.border import sound
+from mnemos.operations.arguments import replace_surrogates
 from mnemos.operations.index import BY_NAME, Entry
 
 log = logging.getLogger("mnemos.mcp")
@@ -93,7 +93,7 @@ def _in_session(entry: Entry, arguments: Mapping[str, Any], session_id: str) -> 
 
 
 def _failure(code: str, message: str) -> dict[str, Any]:
-    said = sound(message)
+    said = replace_surrogates(message)
     return _answer(f"{code}: {said}", {"error": {"code": code, "message": said}}) | {"isError": True}
 
 

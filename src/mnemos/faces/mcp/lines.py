@@ -11,7 +11,7 @@ from mcp_types import JSONRPCError, JSONRPCMessage, jsonrpc_message_adapter
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
-from mnemos.operations.border import sound
+from mnemos.operations.arguments import replace_surrogates
 
 LONGEST = 64 * 1024 * 1024
 """A line of more bytes is not kept; the largest message that a memory takes is far below."""
@@ -66,14 +66,14 @@ def written(message: JSONRPCMessage) -> bytes:
         return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
     except PydanticSerializationError:
         # The name of a file may hold bytes that are no UTF-8.
-        plain = sound(message.model_dump(by_alias=True, exclude_unset=True))
+        plain = replace_surrogates(message.model_dump(by_alias=True, exclude_unset=True))
         return json.dumps(plain, ensure_ascii=False).encode() + b"\n"
 
 
 def _read_again(line: bytes) -> tuple[JSONRPCMessage | None, JSONRPCError | None]:
     """With more patience: half a character, or bytes that are no UTF-8, should cost no answer."""
     try:
-        value = sound(json.loads(line.decode(errors="replace")))
+        value = replace_surrogates(json.loads(line.decode(errors="replace")))
     except (ValueError, RecursionError) as exc:
         return None, _refusal(None, types.PARSE_ERROR, f"the line is no JSON that can be read: {exc}")
     try:

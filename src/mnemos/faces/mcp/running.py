@@ -18,7 +18,7 @@ def over_pipe(memory: Memory, tools: str) -> None:
     """Serve one client over standard input and output."""
     from mnemos.faces.mcp import pipe
 
-    calls = Calls(memory, registry.chosen_entries(tools))
+    calls = Calls(memory, registry.choose_entries(tools))
     incoming, outgoing = pipe.claim()
     _log_to_stderr()
     try:
@@ -32,7 +32,7 @@ def over_http(memory: Memory, tools: str, address: str) -> None:
     # uvicorn: not for a pipe.
     from mnemos.faces.mcp import http
 
-    chosen = registry.chosen_entries(tools)
+    chosen = registry.choose_entries(tools)
     offered = [entry for entry in chosen if not registry.load(entry).traits.local]
     if not offered:
         raise Refused(f"all of {tools} touches files, which is not offered over HTTP; use a pipe")

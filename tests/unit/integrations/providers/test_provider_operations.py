@@ -158,8 +158,8 @@ def test_at_a_terminal_what_it_needs_is_asked_for(shelf: Path) -> None:
         key, mode, note = request.questions(memory)
     assert (key.key, key.is_secret, key.default) == ("key", True, "")
     assert (mode.default, mode.choices) == ("near", ("near", "far"))
-    assert "may be left out" in note.text
-    answered = request.answered({"key": "s3cr3t", "mode": "near", "note": ""})
+    assert "optional" in note.text
+    answered = request.with_answers({"key": "s3cr3t", "mode": "near", "note": ""})
     assert answered.values == "key=s3cr3t\nmode=near"  # type: ignore[attr-defined]
     assert registry.read("providers_setup", {"name": "builtin"}).questions(Memory.at()) == ()
     assert (

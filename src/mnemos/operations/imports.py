@@ -1,4 +1,4 @@
-"""Bringing in what other programs keep."""
+"""Operations that import conversations and facts of other programs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 import msgspec
 from msgspec import Meta
 
-from mnemos.operations.base import LongOperation, Operation, Question, Result, Traits
-from mnemos.operations.border import file_named
-from mnemos.operations.moments import When, seconds
-from mnemos.operations.wording import counted
+from mnemos.operations.arguments import When, path_of, seconds
+from mnemos.operations.base import Info, LongOperation, Operation, Question, Result, Traits, fill
+from mnemos.operations.texts import plural, render_first, render_size
 from mnemos.progress import Progress
 from mnemos.transfer import import_formats
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 
-DryRun = Annotated[bool, Meta(description="Only say what would be stored")]
+DryRun = Annotated[bool, Meta(description="Only show what would be imported")]
 
 
 def _traits(title: str, example: str = "", *, watches: bool = False) -> Traits:
@@ -41,7 +40,7 @@ def _traits(title: str, example: str = "", *, watches: bool = False) -> Traits:
 
 @contextmanager
 def _imports(memory: Memory, *, dry_run: bool) -> Iterator[Imports]:
-    """The imports of a memory. To look should make no home: where there is none, nothing is known."""
+    """Yield the imports of a memory; a dry run creates no home, and without one nothing is known."""
     if not dry_run or memory.is_in_memory or memory.database.exists():
         yield memory.imports
         return
@@ -50,45 +49,45 @@ def _imports(memory: Memory, *, dry_run: bool) -> Iterator[Imports]:
 
 
 class _Import(LongOperation, frozen=True, kw_only=True):
-    """Bring in the conversations of a program. Its files are only read."""
+    """Import the conversations of a program. Its files are only read."""
 
     kind: ClassVar[str]
 
-    path: Annotated[str | None, Meta(description="A file or folder of it; default: where it keeps them")] = (
+    path: Annotated[str | None, Meta(description="File or folder; default: where the program keeps them")] = (
         None
     )
     since: Annotated[
-        When, Meta(description="Leave out files, or conversations of an export, that ended before")
+        When, Meta(description="Skip files, or conversations of an export, that ended before this")
     ] = None
     dry_run: DryRun = False
 
     def writes(self) -> bool:
         return not self.dry_run
 
-    def work(self, memory: Memory, progress: Progress) -> Brought:
-        named = None if self.path is None else file_named(self.path)
+    def work(self, memory: Memory, progress: Progress) -> Imported:
+        path = None if self.path is None else path_of(self.path)
         reader = import_formats.load_reader(self.kind)
         with _imports(memory, dry_run=self.dry_run) as imports:
             report = imports.import_files(
                 reader,
-                import_formats.choose_path(self.kind, named, memory.settings),
+                import_formats.choose_path(self.kind, path, memory.settings),
                 since=seconds("since", self.since),
                 dry_run=self.dry_run,
                 progress=progress,
             )
-        return Brought.of(report, reader.title)
+        return Imported.of(report, reader.title)
 
 
 class ImportClaudeCode(_Import, frozen=True, kw_only=True):
-    """Bring in the transcripts of Claude Code, which deletes them after 30 days. What is new each time; files
-    are only read. What the program put into messages is kept apart from what was said. Can be undone."""
+    """Import the transcripts of Claude Code, which deletes them after 30 days. Repeat it to import what is
+    new. Text that the program added to messages is kept apart from what was said. Can be undone."""
 
     traits: ClassVar[Traits] = _traits("Import Claude Code", watches=True)
     kind: ClassVar[str] = "claude-code"
 
 
 class ImportCodex(_Import, frozen=True, kw_only=True):
-    """Bring in the rollouts of Codex. What is new each time; files are only read. What the program put into
+    """Import the rollouts of Codex. Repeat it to import what is new. Text that the program added to
     messages is kept apart from what was said. Can be undone."""
 
     traits: ClassVar[Traits] = _traits("Import Codex", watches=True)
@@ -96,45 +95,45 @@ class ImportCodex(_Import, frozen=True, kw_only=True):
 
 
 class ImportChatGPT(_Import, frozen=True, kw_only=True):
-    """Bring in an export of ChatGPT: the zip file, or conversations.json. Of a conversation with several
-    branches the current one; the others are counted. Can be undone."""
+    """Import an export of ChatGPT: the zip file, or conversations.json. Of a conversation with several
+    branches, the current one is imported and the others are counted. Can be undone."""
 
     traits: ClassVar[Traits] = _traits("Import ChatGPT", "chatgpt-export.zip")
     kind: ClassVar[str] = "chatgpt"
 
 
 class ImportClaude(_Import, frozen=True, kw_only=True):
-    """Bring in an export of Claude.ai: the zip file, or conversations.json. Can be undone."""
+    """Import an export of Claude.ai: the zip file, or conversations.json. Can be undone."""
 
     traits: ClassVar[Traits] = _traits("Import Claude.ai", "claude-export.zip")
     kind: ClassVar[str] = "claude"
 
 
 class ImportHermes(_Import, frozen=True, kw_only=True):
-    """Bring in the conversations of Hermes Agent from its state.db, which is only read. Sessions that are
-    recorded here already are left as they are. Can be undone."""
+    """Import the conversations of Hermes Agent from its state.db, which is only read. Sessions that were
+    recorded here are left as they are. Can be undone."""
 
     traits: ClassVar[Traits] = _traits("Import Hermes Agent", watches=True)
     kind: ClassVar[str] = "hermes"
 
 
 class ImportJsonl(_Import, frozen=True, kw_only=True):
-    """Bring in JSON lines of OpenAI's format: an object with messages a line, or a message a line. Can be
+    """Import JSON lines in OpenAI's format: per line an object with messages, or one message. Can be
     undone."""
 
     traits: ClassVar[Traits] = _traits("Import JSON lines", "conversations.jsonl", watches=True)
     kind: ClassVar[str] = "jsonl"
 
 
-class Missed(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that was not understood; line 0: the file as a whole."""
+class ImportProblem(Info, frozen=True, kw_only=True):
+    """Something that could not be read; line 0 means the whole file."""
 
     path: str
     line: int
     why: str
 
 
-class Brought(Result, frozen=True, kw_only=True):
+class Imported(Result, frozen=True, kw_only=True):
     kind: str
     title: str
     path: str
@@ -146,7 +145,7 @@ class Brought(Result, frozen=True, kw_only=True):
     messages: int
     known: int
     left_out: dict[str, int]
-    problems: list[Missed]
+    problems: list[ImportProblem]
     more_problems: int
 
     @classmethod
@@ -163,61 +162,69 @@ class Brought(Result, frozen=True, kw_only=True):
             messages=report.messages,
             known=report.known,
             left_out=report.left_out,
-            problems=[Missed(path=one.path, line=one.line, why=one.why) for one in report.problems],
+            problems=[fill(ImportProblem, one) for one in report.problems],
             more_problems=report.more_problems,
         )
 
     def as_text(self) -> str:
-        would = "would be " if self.dry_run else ""
-        continued = f", {self.continued:,} continued" if self.continued else ""
-        known = f", {self.known:,} known already" if self.known else ""
+        would = "Would import" if self.dry_run else "Imported"
+        continued = f" and continued {self.continued:,}" if self.continued else ""
+        known = f" ({self.known:,} already known)" if self.known else ""
         unchanged = f", {self.unchanged:,} unchanged" if self.unchanged else ""
-        lines = [f"{self.title}, {self.path}: {counted(self.files, 'file')} read{unchanged}."]
+        lines = [f"{self.title}, {self.path}: {plural(self.files, 'file')} read{unchanged}."]
         if self.messages or self.known:
             lines.append(
-                f"{counted(self.sessions, 'session')} {would}new{continued}; "
-                f"{counted(self.messages, 'message')} {would}stored{known}."
+                f"{would} {plural(self.sessions, 'new session')}{continued}, "
+                f"{plural(self.messages, 'message')}{known}."
             )
         elif not self.problems:
-            lines.append("Nothing is new.")
+            lines.append("Nothing new.")
         if self.left_out:
             left = ", ".join(f"{what} ({count:,})" for what, count in sorted(self.left_out.items()))
             lines.append(f"Left out: {left}.")
-        return "\n".join([*lines, *self._missed()])
+        return "\n".join([*lines, *self._render_problems()])
 
-    def _missed(self) -> list[str]:
+    def _render_problems(self) -> list[str]:
         if not self.problems:
             return []
         shown = self.problems[:_SHOWN]
         more = len(self.problems) - len(shown) + self.more_problems
         return [
-            f"Not understood ({len(self.problems) + self.more_problems:,}):",
+            f"Could not be read ({len(self.problems) + self.more_problems:,}):",
             *(f"  {one.path}{f':{one.line}' if one.line else ''}: {one.why}" for one in shown),
-            *([f"  and {more:,} more"] if more else []),
+            *([f"  … and {more:,} more"] if more else []),
         ]
 
-    def found_more(self) -> bool:
-        """What cannot be read at all is no news: it was told when the watch began, and stays so."""
+    @property
+    def has_news(self) -> bool:
+        """False also for files that cannot be read at all: they were reported when the watch began."""
         return bool(self.sessions or self.messages or (self.files and self.problems))
 
-    def succeeded(self) -> bool:
-        """Nothing but what is not understood is a failure; a broken line among others is none."""
+    @property
+    def is_ok(self) -> bool:
+        """False if nothing could be read; a broken line among others is no failure."""
         return not self.problems or bool(self.messages or self.known or self.unchanged)
 
 
 class ImportFound(LongOperation, frozen=True, kw_only=True):
-    """Look for conversations of other programs on this machine, at their usual places and, of exports, among
-    the downloads; bring in those that are chosen. None chosen: only say what is there."""
+    """Find conversations of other programs on this machine, in their usual places and among the downloads,
+    and import the chosen ones. With none chosen, list what was found."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Import what is found", idempotent=True, local=True, begins=True, example=("--all",)
+        title="Import what is found",
+        help="Find conversations of other programs on this machine, in their usual places and among your "
+        "downloads. At a terminal, offers to import each of them.",
+        idempotent=True,
+        local=True,
+        begins=True,
+        example=("--all",),
     )
 
     kinds: Annotated[
         list[Literal["claude-code", "codex", "hermes", "chatgpt", "claude"]] | None,
-        Meta(description="Bring in these"),
+        Meta(description="Import these"),
     ] = None
-    all: Annotated[bool, Meta(description="Bring in everything that is found")] = False
+    all: Annotated[bool, Meta(description="Import everything found")] = False
     dry_run: DryRun = False
 
     def writes(self) -> bool:
@@ -229,44 +236,49 @@ class ImportFound(LongOperation, frozen=True, kw_only=True):
         return [
             Question(
                 one.kind,
-                f"Import {one.title}, {counted(one.files, 'file')} with {_size(one.bytes)} in {one.path}?",
+                f"Import {one.title}, {plural(one.files, 'file')} with {render_size(one.bytes)} in "
+                f"{one.path}?",
                 default="yes",
                 choices=("yes", "no"),
             )
             for one in import_formats.find_installed(memory.settings)
         ]
 
-    def answered(self, answers: Mapping[str, str]) -> Operation:
-        return msgspec.structs.replace(self, kinds=[kind for kind, said in answers.items() if said == "yes"])
+    def with_answers(self, answers: Mapping[str, str]) -> Operation:
+        return msgspec.structs.replace(
+            self, kinds=[kind for kind, answer in answers.items() if answer == "yes"]
+        )
 
-    def work(self, memory: Memory, progress: Progress) -> Found:
+    def work(self, memory: Memory, progress: Progress) -> SourcesFound:
         there = list(import_formats.find_installed(memory.settings))
         chosen = [one for one in there if self.all or one.kind in (self.kinds or ())]
         total = sum(one.bytes for one in chosen) or 1
-        brought: list[Brought] = []
+        brought: list[Imported] = []
         done = 0
         for one in chosen:
 
-            def moved(share: float, start: int = done, size: int = one.bytes) -> None:
+            def move(share: float, start: int = done, size: int = one.bytes) -> None:
                 progress((start + share * size) / total)
 
             with _imports(memory, dry_run=self.dry_run) as imports:
                 report = imports.import_files(
-                    import_formats.load_reader(one.kind), one.path, dry_run=self.dry_run, progress=moved
+                    import_formats.load_reader(one.kind), one.path, dry_run=self.dry_run, progress=move
                 )
-            brought.append(Brought.of(report, one.title))
+            brought.append(Imported.of(report, one.title))
             done += one.bytes
-        return Found(
+        return SourcesFound(
             there=[
-                Source(kind=one.kind, title=one.title, path=str(one.path), files=one.files, bytes=one.bytes)
+                SourceInfo(
+                    kind=one.kind, title=one.title, path=str(one.path), files=one.files, bytes=one.bytes
+                )
                 for one in there
             ],
             brought=brought,
         )
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """Files of a program."""
+class SourceInfo(Info, frozen=True, kw_only=True):
+    """Files of a program that can be imported."""
 
     kind: str
     title: str
@@ -275,47 +287,44 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
 
 
-class Found(Result, frozen=True, kw_only=True):
-    there: list[Source]
-    brought: list[Brought]
+class SourcesFound(Result, frozen=True, kw_only=True):
+    there: list[SourceInfo]
+    brought: list[Imported]
 
     def as_text(self) -> str:
         if self.brought:
             return "\n\n".join(one.as_text() for one in self.brought)
         if not self.there:
             return (
-                "No conversations of Claude Code, Codex or Hermes Agent are at their usual places, and no "
-                "export of ChatGPT or Claude.ai is among the downloads. `mnemos import PATH` brings in a "
-                "file or folder that lies elsewhere."
+                "Found no conversations of Claude Code, Codex or Hermes Agent in their usual places, and "
+                "no export of ChatGPT or Claude.ai among the downloads. Use `mnemos import PATH` for a "
+                "file or folder elsewhere."
             )
         return "\n".join(
             [
-                "There is:",
+                "Found:",
                 *(
-                    f"  {one.title}: {counted(one.files, 'file')}, {_size(one.bytes)}, in {one.path}"
+                    f"  {one.title}: {plural(one.files, 'file')}, {render_size(one.bytes)}, in {one.path}"
                     for one in self.there
                 ),
-                "Bring it in with:",
-                *(f"  mnemos import {one.kind}{_where(one)}" for one in self.there),
+                "Import it with:",
+                *(f"  mnemos import {one.kind}{_path_argument(one)}" for one in self.there),
             ]
         )
 
-    def succeeded(self) -> bool:
-        return all(one.succeeded() for one in self.brought)
+    @property
+    def is_ok(self) -> bool:
+        return all(one.is_ok for one in self.brought)
 
 
-def _where(source: Source) -> str:
-    """What a command needs besides: programs are looked up, exports are named."""
+def _path_argument(source: SourceInfo) -> str:
+    """Return the path that a command needs; those of programs are looked up."""
     return f" {shlex.quote(source.path)}" if source.kind in ("chatgpt", "claude") else ""
 
 
-def _size(count: int) -> str:
-    return f"{count / 1e6:,.1f} MB" if count >= 1e5 else f"{count / 1e3:,.1f} kB"
-
-
 class ImportHermesMemory(LongOperation, frozen=True, kw_only=True):
-    """Bring in the facts of a hermes-memory database. It is only read; what it archived is found again, and a
-    second import adds only what is new."""
+    """Import the facts of a hermes-memory database, which is only read. Includes what it archived; a second
+    import adds only what is new."""
 
     traits: ClassVar[Traits] = Traits(
         title="Import hermes-memory",
@@ -327,18 +336,18 @@ class ImportHermesMemory(LongOperation, frozen=True, kw_only=True):
     )
 
     path: Annotated[
-        str | None, Meta(description="The database; default $HERMES_MEMORY_DB or ~/.hermes/memory.db")
+        str | None, Meta(description="Database file; default: $HERMES_MEMORY_DB or ~/.hermes/memory.db")
     ] = None
 
-    def work(self, memory: Memory, progress: Progress) -> ImportedFacts:
-        path = None if self.path is None else file_named(self.path)
+    def work(self, memory: Memory, progress: Progress) -> FactsImported:
+        path = None if self.path is None else path_of(self.path)
         report = memory.import_hermes_memory(path, progress)
-        return ImportedFacts(
+        return FactsImported(
             live=report.live, history=report.history, skipped=report.skipped, refused=report.refused
         )
 
 
-class ImportedFacts(Result, frozen=True, kw_only=True):
+class FactsImported(Result, frozen=True, kw_only=True):
     live: int
     history: int
     skipped: int
@@ -346,10 +355,9 @@ class ImportedFacts(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         lines = [
-            f"{counted(self.live, 'fact')} imported, {self.history:,} more as history, "
-            f"{self.skipped:,} known already."
+            f"Imported {plural(self.live, 'fact')} and {self.history:,} more as history; "
+            f"{self.skipped:,} were already known."
         ]
         if self.refused:
-            lines.append(f"{len(self.refused):,} not understood:")
-            lines += [f"  {one}" for one in self.refused[:_SHOWN]]
+            lines += [f"Could not be read ({len(self.refused):,}):", *render_first(self.refused, _SHOWN)]
         return "\n".join(lines)

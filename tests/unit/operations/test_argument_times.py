@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemos.errors import InvalidInput
-from mnemos.operations.moments import seconds, shown
+from mnemos.operations.arguments import seconds
+from mnemos.operations.texts import render_time
 
 MARCH = 1_772_323_200.0
 
@@ -84,9 +85,9 @@ def test_a_text_is_a_number_of_seconds_or_invalid_input(written: str) -> None:
 
 @pytest.mark.usefixtures("kolkata")
 def test_a_moment_is_shown_in_the_readers_zone_to_the_minute() -> None:
-    assert shown(MARCH + 59.9) == "2026-03-01 05:30"
+    assert render_time(MARCH + 59.9) == "2026-03-01 05:30"
 
 
 @pytest.mark.parametrize("when", [None, 0.0, -1e9, 1e12, 1e18, -1e18, math.inf, math.nan])
-def test_every_moment_can_be_shown(when: float | None) -> None:
-    assert bool(shown(when)) == (when is not None)
+def test_every_moment_can_be_render_time(when: float | None) -> None:
+    assert bool(render_time(when)) == (when is not None)

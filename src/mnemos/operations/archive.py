@@ -1,0 +1,293 @@
+"""Operations on a whole memory as a file: export, import, verify, backup, restore."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from msgspec import Meta
+
+from mnemos.errors import NotFound
+from mnemos.operations.arguments import path_of
+from mnemos.operations.base import (
+    Info,
+    LongOperation,
+    Operation,
+    Question,
+    Result,
+    Traits,
+    check_confirmed,
+    confirmation,
+    fill,
+)
+from mnemos.operations.texts import plural, render_first, render_size
+from mnemos.progress import Progress
+
+if TYPE_CHECKING:
+    from mnemos.memory import Memory
+
+_SHOWN = 10
+# Names of one item of each part.
+_ONE = {
+    "sessions": "session", "messages": "message", "imports": "imported message", "scopes": "scope",
+    "facts": "fact", "entries": "entry", "notes": "note", "notebook": "note", "templates": "template",
+    "databases": "database", "snapshots": "snapshot",
+}  # fmt: skip
+_SEVERAL = {"entries": "entries"}
+
+
+class ExportAll(LongOperation, frozen=True, kw_only=True):
+    """Export everything in the space to one archive: sessions, facts with their history, entries, notes,
+    templates and databases. Settings are not included."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Export everything", local=True, positional=("path",), example=("memory.tar.zst",)
+    )
+
+    path: Annotated[str, Meta(description="New .tar.zst, .tar.gz or .tar file, or a new folder")]
+
+    def work(self, memory: Memory, progress: Progress) -> Archived:
+        done = memory.export(path_of(self.path), progress)
+        return Archived(
+            path=str(done.path), bytes=done.bytes, counts=done.counts, left_out=list(done.left_out)
+        )
+
+
+class Archived(Result, frozen=True, kw_only=True):
+    path: str
+    bytes: int
+    counts: dict[str, int]
+    left_out: list[str]
+
+    def as_text(self) -> str:
+        items = ", ".join(_count(name, count) for name, count in self.counts.items() if count)
+        lines = [f"Exported to {self.path} ({render_size(self.bytes)}): {items or 'the memory is empty'}."]
+        if self.left_out:
+            lines.append(f"Not included, because it could not be read ({len(self.left_out):,}):")
+            lines += render_first(self.left_out, _SHOWN)
+        return "\n".join(lines)
+
+    @property
+    def is_ok(self) -> bool:
+        return not self.left_out
+
+
+class ImportArchive(LongOperation, frozen=True, kw_only=True):
+    """Import everything from an archive that this memory does not have. The archive is verified before
+    anything is stored; existing items are kept unless the archive has newer ones. Cannot be undone: back up
+    first."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Import an archive",
+        idempotent=True,
+        local=True,
+        begins=True,
+        positional=("path",),
+        example=("memory.tar.zst",),
+    )
+
+    path: Annotated[str, Meta(description="Archive that export wrote: a file or a folder")]
+
+    def questions(self, memory: Memory) -> Sequence[Question]:
+        if memory.settings.disabled or memory.is_in_memory or not memory.database.exists():
+            return ()
+        text = (
+            f"Importing {self.path} into the memory in {memory.settings.home} cannot be undone. To keep a "
+            "copy of it as it is now, run `mnemos backup` first. Continue?"
+        )
+        return [confirmation(text)]
+
+    def with_answers(self, answers: Mapping[str, str]) -> Operation:
+        check_confirmed(answers)
+        return self
+
+    def work(self, memory: Memory, progress: Progress) -> ArchiveImported:
+        report = memory.import_archive(path_of(self.path), progress)
+        return ArchiveImported(
+            space=report.space,
+            made_at=report.made_at,
+            parts=[fill(PartImported, part) for part in report.parts],
+            unknown=list(report.unknown),
+            left_out=list(report.left_out),
+        )
+
+
+class PartImported(Info, frozen=True, kw_only=True):
+    """Numbers of items of one part; ``there`` existed already."""
+
+    part: str
+    imported: int
+    updated: int
+    there: int
+    not_taken: int
+    reasons: list[str]
+
+    def render(self) -> list[str]:
+        counts = [
+            (self.imported, "imported"),
+            (self.updated, "updated"),
+            (self.there, "already there"),
+            (self.not_taken, "not imported"),
+        ]
+        parts = [f"{count:,} {outcome}" for count, outcome in counts if count]
+        return [f"{self.part}: {', '.join(parts)}", *render_first(self.reasons, _SHOWN)] if parts else []
+
+
+class ArchiveImported(Result, frozen=True, kw_only=True):
+    space: str
+    made_at: str
+    parts: list[PartImported]
+    unknown: list[str]
+    left_out: list[str]
+
+    def as_text(self) -> str:
+        lines = [line for part in self.parts for line in part.render()]
+        if not lines:
+            lines = ["The archive is empty; nothing was imported."]
+        elif not any(part.imported or part.updated for part in self.parts):
+            lines.append("Nothing new.")
+        if self.unknown:
+            lines.append(f"Skipped, because a newer Mnemos wrote it: {', '.join(self.unknown)}")
+        if self.left_out:
+            lines.append("Not in the archive, because the export could not read it:")
+            lines += render_first(self.left_out, _SHOWN)
+        return "\n".join(lines)
+
+    @property
+    def is_ok(self) -> bool:
+        return not any(part.not_taken for part in self.parts)
+
+
+class VerifyArchive(LongOperation, frozen=True, kw_only=True):
+    """Check that an archive is complete and compare it item by item with this memory. Nothing is changed."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Compare with an archive",
+        read_only=True,
+        local=True,
+        positional=("path",),
+        example=("memory.tar.zst",),
+    )
+
+    path: Annotated[str, Meta(description="Archive that export wrote: a file or a folder")]
+
+    def work(self, memory: Memory, progress: Progress) -> ArchiveCompared:
+        found = memory.compare_archive(path_of(self.path), progress)
+        return ArchiveCompared(
+            space=found.space,
+            made_at=found.made_at,
+            holds_all=found.holds_all,
+            parts=[fill(PartCompared, part) for part in found.parts],
+        )
+
+
+class PartCompared(Info, frozen=True, kw_only=True):
+    """Numbers of items of one part of an archive, compared with the memory."""
+
+    part: str
+    same: int
+    missing: int
+    different: int
+    examples: list[str]
+
+    def render(self) -> list[str]:
+        total = self.same + self.missing + self.different
+        if not total:
+            return []
+        counts = [(self.missing, "missing"), (self.different, "different")]
+        differences = ", ".join(f"{count:,} {outcome}" for count, outcome in counts if count)
+        mark = "BAD " if differences else "ok  "
+        line = f"{mark} {_count(self.part, total)}: {differences or 'all in this memory'}"
+        return [line, *render_first(self.examples, _SHOWN)]
+
+
+class ArchiveCompared(Result, frozen=True, kw_only=True):
+    space: str
+    made_at: str
+    holds_all: bool
+    parts: list[PartCompared]
+
+    def as_text(self) -> str:
+        lines = [f"The archive is complete: made {self.made_at} from the space {self.space}."]
+        lines += [line for part in self.parts for line in part.render()]
+        lines.append(
+            "This memory has everything in the archive."
+            if self.holds_all
+            else "This memory differs from the archive. To import what is missing: mnemos import archive"
+        )
+        return "\n".join(lines)
+
+    @property
+    def is_ok(self) -> bool:
+        return self.holds_all
+
+
+class BackUp(LongOperation, frozen=True, kw_only=True):
+    """Write a verified copy of the database to a file, while it is in use."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Back up", local=True, positional=("path",), example=("mnemos-backup.db",)
+    )
+
+    path: Annotated[str, Meta(description="File to write; it must not exist")]
+
+    def work(self, memory: Memory, progress: Progress) -> BackedUp:
+        path = memory.backup(path_of(self.path), progress)
+        return BackedUp(path=str(path), bytes=path.stat().st_size)
+
+
+class BackedUp(Result, frozen=True, kw_only=True):
+    path: str
+    bytes: int
+
+    def as_text(self) -> str:
+        return f"Backed up to {self.path} ({render_size(self.bytes)}) and verified."
+
+
+class Restore(Operation, frozen=True, kw_only=True):
+    """Replace the whole database, with every space, by a backup. The present data is kept in a file beside
+    it."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Restore a backup",
+        destructive=True,
+        begins=True,
+        local=True,
+        positional=("path",),
+        example=("mnemos-backup.db", "--yes"),
+    )
+
+    path: Annotated[str, Meta(description="File that backup wrote")]
+
+    def run(self, memory: Memory) -> Restored:
+        return Restored(former_data=str(memory.restore(self._backup())))
+
+    def at_stake(self, memory: Memory) -> str:
+        self._backup()
+        if not memory.database.exists():
+            return ""
+        count = plural(memory.sessions.message_count(), "message")
+        return f"everything in {memory.storage.location} ({count} in this space)"
+
+    def _backup(self) -> Path:
+        path = path_of(self.path)
+        try:
+            exists = path.exists()
+        except OSError:
+            exists = False
+        if not exists:
+            raise NotFound(f"there is no file {path}; name a backup")
+        return path
+
+
+class Restored(Result, frozen=True, kw_only=True):
+    former_data: str
+
+    def as_text(self) -> str:
+        return f"Restored. The former data is in {self.former_data}"
+
+
+def _count(part: str, number: int) -> str:
+    """Render the number of items of a part."""
+    return plural(number, _ONE.get(part, part), _SEVERAL.get(part, ""))

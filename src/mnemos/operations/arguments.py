@@ -1,0 +1,176 @@
+"""Arguments of operations: types they share, clean-up, and errors in plain words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Meta
+
+from mnemos.errors import InvalidInput, NotFound
+from mnemos.operations.texts import cut
+
+if TYPE_CHECKING:
+    from mnemos.memory import Memory
+
+MOST = 2**53
+"""Largest whole number that JSON carries unchanged everywhere."""
+
+Session = Annotated[str, Meta(description="Session: its id, the beginning of its id, or its title")]
+Source = Annotated[str | None, Meta(description="Only from this source, e.g. cli")]
+When = Annotated[str | float | None, Meta(description="ISO date or time (UTC), or Unix seconds")]
+Offset = Annotated[int, Meta(ge=0, le=MOST, description="Number of results to skip")]
+
+
+def up_to(most: int, description: str = "Maximum number of results") -> Meta:
+    """Annotate the number of results that an operation returns."""
+    return Meta(ge=1, le=most, description=description)
+
+
+_PERSON_ONLY = "person_only"
+
+
+def person_only(description: str) -> Meta:
+    """Annotate a field that only the command line offers, because a model must not set it."""
+    return Meta(description=description, extra={_PERSON_ONLY: True})
+
+
+def is_person_only(extra: Mapping[str, Any] | None) -> bool:
+    return bool(extra and extra.get(_PERSON_ONLY))
+
+
+# The first second that a bare number may mean; smaller ones are more likely years.
+_FIRST_SECONDS = 1e8
+_KINDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a string",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+_QUOTED = re.compile(r"`([^`]*)`")
+_FIELD = re.compile(r"Object (missing required|contains unknown) field `(.*)`", re.DOTALL)
+_AT = re.compile(r" - at `\$\.(\w+)")
+_SHOWN = 80
+
+
+def replace_surrogates(value: Any) -> Any:
+    """Return the same value with lone surrogates, which UTF-8 cannot encode, replaced in all texts."""
+    if isinstance(value, str):
+        if value.isascii() or _has_utf8(value):
+            return value
+        # Two halves that belong together become one character again.
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, Mapping):
+        return {replace_surrogates(key): replace_surrogates(below) for key, below in value.items()}
+    if isinstance(value, list | tuple):
+        return [replace_surrogates(below) for below in value]
+    return value
+
+
+def path_of(text: str, field: str = "path") -> Path:
+    """Return the absolute path of a file, ``~`` expanded; an impossible name raises InvalidInput."""
+    if not text.strip() or "\0" in text:
+        raise InvalidInput(f"{field} is {text!r}; use the name of a file or folder")
+    try:
+        return Path(text).expanduser().absolute()
+    except RuntimeError as exc:
+        raise InvalidInput(f"{field} is {text!r}: {exc}; write the folder out") from exc
+
+
+def resolve_sessions(memory: Memory, sessions: list[str]) -> list[str]:
+    """Return the ids of sessions; an unknown one raises NotFound."""
+    return [memory.sessions.resolve_session(text) for text in sessions]
+
+
+def resolve_exclusions(memory: Memory, sessions: list[str] | None) -> list[str]:
+    """Return ids to exclude; unknown ones are kept, as a host may name a session it is about to begin."""
+    return [_resolve_or_keep(memory, text) for text in sessions or ()]
+
+
+def seconds(label: str, when: str | float | None) -> float | None:
+    """Return Unix seconds; a text that is neither a date nor a number raises InvalidInput."""
+    if when is None or isinstance(when, (int, float)):
+        return when
+    text = when.strip()
+    moment = _date(text) if _is_date(text) else _number(text)
+    if moment is None:
+        raise InvalidInput(f"{label} is {when!r}; use a date such as 2026-03-01, or Unix seconds")
+    return moment
+
+
+def explain(message: str, arguments: Mapping[str, Any], fields: Mapping[str, Any]) -> str:
+    """Translate a decoder's complaint into words, with the value it is about.
+
+    ``fields``: the JSON schema of every argument there is.
+    """
+    field = _FIELD.fullmatch(message)
+    if field is not None and field[1] == "missing required":
+        return f"the argument {field[2]!r} is missing"
+    if field is not None:
+        return f"there is no argument {cut(field[2], _SHOWN)!r}; use {', '.join(fields) or 'none'}"
+    at = _AT.search(message)
+    complaint = _QUOTED.sub(_in_words, message.partition(" - at ")[0])
+    complaint = cut(complaint, 3 * _SHOWN)
+    if at is None:
+        return complaint
+    value = cut(repr(arguments.get(at[1])), _SHOWN)
+    choices = _choices(fields.get(at[1], {}))
+    if choices and complaint.startswith("Invalid enum value"):
+        return f"{at[1]} is {value}; use {', '.join(choices)}"
+    return f"{at[1]} is {value}; {complaint[:1].lower()}{complaint[1:]}"
+
+
+def _resolve_or_keep(memory: Memory, session: str) -> str:
+    try:
+        return memory.sessions.resolve_session(session)
+    except NotFound:
+        return session
+
+
+def _choices(field: Mapping[str, Any]) -> list[str]:
+    """Return the values of a field that takes a fixed set."""
+    kinds = [field, *field.get("anyOf", ())]
+    return [str(choice) for kind in kinds for choice in kind.get("enum", ()) if choice is not None]
+
+
+def _in_words(quoted: re.Match[str]) -> str:
+    kinds = quoted[1].split(" | ")
+    if all(kind in _KINDS for kind in kinds):
+        return " or ".join(_KINDS[kind] for kind in kinds)
+    return quoted[1]
+
+
+def _has_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_date(text: str) -> bool:
+    # Eight digits are a date; longer numbers are seconds, though some could be read as dates.
+    return len(text) == 8 or _number(text) is None
+
+
+def _date(text: str) -> float | None:
+    try:
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _number(text: str) -> float | None:
+    """Read seconds written as text; a small number is more likely a year than a day of 1970."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return None if 0 < abs(number) < _FIRST_SECONDS else number

@@ -1,0 +1,297 @@
+"""Operations on many facts: lists, scopes, conflicts, export, purge, forget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
+
+from mnemos.errors import InvalidInput
+from mnemos.operations.arguments import Offset, When, seconds, up_to
+from mnemos.operations.base import Info, Operation, Result, Traits
+from mnemos.operations.facts import ConflictInfo, FactInfo, Scope, SessionId, describe, render_label
+from mnemos.operations.texts import day, iso_time, plural, render_traces
+
+if TYPE_CHECKING:
+    from mnemos.facts.fact import Fact
+    from mnemos.memory import Memory
+
+Format = Annotated[Literal["notation", "json", "markdown"], Meta(description="Format of the text")]
+Status = Annotated[
+    Literal["all", "hot", "active", "cold", "superseded", "retired", "everything"],
+    Meta(description="all: hot and cold; active: the same as hot; everything: with history"),
+]
+
+_ENDED = ("superseded", "retired")
+_MARKUP = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|#"})
+
+
+class ExportFacts(Operation, frozen=True, kw_only=True):
+    """Export facts, hot and cold, of one scope or of all, in the notation, one per line."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Export facts", read_only=True, example=("--format", "markdown", "--status", "hot")
+    )
+
+    scope: Scope = None
+    status: Status = "all"
+    format: Format = "notation"
+    session_id: SessionId = None
+
+    def run(self, memory: Memory) -> FactsExported:
+        facts = [FactInfo.of(fact) for fact in _choose(memory, self.scope, self.status)]
+        return FactsExported(facts=facts, format=self.format)
+
+
+class FactsExported(Result, frozen=True, kw_only=True):
+    facts: list[FactInfo]
+    format: str
+
+    def as_text(self) -> str:
+        return _FORMATS[self.format](self.facts)
+
+
+class ListFacts(Operation, frozen=True, kw_only=True):
+    """List facts, hot ones first. Filter by scope or type, look back with as_of, or include what was
+    replaced."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="List facts", read_only=True, example=("--scope", "infra", "--as-of", "2026-03-01")
+    )
+
+    scope: Scope = None
+    status: Status = "all"
+    type: Annotated[list[str] | None, Meta(description="Only these types: C, D, V, ?, ✓")] = None
+    as_of: When = None
+    limit: Annotated[int, up_to(100_000, "Maximum number of results; the newest are kept")] = 200
+    session_id: SessionId = None
+
+    def run(self, memory: Memory) -> FactList:
+        as_of = seconds("as_of", self.as_of)
+        facts = list(_choose(memory, self.scope, self.status, self.type, as_of))
+        kept = facts[-self.limit :]
+        kept.sort(key=lambda fact: (fact.state != "live", fact.tier != "hot", fact.scope or "", -fact.at))
+        return FactList(
+            total=len(facts),
+            as_of=None if as_of is None else iso_time(as_of),
+            facts=[FactInfo.of(fact) for fact in kept],
+        )
+
+
+class FactList(Result, frozen=True, kw_only=True):
+    total: int
+    as_of: str | None
+    facts: list[FactInfo]
+
+    def as_text(self) -> str:
+        lines = [describe(fact) for fact in self.facts]
+        if self.total > len(self.facts):
+            lines.append(f"and {self.total - len(self.facts):,} older; raise limit to see them")
+        return "\n".join(lines) or "No facts."
+
+
+class ListScopes(Operation, frozen=True, kw_only=True):
+    """List the units of work that facts belong to, open ones first."""
+
+    traits: ClassVar[Traits] = Traits(title="List scopes", read_only=True)
+
+    limit: Annotated[int, up_to(10_000)] = 100
+    offset: Offset = 0
+
+    def run(self, memory: Memory) -> ScopeList:
+        return ScopeList(
+            scopes=[
+                ScopeInfo(
+                    label=scope.label,
+                    open=scope.is_open,
+                    hot=scope.hot,
+                    live=scope.live,
+                    opened_at=iso_time(scope.opened_at),
+                    touched_at=iso_time(scope.touched_at),
+                    closed_at=None if scope.closed_at is None else iso_time(scope.closed_at),
+                )
+                for scope in memory.facts.scopes(limit=self.limit, offset=self.offset)
+            ]
+        )
+
+
+class ScopeInfo(Info, frozen=True, kw_only=True):
+    """A unit of work with the number of its live and of its hot facts."""
+
+    label: str
+    open: bool
+    hot: int
+    live: int
+    opened_at: str
+    touched_at: str
+    closed_at: str | None
+
+
+class ScopeList(Result, frozen=True, kw_only=True):
+    scopes: list[ScopeInfo]
+
+    def as_text(self) -> str:
+        lines = [
+            f"{'open' if scope.open else 'closed ' + day(scope.closed_at or ''):17} "
+            f"{render_label(scope.label)}: {plural(scope.live, 'fact')}, {scope.hot} hot, "
+            f"last used {day(scope.touched_at)}"
+            for scope in self.scopes
+        ]
+        return "\n".join(lines) or "No scopes."
+
+
+class ListConflicts(Operation, frozen=True, kw_only=True):
+    """List live facts that contradict each other. To resolve one, restate or withdraw one of the two."""
+
+    traits: ClassVar[Traits] = Traits(title="List conflicts", read_only=True)
+
+    limit: Annotated[int, up_to(1000)] = 100
+
+    def run(self, memory: Memory) -> ConflictList:
+        return ConflictList(conflicts=[ConflictInfo.of(one) for one in memory.facts.conflicts(self.limit)])
+
+
+class ConflictList(Result, frozen=True, kw_only=True):
+    conflicts: list[ConflictInfo]
+
+    def as_text(self) -> str:
+        lines = [f"{one.target}\n  {describe(one.older)}\n  {describe(one.newer)}" for one in self.conflicts]
+        return "\n".join(lines) or "No conflicts."
+
+
+class PurgeFacts(Operation, frozen=True, kw_only=True):
+    """Permanently delete superseded and retired facts, of one scope or older than a number of days. Live
+    facts are never deleted. Use dry_run to see how many it would be."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Purge old facts",
+        destructive=True,
+        idempotent=True,
+        example=("--older-than-days", "90", "--yes"),
+    )
+
+    scope: Scope = None
+    older_than_days: Annotated[float, Meta(ge=0, lt=1e6, description="Days since they ended")] | None = None
+    dry_run: Annotated[bool, Meta(description="Only count the facts; delete nothing")] = False
+    session_id: SessionId = None
+
+    def writes(self) -> bool:
+        return not self.dry_run
+
+    def run(self, memory: Memory) -> Purged:
+        count = memory.facts.purge(
+            scope=self.scope, older_than_days=self.older_than_days, dry_run=self.dry_run
+        )
+        return Purged(purged=0 if self.dry_run else count, would_purge=count, dry_run=self.dry_run)
+
+    def at_stake(self, memory: Memory) -> str:
+        if self.dry_run:
+            return ""
+        count = memory.facts.purge(scope=self.scope, older_than_days=self.older_than_days, dry_run=True)
+        return f"the history of {plural(count, 'fact')} permanently" if count else ""
+
+
+class Purged(Result, frozen=True, kw_only=True):
+    purged: int
+    would_purge: int
+    dry_run: bool
+
+    def as_text(self) -> str:
+        if self.dry_run:
+            return f"Would delete {plural(self.would_purge, 'ended fact')}."
+        return f"Deleted {plural(self.purged, 'ended fact')}."
+
+
+class ForgetFacts(Operation, frozen=True, kw_only=True):
+    """Erase one fact by its id, or every statement on a target, from history, index and file. Cannot be
+    undone. Use it for what must never have been stored, such as a secret."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Forget facts", destructive=True, positional=("id",), example=("f12", "--yes")
+    )
+
+    id: Annotated[str | None, Meta(description="Id of a fact, e.g. f12")] = None
+    target: Annotated[str | None, Meta(description="Or a target, to erase its whole history")] = None
+    scope: Scope = None
+    session_id: SessionId = None
+
+    def run(self, memory: Memory) -> FactsForgotten:
+        if (self.id is None) == (self.target is None):
+            raise InvalidInput("pass either the id of a fact or a target")
+        count = memory.facts.forget(self.id, target=self.target, scope=self.scope)
+        reached = memory.changes.scrub(self.id or f"{self.target}")
+        return FactsForgotten(forgotten=count, pending=reached["pending"], copies=reached["copies"])
+
+    def at_stake(self, memory: Memory) -> str:
+        if self.id is not None:
+            return f"{memory.facts.get(self.id)} permanently"
+        if self.target is None:
+            return ""
+        count = len(memory.facts.history(self.target, scope=self.scope))
+        return f"{plural(count, 'statement')} on {self.target} permanently"
+
+
+class FactsForgotten(Result, frozen=True, kw_only=True):
+    forgotten: int
+    pending: bool
+    copies: list[str]
+
+    def as_text(self) -> str:
+        forgotten = f"Erased {plural(self.forgotten, 'fact')}."
+        return "\n".join([forgotten, *render_traces(self.copies, pending=self.pending)])
+
+
+def _choose(
+    memory: Memory,
+    scope: str | None,
+    status: str,
+    types: list[str] | None = None,
+    as_of: float | None = None,
+) -> Iterator[Fact]:
+    states = {"everything": ("live", *_ENDED), "superseded": _ENDED[:1], "retired": _ENDED[1:]}
+    tier = status if status in ("all", "hot", "active", "cold") else "all"
+    return memory.facts.iterate(
+        scope=scope, tier=tier, states=states.get(status, ("live",)), types=types, as_of=as_of
+    )
+
+
+def _render_notation(facts: list[FactInfo]) -> str:
+    from mnemos.language.notation import format_line
+
+    return "\n".join(format_line(fact.type, fact.target, fact.content) for fact in facts)
+
+
+def _render_json(facts: list[FactInfo]) -> str:
+    return msgspec.json.format(msgspec.json.encode(facts), indent=2).decode()
+
+
+def _render_markdown(facts: list[FactInfo]) -> str:
+    """Render a heading for each scope and a list item for each fact."""
+    ordered = sorted(facts, key=lambda fact: (fact.scope or "", fact.type, fact.target))
+    lines = ["# Facts"]
+    for scope, group in groupby(ordered, key=lambda fact: fact.scope):
+        lines += ["", f"## {_escape(scope) if scope else 'No scope'}", ""]
+        lines += [_render_item(fact) for fact in group]
+    return "\n".join(lines)
+
+
+def _render_item(fact: FactInfo) -> str:
+    state = "" if fact.state == "live" else f", {fact.state}"
+    return (
+        f"- **{fact.type} {_escape(fact.target)}**: {_escape(fact.content)} "
+        f"({fact.id}, {day(fact.at)}{state})"
+    )
+
+
+def _escape(text: str) -> str:
+    return render_label(text).translate(_MARKUP)
+
+
+_FORMATS: dict[str, Callable[[list[FactInfo]], str]] = {
+    "notation": _render_notation,
+    "json": _render_json,
+    "markdown": _render_markdown,
+}

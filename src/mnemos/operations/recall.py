@@ -1,0 +1,216 @@
+"""Operations over everything that is remembered: recall and remember."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from msgspec import Meta
+
+from mnemos.errors import InvalidInput, Refused
+from mnemos.operations.arguments import Source, When, resolve_exclusions, resolve_sessions, seconds, up_to
+from mnemos.operations.base import Info, Operation, Result, Traits, fill
+from mnemos.operations.facts import FactInfo, FactsWritten, Scope, SessionId, describe
+from mnemos.operations.texts import cut, plural, render_time
+from mnemos.text.highlight import snippet
+from mnemos.text.query import parse
+
+if TYPE_CHECKING:
+    from mnemos.memory import Memory
+
+_SHOWN_CHARACTERS = 320
+_ECHOED = 80
+
+
+class RecallEverything(Operation, frozen=True, kw_only=True):
+    """Ask the memory a question in plain words about anything said, decided, noted or stored before. Returns
+    the passages that answer it best, dated, within a token budget; the wording may differ. Use it when
+    something from before is referred to, and before saying that you do not know."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Recall",
+        help="Ask the memory a question in plain words. Searches everything said, decided, noted or "
+        "stored, by words and by meaning, and shows the best passages with their dates and why they were "
+        "found.",
+        read_only=True,
+        positional=("query",),
+        example=("when did we move the database?",),
+    )
+
+    query: Annotated[str, Meta(description="A question or a few words")]
+    limit: Annotated[int, up_to(200)] = 10
+    budget: Annotated[int, Meta(ge=0, le=100_000, description="Maximum tokens of the packed text")] = 1200
+    kinds: Annotated[
+        list[str] | None, Meta(description="Only these: message, fact, note, entry, template, table")
+    ] = None
+    since: When = None
+    until: When = None
+    source: Source = None
+    session: Annotated[list[str] | None, Meta(description="Only these conversations")] = None
+    exclude: Annotated[list[str] | None, Meta(description="Conversations to leave out")] = None
+    words_only: Annotated[bool, Meta(description="Match words only, without semantic search")] = False
+
+    def run(self, memory: Memory) -> Recalled:
+        # A model passes empty lists and texts for arguments that it does not mean.
+        recalled = memory.recall(
+            self.query,
+            limit=self.limit,
+            budget=self.budget,
+            kinds=self.kinds or None,
+            since=seconds("since", self.since),
+            until=seconds("until", self.until),
+            source=self.source or None,
+            session_ids=resolve_sessions(memory, self.session) if self.session else None,
+            exclude_session_ids=resolve_exclusions(memory, self.exclude),
+            words_only=self.words_only,
+        )
+        return Recalled(
+            query=self.query,
+            mode=recalled.mode,
+            coverage=round(recalled.coverage, 4),
+            hits=[fill(HitInfo, hit) for hit in recalled.hits],
+            packed=recalled.text,
+            left_out=recalled.left_out,
+            notes=list(recalled.notes),
+        )
+
+
+class HitInfo(Info, frozen=True, kw_only=True):
+    """A passage that answers a question."""
+
+    kind: str
+    ref: int | str
+    """Id of a message, or the name that its part has for it."""
+    session_id: str | None
+    speaker: str
+    text: str
+    place: tuple[int, int]
+    """Where the passage begins and ends in the text it is from."""
+    at: float
+    score: float
+    why: list[str]
+
+
+class Recalled(Result, frozen=True, kw_only=True):
+    query: str
+    mode: str
+    coverage: float
+    hits: list[HitInfo]
+    packed: str
+    left_out: int
+    notes: list[str]
+
+    def as_text(self) -> str:
+        return "\n".join([*self.notes, self.packed or self._nothing()])
+
+    def for_person(self) -> str:
+        lines = [*self.notes]
+        if not self.hits:
+            lines.append(self._nothing())
+        for hit in self.hits:
+            lines += [
+                render_heading(hit),
+                f"  {render_passage(hit, self.query)}",
+                f"  ({'; '.join(hit.why)})",
+            ]
+        return "\n".join([*lines, self.footer()])
+
+    def footer(self) -> str:
+        return f"{plural(len(self.hits), 'passage')}, {self.mode}"
+
+    def _nothing(self) -> str:
+        if self.hits:
+            return "The passages do not fit into the budget; raise it."
+        return f"Nothing found for {cut(self.query, _ECHOED)!r}. Try other words."
+
+
+def render_heading(hit: HitInfo) -> str:
+    """Render the date, the speaker and the place of a hit on one line."""
+    where = f"  {hit.session_id}" if hit.session_id else ""
+    return f"{render_time(hit.at)}  {hit.speaker or hit.kind}  {hit.kind}:{hit.ref}{where}"
+
+
+def render_passage(hit: HitInfo, query: str) -> str:
+    """Render the part of a passage that matches, with the words between ``>>>`` and ``<<<``."""
+    return " ".join(snippet(hit.text, parse(query).loosen(), width=_SHOWN_CHARACTERS).split())
+
+
+class Remember(Operation, frozen=True, kw_only=True):
+    """Remember something for later sessions, in plain words: a decision, a rule, an address, a preference, an
+    open question. Pass one statement per call, understandable on its own. Recall finds it, and memory_status
+    shows it while it matters."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Remember",
+        help="Remember something in plain words: a decision, a rule, an address, a preference, an open "
+        "question. Write one statement at a time.",
+        begins=True,
+        positional=("text",),
+        stdin="text",
+        example=("The staging database listens on port 5433", "--scope", "infra"),
+    )
+
+    text: Annotated[str, Meta(description="A sentence or two")]
+    kind: Annotated[
+        Literal["auto", "fact", "note", "entry"],
+        Meta(
+            description="fact: found when needed; note: in every prompt; entry: about the user, with "
+            "target as its key. auto is a fact"
+        ),
+    ] = "auto"
+    target: Annotated[
+        str | None, Meta(description="What it is about, e.g. db.staging; for a note: memory or user")
+    ] = None
+    scope: Scope = None
+    session_id: SessionId = None
+
+    def run(self, memory: Memory) -> Remembered:
+        if self.kind == "note":
+            use = memory.notebook.add(self.text, target=self.target or "memory")
+            return Remembered(kind="note", where=use.book.filename, stored=[], warning=use.warning)
+        if self.kind == "entry":
+            return _store_entry(memory, self.target, self.text)
+        written = memory.facts.remember(
+            self.text, target=self.target, scope=self.scope, session_id=self.session_id
+        )
+        return Remembered(
+            kind="fact",
+            where="facts",
+            stored=[FactInfo.of(memory.facts.get(one.id)) for one in written.facts],
+            done=FactsWritten.of(written),
+        )
+
+
+def _store_entry(memory: Memory, key: str | None, text: str) -> Remembered:
+    # Backends: only for entries.
+    from mnemos.entries.backend import NullBackend
+    from mnemos.storage.entries import USUAL_USER
+
+    if key is None:
+        raise InvalidInput("target is missing; an entry needs a key, such as pref_editor")
+    if isinstance(memory.backend, NullBackend):
+        raise Refused(
+            f"nothing was stored: the backend for entries is disabled ({memory.backend.reason}); set "
+            "MNEMOS_BACKEND=local to keep entries on this machine"
+        )
+    memory.backend.store(USUAL_USER, key, text)
+    return Remembered(kind="entry", where=memory.backend.backend_name, stored=[])
+
+
+class Remembered(Result, frozen=True, kw_only=True):
+    kind: str
+    where: str
+    """The part that stores it."""
+    stored: list[FactInfo]
+    done: FactsWritten | None = None
+    warning: str = ""
+
+    def as_text(self) -> str:
+        if self.done is None:
+            article = "an" if self.kind == "entry" else "a"
+            return f"Remembered as {article} {self.kind} in {self.where}. {self.warning}".rstrip()
+        lines = [
+            f"Remembered as a {self.kind}: {describe(fact)}"
+            + (f", replaces {', '.join(one.replaced)}" if one.replaced else "")
+            for fact, one in zip(self.stored, self.done.facts, strict=True)
+        ]
+        return "\n".join([*lines, *self.done.remarks()])

@@ -1,0 +1,307 @@
+"""Operations that search past conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from mnemos.operations.arguments import (
+    MOST,
+    Offset,
+    Source,
+    When,
+    resolve_exclusions,
+    resolve_sessions,
+    seconds,
+    up_to,
+)
+from mnemos.operations.base import Info, Operation, Result, Traits, fill
+from mnemos.operations.texts import cut, plural, render_time
+
+if TYPE_CHECKING:
+    from mnemos.memory import Memory
+
+Sort = Annotated[Literal["relevance", "newest", "oldest"], Meta(description="Order of results")]
+_QUERY = 'Words; "a phrase"; a OR b; -without; pre*'
+
+PARTIAL = "No message has all the words; these have most of them."
+
+
+class Kind(StrEnum):
+    TEXT = "text"
+    TITLE = "title"
+    MATCH = "match"
+    """A snippet whose matches are between ``>>>`` and ``<<<``."""
+
+
+class Line(NamedTuple):
+    """A line of an answer: the text and its label."""
+
+    text: str
+    lead: str = ""
+    kind: Kind = Kind.TEXT
+
+
+class SessionHeading(Info, frozen=True, kw_only=True):
+    """A session above its messages; ``messages`` is their number."""
+
+    session_id: str
+    title: str | None
+    source: str
+    started_at: float
+    messages: int
+
+
+class RecentSession(SessionHeading, frozen=True, kw_only=True):
+    opening: str
+    """Beginning of what the user said first."""
+
+
+class MessageExcerpt(Info, frozen=True, kw_only=True):
+    """A message, cut to fit."""
+
+    message_id: int
+    role: str
+    content: str
+    at: float | UnsetType = UNSET
+
+
+class MessageMatch(Info, frozen=True, kw_only=True):
+    """The part of a message that matches."""
+
+    message_id: int
+    role: str
+    snippet: str
+
+
+class BestMatch(MessageMatch, frozen=True, kw_only=True):
+    at: float
+    around: list[MessageExcerpt]
+
+
+class ConversationInfo(SessionHeading, frozen=True, kw_only=True):
+    """A conversation that matches, with its best hit."""
+
+    root_session_id: str
+    hits: int
+    best: BestMatch
+    opening: list[MessageExcerpt]
+    closing: list[MessageExcerpt]
+    others: list[MessageMatch]
+    summary: str | UnsetType = UNSET
+    summary_by: str | UnsetType = UNSET
+    """``model``, or ``extract`` if there is no summary."""
+    summary_failure: str | UnsetType | None = UNSET
+
+
+class SessionSearch(Operation, frozen=True, kw_only=True):
+    """Search past conversations. With a query: conversations that match, with the best hit and the messages
+    around it. With around_message_id: the messages around that one. With session_id alone: its beginning and
+    end. With nothing: recent conversations. Use it when the user refers to something said before."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Search past conversations",
+        help="Search past conversations and show the best hit of each with the messages around it. Without a "
+        "query, list recent conversations or read one of them.",
+        read_only=True,
+        positional=("query",),
+        example=("when did we move the database",),
+    )
+
+    query: Annotated[str | None, Meta(description=_QUERY)] = None
+    session_id: Annotated[str | None, Meta(description="Only this conversation")] = None
+    around_message_id: (
+        Annotated[int, Meta(ge=0, le=MOST, description="A message_id from a result")] | None
+    ) = None
+    window: Annotated[int, Meta(ge=0, le=50, description="Messages to show before and after")] = 5
+    limit: Annotated[int, up_to(10, "Maximum number of conversations")] = 3
+    role_filter: Annotated[str | None, Meta(description="user, assistant or tool")] = None
+    sort: Sort = "relevance"
+    since: When = None
+    until: When = None
+    exclude_session_ids: Annotated[list[str] | None, Meta(description="Conversations to leave out")] = None
+    source: Source = None
+    current_session_id: Annotated[str | None, Meta(description="Conversation in progress")] = None
+    summarize: Annotated[bool, Meta(description="Summarize each with the configured model")] = False
+
+    def run(self, memory: Memory) -> ConversationsFound:
+        answer = memory.sessions.session_search(
+            self.query,
+            self.session_id and memory.sessions.resolve_session(self.session_id),
+            self.around_message_id,
+            self.window,
+            self.limit,
+            self.role_filter,
+            self.sort,
+            seconds("since", self.since),
+            seconds("until", self.until),
+            self.exclude_session_ids,
+            self.source,
+            current_session_id=self.current_session_id,
+            summarize=self.summarize,
+        )
+        return fill(ConversationsFound, answer)
+
+
+class ConversationsFound(Result, frozen=True, kw_only=True):
+    """Which fields are filled depends on ``mode``: discovery, scroll, read or browse."""
+
+    mode: str
+    query: str | None = None
+    partial: bool = False
+    conversations: list[ConversationInfo] = field(default_factory=list)
+    more: int = 0
+    session: SessionHeading | None = None
+    messages: list[MessageExcerpt] = field(default_factory=list)
+    left_out: int = 0
+    closing: list[MessageExcerpt] = field(default_factory=list)
+    sessions: list[RecentSession] = field(default_factory=list)
+
+    def as_text(self) -> str:
+        return "\n".join(line.lead + line.text for line in self.lines())
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the answer line by line, for a face that draws it."""
+        if self.mode == "discovery":
+            return self._matches()
+        return self._recent() if self.mode == "browse" else self._transcript()
+
+    def _matches(self) -> Iterator[Line]:
+        if not self.conversations:
+            yield Line("Nothing found. Try fewer or other words.")
+        elif self.partial:
+            yield Line(PARTIAL)
+        for conversation in self.conversations:
+            yield from _conversation(conversation)
+        if self.more:
+            yield Line(f"({plural(self.more, 'more conversation')} found)")
+
+    def _recent(self) -> Iterator[Line]:
+        if not self.sessions:
+            yield Line("No conversations.")
+        for session in self.sessions:
+            yield _title(session)
+            yield Line(session.opening, lead="  ")
+
+    def _transcript(self) -> Iterator[Line]:
+        if self.session is not None:
+            yield _title(self.session)
+        yield from map(_message, self.messages)
+        if self.left_out:
+            yield Line(f"… {plural(self.left_out, 'message')} left out …")
+        yield from map(_message, self.closing)
+
+
+class SearchMessages(Operation, frozen=True, kw_only=True):
+    """Find messages that contain all words of a query, best first. If there are none, find those that contain
+    most of the words."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Search messages",
+        read_only=True,
+        positional=("query",),
+        example=("what's up with gateway/run.py",),
+    )
+
+    query: Annotated[str, Meta(description=_QUERY)]
+    source: Source = None
+    role: Annotated[str | None, Meta(description="Only user, assistant or tool messages")] = None
+    session: Annotated[list[str] | None, Meta(description="Only these sessions")] = None
+    exclude: Annotated[list[str] | None, Meta(description="Sessions to leave out")] = None
+    since: When = None
+    until: When = None
+    sort: Sort = "relevance"
+    limit: Annotated[int, up_to(1000)] = 10
+    offset: Offset = 0
+
+    def run(self, memory: Memory) -> MessagesFound:
+        hits = memory.sessions.search_messages(
+            self.query,
+            self.source,
+            self.role,
+            self.limit,
+            self.offset,
+            session_ids=None if self.session is None else resolve_sessions(memory, self.session),
+            exclude_session_ids=resolve_exclusions(memory, self.exclude),
+            since=seconds("since", self.since),
+            until=seconds("until", self.until),
+            sort=self.sort,
+        )
+        return MessagesFound(
+            query=self.query,
+            partial=any(hit["partial"] for hit in hits),
+            hits=[fill(MessageHit, hit) for hit in hits],
+        )
+
+
+class ContextLine(Info, frozen=True, kw_only=True):
+    role: str
+    content: str
+
+
+class MessageHit(Info, frozen=True, kw_only=True):
+    """A message that matches, with its neighbours in ``context``."""
+
+    id: int
+    session_id: str
+    role: str
+    snippet: str
+    timestamp: float
+    tool_name: str | None
+    source: str
+    model: str | None
+    session_started: float
+    context: list[ContextLine]
+    root_session_id: str
+    score: float
+    partial: bool
+
+
+class MessagesFound(Result, frozen=True, kw_only=True):
+    query: str
+    partial: bool
+    hits: list[MessageHit]
+
+    def as_text(self) -> str:
+        if not self.hits:
+            return f"Nothing found for {cut(self.query, 80)!r}."
+        lines = [PARTIAL] if self.partial else []
+        for hit in self.hits:
+            where = f"{render_time(hit.timestamp)}  {hit.role}  message:{hit.id}  {hit.session_id}"
+            lines += [where, f"  {' '.join(hit.snippet.split())}"]
+        return "\n".join(lines)
+
+
+def _conversation(conversation: ConversationInfo) -> Iterator[Line]:
+    best = conversation.best
+    yield Line("")
+    yield _title(conversation)
+    yield Line(best.snippet, f"  {plural(conversation.hits, 'hit')}, best: ", Kind.MATCH)
+    if conversation.summary:
+        yield Line(conversation.summary, "  summary (by a model): ")
+    elif conversation.summary_failure:
+        yield Line(f"(no summary: {conversation.summary_failure})", "  ")
+    yield from (Line(one.content, "  began: ") for one in conversation.opening if one.content)
+    for message in best.around:
+        line = _message(message)
+        yield Line(line.text, f"  {line.lead}")
+    yield from (Line(one.content, "  ended: ") for one in conversation.closing if one.content)
+    for other in conversation.others:
+        yield Line(other.snippet, f"  also message {other.message_id}: ", Kind.MATCH)
+
+
+def _title(session: SessionHeading) -> Line:
+    name = f"{session.title} " if session.title else ""
+    return Line(
+        f"{name}[{session.session_id}] {render_time(session.started_at)}, "
+        f"{session.source}, {plural(session.messages, 'message')}",
+        "## ",
+        Kind.TITLE,
+    )
+
+
+def _message(message: MessageExcerpt) -> Line:
+    return Line(message.content, f"[{message.message_id}] {message.role}: ")

@@ -1,0 +1,106 @@
+"""Texts that several results share: counts, sizes, times, messages."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+
+def plural(number: int, thing: str, several: str = "") -> str:
+    """Render a count: ``1 session``, ``1,024 sessions``."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {several or thing + 's'}"
+
+
+def render_size(count: float) -> str:
+    """Render a number of bytes: ``1.5 MB``."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return ""
+
+
+def render_time(when: float | None) -> str:
+    """Render a time in the reader's time zone, to the minute; empty for None."""
+    if when is None:
+        return ""
+    try:
+        return datetime.fromtimestamp(when).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, ValueError, OSError):
+        return f"{when:g} s"
+
+
+def iso_time(moment: float) -> str:
+    """Render a time as ISO 8601 in UTC, to the millisecond; outside of the calendar, as seconds."""
+    try:
+        return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except (OverflowError, ValueError, OSError):
+        return f"{moment:g}"
+
+
+def day(moment: str) -> str:
+    """Return the date of an ISO time."""
+    return moment[:10]
+
+
+def cut(text: str, characters: int) -> str:
+    return text if len(text) <= characters else text[: characters - 1] + "…"
+
+
+def render_first(lines: list[str], most: int) -> list[str]:
+    """Render the first lines, indented, and the number of further ones."""
+    rest = [f"  … and {len(lines) - most:,} more"] if len(lines) > most else []
+    return [*(f"  {line}" for line in lines[:most]), *rest]
+
+
+def render_traces(copies: list[str], *, pending: bool) -> list[str]:
+    """Say where something forgotten may still be found."""
+    lines = (
+        ["Another program is reading the database. Traces in its log are erased when it is done."]
+        if pending
+        else []
+    )
+    if copies:
+        lines.append(f"These copies were made before and may still contain it: {', '.join(copies)}")
+    return lines
+
+
+def message_text(content: Any) -> str:
+    """Return the text of a message's content; parts that are not text are named by their type."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    parts = content if isinstance(content, list) else [content]
+    return "\n".join(_part(part) for part in parts)
+
+
+def render_call(call: Any) -> str:
+    """Render a tool call as its name and arguments."""
+    if not isinstance(call, dict):
+        return _json(call)
+    function = call.get("function")
+    named = function if isinstance(function, dict) else call
+    if not isinstance(named.get("name"), str):
+        return _json(call)
+    arguments = named.get("arguments", named.get("input", ""))
+    return f"{named['name']} {arguments if isinstance(arguments, str) else _json(arguments)}".rstrip()
+
+
+def render_calls(tool_calls: Any) -> list[str]:
+    """Render each tool call of a message."""
+    calls = tool_calls if isinstance(tool_calls, list) else [tool_calls] if tool_calls else []
+    return [render_call(call) for call in calls]
+
+
+def _part(part: Any) -> str:
+    if isinstance(part, str):
+        return part
+    if isinstance(part, dict):
+        text = part.get("text")
+        return text if isinstance(text, str) else f"[{part.get('type', 'part')}]"
+    return _json(part)
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
