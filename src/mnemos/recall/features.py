@@ -263,7 +263,7 @@ def _in_span(scene: Scene, line: Line) -> tuple[float, float]:
         return within, 0.0
     of_it = any(
         said.start < span.end and span.start < said.end and said.end - said.start <= 2 * length + _WEEK
-        for said in times.mentioned(text, line.at)
+        for said in times.find_mentioned(text, line.at)
     )
     return within, float(of_it)
 

@@ -141,7 +141,7 @@ class Question(Struct, frozen=True):
 def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
     """Read a question; any text will do, of a very long one the beginning is read."""
     text = text[:MAX_CHARACTERS]
-    span = times.asked(text, now, tz)
+    span = times.find_asked(text, now, tz)
     weighed = [pair for run in runs(text) for pair in _forms(run)]
     forms = [form for form, _ in weighed]
     telling = [pair for pair in weighed if pair[0] not in STOP_WORDS]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemos.language.times import Span, asked, asks_when, has_time, mentioned
+from mnemos.language.times import Span, asks_when, find_asked, find_mentioned, has_time
 
 # A Wednesday.
 NOW = datetime(2023, 5, 17, 14, 30, tzinfo=UTC).timestamp()
@@ -325,41 +325,41 @@ NOT_TIMES = [
 
 @pytest.mark.parametrize(("text", "day"), DAYS)
 def test_these_words_name_this_day(text: str, day: str) -> None:
-    assert shown(mentioned(text, NOW, UTC)) == [(day, day_after(day))]
+    assert shown(find_mentioned(text, NOW, UTC)) == [(day, day_after(day))]
 
 
 @pytest.mark.parametrize(("text", "start", "end"), STRETCHES)
 def test_these_words_name_this_stretch(text: str, start: str, end: str) -> None:
-    assert shown(mentioned(text, NOW, UTC)) == [(start, end)]
+    assert shown(find_mentioned(text, NOW, UTC)) == [(start, end)]
 
 
 @pytest.mark.parametrize("text", NOT_TIMES)
 def test_these_words_name_no_time(text: str) -> None:
-    assert mentioned(text, NOW, UTC) == []
+    assert find_mentioned(text, NOW, UTC) == []
 
 
 def test_a_span_says_its_words_and_their_place() -> None:
     text = "So: I flew in on Last  Tuesday, and left YESTERDAY."
-    assert mentioned("I left YESTERDAY.", NOW, UTC) == [
+    assert find_mentioned("I left YESTERDAY.", NOW, UTC) == [
         Span(seconds("2023-05-16"), seconds("2023-05-17"), "YESTERDAY", (7, 16))
     ]
-    for span in mentioned(text, NOW, UTC):
+    for span in find_mentioned(text, NOW, UTC):
         assert text[slice(*span.places)] == span.text
 
 
 def test_places_hold_in_a_text_whose_lower_case_is_longer() -> None:
     text = "İİİ İstanbul yesterday"
-    (span,) = mentioned(text, NOW, UTC)
+    (span,) = find_mentioned(text, NOW, UTC)
     assert text[slice(*span.places)] == span.text == "yesterday"
 
 
 def test_several_times_come_in_the_order_of_the_text() -> None:
     text = "We met on 3 May 2021, again last week, and will meet tomorrow"
-    assert [span.text for span in mentioned(text, NOW, UTC)] == ["3 May 2021", "last week", "tomorrow"]
+    assert [span.text for span in find_mentioned(text, NOW, UTC)] == ["3 May 2021", "last week", "tomorrow"]
 
 
 def test_later_counts_from_the_time_before_it() -> None:
-    spans = mentioned(
+    spans = find_mentioned(
         "She arrived on 3 May 2021. Two days later she left, and the next day it rained.", NOW, UTC
     )
     assert shown(spans) == [
@@ -370,37 +370,37 @@ def test_later_counts_from_the_time_before_it() -> None:
 
 
 def test_the_next_morning_is_that_of_the_day_after() -> None:
-    spans = mentioned("She arrived on 3 May 2021 and left the next morning.", NOW, UTC)
+    spans = find_mentioned("She arrived on 3 May 2021 and left the next morning.", NOW, UTC)
     assert shown(spans) == [("2021-05-03", "2021-05-04"), ("2021-05-04T05:00", "2021-05-04T12:00")]
 
 
 def test_later_in_a_story_told_elsewhere_is_no_date() -> None:
-    assert mentioned("Two days later she left", NOW, UTC) == []
-    assert shown(mentioned("we will ship it two days later", NOW, UTC)) == [("2023-05-19", "2023-05-20")]
+    assert find_mentioned("Two days later she left", NOW, UTC) == []
+    assert shown(find_mentioned("we will ship it two days later", NOW, UTC)) == [("2023-05-19", "2023-05-20")]
 
 
 def test_months_in_a_list_need_one_preposition() -> None:
-    spans = mentioned("from January to March", NOW, UTC)
+    spans = find_mentioned("from January to March", NOW, UTC)
     assert shown(spans) == [("2023-01-01", "2023-02-01"), ("2023-03-01", "2023-04-01")]
-    assert [span.text for span in mentioned("in 2019 and 2020", NOW, UTC)] == ["2019", "2020"]
-    assert [span.text for span in mentioned("yesterday, May called", NOW, UTC)] == ["yesterday"]
+    assert [span.text for span in find_mentioned("in 2019 and 2020", NOW, UTC)] == ["2019", "2020"]
+    assert [span.text for span in find_mentioned("yesterday, May called", NOW, UTC)] == ["yesterday"]
 
 
 def test_the_nearest_verb_gives_the_tense() -> None:
     past = "I can't wait to tell you what we saw in June"
     future = "I loved it so much that we will go back in June"
-    assert shown(mentioned(past, NOW, UTC)) == [("2022-06-01", "2022-07-01")]
-    assert shown(mentioned(future, NOW, UTC)) == [("2023-06-01", "2023-07-01")]
+    assert shown(find_mentioned(past, NOW, UTC)) == [("2022-06-01", "2022-07-01")]
+    assert shown(find_mentioned(future, NOW, UTC)) == [("2023-06-01", "2023-07-01")]
 
 
 def test_the_tense_of_another_sentence_does_not_count() -> None:
     text = "It was a mess. The party is in June."
-    assert shown(mentioned(text, NOW, UTC)) == [("2023-06-01", "2023-07-01")]
+    assert shown(find_mentioned(text, NOW, UTC)) == [("2023-06-01", "2023-07-01")]
 
 
 def test_a_near_date_counts_more_than_the_tense() -> None:
     text = "The dentist had me booked for June 2nd"
-    assert shown(mentioned(text, NOW, UTC)) == [("2023-06-02", "2023-06-03")]
+    assert shown(find_mentioned(text, NOW, UTC)) == [("2023-06-02", "2023-06-03")]
 
 
 @pytest.mark.parametrize(
@@ -422,37 +422,37 @@ def test_a_near_date_counts_more_than_the_tense() -> None:
     ],
 )
 def test_the_moment_decides(text: str, at: str, start: str, end: str) -> None:
-    assert shown(mentioned(text, seconds(at), UTC)) == [(start, end)]
+    assert shown(find_mentioned(text, seconds(at), UTC)) == [(start, end)]
 
 
 def test_a_day_is_as_long_as_the_clocks_make_it() -> None:
     berlin = ZoneInfo("Europe/Berlin")
-    (short,) = mentioned("26 March 2023", NOW, berlin)
-    (long,) = mentioned("29 October 2023", NOW, berlin)
+    (short,) = find_mentioned("26 March 2023", NOW, berlin)
+    (long,) = find_mentioned("29 October 2023", NOW, berlin)
     assert (short.end - short.start, long.end - long.start) == (23 * 3600, 25 * 3600)
 
 
 def test_a_day_whose_midnight_is_skipped_begins_with_its_first_moment() -> None:
     sao_paulo = ZoneInfo("America/Sao_Paulo")
-    (day,) = mentioned("4 November 2018", NOW, sao_paulo)
+    (day,) = find_mentioned("4 November 2018", NOW, sao_paulo)
     assert datetime.fromtimestamp(day.start, sao_paulo).isoformat() == "2018-11-04T01:00:00-02:00"
     assert day.end - day.start == 23 * 3600
 
 
 def test_a_day_that_a_zone_skipped_is_no_time() -> None:
-    assert mentioned("30 December 2011", NOW, ZoneInfo("Pacific/Apia")) == []
+    assert find_mentioned("30 December 2011", NOW, ZoneInfo("Pacific/Apia")) == []
 
 
 def test_an_hour_ago_is_an_hour_ago_when_the_clocks_change() -> None:
     berlin = ZoneInfo("Europe/Berlin")
     at = datetime(2023, 3, 26, 3, 30, tzinfo=berlin).timestamp()
-    (span,) = mentioned("an hour ago", at, berlin)
+    (span,) = find_mentioned("an hour ago", at, berlin)
     assert (span.start + span.end) / 2 == at - 3600
 
 
 def test_the_zone_decides_which_day_it_is() -> None:
     just_after_midnight = seconds("2023-05-17T00:30")
-    assert shown(mentioned("today", just_after_midnight, timezone(timedelta(hours=-3)))) == [
+    assert shown(find_mentioned("today", just_after_midnight, timezone(timedelta(hours=-3)))) == [
         ("2023-05-16T03:00", "2023-05-17T03:00")
     ]
 
@@ -461,8 +461,8 @@ def test_without_a_zone_it_is_the_machines(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("TZ", "America/New_York")
     time.tzset()
     try:
-        spans = mentioned("yesterday and on 7 May 2023", NOW)
-        assert spans == mentioned("yesterday and on 7 May 2023", NOW, ZoneInfo("America/New_York"))
+        spans = find_mentioned("yesterday and on 7 May 2023", NOW)
+        assert spans == find_mentioned("yesterday and on 7 May 2023", NOW, ZoneInfo("America/New_York"))
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -470,16 +470,16 @@ def test_without_a_zone_it_is_the_machines(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.parametrize("at", [1e300, -1e300, inf, -inf, float("nan"), 1e13, -1e13])
 def test_a_moment_outside_the_calendar_has_no_times(at: float) -> None:
-    assert mentioned("yesterday, 7 May 2023", at, UTC) == []
-    assert asked("what did we do yesterday?", at, UTC) is None
+    assert find_mentioned("yesterday, 7 May 2023", at, UTC) == []
+    assert find_asked("what did we do yesterday?", at, UTC) is None
 
 
 def test_what_would_leave_the_calendar_is_left_out() -> None:
     last_day = datetime(9999, 12, 31, 12, tzinfo=UTC).timestamp()
-    assert mentioned("today, tomorrow, next year", last_day, UTC) == []
-    assert [span.text for span in mentioned("tomorrow or yesterday", last_day, UTC)] == ["yesterday"]
+    assert find_mentioned("today, tomorrow, next year", last_day, UTC) == []
+    assert [span.text for span in find_mentioned("tomorrow or yesterday", last_day, UTC)] == ["yesterday"]
     first_day = datetime(1, 1, 1, 12, tzinfo=UTC).timestamp()
-    assert [span.text for span in mentioned("yesterday or tomorrow, last week", first_day, UTC)] == [
+    assert [span.text for span in find_mentioned("yesterday or tomorrow, last week", first_day, UTC)] == [
         "tomorrow"
     ]
 
@@ -530,7 +530,7 @@ QUESTIONS = [
 
 @pytest.mark.parametrize(("question", "start", "end"), QUESTIONS)
 def test_this_question_is_about_this_time(question: str, start: str, end: str) -> None:
-    span = asked(question, NOW, UTC)
+    span = find_asked(question, NOW, UTC)
     assert span is not None
     assert shown([span]) == [(start, end)]
 
@@ -548,12 +548,12 @@ def test_this_question_is_about_this_time(question: str, start: str, end: str) -
     ],
 )
 def test_this_question_names_no_time(question: str) -> None:
-    assert asked(question, NOW, UTC) is None
+    assert find_asked(question, NOW, UTC) is None
 
 
 def test_the_place_of_an_asked_time_holds_the_words_that_bound_it() -> None:
     question = "What changed since Monday in the parser?"
-    span = asked(question, NOW, UTC)
+    span = find_asked(question, NOW, UTC)
     assert span is not None
     assert question[slice(*span.places)] == span.text == "since Monday"
 
@@ -627,14 +627,14 @@ def test_what_names_none_has_no_time(text: str) -> None:
 
 @given(text=st.one_of(ANY, SENTENCES), at=MOMENTS, tz=ZONES)
 def test_no_text_and_no_clock_raise(text: str, at: float, tz: ZoneInfo | None) -> None:
-    spans = mentioned(text, at, tz)
+    spans = find_mentioned(text, at, tz)
     for span in spans:
         assert span.start < span.end
         assert text[slice(*span.places)] == span.text
     assert [span.places for span in spans] == sorted(span.places for span in spans)
     if spans:
         assert has_time(text)
-    question = asked(text, at, tz)
+    question = find_asked(text, at, tz)
     if question is not None:
         assert question.start < question.end
         assert text[slice(*question.places)] == question.text
@@ -653,14 +653,14 @@ def test_a_written_date_is_that_day_whenever_it_is_said(
     first, next_day = (datetime(d.year, d.month, d.day, tzinfo=tz) for d in (day, day + timedelta(days=1)))
     expected = [(first.timestamp(), next_day.timestamp())]
     if expected[0][0] < expected[0][1]:
-        assert [(span.start, span.end) for span in mentioned(f"It was on {text}.", at, tz)] == expected
+        assert [(span.start, span.end) for span in find_mentioned(f"It was on {text}.", at, tz)] == expected
 
 
 @given(day=st.dates(date(1900, 1, 1), date(2100, 1, 1)), number=st.integers(1, 999))
 def test_days_ago_are_counted_on_the_calendar(day: date, number: int) -> None:
     zone = ZoneInfo("Europe/Berlin")
     noon = datetime(day.year, day.month, day.day, 12, tzinfo=zone).timestamp()
-    (span,) = mentioned(f"{number} days ago", noon, zone)
+    (span,) = find_mentioned(f"{number} days ago", noon, zone)
     assert datetime.fromtimestamp(span.start, zone).date() == day - timedelta(days=number)
 
 
@@ -685,7 +685,7 @@ def test_days_ago_are_counted_on_the_calendar(day: date, number: int) -> None:
 def test_a_hundred_thousand_characters_of_anything_are_read(text: str) -> None:
     # Were an expression not linear, this would not end.
     long = text * (100_000 // len(text))
-    mentioned(long, NOW, UTC)
-    asked(long, NOW, UTC)
+    find_mentioned(long, NOW, UTC)
+    find_asked(long, NOW, UTC)
     asks_when(long)
     has_time(long)

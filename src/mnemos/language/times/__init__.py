@@ -1,30 +1,28 @@
-"""The times that a text names, and the time that a question is about.
+"""The times that a text mentions, and the time that a question asks about.
 
-English, and the common expressions of German, French and Spanish. Tools for this differ in how they
-decide what language leaves open: duckling looks ahead (*Friday* is the coming one), dateparser takes
-the current year and puts the month first, TIMEX annotation (SUTime) follows the calendar and the tense.
-A memory holds what was said and done, so ours is:
+English, and the common expressions of German, French and Spanish. Tools differ in how they resolve ambiguous
+times: duckling looks ahead (*Friday* is the coming one), dateparser takes the current year and puts the month
+first, SUTime follows the calendar and the tense. A memory holds what was said and done, so the rules are:
 
-- A name that comes back (Friday, March, 7 May, Christmas) is read by the tense of its sentence. Without
-  a verb that shows it a weekday is the last one, and a month or feast the nearest one; a day of the year
-  is the nearest within two months whatever the verb. A question asks about the past, unless it speaks of
-  the future.
-- *Last*, *this*, *next* with a week, weekend, month, quarter or year are the calendar's: before, around,
-  after the current one. Weeks begin on Monday. *The last month*, *the past week* and *the last three
-  days* end today.
+- A recurring name (Friday, March, 7 May, Christmas) is read by the tense of its sentence. Without a verb
+  that shows it, a weekday is the last one, and a month or holiday the nearest one. A day of the year is the
+  nearest within two months whatever the verb. A question asks about the past, unless it mentions the
+  future.
+- *Last*, *this*, *next* with a week, weekend, month, quarter or year follow the calendar. Weeks begin on
+  Monday. *The last month*, *the past week* and *the last three days* end today.
 - *Last Friday* is the nearest before today, *next Friday* the nearest after it, *this Friday* that of the
   current week. *Last summer* is over, *next summer* has not begun.
-- So many days ago is that day; weeks, that day and three days either side; months and years, the
-  calendar's. *A couple* is two or three, *a few* two to five, *several* three to seven. A question gets
-  more slack, since people round.
+- *Days ago* is that day; weeks, that day and three days either side; months and years follow the calendar.
+  *A couple* is two or three, *a few* two to five, *several* three to seven. A question gets more slack,
+  since people round.
 - 05/07/2023 is May in English text and July in German, French and Spanish; a number over 12 decides;
-  07.05.2023 has the day first. Seasons are whole months of the northern hemisphere. A morning lasts from
-  5 to 12, an afternoon to 18, an evening to 24, a night from 18 to 5.
-- *May*, *March*, *Mar*, *Sat* need a capital letter and a preposition, a day or a year; months, seasons
-  and feasts a preposition; a year a preposition or a month. *Every Friday* and *my Sunday dinner* are no
+  07.05.2023 has the day first. Seasons are whole months of the northern hemisphere. A morning lasts from 5
+  to 12, an afternoon to 18, an evening to 24, a night from 18 to 5.
+- *May*, *March*, *Mar*, *Sat* need a capital letter and a preposition, a day or a year; months, seasons and
+  holidays a preposition; a year a preposition or a month. *Every Friday* and *my Sunday dinner* are not
   dates. *Recently*, *once*, *a while ago* name no time.
 
-No text and no clock raise anything: what the calendar or the zone cannot hold is not a time.
+No text and no clock raise an error: what the calendar or the zone can't hold is not a time.
 """
 
 from __future__ import annotations
@@ -35,10 +33,11 @@ from datetime import datetime, timedelta, tzinfo
 from math import inf
 from typing import Final
 
-from mnemos.language.times.calendar import Lean, Stretch
-from mnemos.language.times.context import Found, Reading, lowered
-from mnemos.language.times.forms import found_at, found_in
-from mnemos.language.times.signs import SIGN, SURE_WORDS
+from mnemos.language.sentences import lower_in_place
+from mnemos.language.times.stretches import Lean, Stretch
+from mnemos.language.times.time_context import Found, Reading
+from mnemos.language.times.time_forms import iterate_found, read_at
+from mnemos.language.times.time_words import SIGN, SURE_WORDS
 
 _NOTHING: Final = timedelta(0)
 _ANY_DAY: Final = datetime(2000, 1, 1)
@@ -46,48 +45,48 @@ _ANY_DAY: Final = datetime(2000, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From ``start`` until before ``end``, in Unix seconds; -inf and inf where it is open."""
+    """From ``start`` to before ``end``, in Unix seconds; -inf and inf if it is open."""
 
     start: float
     end: float
     text: str
-    """The words that said it."""
+    """The words of the expression."""
     places: tuple[int, int]
-    """Where these words begin and end."""
+    """Start and end of these words."""
 
 
 def has_time(text: str) -> bool:
-    """Whether a text names a time: a quick look, which a name (June, Friday) or a habit may deceive."""
-    reading, sign = _opened(text)
+    """True if a text mentions a time: a quick check that a name (June, Friday) may mislead."""
+    reading, sign = _open(text)
     if sign is None or sign[1] in SURE_WORDS:
         return sign is not None
-    return next(found_in(reading), None) is not None
+    return next(iterate_found(reading), None) is not None
 
 
-def mentioned(text: str, at: float, tz: tzinfo | None = None) -> list[Span]:
-    """The dates and stretches of time that a text names, in its order, seen from the moment it was said.
+def find_mentioned(text: str, at: float, tz: tzinfo | None = None) -> list[Span]:
+    """Return the times that a text mentions, in order, seen from the moment it was written.
 
-    ``tz`` is the zone of who said it, by default the machine's. Empty where none is named, and for a
-    moment outside the calendar.
+    ``tz`` is the zone of the writer, by default the machine's. Empty if there is none, and for a moment
+    outside the calendar.
     """
-    reading, sign = _opened(text)
+    reading, sign = _open(text)
     clock = _clock(at, tz) if sign else None
     if clock is None:
         return []
     reading.now = clock.now
-    spans = (_span(found, text, clock) for found in found_in(reading))
+    spans = (_span(found, text, clock) for found in iterate_found(reading))
     return [span for span in spans if span is not None]
 
 
-def asked(question: str, now: float, tz: tzinfo | None = None) -> Span | None:
-    """The time that a question is about; None when it names none.
+def find_asked(question: str, now: float, tz: tzinfo | None = None) -> Span | None:
+    """Return the time that a question asks about; None if it mentions none.
 
     *Since*, *after*, *before*, *until* and *by* leave one end open. Times that overlap narrow each
     other; those that *and*, *or*, *to* join, and others of one length, are covered together (*between May
     and July*); else the shorter counts ("what did I say yesterday about the trip in 2019"). There is
     slack around "four weeks ago". "When did ..." alone names no time, nor does "recently".
     """
-    reading, sign = _opened(question[:_LONGEST_QUESTION])
+    reading, sign = _open(question[:_LONGEST_QUESTION])
     clock = _clock(now, tz) if sign else None
     if clock is None:
         return None
@@ -95,19 +94,19 @@ def asked(question: str, now: float, tz: tzinfo | None = None) -> Span | None:
     reading.lean = Lean.FUTURE if _AHEAD.search(lower) and not _BACK.search(lower) else Lean.PAST
     answer: Span | None = None
     end = 0
-    for found in _in_order(list(found_in(reading)), reading):
+    for found in _align(list(iterate_found(reading)), reading):
         span = _span(found, question, clock, slack=True)
         if span is not None:
-            span = _bounded(span, question, lower)
+            span = _apply_bound(span, question, lower)
             cover = _joins(lower, end, found.start)
-            answer = _together(answer, span, question, cover=cover) if answer else span
+            answer = _combine(answer, span, question, cover=cover) if answer else span
             end = found.end
     return answer
 
 
 def asks_when(question: str) -> bool:
-    """Whether the answer to a question is a date or a time."""
-    return _WHEN.search(lowered(question[:_LONGEST_QUESTION].lstrip())) is not None
+    """True if the answer to a question is a date or a time."""
+    return _WHEN.search(lower_in_place(question[:_LONGEST_QUESTION].lstrip())) is not None
 
 
 _AHEAD: Final = re.compile(
@@ -147,21 +146,21 @@ _JOINING: Final = re.compile(
     r"(?:the\s|in\s|on\s|le\s|el\s|en\s|im\s|am\s)?"
 )
 _REACH: Final = 20
-# A pasted log is a question too; its beginning says what it is about.
+# A pasted log is a question too, and its beginning is enough.
 _LONGEST_QUESTION: Final = 10_000
 _HOUR: Final = 3600
 
 
-def _opened(text: str) -> tuple[Reading, re.Match[str] | None]:
-    """A text to be read, and the first sign of a time in it."""
+def _open(text: str) -> tuple[Reading, re.Match[str] | None]:
+    """Return the reading of a text, and the first sign of a time in it."""
     padded = f" {text}"
-    lower = lowered(padded)
+    lower = lower_in_place(padded)
     return Reading(padded, lower, _ANY_DAY), SIGN.search(lower)
 
 
 @dataclass(frozen=True, slots=True)
 class _Clock:
-    """A moment, and what the clock on the wall shows then."""
+    """A moment, and the wall clock time then."""
 
     at: float
     now: datetime
@@ -174,7 +173,7 @@ class _Clock:
 
 
 def _clock(at: float, tz: tzinfo | None) -> _Clock | None:
-    """None outside the calendar."""
+    """None outside the stretches."""
     try:
         return _Clock(at, datetime.fromtimestamp(at, tz).replace(tzinfo=None, fold=0), tz)
     except (ValueError, OverflowError, OSError):
@@ -189,7 +188,7 @@ def _span(found: Found, text: str, clock: _Clock, *, slack: bool = False) -> Spa
         end = clock.seconds(stretch.end + extra, elapsed=stretch.elapsed)
     except (ValueError, OverflowError, OSError):
         return None
-    # Of a day that a zone skipped nothing is left.
+    # A zone may have skipped the day.
     if start >= end:
         return None
     # The reading has a blank before the text.
@@ -197,31 +196,31 @@ def _span(found: Found, text: str, clock: _Clock, *, slack: bool = False) -> Spa
     return Span(start, end, text[slice(*places)], places)
 
 
-def _in_order(found: list[Found], reading: Reading) -> list[Found]:
-    """Of "from May to July 2023" both are of 2023, and the first is before the second."""
+def _align(found: list[Found], reading: Reading) -> list[Found]:
+    """Align joined times: in "from May to July 2023" both are in 2023, the first before the second."""
     for i in range(len(found) - 1):
         first, second = found[i], found[i + 1]
         if not _joins(reading.lower, first.end, second.start):
             continue
         if not first.dated and (second.dated or second.stretch.start < first.stretch.start):
-            found[i] = _again(reading, first, second.stretch, Lean.PAST)
+            found[i] = _reread(reading, first, second.stretch, Lean.PAST)
         elif first.dated and not second.dated:
-            found[i + 1] = _again(reading, second, first.stretch, Lean.FUTURE)
+            found[i + 1] = _reread(reading, second, first.stretch, Lean.FUTURE)
     return found
 
 
-def _again(reading: Reading, found: Found, beside: Stretch, lean: Lean) -> Found:
-    """The same words, seen from another time."""
+def _reread(reading: Reading, found: Found, beside: Stretch, lean: Lean) -> Found:
+    """Read the same words as seen from another time."""
     seen = Reading(reading.text, reading.lower[: found.end], beside.start, lean, led_to=found.start)
-    return found_at(seen, found.start) or found
+    return read_at(seen, found.start) or found
 
 
 def _joins(lower: str, end: int, start: int) -> bool:
     return start - end < _REACH and _JOINING.fullmatch(lower, end, start) is not None
 
 
-def _bounded(span: Span, question: str, lower: str) -> Span:
-    """What *since* or *before* makes of a span; their words count to it."""
+def _apply_bound(span: Span, question: str, lower: str) -> Span:
+    """Apply *since* or *before* to a span and include their words."""
     place, end = span.places
     bound = _BOUND.search(lower, max(0, place - _REACH), place + 1)
     if bound is None:
@@ -235,12 +234,12 @@ def _bounded(span: Span, question: str, lower: str) -> Span:
     return Span(-inf, span.start if bound["before"] else span.end, text, places)
 
 
-def _together(one: Span, other: Span, question: str, *, cover: bool) -> Span:
+def _combine(one: Span, other: Span, question: str, *, cover: bool) -> Span:
     places = (min(one.places[0], other.places[0]), max(one.places[1], other.places[1]))
     start, end = max(one.start, other.start), min(one.end, other.end)
     if cover or start >= end:
         lengths = one.end - one.start, other.end - other.start
-        # Days may differ by the hour that a change of clocks takes.
+        # Days may differ by an hour when clocks change.
         if not cover and abs(lengths[0] - lengths[1]) > _HOUR:
             return one if lengths[0] < lengths[1] else other
         start, end = min(one.start, other.start), max(one.end, other.end)

@@ -1,7 +1,7 @@
-"""Stretches of local time: weeks, months, seasons, feasts, and how far they are from a day.
+"""Stretches of local time: weeks, months, seasons, holidays, and their distance from a day.
 
-All times here are naive: what a wall clock shows. A stretch that would leave the calendar (before the
-year 1, after 9999) raises ValueError or OverflowError.
+All times are naive, as a wall clock shows them. A stretch outside the calendar (before the year 1, after
+9999) raises ValueError or OverflowError.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _TWO_MONTHS: Final = timedelta(days=60)
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """From ``start`` until before ``end``; people who round may mean ``slack`` more on either side.
+    """From ``start`` to before ``end``; people who round may mean ``slack`` more on either side.
 
-    ``elapsed``: counted from now in hours and minutes, whatever is done to the clocks in between.
+    ``elapsed``: counted from now in hours and minutes, whatever happens to the clocks in between.
     """
 
     start: datetime
@@ -33,7 +33,7 @@ class Stretch:
 
 
 class Lean(Enum):
-    """Which of the times that bear a name is meant: the latest, the coming, or the nearest."""
+    """Which of the times with one name is meant: the latest, the next, or the nearest."""
 
     PAST = -1
     NEAR = 0
@@ -46,12 +46,12 @@ def day(of: datetime) -> Stretch:
 
 
 def days(first: datetime, last: datetime) -> Stretch:
-    """Both days included."""
+    """Return both days and those between."""
     return Stretch(day(first).start, day(last).end)
 
 
 def week(of: datetime) -> Stretch:
-    """From Monday to Sunday; where weeks begin on Sunday, the day of slack covers it."""
+    """Return Monday to Sunday; the day of slack covers weeks that begin on Sunday."""
     monday = day(of).start - of.weekday() * DAY
     return Stretch(monday, monday + _WEEK, DAY)
 
@@ -68,7 +68,7 @@ def month(year_number: int, number: int) -> Stretch:
 
 def months(year_number: int, number: int, count: int) -> Stretch:
     start = datetime(year_number, number, 1)
-    return Stretch(start, shifted(start, count, "month"))
+    return Stretch(start, shift(start, count, "month"))
 
 
 def year(number: int) -> Stretch:
@@ -81,15 +81,15 @@ def part_of_day(of: datetime, hours: tuple[int, int]) -> Stretch:
 
 
 def third(whole: Stretch, which: int) -> Stretch:
-    """The early, middle or late part: of a year and a season whole months, of a month ten days."""
+    """Return the early, middle or late part: whole months of a year or season, ten days of a month."""
     length = (whole.end - whole.start).days
     count, unit = (length // 90, "month") if length >= 90 else (max(1, length // 3), "day")
-    start = shifted(whole.start, which * count, unit)
-    return Stretch(start, whole.end if which == 2 else shifted(start, count, unit))
+    start = shift(whole.start, which * count, unit)
+    return Stretch(start, whole.end if which == 2 else shift(start, count, unit))
 
 
-def shifted(moment: datetime, count: int, unit: str) -> datetime:
-    """The moment so many units later; a day that the month lacks becomes its last."""
+def shift(moment: datetime, count: int, unit: str) -> datetime:
+    """Return the moment ``count`` units later; a day that the month lacks becomes its last."""
     if unit in ("month", "quarter", "year"):
         several = count * {"month": 1, "quarter": 3, "year": 12}[unit]
         years, index = divmod(moment.year * 12 + moment.month - 1 + several, 12)
@@ -107,8 +107,8 @@ def shifted(moment: datetime, count: int, unit: str) -> datetime:
 
 
 def period(now: datetime, count: int, unit: str) -> Stretch | None:
-    """The calendar's unit so many after the one that holds ``now``; None for what has no calendar."""
-    then = shifted(now.replace(day=1) if unit in ("month", "quarter") else now, count, unit)
+    """Return the calendar unit ``count`` after the current one; None for units without a calendar."""
+    then = shift(now.replace(day=1) if unit in ("month", "quarter") else now, count, unit)
     if unit == "week":
         return week(then)
     if unit == "weekend":
@@ -123,29 +123,29 @@ def period(now: datetime, count: int, unit: str) -> Stretch | None:
 
 
 def around(now: datetime, count: int, unit: str) -> Stretch:
-    """What "so many units ago" (negative) or "in so many units" says: one unit wide, and the slack."""
-    then = shifted(now, count, unit)
+    """Return "count units ago" (negative) or "in count units": one unit wide, with slack."""
+    then = shift(now, count, unit)
     many = abs(count)
     if unit in ("minute", "hour"):
         near = timedelta(minutes=30) if unit == "hour" else timedelta(minutes=max(1, many // 4))
         return Stretch(then - near, then + near, near)
     if unit == "day":
-        return _with_slack(day(then), 0 if many == 1 else 1 if many < 7 else 2 if many < 14 else 3)
+        return _add_slack(day(then), 0 if many == 1 else 1 if many < 7 else 2 if many < 14 else 3)
     if unit in ("week", "fortnight"):
-        # Three days either way are the rounding already; who counts many weeks rounds to months.
-        return _with_slack(days(then - 3 * DAY, then + 3 * DAY), 0 if many < 5 else 4)
+        # Three days either way already round; people who count many weeks round to months.
+        return _add_slack(days(then - 3 * DAY, then + 3 * DAY), 0 if many < 5 else 4)
     found = period(now, count, unit) or day(then)
-    return _with_slack(found, {"weekend": 0, "year": 30}.get(unit, 7 if many < 6 else 15))
+    return _add_slack(found, {"weekend": 0, "year": 30}.get(unit, 7 if many < 6 else 15))
 
 
-def counted(now: datetime, counts: tuple[int, int], unit: str) -> Stretch:
-    """The same as ``between``, for counting from now."""
+def count(now: datetime, counts: tuple[int, int], unit: str) -> Stretch:
+    """Return the same as ``between``, counted from now."""
     stretch = between(now, counts, unit)
     return replace(stretch, elapsed=True) if unit in ("minute", "hour") else stretch
 
 
 def between(now: datetime, counts: tuple[int, int], unit: str) -> Stretch:
-    """From one number of units off to another, both rounded."""
+    """Return the time from one number of units off to another, both rounded."""
     low, high = sorted(counts)
     if low == high:
         return around(now, low, unit)
@@ -154,18 +154,18 @@ def between(now: datetime, counts: tuple[int, int], unit: str) -> Stretch:
 
 
 def window(now: datetime, count: int, unit: str) -> Stretch:
-    """The last (negative) or the next so many units, today included."""
-    then = shifted(now, count, unit)
+    """Return the last (negative) or next ``count`` units, today included."""
+    then = shift(now, count, unit)
     if unit in ("minute", "hour"):
         return Stretch(min(now, then), max(now, then), elapsed=True)
     return days(min(now, then), max(now, then))
 
 
 def weekday(now: datetime, number: int, turn: int | None, lean: Lean) -> Stretch:
-    """The last (-1), this (0) or next (1) such day; without a turn the one that ``lean`` points to.
+    """Return the last (-1), this (0) or next (1) such day; without a turn, by ``lean``.
 
-    Last and next are the nearest before and after today; this is the one of the current week, unless
-    the tense says that it lies on the other side.
+    Last and next are the nearest before and after today. This is the one of the current week, unless the
+    tense says otherwise.
     """
     ahead = (number - now.weekday()) % 7
     if turn == 0:
@@ -179,38 +179,40 @@ def weekday(now: datetime, number: int, turn: int | None, lean: Lean) -> Stretch
     return day(now + offset * DAY)
 
 
-def recurring(now: datetime, make: Callable[[int], Stretch], turn: int | None, lean: Lean) -> Stretch | None:
-    """Of what comes every year (or every leap year), the one that is meant.
+def choose_yearly(
+    now: datetime, make: Callable[[int], Stretch], turn: int | None, lean: Lean
+) -> Stretch | None:
+    """Choose one of the stretches that come back every year (or every leap year).
 
-    Last: over already. Next: not begun yet. Otherwise by ``lean``, where the one that is going on
-    counts for past and future; the nearest, and of two equally near the past one, if nothing leans.
+    Last is over, next has not begun. Otherwise by ``lean``, where the current one counts as past and future;
+    without a lean the nearest one, and of two equally near ones the past one.
     """
     # A winter that is over may have begun the year before last.
-    found = list(_made(make, range(now.year - 2, now.year + 2)))
+    found = list(_make_all(make, range(now.year - 2, now.year + 2)))
     if len(found) < 4:
-        found = list(_made(make, range(now.year - 8, now.year + 9)))
+        found = list(_make_all(make, range(now.year - 8, now.year + 9)))
     if turn == -1:
         found = [one for one in found if one.end <= now]
         return max(found, key=_start, default=None)
     if turn == 1:
         return min((one for one in found if one.start > now), key=_start, default=None)
-    return _leaning(now, found, lean)
+    return _choose(now, found, lean)
 
 
-def chosen(
+def choose(
     now: datetime, make: Callable[[int], Stretch], numbers: Iterable[int], lean: Lean
 ) -> Stretch | None:
-    """The one of several that ``lean`` points to."""
-    return _leaning(now, list(_made(make, numbers)), lean)
+    """Choose one of several by ``lean``."""
+    return _choose(now, list(_make_all(make, numbers)), lean)
 
 
-def nearby(now: datetime, make: Callable[[int], Stretch]) -> Stretch | None:
-    """Of what comes every year, the one that is at most two months away."""
-    near = recurring(now, make, None, Lean.NEAR)
+def find_nearby(now: datetime, make: Callable[[int], Stretch]) -> Stretch | None:
+    """Return the yearly stretch that is at most two months away, if any."""
+    near = choose_yearly(now, make, None, Lean.NEAR)
     return near if near and _distance(near, now)[0] <= _TWO_MONTHS else None
 
 
-def _leaning(now: datetime, found: list[Stretch], lean: Lean) -> Stretch | None:
+def _choose(now: datetime, found: list[Stretch], lean: Lean) -> Stretch | None:
     if lean is Lean.PAST:
         return max((one for one in found if one.start <= now), key=_start, default=None)
     if lean is Lean.FUTURE:
@@ -219,7 +221,7 @@ def _leaning(now: datetime, found: list[Stretch], lean: Lean) -> Stretch | None:
 
 
 def holiday(name: str, in_year: int) -> Stretch:
-    """A feast with the days that people count to it."""
+    """Return a holiday with the days that people include."""
     if name == "thanksgiving":
         november = datetime(in_year, 11, 1)
         return day(november + ((3 - november.weekday()) % 7 + 21) * DAY)
@@ -250,7 +252,7 @@ _FIXED: Final = {
 
 
 def easter(in_year: int) -> datetime:
-    """Easter Sunday of the Gregorian calendar."""
+    """Return Easter Sunday of the Gregorian calendar."""
     golden, century = in_year % 19, in_year // 100
     moon = (19 * golden + century - century // 4 - (century - (century + 8) // 25 + 1) // 3 + 15) % 30
     to_sunday = (32 + 2 * (century % 4) + 2 * (in_year % 100 // 4) - moon - in_year % 4) % 7
@@ -259,16 +261,16 @@ def easter(in_year: int) -> datetime:
     return datetime(in_year, month_number, index + 1)
 
 
-def _with_slack(stretch: Stretch, slack: int) -> Stretch:
+def _add_slack(stretch: Stretch, slack: int) -> Stretch:
     return Stretch(stretch.start, stretch.end, slack * DAY)
 
 
-def _made(make: Callable[[int], Stretch], numbers: Iterable[int]) -> Iterable[Stretch]:
+def _make_all(make: Callable[[int], Stretch], numbers: Iterable[int]) -> Iterable[Stretch]:
     for number in numbers:
         try:
             yield make(number)
         except (ValueError, OverflowError):
-            # No such day in that year or month, or no such year.
+            # That year or month has no such day.
             continue
 
 

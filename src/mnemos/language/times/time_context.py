@@ -1,4 +1,4 @@
-"""What the words around an expression of time say: its company, its tense, its language."""
+"""The context of an expression of time: the words before it, its tense, its language."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from mnemos.language.times.calendar import Lean, Stretch
+from mnemos.language.times.stretches import Lean, Stretch
 
-# How far the company of an expression reaches; a verb further away is another clause's.
+# The reach of the context in characters; a verb further away belongs to another clause.
 _WORDS_REACH: Final = 40
 _BEFORE_REACH: Final = 100
 _AFTER_REACH: Final = 60
@@ -17,7 +17,7 @@ _LANGUAGE_REACH: Final = 200
 _JOINT_REACH: Final = 16
 _MONTH: Final = timedelta(days=28)
 
-# Verbs and verb-like words that show where a sentence places what it tells.
+# Verbs and similar words that show the tense of a sentence.
 _FUTURE: Final = frozenset(
     "will won't shall gonna going plan plans planning upcoming scheduled forward can't cannot hope hoping"
     " want wants thinking considering need needs due deadline let's should leaving soon tomorrow"
@@ -30,7 +30,7 @@ _PAST: Final = frozenset(
     " war waren hatte hatten habe haben ging gingen était étions ai avons avez suis sommes fue fui fuimos"
     " estuve estuvimos hice hicimos hemos".split()
 )
-# Not past though they end like it.
+# Words in -ed that are not past.
 _NO_VERB: Final = frozenset("need feed speed seed indeed hundred sacred excited naked".split())
 _PRESENT: Final = frozenset("am is are i'm we're you're they're he's she's it's".split())
 _PRONOUNS: Final = frozenset("i we you he she they it who finally just also".split())
@@ -53,17 +53,9 @@ _ENGLISH: Final = re.compile(
 _SPANISH: Final = re.compile(r"\b(?:el|los|las|y|que|con|por|para|fue|del|una|es|está|nos|se|mi)\b")
 
 
-def lowered(text: str) -> str:
-    """In lower case, with straight apostrophes, and every character where it was."""
-    lower = text.lower()
-    if len(lower) != len(text):
-        lower = "".join(low if len(low := char.lower()) == 1 else char for char in text)
-    return lower if lower.isascii() else lower.replace("’", "'")
-
-
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A stretch and the place of the words that say it; ``dated`` when they name the year."""
+    """A stretch and the place of its words; ``dated`` if they name the year."""
 
     stretch: Stretch
     start: int
@@ -73,11 +65,11 @@ class Found:
 
 @dataclass(slots=True)
 class Reading:
-    """A text while its times are read; it begins with a blank, so that every word has a sign before it.
+    """A text whose times are being read. It begins with a blank, so that every word has a sign before it.
 
-    ``lean`` is what the whole text leans to; None leaves it to the tense around each expression.
-    ``previous`` is the last time that was read: "two days later" counts from there. ``led_to`` is a place
-    where a time is expected: after "the end of" or "two weeks before".
+    ``lean`` is the tense of the whole text; None leaves it to the words around each expression. ``previous``
+    is the last time that was read, from which "two days later" counts. ``led_to`` is a place where a time is
+    expected, after "the end of" or "two weeks before".
     """
 
     text: str
@@ -89,10 +81,10 @@ class Reading:
     led_to: int = -1
 
     def before(self, place: int) -> list[str]:
-        """The words before a place, the nearest first, without signs around them."""
+        """Return the words before a place, the nearest first, without signs around them."""
         start = max(0, place - _WORDS_REACH)
         words = self.lower[start:place].split()
-        # A word that the slice cut is not that word.
+        # The slice may have cut the first word.
         if start and words and not self.lower[start - 1].isspace():
             del words[0]
         return [word.strip(_SIGNS) for word in reversed(words)]
@@ -101,7 +93,7 @@ class Reading:
         return self.text[place].isupper()
 
     def follows_a_time(self, place: int) -> bool:
-        """Whether a time is expected here, or one ends right before, with at most an *and* between."""
+        """True if a time is expected here, or ends right before with at most an *and* between."""
         if place == self.led_to:
             return True
         if self.previous is None or not 0 < place - self.previous_end < _JOINT_REACH:
@@ -111,7 +103,7 @@ class Reading:
         return is_long and _JOINT.fullmatch(self.lower, self.previous_end, place) is not None
 
     def tense(self, start: int, end: int) -> Lean:
-        """Where the sentence around an expression places it."""
+        """Return the tense of the sentence around an expression."""
         if self.lean is not None:
             return self.lean
         before = self.lower[max(0, start - _BEFORE_REACH) : start].split()
@@ -119,11 +111,11 @@ class Reading:
         return _tense_before(before) or _tense_after(after) or Lean.NEAR
 
     def is_french(self) -> bool:
-        """Whether *hier* is yesterday, and not the German *here*."""
+        """True if *hier* means yesterday and not the German *here*."""
         return len(_FRENCH.findall(self._beginning())) >= len(_GERMAN.findall(self._beginning()))
 
     def puts_the_day_first(self) -> bool:
-        """Whether 5/7 is a day of July: so in the languages that are not English."""
+        """True if 5/7 is a day of July, as in languages other than English."""
         beginning = self._beginning()
         foreign = max(len(known.findall(beginning)) for known in (_FRENCH, _GERMAN, _SPANISH))
         return foreign > len(_ENGLISH.findall(beginning))
@@ -133,7 +125,7 @@ class Reading:
 
 
 def _tense_before(words: list[str]) -> Lean | None:
-    """The tense of the last verb that shows one in the sentence that is still going on."""
+    """Return the tense of the last verb that shows one in the current sentence."""
     progressive = False
     for word in reversed(words):
         if word.endswith(_SENTENCE_END):
@@ -148,13 +140,13 @@ def _tense_before(words: list[str]) -> Lean | None:
 
 
 def _tense_after(words: list[str]) -> Lean | None:
-    """The tense of the first verb that shows one up to the end of the sentence."""
+    """Return the tense of the first verb that shows one before the sentence ends."""
     subject = present = False
     for word in words:
         verb = word.strip(_SIGNS).rstrip(".!?;")
         if verb in _FUTURE or verb.endswith("'ll") or (present and verb.endswith("ing")):
             return Lean.FUTURE
-        # Without its subject "haunted" is an adjective.
+        # Without a subject, "haunted" is an adjective.
         if verb in _PAST or (subject and _is_past_form(verb)):
             return Lean.PAST
         if word.endswith(_SENTENCE_END):

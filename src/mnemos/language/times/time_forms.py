@@ -1,8 +1,8 @@
-"""How expressions of time are written, and where a text has them.
+"""The forms of expressions of time, and the search for them in a text.
 
-A form is the words that it may begin with, an expression, and the reader of its match. The words that
-begin a form are looked for first, and a form is tried only there. Every expression is bounded and
-nothing is tried twice at a place, so that no text takes longer than its length allows.
+A form is the words that it may begin with, an expression, and the reader of its match. The search looks for
+the words first and tries forms only there. Every expression is bounded and nothing is tried twice at a place,
+so that the time grows with the length of the text.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from mnemos.language.times import dates, relative
-from mnemos.language.times.calendar import Stretch
-from mnemos.language.times.context import Found, Reading
-from mnemos.language.times.signs import BEFORE_A_WORD, SIGN
-from mnemos.language.times.words import (
+from mnemos.language.times.stretches import Stretch
+from mnemos.language.times.time_context import Found, Reading
+from mnemos.language.times.time_words import (
     ALL_MONTHS,
     ALL_PARTS,
     ALL_WEEKDAYS,
+    BEFORE_A_WORD,
     COUNTS,
     DAYS,
     HOLIDAYS,
@@ -27,6 +27,7 @@ from mnemos.language.times.words import (
     ORDINALS,
     PARTS,
     SEASONS,
+    SIGN,
     THIRDS,
     TURNS,
     TURNS_AFTER,
@@ -41,8 +42,8 @@ ReadBeside = Callable[[re.Match[str], Stretch], Stretch | None]
 
 _DIGIT: Final = ("0",)
 
-# A word of the right table stands here: the reader looks it up. Spelling the tables out would make the
-# expressions slow to compile; only what is several words, or must not be taken for one, is spelt out.
+# A word of a table, which the reader looks up. Spelling the tables out would make the expressions slow to
+# compile; only phrases of several words are spelt out.
 _WORD: Final = r"[^\W\d_]+"
 _COUNT: Final = (
     r"(?P<count>\d{1,4}|a\s(?:few|couple(?:\sof)?|handful\sof)|couple(?:\sof)?|ein\spaar|un\spar\sde"
@@ -62,7 +63,7 @@ _AND_PART: Final = (
     r"(?:\s(?:in\sthe\s|por\sla\s|a\sla\s|de\sla\s|en\sla\s|au\s|am\s)?"
     rf"(?P<part>{either(ALL_PARTS)})(?!\w))?"
 )
-# Sunday, 7 May: the date says more than the weekday.
+# In "Sunday, 7 May" the date is more precise than the weekday.
 _NO_DATE_BEHIND: Final = rf"(?!,?\s(?:the\s|den\s)?(?:\d{{1,2}}{_SUFFIX}?\.?\s|{either(ALL_MONTHS)}\.?\s\d))"
 _NOT_COUNTING: Final = (
     r"(?!\s(?:words|steps|people|dollars|euros|calories|miles|met(?:er|re)s|times|pages|users|rows))"
@@ -77,99 +78,103 @@ _FORMS: Final[tuple[tuple[Iterable[str], str, Read], ...]] = (
     (
         _DIGIT,
         r"(?P<year>\d{4})(?P<sign>[-/.])(?P<month>\d{1,2})(?P=sign)(?P<day>\d{1,2})(?=t\d\d:|(?!\w|[-/.]\d))",
-        dates.iso_date,
+        dates.read_iso_date,
     ),
     (
         _DIGIT,
         r"(?P<first>\d{1,2})(?P<sign>[-/.])(?P<second>\d{1,2})(?P=sign)(?P<year>\d{4}|\d\d)(?!\w|[-/.]\d)",
-        dates.numeric_date,
+        dates.read_numeric_date,
     ),
-    (_DIGIT, r"(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])(?!\w|[-/.]\d)", dates.iso_month),
+    (_DIGIT, r"(?P<year>(?:19|20)\d\d)-(?P<month>0[1-9]|1[0-2])(?!\w|[-/.]\d)", dates.read_iso_month),
     (
         _DIGIT,
         rf"(?P<day>\d{{1,2}})(?P<suffix>{_SUFFIX}|\.)?"
         rf"(?:\s?(?:-|–|to|bis|al?)\s?(?P<last>\d{{1,2}}){_SUFFIX}?\.?)?\s(?P<of>of\s|de\s)?{_MONTH}{_OF_YEAR}?",
-        dates.date,
+        dates.read_date,
     ),
     (
         ALL_MONTHS,
         rf"{_MONTH}\.?\s(?P<of>the\s)?(?P<day>\d{{1,2}})(?P<suffix>{_SUFFIX})?"
         rf"(?:\s?(?:-|–|to|through)\s?(?P<last>\d{{1,2}}){_SUFFIX}?)?"
         rf"(?![\w:%]|[.,]\d{{1,3}}(?!\d)){_OF_YEAR}?",
-        dates.date,
+        dates.read_date,
     ),
-    (ALL_MONTHS, rf"{_MONTH}{_OF_YEAR}", dates.month_of_year),
+    (ALL_MONTHS, rf"{_MONTH}{_OF_YEAR}", dates.read_month_of_year),
     (
         ("week", "month", "year", "weekend", "night"),
         r"(?P<what>week|month|year|weekend|night)\s(?P<side>before\slast|after\snext)(?!\w)",
-        relative.last_but_one,
+        relative.read_last_but_one,
     ),
     (
         (*COUNTS, *_DIGIT),
         rf"{_COUNT}\s{_UNIT}(?!\w)(?P<half>\sand\sa\shalf)?"
         r"(?:\s(?P<after>ago|back|earlier|later|from\snow|from\stoday|hence)(?!\w))?",
-        relative.quantity,
+        relative.read_quantity,
     ),
-    ((*COUNTS, *_DIGIT), rf"{_COUNT}\s{_WEEKDAY}\sago(?!\w)", relative.many_weekdays),
+    ((*COUNTS, *_DIGIT), rf"{_COUNT}\s{_WEEKDAY}\sago(?!\w)", relative.read_many_weekdays),
     (
         ("days", "weeks", "months", "years"),
         r"(?P<unit>days|weeks|months|years)\sago(?!\w)",
-        relative.some_units,
+        relative.read_some_units,
     ),
     (
         DAYS,
         rf"(?P<day>{either(DAYS)})(?!\w|'s\s(?:world|society|age|digital|modern)|\sen\sd[ií]a){_AND_PART}",
-        relative.near_day,
+        relative.read_near_day,
     ),
-    (NIGHTS, rf"(?P<night>{either(NIGHTS)})(?!\w)", relative.near_night),
+    (NIGHTS, rf"(?P<night>{either(NIGHTS)})(?!\w)", relative.read_near_night),
     (
         TURNS,
         rf"{_TURN}\s(?:{_COUNT}\s)?(?P<unit>(?:minute|hour|day|week|month|quarter|year)s)(?!\w|\sof\b)",
-        relative.window,
+        relative.read_window,
     ),
-    (TURNS, rf"{_TURN}\sweek(?:\son)?,?\s{_WEEKDAY}{_AND_PART}", relative.week_and_day),
-    (WEEKDAYS, rf"{_WEEKDAY},?(?:\sof)?\s{_TURN}\sweek(?!\w)", relative.week_and_day),
-    (TURNS, rf"{_TURN}\s(?P<what>{_WEEKEND}|{_FEAST}|{_WORD})(?!\w){_AND_PART}", relative.turned),
+    (TURNS, rf"{_TURN}\sweek(?:\son)?,?\s{_WEEKDAY}{_AND_PART}", relative.read_week_and_day),
+    (WEEKDAYS, rf"{_WEEKDAY},?(?:\sof)?\s{_TURN}\sweek(?!\w)", relative.read_week_and_day),
+    (TURNS, rf"{_TURN}\s(?P<what>{_WEEKEND}|{_FEAST}|{_WORD})(?!\w){_AND_PART}", relative.read_turn),
     (
         (*UNITS, *WEEKDAYS, *SEASONS, *MONTHS, *PARTS),
         rf"(?P<what>{_WEEKEND}|{_WORD})\s(?P<turn>{either(TURNS_AFTER)})(?!\w){_AND_PART}",
-        relative.turned,
+        relative.read_turn,
     ),
     (
         ALL_WEEKDAYS,
         rf"{_WEEKDAY}{_NO_DATE_BEHIND}{_AND_PART}",
-        relative.plain_weekday,
+        relative.read_plain_weekday,
     ),
-    (("other",), r"other\s(?:day|night|morning|evening|week)(?!\w)", relative.other_day),
+    (("other",), r"other\s(?:day|night|morning|evening|week)(?!\w)", relative.read_other_day),
     (
         ("weekend", "wochenende", "week-end", "fin"),
         r"(?:weekend|wochenende|week-end|fin\sde\ssemana)(?!\w)",
-        relative.the_weekend,
+        relative.read_the_weekend,
     ),
-    (THIRDS, rf"{_THIRD}\s(?:the|this)\s(?P<unit>week|month|quarter|year)(?!\w)", relative.third_of_this),
-    (SEASONS, rf"(?P<season>{_WORD})(?:{_OF_YEAR}|{_NO_NOUN_BEHIND})", dates.season),
-    (HOLIDAYS, rf"(?P<holiday>{_FEAST})(?!\w)(?:{_OF_YEAR}|{_NO_NOUN_BEHIND})", dates.holiday),
-    (("q1", "q2", "q3", "q4"), rf"q(?P<quarter>[1-4])(?!\w){_OF_YEAR}?", dates.quarter),
-    (ALL_MONTHS, _MONTH, dates.plain_month),
-    (_DIGIT, rf"{_YEAR}{_NOT_COUNTING}", dates.plain_year),
-    (_DIGIT, rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th){_NO_NOUN_BEHIND}", relative.day_of_month),
+    (
+        THIRDS,
+        rf"{_THIRD}\s(?:the|this)\s(?P<unit>week|month|quarter|year)(?!\w)",
+        relative.read_third_of_this,
+    ),
+    (SEASONS, rf"(?P<season>{_WORD})(?:{_OF_YEAR}|{_NO_NOUN_BEHIND})", dates.read_season),
+    (HOLIDAYS, rf"(?P<holiday>{_FEAST})(?!\w)(?:{_OF_YEAR}|{_NO_NOUN_BEHIND})", dates.read_holiday),
+    (("q1", "q2", "q3", "q4"), rf"q(?P<quarter>[1-4])(?!\w){_OF_YEAR}?", dates.read_quarter),
+    (ALL_MONTHS, _MONTH, dates.read_plain_month),
+    (_DIGIT, rf"{_YEAR}{_NOT_COUNTING}", dates.read_plain_year),
+    (_DIGIT, rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th){_NO_NOUN_BEHIND}", relative.read_day_of_month),
 )
 
-# These are said of another time, which must follow at once.
+# These refer to another time, which must follow at once.
 _FORMS_BESIDE: Final[tuple[tuple[Iterable[str], str, ReadBeside], ...]] = (
     (
         ORDINALS,
         rf"(?P<ordinal>{_WORD})\s(?P<what>{_WORD})\s(?:of|in)\s(?:the\s)?",
-        relative.one_of,
+        relative.read_one_of,
     ),
     (
         (*COUNTS, *_DIGIT, *UNITS, *WEEKDAYS, *PARTS, "last"),
         rf"(?:last\s)?(?:{_COUNT}\s)?(?P<what>{_WEEKEND}|{_WORD})"
         r"\s(?P<side>before|after|prior\sto)\s(?:the\s)?",
-        relative.beside,
+        relative.read_beside,
     ),
-    (THIRDS, rf"{_THIRD}(?:\s(?:in|of|de|del)\s|[\s-])(?:the\s|l')?", relative.third_of),
-    (PARTS, rf"(?P<part>{_WORD})\sof\s(?:the\s)?", relative.part_of),
+    (THIRDS, rf"{_THIRD}(?:\s(?:in|of|de|del)\s|[\s-])(?:the\s|l')?", relative.read_third_of),
+    (PARTS, rf"(?P<part>{_WORD})\sof\s(?:the\s)?", relative.read_part_of),
 )
 # Two weeks before the end of May.
 _DEEPEST: Final = 2
@@ -178,7 +183,7 @@ _Reader = Callable[..., Found | Stretch | None]
 
 
 class _Form:
-    """An expression, compiled when it is first tried: together they take longer than most programs run."""
+    """An expression that is compiled when first tried: together they take long to compile."""
 
     __slots__ = ("_expression", "match", "read")
 
@@ -207,18 +212,18 @@ _START: Final = compile_lazily(
     rf"{BEFORE_A_WORD}(?<!\d[.,])"
     rf"(?P<word>{either(sorted({*_BY_WORD, *_BY_WORD_BESIDE} - {*_DIGIT}))}(?!\w)|\d)"
 )
-# How far before its first telling word an expression may begin: "a couple of ", "the second ".
+# The characters before its first sign that an expression may begin at: "a couple of ", "the second ".
 _BEFORE_A_SIGN: Final = 40
 
 
-def found_in(reading: Reading) -> Iterator[Found]:
-    """The times of a text in their order, none inside another."""
+def iterate_found(reading: Reading) -> Iterator[Found]:
+    """Yield the times of a text in order, none inside another."""
     place = 0
     for sign in SIGN.finditer(reading.lower):
         if sign.end() <= place:
             continue
         place = max(place, sign.start() - _BEFORE_A_SIGN)
-        # What begins behind the sign belongs to the next one.
+        # A form that begins after the sign belongs to the next one.
         while match := _START().search(reading.lower, place, sign.end()):
             found = _read(reading, match, depth=0)
             place = found.end if found else match.end()
@@ -228,8 +233,8 @@ def found_in(reading: Reading) -> Iterator[Found]:
         place = max(place, sign.end())
 
 
-def found_at(reading: Reading, place: int) -> Found | None:
-    """The time whose first word begins at a place."""
+def read_at(reading: Reading, place: int) -> Found | None:
+    """Return the time whose first word begins at a place."""
     start = _START().match(reading.lower, place - 1)
     return _read(reading, start, depth=0) if start else None
 
@@ -264,6 +269,6 @@ def _answer(match: re.Match[str], read: _Reader, about: Reading | Stretch) -> Fo
     try:
         said = read(match, about)
     except (ValueError, OverflowError):
-        # 31 February, or beyond the calendar.
+        # 31 February, or beyond the stretches.
         return None
     return Found(said, match.start(), match.end()) if isinstance(said, Stretch) else said
