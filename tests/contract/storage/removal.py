@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 
 import pytest
@@ -17,6 +18,7 @@ from contract.storage.opening import (
     contents,
     create,
     found,
+    found_whole,
     message,
     messages,
     session,
@@ -26,6 +28,27 @@ from contract.storage.opening import (
 )
 from mnemos.errors import NotFound
 from mnemos.storage.base import Order, Storage, Writes
+
+
+def _letters(first: str, last: str) -> str:
+    return "".join(map(chr, range(ord(first), ord(last) + 1)))
+
+
+PHRASES = 250
+# The letters of a script, how many make a word, and what is between words.
+SCRIPTS = {
+    "Chinese": (_letters("\u4e00", "\u5200"), 2, ""),
+    "Japanese": (_letters("\u3042", "\u308f") + _letters("\u30a2", "\u30ef"), 2, ""),
+    "Thai": (_letters("\u0e01", "\u0e2e"), 3, ""),
+    "Arabic": (_letters("\u0621", "\u063a") + _letters("\u0641", "\u064a"), 5, " "),
+    "Hindi": (_letters("\u0905", "\u0939"), 4, " "),
+    "emoji": (_letters("\U0001f300", "\U0001f5ff"), 1, " "),
+    "accents": (
+        "\u00e6\u00f8\u0142\u0111\u0127\u0153\u00df\u00fe\u00f0\u00e9\u00fc\u00e7\u0131\u0140",
+        6,
+        " ",
+    ),
+}
 
 
 class RemovalContract(Contract):
@@ -243,6 +266,34 @@ class RemovalContract(Contract):
         assert storage.scrub() is True
         assert found(storage, "parrot") == [kept]
         assert contents(storage) == [None, "another parrot"]
+
+    @pytest.mark.parametrize("script", SCRIPTS)
+    def test_forgetting_one_message_leaves_every_other_word_findable(
+        self, storage: Storage, script: str
+    ) -> None:
+        """Scrubbing and optimizing rewrite the index, whose keys may end inside a character."""
+        letters, length, gap = SCRIPTS[script]
+        chance = random.Random(script)
+        phrases = [
+            gap.join("".join(chance.choices(letters, k=length)) for _ in range(6)) for _ in range(PHRASES)
+        ]
+        gone, *kept = tell(storage, "s", "secret parrot", *phrases)
+        settle(storage)
+
+        def lost() -> list[str]:
+            return [
+                phrase
+                for number, phrase in zip(kept, phrases, strict=True)
+                if number not in found_whole(storage, phrase)
+            ]
+
+        assert lost() == []
+        storage.write(lambda tx: tx.sessions.forget_message(gone, tool_calls=None, at=NOW))
+        assert storage.scrub() is True
+        assert lost() == []
+        storage.optimize()
+        assert lost() == []
+        assert found(storage, "secret") == []
 
     @staticmethod
     def _check_gone(storage: Storage, session_id: str, ids: list[int]) -> None:

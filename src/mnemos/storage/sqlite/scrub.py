@@ -103,8 +103,9 @@ def _gap(number: int, page: bytes) -> tuple[int, int] | None:
 
 
 def _replacement(connection: apsw.Connection, segment: int, key: bytes) -> Iterator[Key]:
-    # The first byte tells the main index from prefix indexes, of which there are none.
-    word = bytes(key)[1:].decode("utf-8", "replace")
-    following = value(connection, SQL.next_word, (word,))
-    if following is not None and not following.startswith(word):
-        yield segment, bytes(key), bytes(key)[:1] + following.encode()
+    # The first byte separates the main index from prefix indexes, which we don't have. A key is cut after
+    # the byte that tells two leaves apart, often inside a character, so it is compared as bytes.
+    table, prefix = key[:1], key[1:]
+    following: bytes | None = value(connection, SQL.next_word, (prefix,))
+    if following is not None and not following.startswith(prefix):
+        yield segment, key, table + following

@@ -9,10 +9,11 @@ SELECT segid, term
 FROM messages_fts_idx
 WHERE length(term) > 1
 
+-- Bytes in, bytes out: a key need not be valid UTF-8.
 -- name: next_word
-SELECT term
+SELECT CAST(term AS BLOB)
 FROM temp.words
-WHERE term >= ?
+WHERE term >= CAST(? AS TEXT)
 LIMIT 1
 
 -- name: replace_key
