@@ -19,14 +19,23 @@ from mnemos import __version__, files
 from mnemos.errors import Refused
 from mnemos.integrations.clients import settings_files
 from mnemos.integrations.clients.settings_files import Records, digest
-from mnemos.integrations.hermes import activation, host
+from mnemos.integrations.hermes import host
 from mnemos.integrations.hermes.host import Place
 
 NAME: Final = "mnemos"
 FOLDER: Final = "plugins"
+CONFIG: Final = "config.yaml"
 _WRITTEN: Final = "`mnemos connect hermes`"
 # The packages of Mnemos that are needed inside Hermes.
 _PARTS: Final = ("mnemos", "apsw", "msgspec", "numpy", "Stemmer", "click")
+
+_BOM: Final = "\ufeff"
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_MEMORY: Final = re.compile(r"memory[ \t]*:[ \t]*(?:#.*)?$")
+_OTHER_MEMORY: Final = re.compile(r"""(?:memory|"memory"|'memory')[ \t]*:""")
+_PROVIDER: Final = re.compile(r"([ \t]+)provider[ \t]*:(?:[ \t]+(.*?))?[ \t]*$")
+_NOTHING: Final = ("", "''", '""', "null", "~")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]+")
 
 _FINDER: Final = """import sys
 from importlib.machinery import PathFinder
@@ -139,7 +148,7 @@ def connect(steps: list[Step], hermes: Path, records: Records) -> None:
         records.keep(first, written=b"", original=None, folders=made)
     for step in steps:
         text = step.text or ""
-        if step.path == hermes / activation.FILE:
+        if step.path == hermes / CONFIG:
             was = settings_files.read(step.path)
             records.keep(step.path, written=text.encode(), original=was, folders=[])
         settings_files.replace(step.path, text.encode())
@@ -160,16 +169,16 @@ def disconnect(steps: list[Step], hermes: Path, records: Records) -> None:
                 _remove_folder(step.path.parent)
     # The innermost folder is gone already.
     settings_files.remove(first, [Path(one) for one in kept.folders if Path(one).exists()] if kept else [])
-    for path in (first, hermes / activation.FILE):
+    for path in (first, hermes / CONFIG):
         records.drop(path)
 
 
 def find_remarks(hermes: Path) -> list[str]:
     """Return what a person should know or do."""
     found = []
-    used = activation.read_provider(files.read(hermes / activation.FILE) or "")
+    used = read_provider(files.read(hermes / CONFIG) or "")
     if used is None:
-        found.append(f"Choose it in {hermes / activation.FILE}: hermes config set memory.provider {NAME}")
+        found.append(f"Choose it in {hermes / CONFIG}: hermes config set memory.provider {NAME}")
     elif used not in ("", NAME):
         found.append(f"Hermes still uses {used!r}. To change that: hermes config set memory.provider {NAME}")
     python, own = _find_python(), sys.version_info[:2]
@@ -210,7 +219,7 @@ def _first_file(hermes: Path) -> Path:
 
 def _restore_config(hermes: Path, records: Records) -> list[Step]:
     """Plan to restore the original settings; empty if they were changed since."""
-    path = hermes / activation.FILE
+    path = hermes / CONFIG
     kept = records.find(path)
     now = settings_files.read(path)
     if kept is None or now is None or digest(now) != kept.digest or not records.has_original(kept):
@@ -220,13 +229,13 @@ def _restore_config(hermes: Path, records: Records) -> list[Step]:
 
 
 def _change_config(hermes: Path, *, to_mnemos: bool) -> Iterator[Step]:
-    path = hermes / activation.FILE
+    path = hermes / CONFIG
     before = settings_files.decode(settings_files.read(path), path)
-    used = activation.read_provider(before)
+    used = read_provider(before)
     if to_mnemos and used == "":
-        yield Step(path, activation.set_provider(before, NAME), f"set memory.provider: {NAME} in {path}")
+        yield Step(path, set_provider(before, NAME), f"set memory.provider: {NAME} in {path}")
     elif not to_mnemos and used == NAME:
-        yield Step(path, activation.set_provider(before, ""), f"clear memory.provider in {path}")
+        yield Step(path, set_provider(before, ""), f"clear memory.provider in {path}")
 
 
 def _find_places() -> list[str]:
@@ -265,3 +274,108 @@ def _find_python() -> tuple[int, int] | None:
     ]
     found = [(int(version[1]), int(version[2])) for version in versions if version]
     return found[0] if len(found) == 1 else None
+
+
+# --- config.yaml ----------------------------------------------------------------------------------
+
+
+def read_provider(text: str) -> str | None:
+    """Return the provider, empty for none; None if the notation is not understood.
+
+    A YAML library would be a dependency for everybody just for this line.
+    """
+    lines = [_bare(line) for line in _lines(text)]
+    table = _table(lines)
+    if table is None:
+        return None if any(_OTHER_MEMORY.match(line) for line in lines) or _is_flow(lines) else ""
+    at = _provider_line(lines, table)
+    if at is None:
+        return ""
+    return None if _continues(lines, at) else _parse_value(lines[at])
+
+
+def set_provider(text: str, name: str) -> str:
+    """Return a text that ``read_provider`` understands with another provider. Line breaks stay."""
+    mark, lines = text[: text.startswith(_BOM)], _lines(text)
+    bare = [_bare(line) for line in lines]
+    end = lines[0][len(bare[0]) :] or "\n" if lines else "\n"
+    table = _table(bare)
+    value = name or "''"
+    if table is None:
+        ended = "" if not lines or lines[-1] != bare[-1] else end
+        apart = end if lines and bare[-1].strip() else ""
+        return f"{text}{ended}{apart}memory:{end}  provider: {value}{end}"
+    at = _provider_line(bare, table)
+    if at is None:
+        closing = lines[table][len(bare[table]) :]
+        lines[table] = bare[table] + (closing or end)
+        lines.insert(table + 1, f"{_indent(bare, table)}provider: {value}{closing}")
+    else:
+        found = _PROVIDER.match(_strip_comment(bare[at]))
+        indent = found[1] if found else "  "
+        rest = lines[at][len(_strip_comment(bare[at])) :]
+        lines[at] = f"{indent}provider: {value}{rest}"
+    return mark + "".join(lines)
+
+
+def _lines(text: str) -> list[str]:
+    """Split into lines with their line breaks, which may differ, without a byte order mark."""
+    return _LINE.findall(text.removeprefix(_BOM))
+
+
+def _bare(line: str) -> str:
+    return line.rstrip("\r\n")
+
+
+def _table(lines: list[str]) -> int | None:
+    found = [number for number, line in enumerate(lines) if _MEMORY.match(line)]
+    return found[0] if len(found) == 1 else None
+
+
+def _provider_line(lines: list[str], table: int) -> int | None:
+    indent = _indent(lines, table)
+    for number in range(table + 1, len(lines)):
+        line = lines[number]
+        if line.strip() and not line.lstrip().startswith("#"):
+            if not line.startswith((" ", "\t")):
+                return None
+            found = _PROVIDER.match(_strip_comment(line))
+            if found and found[1] == indent:
+                return number
+    return None
+
+
+def _indent(lines: list[str], table: int) -> str:
+    """Return the indentation of the first entry below; two spaces if there is none."""
+    for line in lines[table + 1 :]:
+        if line.strip() and not line.lstrip().startswith("#"):
+            own = line[: len(line) - len(line.lstrip())]
+            return own or "  "
+    return "  "
+
+
+def _continues(lines: list[str], at: int) -> bool:
+    """True if a value continues on the next lines."""
+    own = len(lines[at]) - len(lines[at].lstrip())
+    following = (line for line in lines[at + 1 :] if line.strip() and not line.lstrip().startswith("#"))
+    line = next(following, "")
+    return len(line) - len(line.lstrip()) > own
+
+
+def _parse_value(line: str) -> str | None:
+    found = _PROVIDER.match(_strip_comment(line))
+    value = (found[2] or "") if found else ""
+    if value in _NOTHING:
+        return ""
+    bare = value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"" else value
+    return bare if _PLAIN.fullmatch(bare) else None
+
+
+def _strip_comment(line: str) -> str:
+    return line.partition(" #")[0].rstrip()
+
+
+def _is_flow(lines: list[str]) -> bool:
+    """True if the whole file is one object in braces."""
+    first = next((line for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
+    return first.lstrip().startswith(("{", "[", "- ", "%", "&", "!"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemos.integrations.hermes import activation
+from mnemos.integrations.hermes import plugin
 
 
 @pytest.mark.parametrize(
@@ -19,11 +19,11 @@ from mnemos.integrations.hermes import activation
     ],
 )
 def test_a_mark_before_the_text_and_mixed_line_breaks_stay(before: str, used: str, after: str) -> None:
-    assert activation.read_provider(before) == used
-    assert activation.set_provider(before, "mnemos") == after
-    assert activation.read_provider(after) == "mnemos"
+    assert plugin.read_provider(before) == used
+    assert plugin.set_provider(before, "mnemos") == after
+    assert plugin.read_provider(after) == "mnemos"
 
 
 @pytest.mark.parametrize("below", ["    name: x\n", "\n    # why\n    - x\n", "   more of it\n"])
 def test_a_provider_that_goes_on_below_is_not_guessed_at(below: str) -> None:
-    assert activation.read_provider(f"memory:\n  provider:\n{below}a: 1\n") is None
+    assert plugin.read_provider(f"memory:\n  provider:\n{below}a: 1\n") is None
