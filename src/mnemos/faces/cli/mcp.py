@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import sys
+from importlib.util import find_spec
 
 import click
 
+from mnemos.errors import Unavailable
 from mnemos.faces.cli.commands import Chosen, common_options, is_terminal
 
 PORT = 8765
@@ -49,6 +51,11 @@ def serve(chosen: Chosen, tools: str, host: str, port: int, wants_mcp: bool) -> 
 
 
 def _run(chosen: Chosen, tools: str, address: str | None) -> None:
+    if find_spec("mcp_types") is None:
+        # Imports all clients: only for who lacks the SDK.
+        from mnemos.operations.connect import MISSING_SDK
+
+        raise Unavailable(MISSING_SDK)
     # The SDK takes more than half a second to import, and makes very many things that stay. Going through
     # them again and again would take a tenth of that time, and pauses later.
     gc.disable()
