@@ -89,17 +89,13 @@ def starts_same(entry: Any, other: Mapping[str, Any]) -> bool:
 
 
 def starts_mnemos(entry: Any) -> bool:
-    """True if a server entry starts Mnemos, on whichever memory."""
-    if not isinstance(entry, Mapping) or not isinstance(entry.get("command"), str):
-        return False
-    args = entry.get("args")
+    """True if a server entry starts Mnemos, on whichever memory, also by Python or by uvx."""
+    args = entry.get("args") if isinstance(entry, Mapping) else None
     if not isinstance(args, list) or "mcp" not in args:
         return False
-    return PurePath(entry["command"].replace("\\", "/")).stem == "mnemos" or args[:3] == [
-        "-P",
-        "-m",
-        "mnemos",
-    ]
+    position = args.index("mcp")
+    program = args[position - 1] if position else entry.get("command")
+    return isinstance(program, str) and PurePath(program.replace("\\", "/")).stem == "mnemos"
 
 
 def settings_with(settings: Mapping[str, Any], addition: Addition, where: str) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from client_settings import (
 
 from mnemos import Memory
 from mnemos.errors import InvalidInput, PermissionDenied, Refused
+from mnemos.integrations.clients.additions import starts_mnemos
 from mnemos.integrations.clients.machine import Machine, find_own_program
 from mnemos.integrations.clients.settings_files import Records
 
@@ -444,3 +445,20 @@ def test_members_added_by_a_person_survive_a_move_of_mnemos(
     assert (entry["startup"], entry["env"]) == (2.5, {"A B": "x", "N": 7})
     connect(memory, client, undo=True)
     assert not path.exists() or "mnemos" not in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("command", "args", "expected"),
+    [
+        ("/usr/bin/mnemos", ["mcp"], True),
+        ("C:\\Tools\\mnemos.exe", ["mcp", "--space", "x"], True),
+        ("/usr/bin/python3", ["-P", "-m", "mnemos", "mcp"], True),
+        ("uvx", ["--from", "mnemos[mcp]", "mnemos", "mcp"], True),
+        ("/usr/bin/mnemos", ["serve"], False),
+        ("npx", ["other", "mcp"], False),
+        (7, ["mcp"], False),
+        ("/usr/bin/mnemos", "mcp", False),
+    ],
+)
+def test_entries_that_start_mnemos_are_recognised(command: object, args: object, expected: bool) -> None:
+    assert starts_mnemos({"command": command, "args": args}) is expected
