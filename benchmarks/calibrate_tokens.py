@@ -6,7 +6,7 @@
 
 ``check`` and ``recount`` need the package rs-bpe, which carries the vocabularies of cl100k and o200k.
 Every third text of the tests was held back while the constants of ``tokens.py`` were chosen. The
-tables of ``token_costs.py`` are least-squares fits on other text: per letter for most scripts, per
+tables of ``token_costs.json`` are least-squares fits on other text: per letter for most scripts, per
 pair of letters for Latin words that are not in the list of common ones.
 """
 

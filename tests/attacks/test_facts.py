@@ -1,4 +1,4 @@
-"""Facts written by somebody who means harm: into the prompt, the file, or the patience of others."""
+"""Hostile facts: against the prompt, the file and the time of others."""
 
 from __future__ import annotations
 

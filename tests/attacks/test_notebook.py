@@ -1,4 +1,4 @@
-"""Notes written by somebody who means harm: into every prompt, the files, or the patience of others."""
+"""Hostile notes: against the prompt, the files and the time of others."""
 
 from __future__ import annotations
 
@@ -354,7 +354,7 @@ GIANTS = [
 
 
 @pytest.mark.parametrize("text", GIANTS[::2], ids=lambda text: repr(text[:10]))
-def test_giant_inputs_are_refused_and_keep_nobody_waiting(memory: Memory, text: str) -> None:
+def test_giant_inputs_are_refused_quickly(memory: Memory, text: str) -> None:
     with watched():
         for call in (
             lambda: memory.notebook.add(text),
@@ -368,7 +368,7 @@ def test_giant_inputs_are_refused_and_keep_nobody_waiting(memory: Memory, text: 
 
 
 @pytest.mark.parametrize("text", GIANTS, ids=lambda text: repr(text[:10]))
-def test_giant_files_keep_nobody_waiting(memory: Memory, home: Path, text: str) -> None:
+def test_giant_files_are_handled_quickly(memory: Memory, home: Path, text: str) -> None:
     file = by_hand(home, text)
     size = file.stat().st_size
     for call in (

@@ -1,4 +1,4 @@
-"""Facts under processes that race, die and forget."""
+"""Facts under racing, killed and forgetting processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes under processes that race, die, run out of room and have no rights."""
+"""Notes under racing and killed processes, full disks and missing rights."""
 
 from __future__ import annotations
 

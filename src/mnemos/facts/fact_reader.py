@@ -113,7 +113,7 @@ def get_row(tx: Reads, fact_id: str) -> FactRow:
 
 
 class References:
-    """Which facts were found, kept until the next write: a read writes nothing."""
+    """The facts that were found, kept until the next write: a read writes nothing."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

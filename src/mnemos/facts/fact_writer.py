@@ -25,7 +25,7 @@ ANSWERS: Final = frozenset({Mark.DECISION, Mark.VALUE})
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Who writes, when, and from where."""
+    """The writer, the time and the origin of a write."""
 
     session_id: str
     """The session whose turns count."""

@@ -132,7 +132,7 @@ def _scope(tx: Writes, one: _Incoming, made: dict[int, bool]) -> ScopeRow | None
     return scope
 
 
-def _ending(mark: Mark, there: dict[str, FactRow]) -> list[FactRow]:
+def _find_ended(mark: Mark, there: dict[str, FactRow]) -> list[FactRow]:
     """Return the live facts that this one ends, as a write would."""
     if mark is Mark.OBSOLETE:
         return list(there.values())
@@ -147,7 +147,7 @@ def _add(tx: Writes, one: _Incoming, scope: ScopeRow | None, report: Report) -> 
     old = there.get(one.mark)
     is_live = one.is_live and (old is None or old.recorded_at <= at)
     state = "live" if is_live else "retired" if one.mark is Mark.OBSOLETE else "superseded"
-    ending = _ending(one.mark, there) if is_live or one.mark is Mark.OBSOLETE else []
+    ending = _find_ended(one.mark, there) if is_live or one.mark is Mark.OBSOLETE else []
     fact = NewFact(
         mark=one.mark,
         target=one.target,

@@ -419,7 +419,7 @@ class Sessions:
         """
         if not can_be_name("session_id", session_id) or self._settings.disabled:
             return False
-        return session_upkeep.delete(self._storage, session_id, self._log, self._kept_since())
+        return session_upkeep.delete(self._storage, session_id, self._log, self._oldest_kept())
 
     def prune_sessions(
         self, older_than_days: float = 90, source: str | None = None, *, dry_run: bool = False
@@ -460,7 +460,7 @@ class Sessions:
         """Clean up the index in short steps, for about ``seconds`` at most."""
         if self._settings.disabled:
             return
-        self._storage.write(lambda tx: tx.audit.expire(self._kept_since(), session_upkeep.OPERATIONS))
+        self._storage.write(lambda tx: tx.audit.expire(self._oldest_kept(), session_upkeep.OPERATIONS))
         self._storage.optimize(seconds)
 
     # --- inside -----------------------------------------------------------------------------
@@ -483,7 +483,7 @@ class Sessions:
         now, actor = self._clock(), self._settings.actor
         return tx.audit.record(at=now, actor=actor, operation=operation, ref=ref, before=before, after=after)
 
-    def _kept_since(self) -> float:
+    def _oldest_kept(self) -> float:
         return self._clock() - self._settings.audit_days * _DAY
 
     def _check_enabled(self) -> None:

@@ -124,7 +124,7 @@ def find_tokens(text: str, runs: str, long_run: str) -> Iterator[Find]:
             start = escape.end()
         # A full stop may follow the token.
         value = text[start:end].rstrip(".")
-        if value and (secret := _known_token(text, start, value)):
+        if value and (secret := _match_token(text, start, value)):
             yield secret
     if ".com/" in text:
         yield from _find_all(text, "webhook", _HOOK)
@@ -141,7 +141,7 @@ def _find_all(text: str, kind: str, expression: re.Pattern[str]) -> Iterator[Fin
             yield (kind, *match.span(1))
 
 
-def _known_token(text: str, start: int, value: str) -> Find | None:
+def _match_token(text: str, start: int, value: str) -> Find | None:
     if value[:2] not in BEGINNINGS and value[0] not in UNNAMED:
         return None
     if value.startswith(_ANY_PREFIX):

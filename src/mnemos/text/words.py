@@ -193,18 +193,18 @@ def _analyse(piece: str) -> Run:
         pairs = [folded[i : i + 2] for i in range(len(folded))]
         return Run(tuple(pairs), ())
     if piece.endswith(("++", "#")):
-        base = _folded_word(piece.rstrip("+#"))
+        base = _fold_word(piece.rstrip("+#"))
         return Run((base + piece[len(piece.rstrip("+#")) :],), (base,))
     if piece.isascii() and _IS_CAMEL.search(piece):
         parts = tuple(part.lower()[:MAX_WORD] for part in _CAMEL_PART.findall(piece))
         if len(parts) > 1:
             whole = piece.lower()[:MAX_WORD]
             return Run(parts, (whole, *_stems((whole, *parts))))
-    form = _folded_word(piece)
+    form = _fold_word(piece)
     return Run((form,), _stems((form,)))
 
 
-def _folded_word(piece: str) -> str:
+def _fold_word(piece: str) -> str:
     folded = fold(piece)[:MAX_WORD]
     if folded.isalnum():
         return folded

@@ -1,4 +1,4 @@
-"""A memory of facts of its own for each test."""
+"""A memory with facts for each test."""
 
 from __future__ import annotations
 

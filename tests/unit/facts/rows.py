@@ -1,4 +1,4 @@
-"""Rows of facts made up for tests of rules that know no storage."""
+"""Made-up fact rows for tests of rules without storage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever happens to facts, what is known is what a dictionary of them would say."""
+"""Random operations on facts agree with a dictionary as a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contradictions across types and scopes: both stay, and both are named."""
+"""Contradictions across types and scopes: both facts stay, and both are reported."""
 
 from __future__ import annotations
 

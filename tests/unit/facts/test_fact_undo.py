@@ -1,4 +1,4 @@
-"""Writes can be taken back: what they stored is withdrawn, what they ended holds again."""
+"""Undoing a write retires its facts and restores those it ended."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_first_statement_is_withdrawn(facts: Facts, memory: Memory) -> None:
     assert "V[a]" not in facts.status().text
 
 
-def test_what_was_replaced_holds_again(facts: Facts, memory: Memory, clock: FixedClock) -> None:
+def test_undo_restores_the_replaced_fact(facts: Facts, memory: Memory, clock: FixedClock) -> None:
     facts.write("V[port]: 3005")
     believed = clock()
     clock.advance(10)
@@ -62,7 +62,7 @@ def test_an_answered_question_is_open_again(facts: Facts, memory: Memory) -> Non
     assert live(facts) == ["?[cache]: which"]
 
 
-def test_a_retirement_is_taken_back(facts: Facts, memory: Memory) -> None:
+def test_a_retirement_can_be_undone(facts: Facts, memory: Memory) -> None:
     facts.write("V[a]: 1\nD[a]: 2", scope="one")
     facts.write("~[a]: gone")
     memory.undo()
@@ -70,7 +70,7 @@ def test_a_retirement_is_taken_back(facts: Facts, memory: Memory) -> None:
     assert {fact.tier for fact in facts.list()} == {"hot"}
 
 
-def test_a_closing_is_taken_back(facts: Facts, memory: Memory) -> None:
+def test_closing_a_scope_can_be_undone(facts: Facts, memory: Memory) -> None:
     facts.write("C[law]: x\nD[a]: b", scope="auth")
     facts.write("✓[auth]: done")
     memory.undo()
@@ -79,7 +79,7 @@ def test_a_closing_is_taken_back(facts: Facts, memory: Memory) -> None:
     assert live(facts) == ["C[law]: x", "D[a]: b"]
 
 
-def test_a_call_that_replaced_itself_is_taken_back_whole(facts: Facts, memory: Memory) -> None:
+def test_a_call_that_replaced_its_own_fact_is_undone_as_a_whole(facts: Facts, memory: Memory) -> None:
     facts.write("V[a]: 0")
     facts.write("V[a]: 1\nV[a]: 2\nV[b]: 3")
     memory.undo()
@@ -96,7 +96,7 @@ def test_a_conflict_is_open_again(facts: Facts, memory: Memory) -> None:
     assert {str(conflict.older), str(conflict.newer)} == {"C[x]: law", "D[x]: against it"}
 
 
-def test_what_was_replaced_or_retired_since_is_not_taken_back(facts: Facts, memory: Memory) -> None:
+def test_a_write_that_was_replaced_since_is_not_undone(facts: Facts, memory: Memory) -> None:
     facts.write("V[a]: 1")
     facts.write("V[a]: 2")
     entry = memory.log()[0].id
@@ -118,7 +118,7 @@ def test_what_was_purged_does_not_come_back(facts: Facts, memory: Memory) -> Non
     assert len(facts.conflicts()) == 0
 
 
-def test_what_was_forgotten_cannot_be_taken_back(facts: Facts, memory: Memory) -> None:
+def test_a_forgotten_write_cannot_be_undone(facts: Facts, memory: Memory) -> None:
     own = facts.write("V[a]: secret").facts[0].id
     facts.forget(own)
     with pytest.raises((NotFound, Refused)):
@@ -126,7 +126,7 @@ def test_what_was_forgotten_cannot_be_taken_back(facts: Facts, memory: Memory) -
     assert live(facts) == []
 
 
-def test_a_write_that_was_forgotten_in_part_is_taken_back_for_the_rest(facts: Facts, memory: Memory) -> None:
+def test_a_partly_forgotten_write_is_undone_for_the_rest(facts: Facts, memory: Memory) -> None:
     facts.write("V[z]: 0")
     _, forgotten = facts.write("V[a]: 1\nV[b]: 2").facts
     facts.forget(forgotten.id)
@@ -135,7 +135,7 @@ def test_a_write_that_was_forgotten_in_part_is_taken_back_for_the_rest(facts: Fa
 
 
 @pytest.mark.parametrize("later", ["V[a]: 2", "~[a]: gone"])
-def test_what_a_forgotten_statement_ended_keeps_nobody_from_undoing_what_was_before(
+def test_a_forgotten_statement_does_not_block_the_undo_of_earlier_ones(
     facts: Facts, memory: Memory, later: str
 ) -> None:
     facts.write("V[z]: 0")
@@ -148,7 +148,7 @@ def test_what_a_forgotten_statement_ended_keeps_nobody_from_undoing_what_was_bef
         memory.undo()
 
 
-def test_purged_history_keeps_nobody_from_undoing_what_was_before(facts: Facts, memory: Memory) -> None:
+def test_purged_history_does_not_block_the_undo_of_earlier_writes(facts: Facts, memory: Memory) -> None:
     facts.write("V[z]: 0")
     facts.write("V[a]: 1")
     facts.write("~[a]: gone")
@@ -158,7 +158,7 @@ def test_purged_history_keeps_nobody_from_undoing_what_was_before(facts: Facts, 
     assert live(facts) == []
 
 
-def test_an_undo_says_that_something_holds_again_only_when_it_does(facts: Facts, memory: Memory) -> None:
+def test_undo_reports_a_restored_fact_only_if_there_is_one(facts: Facts, memory: Memory) -> None:
     facts.write("V[a]: 1")
     facts.write("V[a]: 2")
     assert "restored" in memory.undo()
@@ -170,9 +170,7 @@ def test_an_undo_says_that_something_holds_again_only_when_it_does(facts: Facts,
     assert "restored" not in memory.undo()
 
 
-def test_an_entry_that_somebody_else_undid_meanwhile_is_not_undone_again(
-    facts: Facts, memory: Memory
-) -> None:
+def test_an_entry_that_another_process_undid_is_not_undone_again(facts: Facts, memory: Memory) -> None:
     facts.write("V[a]: 1")
     (seen,) = memory.log()
     memory.undo(seen.id)

@@ -1,4 +1,4 @@
-"""Facts of hermes-memory that are brought in."""
+"""Import of hermes-memory facts."""
 
 from __future__ import annotations
 

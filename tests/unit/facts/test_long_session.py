@@ -1,4 +1,4 @@
-"""A session of three hundred turns in three scopes, looked at after every turn."""
+"""A session of three hundred turns in three scopes, checked after every turn."""
 
 from __future__ import annotations
 

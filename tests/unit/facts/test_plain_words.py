@@ -1,4 +1,4 @@
-"""Plain sentences as facts: nothing of them is lost, and a guess replaces nothing else."""
+"""Plain sentences become facts without loss, and a guess replaces nothing else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def said(facts: Facts) -> list[str]:
 @pytest.mark.parametrize(
     "text", ["", " \n", "\0", "\u200b", "\u202e\u2066", "\u200d \u200d", "\u2003\ufeff", "\ud800"]
 )
-def test_a_text_that_shows_nothing_is_no_fact(facts: Facts, text: str) -> None:
+def test_an_invisible_text_is_refused(facts: Facts, text: str) -> None:
     with pytest.raises(InvalidInput):
         facts.remember(text)
     assert said(facts) == []

@@ -1,4 +1,4 @@
-"""Pressure: what leaves the hot set, in which order, and what never does."""
+"""Pressure: which facts leave the hot set, in which order, and which never do."""
 
 from __future__ import annotations
 

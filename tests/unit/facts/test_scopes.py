@@ -1,4 +1,4 @@
-"""Units of work: when they close, when they open again, and that sessions do not disturb each other."""
+"""Scopes close and reopen, and sessions do not disturb each other."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_mark_of_done_on_a_target_of_several_scopes_closes_the_sessions_own(fa
     assert facts.write("✓[jwt]: works").closed == ("auth",)
 
 
-def test_closing_twice_is_said_once(facts: Facts) -> None:
+def test_closing_twice_is_reported_once(facts: Facts) -> None:
     facts.write("D[a]: b", scope="auth")
     assert facts.write("✓[auth]: done").closed == ("auth",)
     assert facts.write("✓[auth]: done").closed == ()

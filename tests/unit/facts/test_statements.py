@@ -1,4 +1,4 @@
-"""What each statement does to what is known."""
+"""The effect of each kind of statement on the known facts."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_confirming_rewrite_warms_a_cold_fact(facts: Facts, memory: Memory) ->
     assert facts.get(stored.id).tier == "hot"
 
 
-def test_what_was_replaced_can_be_said_again(facts: Facts) -> None:
+def test_a_replaced_fact_can_be_stated_again(facts: Facts) -> None:
     first = put(facts, "V[a]: 1")
     put(facts, "V[a]: 2")
     again = put(facts, "V[a]: 1")

@@ -1,4 +1,4 @@
-"""Facts stated in messages: what is found, what is left, and that no text does harm."""
+"""Facts stated in messages are found, everything else is left, and no text does harm."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_fenced_notation_is_notation_and_fenced_code_is_not() -> None:
     assert stated("```\nD[cache]: Redis, 10 min\nport = 8080\n```") == []
 
 
-def test_a_line_that_only_looks_like_notation_is_no_fact() -> None:
+def test_a_line_that_only_looks_like_notation_is_not_a_fact() -> None:
     assert stated("v[0]: 3.2") == []
     assert stated("C[]: nothing") == []
     assert stated(f"C[a]: {'x' * (LONGEST + 1)}") == []
@@ -135,7 +135,7 @@ def test_a_sentence_over_full_lines_is_one() -> None:
     assert only(text).content.endswith("are going to be generated on Mondays")
 
 
-def test_a_fact_is_found_once_though_it_is_said_twice() -> None:
+def test_a_repeated_fact_is_found_once() -> None:
     assert stated("The port is 8080. As I said, yes. The port is 8080.") == ["V[port]: The port is 8080"]
 
 
@@ -147,11 +147,11 @@ def test_a_fact_is_found_once_though_it_is_said_twice() -> None:
         "Wir nehmen Redis. Ach nein, doch nicht.",
     ],
 )
-def test_what_is_taken_back_is_no_fact(text: str) -> None:
+def test_a_retracted_sentence_is_not_a_fact(text: str) -> None:
     assert stated(text) == []
 
 
-def test_only_the_sentence_before_is_taken_back() -> None:
+def test_only_the_sentence_before_is_retracted() -> None:
     assert stated("The port is 8080. Let's use Redis. Scratch that.") == ["V[port]: The port is 8080"]
 
 
@@ -177,7 +177,7 @@ def test_only_the_sentence_before_is_taken_back() -> None:
         "- [ ] decide to use Postgres",
     ],
 )
-def test_what_nobody_states_is_no_fact(text: str) -> None:
+def test_a_sentence_that_states_nothing_is_not_a_fact(text: str) -> None:
     assert stated(text) == []
 
 
@@ -191,7 +191,7 @@ def test_what_nobody_states_is_no_fact(text: str) -> None:
         "Never store passwords in plain text.",
     ],
 )
-def test_what_an_assistant_advises_is_no_fact(text: str) -> None:
+def test_advice_of_an_assistant_is_not_a_fact(text: str) -> None:
     assert stated(text, role="assistant") == []
 
 

@@ -1,4 +1,4 @@
-"""The notation: what models write is understood, kept whole, and printed so that it reads the same."""
+"""The notation parses what models write, loses nothing, and prints what it parses."""
 
 from __future__ import annotations
 
@@ -169,28 +169,30 @@ def test_critical_is_what_has_an_exclamation_mark_at_an_end(content: str, critic
         "C[a\nb]: c",
     ],
 )
-def test_what_is_no_fact_is_refused(text: str) -> None:
+def test_a_text_that_is_not_a_fact_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
         parse(text)
     assert isinstance(looks_like(text), bool)
 
 
 @pytest.mark.parametrize("text", [None, 5, b"C[a]: b", ["C[a]: b"], {}])
-def test_what_is_no_text_is_refused(text: Any) -> None:
+def test_a_value_that_is_not_a_string_is_refused(text: Any) -> None:
     with pytest.raises(InvalidInput):
         parse(text)
 
 
 def test_a_bad_line_fails_them_all_and_is_named() -> None:
-    with pytest.raises(InvalidInput, match="line 3"):
+    with pytest.raises(InvalidInput) as raised:
         parse("C[a]: b\n\nthis is none\nC[c]: d")
+    assert "line 3" in str(raised.value)
 
 
 @pytest.mark.parametrize("most", [10, 400, 1000])
 def test_a_content_over_the_limit_is_refused_with_its_length(most: int) -> None:
     assert len(only_within(most, most).content) == most
-    with pytest.raises(TooLarge, match=f"{most + 1:,}"):
+    with pytest.raises(TooLarge) as raised:
         only_within(most + 1, most)
+    assert f"{most + 1:,}" in str(raised.value)
 
 
 def only_within(length: int, most: int) -> Statement:
@@ -201,14 +203,16 @@ def only_within(length: int, most: int) -> Statement:
 def test_a_target_over_the_limit_is_refused_with_its_length() -> None:
     assert only(f"D[{'x' * MAX_TARGET}]: y").target == "x" * MAX_TARGET
     for length in (MAX_TARGET + 1, 10_000):
-        with pytest.raises(TooLarge, match=f"{length:,}"):
+        with pytest.raises(TooLarge) as raised:
             parse(f"D[{'x' * length}]: y")
+        assert f"{length:,}" in str(raised.value)
 
 
 def test_too_many_facts_in_one_call_are_refused() -> None:
     assert len(parse("\n".join(f"V[a{n}]: b" for n in range(MAX_LINES)))) == MAX_LINES
-    with pytest.raises(TooLarge, match="2,000"):
+    with pytest.raises(TooLarge) as raised:
         parse("\n".join(f"V[a{n}]: b" for n in range(2_000)))
+    assert "2,000" in str(raised.value)
 
 
 @pytest.mark.parametrize("name", [None, 5, b"a", [], ["a"], 1.5, True])

@@ -1,4 +1,4 @@
-"""The times that a text names, and the time that a question is about."""
+"""Times that a text mentions, and the time that a question asks about."""
 
 from __future__ import annotations
 
@@ -374,7 +374,7 @@ def test_the_next_morning_is_that_of_the_day_after() -> None:
     assert shown(spans) == [("2021-05-03", "2021-05-04"), ("2021-05-04T05:00", "2021-05-04T12:00")]
 
 
-def test_later_in_a_story_told_elsewhere_is_no_date() -> None:
+def test_later_in_a_story_of_another_text_is_not_a_date() -> None:
     assert find_mentioned("Two days later she left", NOW, UTC) == []
     assert shown(find_mentioned("we will ship it two days later", NOW, UTC)) == [("2023-05-19", "2023-05-20")]
 
@@ -439,7 +439,7 @@ def test_a_day_whose_midnight_is_skipped_begins_with_its_first_moment() -> None:
     assert day.end - day.start == 23 * 3600
 
 
-def test_a_day_that_a_zone_skipped_is_no_time() -> None:
+def test_a_day_that_a_zone_skipped_is_not_a_time() -> None:
     assert find_mentioned("30 December 2011", NOW, ZoneInfo("Pacific/Apia")) == []
 
 

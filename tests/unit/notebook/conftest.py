@@ -1,4 +1,4 @@
-"""A notebook in a home of its own for each test."""
+"""A notebook in its own home for each test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people do to the files with an editor."""
+"""Manual edits of the files."""
 
 from __future__ import annotations
 

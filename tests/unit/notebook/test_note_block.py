@@ -1,4 +1,4 @@
-"""The notebook in a prompt: frozen for a session, within its budget, nothing in it but notes."""
+"""The prompt block of the notebook: frozen per session, within its budget, only notes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def headings(block: str) -> list[tuple[str, str, str, str]]:
 # --- what stands there ------------------------------------------------------------------------
 
 
-def test_an_empty_notebook_is_no_block(notebook: Notebook, by_hand: ByHand) -> None:
+def test_an_empty_notebook_has_no_block(notebook: Notebook, by_hand: ByHand) -> None:
     assert notebook.block() == notebook.snapshot() == ""
     by_hand("\n§\n  \n")
     assert notebook.block() == ""
@@ -216,7 +216,7 @@ def test_an_order_that_was_edited_in_is_shown_as_blocked_and_nowhere_else(
         lambda: notebook.remove("o"),
         lambda: notebook.add("x" * 2_190),
     ):
-        with pytest.raises(Exception, match="entr") as raised:
+        with pytest.raises(Exception) as raised:
             call()
         assert "previous instructions" not in str(raised.value)
     # It is still the user's file: it can be taken out, and it is not lost by other changes.
@@ -246,7 +246,7 @@ def test_nothing_hidden_reaches_the_prompt(notebook: Notebook, by_hand: ByHand, 
 
 
 @pytest.mark.parametrize("data", [b"caf\xe9 one", b"a\0b", b"\xff\xfe\x00", b"\xed\xa0\x80"])
-def test_a_file_that_is_no_text_is_named_in_its_place(
+def test_a_file_that_is_not_text_is_reported_in_its_place(
     notebook: Notebook, by_hand: ByHand, data: bytes
 ) -> None:
     file = by_hand(data)

@@ -1,4 +1,4 @@
-"""Files that people edit too: entries as they are read, and as they are kept."""
+"""Entries of files that people edit too."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_reading_a_file_twice_changes_nothing(text: str) -> None:
         "\u200b", "\ufeff \u2060", "\u200d",
     ],
 )  # fmt: skip
-def test_what_would_fall_apart_is_no_entry(content: object) -> None:
+def test_an_entry_that_cannot_be_read_back_is_refused(content: object) -> None:
     with pytest.raises(InvalidInput):
         check_entry(content)  # type: ignore[arg-type]
 
@@ -83,7 +83,7 @@ def test_a_file_is_named_in_any_case(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["", "memories", "../user", "MEMORY.md", None, 1, [], {}, b"memory", "x" * 10_000]
 )
-def test_a_file_that_there_is_not_is_told_shortly(name: object) -> None:
+def test_an_unknown_file_name_is_quoted_in_short(name: object) -> None:
     with pytest.raises(InvalidInput) as raised:
         parse_book(name)  # type: ignore[arg-type]
     assert len(str(raised.value)) < 500
@@ -93,7 +93,7 @@ def test_a_file_that_there_is_not_is_told_shortly(name: object) -> None:
     ("used", "percent", "warns"),
     [(0, 0, False), (79, 79, False), (80, 80, True), (100, 100, True), (130, 130, True)],
 )
-def test_use_is_told_in_percent_and_warns_from_eighty_on(used: int, percent: int, warns: bool) -> None:
+def test_use_is_in_percent_and_warns_from_eighty_on(used: int, percent: int, warns: bool) -> None:
     use = Use(Book.USER, used, 100, 1)
     assert (use.percent, bool(use.warning)) == (percent, warns)
 

@@ -1,4 +1,4 @@
-"""Files that people left in a way we would not: never overwritten, a copy kept, the message says where."""
+"""Damaged and oversized files are never overwritten, and a copy is kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BROKEN = {"not UTF-8": b"caf\xe9\n\xa7\ntwo", "NUL": b"one\0two", "UTF-16": "one
 
 
 @pytest.mark.parametrize("kind", BROKEN)
-def test_a_file_that_is_no_text_is_never_overwritten_and_a_copy_is_kept(
+def test_a_file_that_is_not_text_is_never_overwritten_and_a_copy_is_kept(
     notebook: Notebook, by_hand: ByHand, folder: Path, kind: str
 ) -> None:
     notebook.add("before")
@@ -86,7 +86,7 @@ def test_a_limit_that_was_lowered_drops_nothing(home: Path, folder: Path) -> Non
 
 
 @pytest.mark.parametrize("obstacle", ["folder", "dangling link"])
-def test_a_copy_that_cannot_be_made_is_no_other_error(
+def test_a_failed_copy_does_not_hide_the_error(
     notebook: Notebook, by_hand: ByHand, folder: Path, obstacle: str
 ) -> None:
     file = by_hand("x" * 2_300)
@@ -104,7 +104,7 @@ def test_a_copy_that_cannot_be_made_is_no_other_error(
     assert not (folder / "nowhere").exists()
 
 
-def test_a_file_replaced_by_a_folder_is_told_and_left(notebook: Notebook, folder: Path) -> None:
+def test_a_folder_in_place_of_a_file_is_reported_and_left(notebook: Notebook, folder: Path) -> None:
     (folder / "MEMORY.md" / "inside").mkdir(parents=True)
     for change in (
         lambda: notebook.add("x"),
@@ -145,9 +145,7 @@ def test_a_file_deleted_while_the_memory_is_open_is_begun_anew(notebook: Noteboo
 
 
 @pytest.mark.parametrize("kind", ["fifo", "loop", "device"])
-def test_what_is_no_file_keeps_nobody_waiting(
-    memory: Memory, notebook: Notebook, folder: Path, kind: str
-) -> None:
+def test_a_special_file_does_not_block(memory: Memory, notebook: Notebook, folder: Path, kind: str) -> None:
     folder.mkdir(parents=True)
     file = folder / "MEMORY.md"
     if kind == "fifo":
@@ -174,9 +172,7 @@ def test_a_link_to_a_file_elsewhere_stays_a_link(notebook: Notebook, folder: Pat
     assert elsewhere.read_text() == "one\n§\ntwo"
 
 
-def test_what_a_killed_writer_left_beside_is_no_hindrance_and_stays_private(
-    notebook: Notebook, folder: Path
-) -> None:
+def test_leftovers_of_a_killed_writer_do_not_block_and_stay_private(notebook: Notebook, folder: Path) -> None:
     folder.mkdir(parents=True)
     # The number is that of a process that runs: numbers come again.
     left = folder / f".MEMORY.md.{os.getppid()}.new"

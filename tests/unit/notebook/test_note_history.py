@@ -1,4 +1,4 @@
-"""Every change is in the log with before and after, who and when; any version comes back."""
+"""Every change is logged with before, after, actor and time, and any version can be restored."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_a_file_deleted_by_hand_is_a_version_too(memory: Memory, notebook: Noteb
     assert notebook.entries() == ["one"]
 
 
-def test_undo_leaves_a_file_alone_that_is_no_text(
+def test_undo_leaves_a_file_that_is_not_text_alone(
     memory: Memory, notebook: Notebook, by_hand: ByHand
 ) -> None:
     notebook.add("one")

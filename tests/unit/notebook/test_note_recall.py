@@ -1,4 +1,4 @@
-"""Notes among the passages of recall: found, and gone with their entry; each space has its own."""
+"""Recall finds notes until their entry is removed, each space its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tools answer: short, true, and with a warning when a file is nearly full."""
+"""Answers of the tools: short, true, and with a warning when a file is nearly full."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mnemos.errors import InvalidInput, MnemosError
 from mnemos.text.tokens import count_tokens
 
 
-def test_a_success_is_told_shortly_and_echoes_nothing(memory: Memory) -> None:
+def test_a_success_is_short_and_echoes_nothing(memory: Memory) -> None:
     entry = "The build server is called barrel " * 20
     for answer in (
         memory.call("memory", {"action": "add", "content": entry}),
@@ -151,7 +151,7 @@ def test_the_status_shows_how_full_both_files_are(memory: Memory) -> None:
     assert status["tokens"] <= 180
 
 
-def test_optimizing_is_told_step_by_step(home: Path) -> None:
+def test_optimizing_lists_every_step(home: Path) -> None:
     with Memory.at(home, embedder="none", memory_characters=100) as memory:
         memory.notebook.write("memory", "C[db.id]: UUID\n§\n" + "x" * 60)
         answer = memory.call("memory_optimize", {"session_id": "chat"})
@@ -163,7 +163,7 @@ def test_optimizing_is_told_step_by_step(home: Path) -> None:
         assert memory.call("memory_optimize")["steps"] == []
 
 
-def test_remembering_a_note_is_found_and_a_fact_is_no_note(memory: Memory) -> None:
+def test_a_note_is_found_and_a_fact_is_not_a_note(memory: Memory) -> None:
     memory.call("remember", {"text": "The build server is called barrel", "kind": "note"})
     memory.call("remember", {"text": "The staging database listens on port 5433", "kind": "fact"})
     memory.call("remember", {"text": "We never deploy on Fridays"})

@@ -1,4 +1,4 @@
-"""Making room: in the right order, only as much as needed, and nothing lost on the way."""
+"""Relief of the notebook: in order, only as much as needed, without loss."""
 
 from __future__ import annotations
 
@@ -374,9 +374,7 @@ def test_entries_that_stand_there_twice_are_no_hindrance(memory: Memory, by_hand
     assert "V[port]: 80" not in memory.notebook.entries()
 
 
-def test_a_file_that_is_no_text_does_not_keep_the_other_from_being_relieved(
-    memory: Memory, by_hand: ByHand
-) -> None:
+def test_a_file_that_is_not_text_does_not_block_the_other(memory: Memory, by_hand: ByHand) -> None:
     file = by_hand(b"\xff")
     memory.notebook.write("user", "V[port]: 80\n§\n" + "x" * 60)
     try:
@@ -457,7 +455,7 @@ def test_a_failure_in_the_middle_leaves_each_entry_in_one_place_at_least(
     assert set(memory.notebook.entries()) | set(facts(memory)) == set(entries)
 
 
-def test_what_becomes_a_fact_is_no_part_of_what_the_session_works_on(memory: Memory) -> None:
+def test_a_migrated_note_has_no_scope(memory: Memory) -> None:
     memory.facts.write("V[page]: login", scope="auth")
     memory.notebook.add("C[db.id]: UUID, never autoincrement, in every table of every database")
     assert done(memory)

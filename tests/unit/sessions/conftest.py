@@ -1,4 +1,4 @@
-"""A session store of its own for each test."""
+"""A session store for each test."""
 
 from __future__ import annotations
 

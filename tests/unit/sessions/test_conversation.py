@@ -77,7 +77,7 @@ def test_an_answer_without_a_call_is_left_out(db: SessionDB) -> None:
     ) == [{"role": "user", "content": "go"}]
 
 
-def test_an_answer_that_came_before_its_call_is_no_answer(db: SessionDB) -> None:
+def test_an_answer_before_its_call_is_left_out(db: SessionDB) -> None:
     assert talk(
         db,
         {"role": "tool", "content": "early", "tool_call_id": "c1"},

@@ -1,4 +1,4 @@
-"""Sessions begin, are named, end and are found again by name."""
+"""Sessions are created, titled, ended and resolved by name."""
 
 from __future__ import annotations
 
@@ -300,7 +300,7 @@ def test_an_id_no_session_can_have_is_an_unknown_one(db: SessionDB, odd: str) ->
 
 
 @pytest.mark.parametrize("wrong", [None, 5, b"s"])
-def test_an_id_that_is_no_text_is_invalid_input(db: SessionDB, wrong: Any) -> None:
+def test_an_id_that_is_not_a_string_is_invalid_input(db: SessionDB, wrong: Any) -> None:
     for ask in (db.get_session, db.get_messages, db.get_lineage, db.export_session, db.delete_session):
         with pytest.raises(InvalidInput):
             ask(wrong)

@@ -1,4 +1,4 @@
-"""Which sessions are one conversation."""
+"""Sessions that form one conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages go in and come back exactly."""
+"""Messages come back exactly as they were appended."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_what_cannot_be_kept_as_it_is_is_refused(db: SessionDB, wrong: dict[str,
 
 
 @pytest.mark.parametrize("wrong", ["text", 5, None, ["role", "user"]])
-def test_a_message_that_is_no_mapping_is_invalid_input(db: SessionDB, wrong: Any) -> None:
+def test_a_message_that_is_not_a_mapping_is_invalid_input(db: SessionDB, wrong: Any) -> None:
     db.create_session("s", "cli")
     with pytest.raises(InvalidInput):
         db.append_messages("s", [wrong])

@@ -1,4 +1,4 @@
-"""What is not written: private sessions, switched-off memory, secrets."""
+"""Private sessions, disabled memory and secrets are not written."""
 
 from __future__ import annotations
 

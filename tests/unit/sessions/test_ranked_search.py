@@ -102,7 +102,7 @@ def test_the_first_conversation_is_that_of_the_first_hit_of_recall(memory: Memor
             assert found[0]["session_id"] == hits[0].session_id
 
 
-def test_a_neighbour_with_nothing_of_the_question_is_no_hit(memory: Memory, said: Said) -> None:
+def test_a_neighbour_without_words_of_the_question_is_not_a_hit(memory: Memory, said: Said) -> None:
     first, _, _ = said("s", "the kayak leaks", "oh", "never mind")
     (conversation,) = conversations(memory, "kayak")
     assert conversation["best"]["message_id"] == first
@@ -123,7 +123,7 @@ def test_a_hit_without_the_words_is_shown_without_marks(memory: Memory) -> None:
     assert conversation["best"]["snippet"] == "we migrated Postgres last Tuesday"
 
 
-def test_it_is_told_whether_a_message_has_all_the_words(memory: Memory, said: Said) -> None:
+def test_results_say_whether_messages_have_all_the_words(memory: Memory, said: Said) -> None:
     said("s", "the red kayak leaks", "a kayak")
     assert memory.sessions.session_search("red kayak")["partial"] is False
     assert memory.sessions.session_search("red kayak paddle")["partial"] is True
@@ -207,7 +207,7 @@ def test_only_messages_of_the_role_are_hits(memory: Memory, role: str) -> None:
 
 
 @pytest.mark.usefixtures("kayaks")
-def test_a_role_nobody_has_finds_nothing(memory: Memory) -> None:
+def test_an_unused_role_finds_nothing(memory: Memory) -> None:
     assert ids(memory, "kayak", role_filter="system") == []
 
 

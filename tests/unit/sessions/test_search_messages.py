@@ -1,4 +1,4 @@
-"""What a search answers to a host."""
+"""Results of a message search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Summaries by a model: asked over real HTTP on loopback, and the extract when that fails."""
+"""Summaries by a model over real HTTP on loopback, and the extract if that fails."""
 
 from __future__ import annotations
 
@@ -148,12 +148,12 @@ def test_without_a_model_the_answer_says_what_to_configure(incomplete: Model) ->
         assert word in conversation["summary_failure"]
 
 
-def test_nothing_found_asks_nobody(endpoint: ModelEndpoint) -> None:
+def test_without_results_the_model_is_not_called(endpoint: ModelEndpoint) -> None:
     assert search(model(endpoint), conversations=0)["conversations"] == []
     assert endpoint.asked == []
 
 
-def test_nobody_is_asked_unless_a_summary_is_wanted(endpoint: ModelEndpoint) -> None:
+def test_the_model_is_called_only_for_a_summary(endpoint: ModelEndpoint) -> None:
     with Memory.at(":memory:", clock=FixedClock(), llm=model(endpoint)) as memory:
         memory.sessions.create_session("s", "cli")
         memory.sessions.append_message("s", "user", "a cake")

@@ -1,4 +1,4 @@
-"""Sessions leave and enter whole."""
+"""Export and import of whole sessions."""
 
 from __future__ import annotations
 

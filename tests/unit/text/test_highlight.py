@@ -1,4 +1,4 @@
-"""Where a query matches in a text, and the piece that shows it."""
+"""Matches of a query in a text, and the snippet that shows them."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class CountingFinder(Finder):
         return super()._single_end(text, start)
 
 
-def test_a_long_run_that_is_no_match_is_looked_at_once_however_often_it_has_the_letters() -> None:
+def test_a_long_run_without_a_match_is_checked_once() -> None:
     finder = CountingFinder(parse("ab"))
     assert finder.snippet("ab0" * 2_000 + " ab", width=20).endswith(">>>ab<<<")
     assert finder.looks == 2

@@ -1,4 +1,4 @@
-"""The query language: what a text asks for."""
+"""The query language."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_star_makes_a_prefix() -> None:
     assert clause.terms == (Term(("memory", "lea"), prefix=True, exact=True),)
 
 
-def test_a_star_alone_or_inside_is_no_prefix() -> None:
+def test_a_star_alone_or_inside_is_not_a_prefix() -> None:
     assert wanted("*") == []
     assert not any(term.prefix for term in parse("a*b c").terms())
 

@@ -1,4 +1,4 @@
-"""What a word is."""
+"""The rule of what a word is."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_stem_is_shared_by_the_forms_of_a_word() -> None:
 
 
 @pytest.mark.parametrize("form", ["a", "is", "café", "x1", "京都", "C++"])
-def test_what_is_no_english_word_is_its_own_stem(form: str) -> None:
+def test_a_word_that_is_not_english_is_its_own_stem(form: str) -> None:
     assert stem(form) == form
 
 

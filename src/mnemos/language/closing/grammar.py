@@ -8,7 +8,7 @@ fail: what is not understood closes nothing.
 The letters, the same in every language:
 
 nouns        n any word that is not known   j work, or what has a number (PR, ticket, #12, v2, `code`)
-             q a problem (bug, error)   h a thing that is no work (cell, lock)   @ a process (query)
+             q a problem (bug, error)   h a thing, not work (cell, lock)     @ a process (query)
              G a verb in -ing or -ed
 before nouns d the, my   g a, each   t this, that
 pronouns     i I, we, you   u it, everything   f they, she
@@ -104,8 +104,8 @@ def _english() -> Language:
     subject = rf"(?:[iut]|u[1-7]{noun}|u?{noun})a*"
     made = rf"(?:[iut]|u?{make_noun(STEP)})a*"
     broken = rf"[dt][{THING}z]{{1,5}}[{STEP}]a*"
-    # A noun and what is told of it: the problem that annoyed us for weeks; everything we planned.
-    told = rf"(?:{noun}[tw][{THING}fiudazP1-7]{{1,8}}|ut?i[{THING}dtamrv1-7]{{1,8}})"
+    # A noun with a clause: the problem that annoyed us for weeks; everything we planned.
+    described = rf"(?:{noun}[tw][{THING}fiudazP1-7]{{1,8}}|ut?i[{THING}dtamrv1-7]{{1,8}})"
     anything = rf"(?:[ut]|u?{make_noun(THING)})a*"
     named = r"(?:[ut]|u?[dt]?a?[nG]{0,4}[jq][njq]{0,3})a*"
     problem = r"(?:u?[dt]?[njhz]{0,3}q[nj]{0,2})a*"
@@ -140,7 +140,7 @@ def _english() -> Language:
             # The flaky test is fixed in #12.
             (rf"(?:{made}|{broken})[bs]a*F", make_tail("2456")),
             # The problem that annoyed us for weeks is fixed.
-            (rf"{told}(?:b|va*p)a*[DEMF]", make_tail("126")),
+            (rf"{described}(?:b|va*p)a*[DEMF]", make_tail("126")),
             # The PR has been merged, got merged, was merged.
             (rf"{subject}{was}[EMF]", FREELY),
             (rf"{subject}{was}D", still),
@@ -234,7 +234,7 @@ def _german() -> Language:
     named = r"(?:[ut]|[dt]?a?n{0,4}j[nj]{0,3})a*"
     ticket = "(?:[ut]|[dt][njq]{0,2}[jq][njq]{0,2}|[jq][njq]{0,2})"
     target = rf"(?:u|t|[dt]a?[{THING}]{{1,6}}|[{WORK}]{{1,4}})"
-    # What stands between the two parts of the verb.
+    # Between the two parts of the verb.
     field = rf"[aIT]*(?:[1-7][dtg]?[{THING}]{{1,4}}[aIT]*){{0,2}}"
     state = rf"[aIT]*(?:1[dtg]?[{THING}]{{1,4}}[aIT]*)?"
     now = make_tail(adverbs="aI")

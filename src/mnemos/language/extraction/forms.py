@@ -45,7 +45,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """How a language says what something is, where it is, what it is called and when it happens.
+    """The forms of values in a language: what something is, where, by which name and when.
 
     ``verb`` has the groups ``called``, ``placed``, ``timed``, ``acts``, ``counted`` and ``is``, which
     decide what may follow. ``nouns`` have a value, ``named`` ones may have any word as a value,

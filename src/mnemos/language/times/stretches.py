@@ -33,7 +33,7 @@ class Stretch:
 
 
 class Lean(Enum):
-    """Which of the times with one name is meant: the latest, the next, or the nearest."""
+    """The choice among times with one name: the latest, the next, or the nearest."""
 
     PAST = -1
     NEAR = 0

@@ -112,15 +112,15 @@ class Reading:
 
     def is_french(self) -> bool:
         """True if *hier* means yesterday and not the German *here*."""
-        return len(_FRENCH.findall(self._beginning())) >= len(_GERMAN.findall(self._beginning()))
+        return len(_FRENCH.findall(self._first_words())) >= len(_GERMAN.findall(self._first_words()))
 
     def puts_the_day_first(self) -> bool:
         """True if 5/7 is a day of July, as in languages other than English."""
-        beginning = self._beginning()
+        beginning = self._first_words()
         foreign = max(len(known.findall(beginning)) for known in (_FRENCH, _GERMAN, _SPANISH))
         return foreign > len(_ENGLISH.findall(beginning))
 
-    def _beginning(self) -> str:
+    def _first_words(self) -> str:
         return self.lower[:_LANGUAGE_REACH]
 
 

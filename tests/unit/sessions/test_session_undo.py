@@ -1,4 +1,4 @@
-"""Changes are noted, and most can be taken back."""
+"""Changes are logged, and most can be undone."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_archiving_twice_is_noted_once(memory: Memory) -> None:
     assert len(memory.log()) == 1
 
 
-def test_a_title_can_be_taken_back(memory: Memory) -> None:
+def test_a_title_can_be_undone(memory: Memory) -> None:
     talk(memory, "s", "x", title="first")
     memory.sessions.set_title("s", "second")
     memory.sessions.set_title("s", None)
@@ -69,14 +69,14 @@ def test_a_title_can_be_taken_back(memory: Memory) -> None:
         memory.undo()
 
 
-def test_a_first_title_can_be_taken_back(memory: Memory) -> None:
+def test_a_first_title_can_be_undone(memory: Memory) -> None:
     talk(memory, "s", "x")
     memory.sessions.set_title("s", "Title")
     memory.undo()
     assert title_of(memory) is None
 
 
-def test_a_title_changed_since_is_not_taken_back(memory: Memory) -> None:
+def test_a_title_changed_since_is_not_undone(memory: Memory) -> None:
     talk(memory, "s", "x")
     memory.sessions.set_title("s", "first")
     memory.sessions.set_title("s", "second")
@@ -86,7 +86,7 @@ def test_a_title_changed_since_is_not_taken_back(memory: Memory) -> None:
     assert title_of(memory) == "second"
 
 
-def test_archiving_can_be_taken_back(memory: Memory) -> None:
+def test_archiving_can_be_undone(memory: Memory) -> None:
     talk(memory, "s", "x")
     memory.sessions.archive("s")
     memory.undo()
@@ -148,7 +148,7 @@ def test_a_deleted_session_does_not_replace_a_new_one_of_its_name(memory: Memory
     assert [message["content"] for message in memory.sessions.get_messages("s")] == ["new"]
 
 
-def test_a_deletion_can_be_taken_back_for_some_weeks_only(memory: Memory, clock: FixedClock) -> None:
+def test_a_deletion_can_be_undone_for_some_weeks_only(memory: Memory, clock: FixedClock) -> None:
     talk(memory, "s", "parrot")
     memory.sessions.delete_session("s")
     entry = memory.log()[0].id
@@ -159,7 +159,7 @@ def test_a_deletion_can_be_taken_back_for_some_weeks_only(memory: Memory, clock:
     assert memory.sessions.get_session("s") is None
 
 
-def test_an_import_can_be_taken_back(memory: Memory) -> None:
+def test_an_import_can_be_undone(memory: Memory) -> None:
     talk(memory, "own", "parrot")
     sessions = [{"id": name, "messages": [{"role": "user", "content": "pigeon"}]} for name in ("a", "b")]
     memory.sessions.import_sessions(sessions)
@@ -168,7 +168,7 @@ def test_an_import_can_be_taken_back(memory: Memory) -> None:
     assert memory.sessions.search_messages("pigeon") == []
 
 
-def test_an_import_that_was_continued_is_not_taken_back(memory: Memory) -> None:
+def test_an_import_that_was_continued_is_not_undone(memory: Memory) -> None:
     memory.sessions.import_sessions([{"id": "a", "messages": [{"role": "user", "content": "pigeon"}]}])
     memory.sessions.append_message("a", "user", "our own words")
     with pytest.raises(Refused):

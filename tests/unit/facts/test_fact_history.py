@@ -1,4 +1,4 @@
-"""What was believed when: history, as_of, and times in the world."""
+"""History, as_of, and valid times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of a turn are checked together, and come out as if each had been checked alone."""
+"""Messages of a turn are checked together with the same result as one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts are found by questions, hot or cold, live only; and reading writes nothing."""
+"""Questions find live facts, hot or cold, and reading writes nothing."""
 
 from __future__ import annotations
 

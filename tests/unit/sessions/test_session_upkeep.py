@@ -1,4 +1,4 @@
-"""Deleting, pruning, forgetting, and where the space goes."""
+"""Deleting, pruning, forgetting and statistics."""
 
 from __future__ import annotations
 

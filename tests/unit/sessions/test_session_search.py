@@ -1,4 +1,4 @@
-"""``session_search``: what is asked for, which conversations are found, and that the answer stays small."""
+"""``session_search``: modes, conversations found, and the size of answers."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_unknown_ids_are_not_found(memory: Memory, said: Said, given_arguments: 
         memory.call("session_search", given_arguments)
 
 
-def test_a_query_of_signs_only_finds_nothing_and_is_no_error(memory: Memory, said: Said) -> None:
+def test_a_query_of_signs_only_finds_nothing(memory: Memory, said: Said) -> None:
     said("s", "a cake")
     for query in ("!!!", "-cake", '""', "*", "\x00", "OR"):
         answer = memory.call("session_search", {"query": query})
@@ -149,7 +149,7 @@ def test_the_best_hit_comes_with_what_surrounds_it_and_the_ends_of_its_session(
         assert words in answer["text"]
 
 
-def test_nothing_is_said_twice_when_the_hit_is_near_an_end(memory: Memory, said: Said) -> None:
+def test_no_message_is_repeated_when_the_hit_is_near_an_end(memory: Memory, said: Said) -> None:
     said("s", "the opening", "a lemon cake", "the close")
     (conversation,) = memory.call("session_search", {"query": "cake"})["conversations"]
     ids = [m["message_id"] for part in ("opening", "closing") for m in conversation[part]]
@@ -157,7 +157,7 @@ def test_nothing_is_said_twice_when_the_hit_is_near_an_end(memory: Memory, said:
     assert len(ids) == len(set(ids)) == 3
 
 
-def test_other_hits_of_a_conversation_are_told_in_short(memory: Memory, said: Said) -> None:
+def test_other_hits_of_a_conversation_are_listed_in_short(memory: Memory, said: Said) -> None:
     ids = said("s", *["a cake"] * 3, *["bread"] * 30)
     (conversation,) = memory.call("session_search", {"query": "cake", "window": 0})["conversations"]
     told = {conversation["best"]["message_id"], *(m["message_id"] for m in conversation["others"])}
@@ -206,7 +206,7 @@ def test_a_talkative_conversation_does_not_hide_the_others(memory: Memory, said:
     assert sorted(found(memory, "deploy")) == ["less quiet", "quiet", "talkative"]
 
 
-def test_the_number_of_conversations_that_were_left_out_is_told(memory: Memory, said: Said) -> None:
+def test_the_number_of_omitted_conversations_is_reported(memory: Memory, said: Said) -> None:
     for number in range(7):
         said(f"s{number}", "a cake")
     answer = memory.call("session_search", {"query": "cake", "limit": 2})
@@ -293,7 +293,7 @@ def test_words_inside_a_tool_call_are_found(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(("window", "expected"), [(0, "5"), (1, "456"), (2, "34567"), (50, "0123456789")])
-def test_scrolling_shows_so_many_messages_on_either_side(
+def test_scrolling_shows_the_window_on_either_side(
     memory: Memory, said: Said, window: int, expected: str
 ) -> None:
     ids = said("s", *"0123456789")
@@ -333,7 +333,7 @@ def test_a_long_session_is_read_from_both_ends(memory: Memory, said: Said, count
     assert count_tokens(answer["text"]) <= ROOM
 
 
-def test_what_was_left_out_is_told_where_it_was(memory: Memory, said: Said) -> None:
+def test_omitted_messages_are_reported_in_their_place(memory: Memory, said: Said) -> None:
     said("s", "the first", *["word " * 300] * 30, "the last")
     text = memory.call("session_search", {"session_id": "s"})["text"]
     assert text.index("the first") < text.index("left out") < text.index("the last")
@@ -444,7 +444,7 @@ def test_a_hit_deep_in_a_huge_message_is_shown(memory: Memory, said: Said) -> No
     assert count_tokens(answer["text"]) <= ROOM
 
 
-def test_every_hit_of_many_conversations_is_told_within_the_budget(memory: Memory, said: Said) -> None:
+def test_every_hit_of_many_conversations_fits_the_budget(memory: Memory, said: Said) -> None:
     for number in range(10):
         said(f"s{number}", *["needle " + "word " * 200] * 6)
     answer = memory.call("session_search", {"query": "needle", "limit": 10})

@@ -1,4 +1,4 @@
-"""Purging history, and forgetting for good."""
+"""Purging history, and forgetting permanently."""
 
 from __future__ import annotations
 

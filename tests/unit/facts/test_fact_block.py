@@ -1,4 +1,4 @@
-"""The block in the prompt: within its budget, one line a fact, and nothing in it but facts."""
+"""The prompt block: within its budget, one line per fact, and only facts."""
 
 from __future__ import annotations
 
