@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypeVar
 
 import msgspec
 
@@ -21,6 +21,9 @@ from mnemos.inputs import MAX_NAME
 from mnemos.transfer.reader import SourceFile
 
 OnProblem = Callable[[Path, str], None]
+T = TypeVar("T")
+_decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
+
 COMPRESSED: Final = ".zst"
 LONGEST_LINE: Final = 64 << 20
 """Bytes of a line. A longer one is skipped in pieces, so that memory stays small."""
@@ -160,6 +163,49 @@ def decode_object(data: bytes | str) -> Mapping[str, Any]:
         raise ValueError(  # noqa: TRY004 - of the text, as for any other that is no JSON
             f"it is a {type(found).__name__}, not an object"
         )
+    return found
+
+
+def decode_struct(data: bytes, kind: type[T]) -> T:
+    """Decode JSON as a struct; ValueError if it is not JSON or has wrong types."""
+    try:
+        return _decode_strictly(data, kind)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except msgspec.ValidationError:
+        raise
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return msgspec.convert(decode_json(data), kind)
+
+
+def decode_holder(data: bytes, kind: type[T], field: str) -> T:
+    """Decode a struct whose ``field`` holds raw values: see ``decode_held``."""
+    try:
+        return _decode_strictly(data, kind)
+    except msgspec.ValidationError:
+        raise
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        found = decode_json(data)
+        held = found.get(field) if isinstance(found, dict) else None
+        if not isinstance(held, dict | list):
+            return msgspec.convert(found, kind)
+        holder = msgspec.convert(found | {field: type(held)()}, kind)
+        setattr(holder, field, held)
+        return holder
+
+
+def decode_held(value: Any, kind: type[T]) -> T:
+    """Decode one value of a holder, so that a broken one spoils no other."""
+    if isinstance(value, msgspec.Raw):
+        return _decode_strictly(value, kind)
+    return msgspec.convert(value, kind)
+
+
+def _decode_strictly(data: bytes | msgspec.Raw, kind: type[T]) -> T:
+    decoder = _decoders.get(kind)
+    if decoder is None:
+        decoder = _decoders[kind] = msgspec.json.Decoder(kind)
+    found: T = decoder.decode(data)
     return found
 
 

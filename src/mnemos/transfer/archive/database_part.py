@@ -6,7 +6,6 @@ No database is opened here: the sandbox makes copies and examines foreign files.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.transfer.archive.archive_reader import temporary_folder
-from mnemos.transfer.archive.manifest import File, PartComparison, PartReport
+from mnemos.transfer.archive.manifest import File, PartComparison, PartReport, number_names
 from mnemos.workspace.identifiers import SUFFIX, check_name
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ _MAGIC: Final = b"SQLite format 3\0"
 _BOOKKEEPING: Final = ((18, 20), (24, 28), (40, 44), (92, 100))
 _HEADER: Final = 100
 _MAX_NAME: Final = 64
-_MAX_NUMBERED: Final = 1_000
 # A megabyte counts as this many rows.
 _ROWS_PER_MB: Final = 1_000
 
@@ -109,7 +107,7 @@ class DatabasePart:
 
     def _import_database(self, one: _Incoming, archive: Archive, report: PartReport) -> None:
         wanted = hash_contents(archive.path(one.file))
-        for name in _number_names(one.name):
+        for name in number_names(one.name, _MAX_NAME):
             if not self._workspace.has(name):
                 snapshots = {stamp: archive.path(file) for stamp, file in one.snapshots.items()}
                 self._workspace.adopt(archive.path(one.file), name, snapshots)
@@ -125,7 +123,7 @@ class DatabasePart:
     def compare(self, archive: Archive, compared: PartComparison) -> None:
         for one in self._incoming:
             wanted = hash_contents(archive.path(one.file))
-            there = list(takewhile(self._workspace.has, _number_names(one.name)))
+            there = list(takewhile(self._workspace.has, number_names(one.name, _MAX_NAME)))
             if any(self._contents(name) == wanted for name in there):
                 compared.same += 1
             elif there:
@@ -177,14 +175,6 @@ def _parse_snapshot(name: str, file: str) -> str:
     if "/" in stamp or not stamp.replace(".", "").isalnum():
         raise InvalidInput(f"{file} is not a snapshot of a database")
     return stamp
-
-
-def _number_names(name: str) -> Iterator[str]:
-    """Yield the name itself, then numbered names for when it is taken."""
-    yield name
-    for number in range(2, _MAX_NUMBERED):
-        ending = f"-{number}"
-        yield f"{name[: _MAX_NAME - len(ending)]}{ending}"
 
 
 def _size_in_rows(size: int) -> int:

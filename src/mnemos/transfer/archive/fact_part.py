@@ -222,25 +222,10 @@ class FactPart:
 
     def _make_line(self, fact: FactRow) -> FactLine:
         place = None if fact.message_id is None else self._places.of_ids.get(fact.message_id)
-        return FactLine(
-            id=fact.id,
-            type=fact.mark,  # type: ignore[arg-type]
-            target=fact.target,
-            content=fact.content,
-            scope=fact.scope,
-            state=fact.state,  # type: ignore[arg-type]
-            hot=fact.hot,
-            recorded_at=fact.recorded_at,
-            ended_at=fact.ended_at,
-            superseded_by=fact.superseded_by,
-            valid_from=fact.valid_from,
-            valid_to=fact.valid_to,
-            used_at=fact.used_at,
-            uses=fact.uses,
-            session_id=fact.session_id,
-            message=None if place is None else MessagePlace(*place),
-            actor=fact.actor,
-        )
+        fields = msgspec.structs.asdict(fact)
+        del fields["key"], fields["scope_id"], fields["message_id"]
+        message = None if place is None else MessagePlace(*place)
+        return FactLine(type=fields.pop("mark"), message=message, **fields)
 
     def check(self, archive: Archive) -> dict[str, int]:
         rows = dict.fromkeys((SCOPES, FACTS, CONFLICTS), 0)
@@ -318,31 +303,18 @@ class FactPart:
         for place, row in archive.rows(FACTS):
             line = parse_row(row, FactLine, place)
             scope = None if line.scope is None else scopes.get(key_of(line.scope))
-            message = line.message
-            yield FactRow(
-                id=line.id,
-                mark=line.type,
-                target=line.target,
-                key=key_of(line.target),
-                content=self._redact(line.content),
-                # -1 is a scope that does not exist here, in a comparison.
-                scope_id=scope.id if scope is not None else None if line.scope is None else -1,
-                scope=None if scope is None else scope.label,
-                state=line.state,
-                hot=line.hot,
-                recorded_at=line.recorded_at,
-                ended_at=line.ended_at,
-                superseded_by=line.superseded_by,
-                valid_from=line.valid_from,
-                valid_to=line.valid_to,
-                used_at=line.used_at,
-                uses=line.uses,
-                session_id=line.session_id,
-                message_id=None
-                if message is None
-                else self._places.to_ids.get((message.session_id, message.number)),
-                actor=line.actor,
+            fields = msgspec.structs.asdict(line)
+            message = fields.pop("message")
+            fields["mark"] = fields.pop("type")
+            fields["key"] = key_of(line.target)
+            fields["content"] = self._redact(line.content)
+            fields["scope"] = None if scope is None else scope.label
+            # -1 is a scope that does not exist here, in a comparison.
+            fields["scope_id"] = scope.id if scope is not None else None if line.scope is None else -1
+            fields["message_id"] = (
+                None if message is None else self._places.to_ids.get((message.session_id, message.number))
             )
+            yield FactRow(**fields)
 
 
 def _check_fact(line: FactLine, place: str) -> None:

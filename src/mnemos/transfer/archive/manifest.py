@@ -13,6 +13,8 @@ import msgspec
 
 KIND: Final = "mnemos archive"
 FORMAT: Final = 1
+MAX_NUMBERED: Final = 1_000
+"""Names that are tried when one is taken."""
 MANIFEST: Final = "manifest.json"
 # Reasons listed for each part; the rest is counted.
 MAX_REASONS: Final = 50
@@ -137,6 +139,14 @@ class MessagePlaces:
         """Note the id that a message has here."""
         if number in self.numbers.get(session_id, ()):
             self.to_ids[session_id, number] = message_id
+
+
+def number_names(name: str, longest: int) -> Iterator[str]:
+    """Yield the name itself, then numbered names for when it is taken."""
+    yield name
+    for number in range(2, MAX_NUMBERED):
+        ending = f"-{number}"
+        yield f"{name[: longest - len(ending)]}{ending}"
 
 
 def split_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -16,11 +16,11 @@ from mnemos.notebook.notes import Book, join_entries, parse_entries
 from mnemos.storage.base import Writes
 from mnemos.storage.entries import EntryRow
 from mnemos.storage.imports import KEY_BITS
-from mnemos.templates.template import SessionTemplate
+from mnemos.templates.template import MAX_NAME, SessionTemplate
 from mnemos.templates.tool_calls import clean_example
 from mnemos.text.secrets import redact
 from mnemos.transfer.archive.archive_reader import parse_row
-from mnemos.transfer.archive.manifest import PartComparison, PartReport, split_batches
+from mnemos.transfer.archive.manifest import PartComparison, PartReport, number_names, split_batches
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -40,7 +40,6 @@ _MAX_NOTEBOOK_BYTES: Final = 10_000_000
 _SHOWN_NOTE: Final = 60
 TEMPLATES: Final = "templates"
 TEMPLATES_FILE: Final = "templates.jsonl"
-_MAX_NUMBERED: Final = 1_000
 
 
 class EntryLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -324,7 +323,7 @@ class TemplatePart:
 
     def _import_template(self, template: SessionTemplate, report: PartReport) -> None:
         there = {one.name.casefold(): one for one in self._templates.read_all()}
-        for free in _number_names(template.name):
+        for free in number_names(template.name, MAX_NAME):
             known = there.get(free.casefold())
             if known is not None and _template_contents(known) == _template_contents(template):
                 report.there += 1
@@ -364,12 +363,6 @@ def _read_templates(archive: Archive) -> Iterator[SessionTemplate]:
         except InvalidInput as exc:
             raise type(exc)(f"{place}: {exc}") from exc
         yield template
-
-
-def _number_names(name: str) -> Iterator[str]:
-    yield name
-    for number in range(2, _MAX_NUMBERED):
-        yield f"{name}-{number}"
 
 
 def _template_contents(template: SessionTemplate) -> dict[str, Any]:

@@ -13,7 +13,14 @@ from typing import Any, Final
 import msgspec
 
 from mnemos.transfer.chat_exports import ChatService, find_exports, read_export
-from mnemos.transfer.foreign_files import clean_name, decode_json, drop_empty, make_call, parse_time
+from mnemos.transfer.foreign_files import (
+    clean_name,
+    decode_held,
+    decode_holder,
+    drop_empty,
+    make_call,
+    parse_time,
+)
 from mnemos.transfer.reader import (
     BEGINNING,
     Conversation,
@@ -90,11 +97,6 @@ class Tree(msgspec.Struct):
     conversation_template_id: Any = None
 
 
-_decode_tree = msgspec.json.Decoder(Tree).decode
-_decode_link = msgspec.json.Decoder(Link).decode
-_decode_node = msgspec.json.Decoder(Node).decode
-
-
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
     """Yield every conversation and a mark after each, always from the first."""
     return read_export(_SERVICE, source)
@@ -136,7 +138,7 @@ class _Branch:
         messages: dict[str, Message] = {}
         for node_id in path:
             try:
-                message = _decode_message(tree.mapping[node_id]).message
+                message = decode_held(tree.mapping[node_id], Node).message
             except (ValueError, RecursionError) as exc:
                 yield Unreadable(
                     number, f"message {clean_name(node_id)} of the conversation can't be read: {exc}"
@@ -292,30 +294,14 @@ def _follow_branch(tree: Tree) -> tuple[list[str], int]:
 
 def _decode_parent(raw: Any) -> str | None:
     try:
-        found = _decode_link(raw) if isinstance(raw, msgspec.Raw) else msgspec.convert(raw, Link)
+        found = decode_held(raw, Link)
     except (ValueError, RecursionError):
         return None
     return found.parent if isinstance(found.parent, str) else None
 
 
-def _decode_message(raw: Any) -> Node:
-    return _decode_node(raw) if isinstance(raw, msgspec.Raw) else msgspec.convert(raw, Node)
-
-
 def _decode_conversation(data: bytes) -> Tree:
-    try:
-        return _decode_tree(data)
-    except msgspec.ValidationError:
-        raise
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        # It refuses what other programs write, such as lone surrogates.
-        found = decode_json(data)
-        mapping = found.get("mapping") if isinstance(found, dict) else None
-        if not isinstance(mapping, dict):
-            return msgspec.convert(found, Tree)
-        tree = msgspec.convert(found | {"mapping": {}}, Tree)
-        tree.mapping = mapping
-        return tree
+    return decode_holder(data, Tree, "mapping")
 
 
 def _hash(data: bytes) -> str:

@@ -15,7 +15,14 @@ import msgspec
 
 from mnemos.text.fences import strip_fences
 from mnemos.transfer.chat_exports import ChatService, find_exports, read_export
-from mnemos.transfer.foreign_files import clean_name, decode_json, drop_empty, make_call, parse_time
+from mnemos.transfer.foreign_files import (
+    clean_name,
+    decode_held,
+    decode_holder,
+    drop_empty,
+    make_call,
+    parse_time,
+)
 from mnemos.transfer.reader import (
     BEGINNING,
     Conversation,
@@ -56,10 +63,6 @@ class ClaudeConversation(msgspec.Struct):
     project: Any = None
 
 
-_decode_strictly = msgspec.json.Decoder(ClaudeConversation).decode
-_decode_message = msgspec.json.Decoder(Message).decode
-
-
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
     """Yield every conversation and a mark after each, always from the first."""
     return read_export(_SERVICE, source)
@@ -83,7 +86,7 @@ def _items(talk: ClaudeConversation, data: bytes, number: int, changed: float) -
     known: list[Message] = []
     for place, raw in enumerate(talk.chat_messages, start=1):
         try:
-            known.append(_decode(raw))
+            known.append(decode_held(raw, Message))
         except (ValueError, RecursionError) as exc:
             yield Unreadable(number, f"message {place} of the conversation can't be read: {exc}")
     messages, branches = _follow_branch(known, talk.current_leaf_message_uuid)
@@ -256,24 +259,8 @@ def _follow_branch(messages: Sequence[Message], leaf: Any) -> tuple[list[Message
     return list(reversed(path.values())), sum(message.uuid not in path for message in leaves)
 
 
-def _decode(raw: Any) -> Message:
-    return _decode_message(raw) if isinstance(raw, msgspec.Raw) else msgspec.convert(raw, Message)
-
-
 def _decode_conversation(data: bytes) -> ClaudeConversation:
-    try:
-        return _decode_strictly(data)
-    except msgspec.ValidationError:
-        raise
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        # It refuses what other programs write, such as lone surrogates.
-        found = decode_json(data)
-        messages = found.get("chat_messages") if isinstance(found, dict) else None
-        if not isinstance(messages, list):
-            return msgspec.convert(found, ClaudeConversation)
-        talk = msgspec.convert(found | {"chat_messages": []}, ClaudeConversation)
-        talk.chat_messages = messages
-        return talk
+    return decode_holder(data, ClaudeConversation, "chat_messages")
 
 
 _SERVICE: Final = ChatService(

@@ -11,12 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
 from mnemos.transfer.foreign_files import (
     OnProblem,
     clean_name,
-    decode_json,
+    decode_struct,
     drop_empty,
     find_files,
     is_file,
@@ -44,8 +42,6 @@ _MOST_TITLES: Final = 100
 # Bytes between two marks, because the state to resume with is not made for every line.
 _STEP: Final = 32_768
 
-_decode = msgspec.json.Decoder(Line).decode
-
 
 def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
     """Yield the transcripts below a folder, those of sub-agents last."""
@@ -70,7 +66,7 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
                 yield Unreadable(line.number, "it is too long")
             else:
                 try:
-                    found = _decode_line(line.data)
+                    found = decode_struct(line.data, Line)
                 except ValueError as exc:
                     if not line.is_whole:
                         yield Skipped("unfinished last lines")
@@ -87,18 +83,6 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
 
 
 READER: Final = Reader(KIND, "Claude Code", find, read)
-
-
-def _decode_line(data: bytes) -> Line:
-    try:
-        return _decode(data)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    except msgspec.ValidationError:
-        raise
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        # It refuses what other programs write, such as lone surrogates.
-        return msgspec.convert(decode_json(data), Line)
 
 
 class _Transcript:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
-from mnemos.transfer.foreign_files import clean_name, decode_json, drop_empty
+from mnemos.transfer.foreign_files import clean_name, decode_json, decode_struct, drop_empty
 from mnemos.transfer.readers.injected_text import split_injected
 
 # Tags that Codex, its editors and skills inject into a user's message.
@@ -91,26 +91,13 @@ class Line(msgspec.Struct):
     payload: Payload | None = None
 
 
-_decode_line = msgspec.json.Decoder(Line).decode
-
-
-_decode_payload = msgspec.json.Decoder(Payload).decode
-
-
 def parse_line(data: bytes) -> Line:
     """Decode a line, also of the oldest format; anything else raises ValueError."""
-    try:
-        line = _decode_line(data)
-        return line if line.payload or line.record_type else _bare(_decode_payload(data))
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    except msgspec.ValidationError:
-        raise
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        # It refuses what other programs write, such as lone surrogates.
-        found = decode_json(data)
-        line = msgspec.convert(found, Line)
-        return line if line.payload or line.record_type else _bare(msgspec.convert(found, Payload))
+    line = decode_struct(data, Line)
+    if line.payload or line.record_type:
+        return line
+    payload = decode_struct(data, Payload)
+    return Line(timestamp=payload.timestamp, payload=payload)
 
 
 def is_json(data: bytes) -> bool:
@@ -246,10 +233,6 @@ def _dump(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)
     except RecursionError:
         return ""
-
-
-def _bare(payload: Payload) -> Line:
-    return Line(timestamp=payload.timestamp, payload=payload)
 
 
 def _separate(role: str, text: str, words: Words) -> str:

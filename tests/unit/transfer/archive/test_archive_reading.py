@@ -307,8 +307,7 @@ def test_the_number_of_new_names_is_limited(
 ) -> None:
     memory = opened("second")
     memory.workspace.query("CREATE TABLE mine (x)")
-    monkeypatch.setattr("mnemos.transfer.archive.database_part._MAX_NUMBERED", 2)
-    monkeypatch.setattr("mnemos.transfer.archive.record_parts._MAX_NUMBERED", 2)
+    monkeypatch.setattr("mnemos.transfer.archive.manifest.MAX_NUMBERED", 2)
     memory.import_archive(folder)
     memory.templates.save(_other(memory))
     report = memory.import_archive(folder)
