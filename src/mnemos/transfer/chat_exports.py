@@ -18,8 +18,8 @@ from typing import IO, Final, Generic, TypeVar
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from mnemos.errors import InvalidInput
-from mnemos.transfer.foreign_files import OnProblem, find_files, is_file, is_folder, stat_source
-from mnemos.transfer.reader import Item, Mark, SourceFile, Unreadable
+from mnemos.transfer.foreign_files import find_files, is_file, is_folder, stat_source
+from mnemos.transfer.reader import Item, Mark, OnProblem, SourceFile, Unreadable
 
 LONGEST: Final = 24 << 20
 """Bytes of a conversation. A longer one is skipped in pieces."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,9 +18,8 @@ import msgspec
 from mnemos.errors import InvalidInput
 from mnemos.files import zstd
 from mnemos.inputs import MAX_NAME
-from mnemos.transfer.reader import SourceFile
+from mnemos.transfer.reader import OnProblem, SourceFile
 
-OnProblem = Callable[[Path, str], None]
 T = TypeVar("T")
 _decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
 

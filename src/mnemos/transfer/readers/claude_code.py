@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from mnemos.transfer.foreign_files import (
-    OnProblem,
     clean_name,
     decode_struct,
     drop_empty,
@@ -29,6 +28,7 @@ from mnemos.transfer.reader import (
     ImportedMessage,
     Item,
     Mark,
+    OnProblem,
     Reader,
     Skipped,
     SourceFile,

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from mnemos.transfer.foreign_files import (
     COMPRESSED,
-    OnProblem,
     clean_name,
     drop_empty,
     find_files,
@@ -32,6 +31,7 @@ from mnemos.transfer.reader import (
     ImportedMessage,
     Item,
     Mark,
+    OnProblem,
     Reader,
     Skipped,
     SourceFile,

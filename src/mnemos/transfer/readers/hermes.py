@@ -15,7 +15,6 @@ from mnemos.storage import HermesState, hermes_state
 from mnemos.storage.foreign import HermesSession
 from mnemos.text.fences import strip_fences_in_content
 from mnemos.transfer.foreign_files import (
-    OnProblem,
     clean_name,
     drop_empty,
     is_folder,
@@ -29,6 +28,7 @@ from mnemos.transfer.reader import (
     ImportedMessage,
     Item,
     Mark,
+    OnProblem,
     Reader,
     Skipped,
     SourceFile,

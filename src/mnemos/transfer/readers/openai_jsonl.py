@@ -16,7 +16,6 @@ from mnemos.errors import InvalidInput
 from mnemos.inputs import can_be_name
 from mnemos.text.fences import strip_fences_in_content
 from mnemos.transfer.foreign_files import (
-    OnProblem,
     clean_name,
     decode_json,
     decode_object,
@@ -35,6 +34,7 @@ from mnemos.transfer.reader import (
     ImportedMessage,
     Item,
     Mark,
+    OnProblem,
     Reader,
     Skipped,
     SourceFile,
