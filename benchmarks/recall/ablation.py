@@ -12,7 +12,7 @@ from math import isnan, nan
 
 from benchmarks.recall.features import Weights
 from benchmarks.report import Table
-from mnemos.bench.metrics import Estimate
+from mnemos.faces.cli.bench.metrics import Estimate
 
 # By data set and arrangement, the figures of all its questions under some weights.
 Figures = Mapping[str, Mapping[str, Estimate]]

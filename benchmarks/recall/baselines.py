@@ -12,8 +12,8 @@ from typing import Any
 
 import apsw
 
-from mnemos.bench.model import Corpus, Turn
-from mnemos.bench.recall import Load
+from mnemos.faces.cli.bench.corpus import Corpus, Turn
+from mnemos.faces.cli.bench.measurement import Load
 
 WORD = re.compile(r"\w+")
 

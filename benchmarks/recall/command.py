@@ -10,9 +10,9 @@ from pathlib import Path
 from benchmarks import report
 from benchmarks.recall import compare
 from benchmarks.report import Options
-from mnemos.bench.data import read
-from mnemos.bench.model import Data
 from mnemos.errors import InvalidInput, MnemosError
+from mnemos.faces.cli.bench.corpus import Data
+from mnemos.faces.cli.bench.dataset import read
 
 VARIABLE = "MNEMOS_BENCH_DATA"
 WHERE = (

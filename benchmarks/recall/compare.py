@@ -11,11 +11,10 @@ from typing import Any
 from benchmarks.recall import engine
 from benchmarks.recall.baselines import Missing, full_text, okapi
 from benchmarks.report import RESULTS, Result, Table, today
-from mnemos.bench import report
-from mnemos.bench.chart import Bar, bars
-from mnemos.bench.model import Data, Format
-from mnemos.bench.pools import arrangements
-from mnemos.bench.recall import ALL, Load, Measured, measure
+from mnemos.faces.cli.bench import report
+from mnemos.faces.cli.bench.corpus import Data, Format, arrangements
+from mnemos.faces.cli.bench.measurement import ALL, Load, Measured, measure
+from mnemos.faces.cli.bench.report import Bar, bars
 
 # Further figures on all questions, beside the headline by category.
 BESIDE = {

@@ -9,10 +9,9 @@ from typing import Any
 
 from benchmarks.recall.baselines import Dense, Missing
 from benchmarks.recall.features import Candidate
-from mnemos.bench.home import Home, in_a_home
-from mnemos.bench.model import Corpus, Question
-from mnemos.bench.recall import Load
 from mnemos.errors import Unavailable
+from mnemos.faces.cli.bench.corpus import Corpus, Question
+from mnemos.faces.cli.bench.measurement import Home, Load, in_a_home
 from mnemos.recall.embedders.static import StaticEmbedder
 from mnemos.recall.features import HYBRID, LEXICAL
 from mnemos.storage.base import Filters

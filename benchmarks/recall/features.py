@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemos.bench import metrics
-from mnemos.bench.home import Home, in_a_home
-from mnemos.bench.metrics import Estimate
-from mnemos.bench.model import Corpus, Data, Format, Question
-from mnemos.bench.pools import arrangements
+from mnemos.faces.cli.bench import metrics
+from mnemos.faces.cli.bench.corpus import Corpus, Data, Format, Question, arrangements
+from mnemos.faces.cli.bench.measurement import Home, in_a_home
+from mnemos.faces.cli.bench.metrics import Estimate
 
 # Message id, session id, and the features by name; a feature that is missing is zero.
 Candidate = tuple[int, str, Mapping[str, float]]

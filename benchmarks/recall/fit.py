@@ -15,9 +15,9 @@ import numpy as np
 from benchmarks.recall.features import Dump, Seen, Weights, figures, ranked
 from benchmarks.recall.softmax import Lists, Numbers, fitted, loss
 from benchmarks.report import Table
-from mnemos.bench.metrics import Estimate
-from mnemos.bench.report import cell
 from mnemos.errors import InvalidInput
+from mnemos.faces.cli.bench.metrics import Estimate
+from mnemos.faces.cli.bench.report import cell
 
 PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0)
 FOLDS = 5

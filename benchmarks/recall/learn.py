@@ -10,7 +10,7 @@ from benchmarks.recall.ablation import Figures
 from benchmarks.recall.features import Dump, Weights, ranked, taken
 from benchmarks.recall.fit import PENALTIES, Fit, Headlines, fit, rounded, tables
 from benchmarks.report import Table
-from mnemos.bench.model import Data, Format
+from mnemos.faces.cli.bench.corpus import Data, Format
 
 
 def run(

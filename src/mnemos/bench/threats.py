@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mnemos.bench.labelled import EVERYTHING, Counts, add, examples, in_repository, percent
-from mnemos.bench.report import Grid
+from mnemos.faces.cli.bench.report import Grid
 from mnemos.text.threats import Threat, ThreatKind, threats
 
 LABELLED: Final = in_repository("threats")

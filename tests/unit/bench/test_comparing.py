@@ -12,9 +12,9 @@ from benchmarks.recall import command, compare, engine, learn
 from benchmarks.recall.baselines import Missing, full_text, okapi
 from benchmarks.recall.features import ranked, taken
 
-from mnemos.bench.data import read
-from mnemos.bench.home import in_a_home
-from mnemos.bench.model import Data
+from mnemos.faces.cli.bench.corpus import Data
+from mnemos.faces.cli.bench.dataset import read
+from mnemos.faces.cli.bench.measurement import in_a_home
 
 Write = Callable[..., Path]
 

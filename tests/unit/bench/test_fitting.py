@@ -11,8 +11,8 @@ from benchmarks.recall import ablation, fit, softmax
 from benchmarks.recall.features import Dump, Seen, ranked
 from benchmarks.recall.softmax import Lists, fitted
 
-from mnemos.bench.metrics import Estimate
-from mnemos.bench.model import Question
+from mnemos.faces.cli.bench.corpus import Question
+from mnemos.faces.cli.bench.metrics import Estimate
 
 TRUE = {"good": 4.0, "bad": -3.0, "noise": 0.0}
 

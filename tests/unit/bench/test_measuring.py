@@ -10,14 +10,12 @@ from typing import Any
 
 import pytest
 
-from mnemos.bench import report
-from mnemos.bench.chart import Bar, bars
-from mnemos.bench.data import read
-from mnemos.bench.home import Home, in_a_home
-from mnemos.bench.metrics import NAMES
-from mnemos.bench.model import Corpus, Data
-from mnemos.bench.pools import arrangements
-from mnemos.bench.recall import TURNS, WARM_UP, Measured, measure
+from mnemos.faces.cli.bench import report
+from mnemos.faces.cli.bench.corpus import Corpus, Data, arrangements
+from mnemos.faces.cli.bench.dataset import read
+from mnemos.faces.cli.bench.measurement import TURNS, WARM_UP, Home, Measured, in_a_home, measure
+from mnemos.faces.cli.bench.metrics import NAMES
+from mnemos.faces.cli.bench.report import Bar, bars
 
 Write = Callable[..., Path]
 

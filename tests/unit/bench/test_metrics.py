@@ -6,9 +6,9 @@ from math import log2
 
 import pytest
 
-from mnemos.bench import metrics
-from mnemos.bench.metrics import all_of, any_of, estimates, ndcg, recall, scores
-from mnemos.bench.model import Question
+from mnemos.faces.cli.bench import metrics
+from mnemos.faces.cli.bench.corpus import Question
+from mnemos.faces.cli.bench.metrics import all_of, any_of, estimates, ndcg, recall, scores
 
 RANKED = ["a", "b", "c", "d", "e"]
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from mnemos.bench.data import read
-from mnemos.bench.model import Corpus, Data
-from mnemos.bench.pools import arrangements, filled, together
+from mnemos.faces.cli.bench.corpus import Corpus, Data, arrangements, filled, together
+from mnemos.faces.cli.bench.dataset import read
 
 Write = Callable[..., Path]
 

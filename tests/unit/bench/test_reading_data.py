@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from mnemos.bench import data as reading
-from mnemos.bench.data import read
-from mnemos.bench.model import Data, Format
 from mnemos.errors import InvalidInput, NotFound
+from mnemos.faces.cli.bench import dataset as reading
+from mnemos.faces.cli.bench.corpus import Data, Format
+from mnemos.faces.cli.bench.dataset import read
 
 Write = Callable[..., Path]
 

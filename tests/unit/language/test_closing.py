@@ -6,15 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from benchmarks import closing as bench_of_closing
+from benchmarks import rules
+from benchmarks.closing import LABELLED, Label, measure, read
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mnemos.bench import closing as bench_of_closing
-from mnemos.bench.closing import LABELLED, Label, measure, read
 from mnemos.errors import InvalidInput, NotFound
-from mnemos.faces.cli.bench import bench
-from mnemos.faces.cli.commands import Chosen
 from mnemos.language.closing import Closing, find_closings
 from mnemos.language.closing.grammar import LANGUAGES, Language
 from mnemos.language.closing.lexicon import SIGNS, has_sign
@@ -285,13 +283,13 @@ def test_precision_and_recall_are_counted_per_language(tmp_path: Path) -> None:
     ]
 
 
-def ran(*words: str) -> str:
-    result = CliRunner().invoke(bench, ["closing", *words], obj=Chosen(), catch_exceptions=False)
-    assert result.exit_code == 0
-    return result.output
+def test_the_command_prints_figures_and_on_request_what_was_read_wrongly(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def ran(*words: str) -> str:
+        rules.main("closing", list(words))
+        return capsys.readouterr().out
 
-
-def test_the_command_prints_figures_and_on_request_what_was_read_wrongly(tmp_path: Path) -> None:
     data = tmp_path / "some.tsv"
     data.write_text("close\ten\tmerged\nclose\ten\tblue\nopen\tde\tfertig\n", encoding="utf-8")
     short, long = ran("--data", str(data)), ran("--data", str(data), "--misses")
@@ -303,17 +301,12 @@ def test_the_command_prints_figures_and_on_request_what_was_read_wrongly(tmp_pat
     assert [miss["sentence"] for miss in told["misses"]] == ["blue", "fertig"]
 
 
-def test_the_command_finds_the_sentences_of_the_repository() -> None:
-    assert json.loads(ran("--json"))["data"] == "labelled"
-
-
 def test_the_command_says_what_to_do_where_the_sentences_are_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bench_of_closing, "LABELLED", tmp_path / "labelled.tsv")
-    with pytest.raises(NotFound) as raised:
-        ran()
-    assert "--data FILE" in str(raised.value)
+    with pytest.raises(NotFound):
+        rules.main("closing", [])
 
 
 def test_sentences_that_the_rules_were_not_made_for_are_read_well_enough() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from benchmarks.extraction import LABELLED, measure, read
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemos.bench.extraction import LABELLED, measure, read
 from mnemos.language.extraction import LONGEST, extract_facts
 from mnemos.language.extraction.verdicts import is_retraction
 from mnemos.language.notation import Mark, Statement, parse

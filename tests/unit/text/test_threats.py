@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mnemos.bench.threats import LABELLED, Label, document, lines, measure, read
 from mnemos.errors import InvalidInput, NotFound
-from mnemos.faces.cli.bench import bench
+from mnemos.faces.cli.bench.command import bench
 from mnemos.faces.cli.commands import Chosen
 from mnemos.text.threats import LONGEST, ThreatKind, threats
 from mnemos.text.threats.folding import folded, unspaced

@@ -12,7 +12,7 @@ import click
 
 from mnemos import __version__
 from mnemos.errors import DiskFull, InvalidInput, MnemosError, NotFound, Refused, Unavailable
-from mnemos.faces.cli.bench import bench
+from mnemos.faces.cli.bench.command import bench
 from mnemos.faces.cli.commands import common_options, operation_command
 from mnemos.faces.cli.hook import hook
 from mnemos.faces.cli.mcp import mcp, serve

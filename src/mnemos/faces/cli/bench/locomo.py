@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from mnemos.bench.model import Corpus, Question, Session, Turn
 from mnemos.errors import InvalidInput
+from mnemos.faces.cli.bench.corpus import Corpus, Question, Session, Turn
 
 CATEGORIES = ("multi-hop", "temporal", "open-domain", "single-hop")
 # Its questions have no answer in the conversation: there is nothing to be recalled.

@@ -1,4 +1,4 @@
-"""``mnemos bench``: measure on data of one's own. What measures is imported when it is asked for."""
+"""The commands of ``mnemos bench``. What measures is imported when a command runs."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from mnemos.faces.cli.output import Bar, in_json
 from mnemos.faces.cli.plain import plain
 
 if TYPE_CHECKING:
-    from mnemos.bench.model import Data
-    from mnemos.bench.recall import Measured
-    from mnemos.bench.report import Grid
+    from mnemos.faces.cli.bench.corpus import Data
+    from mnemos.faces.cli.bench.measurement import Measured
+    from mnemos.faces.cli.bench.report import Grid
 
 FORMATS = ("locomo", "longmemeval", "lines")
 
 
 def pool_size(value: str) -> str:
-    """A number of sessions, or ``all``."""
+    """Check a number of sessions, or ``all``."""
     if value != "all" and not (value.isascii() and value.isdecimal() and int(value) > 0):
-        raise click.BadParameter(f"{value!r} is no number of sessions, nor all")
+        raise click.BadParameter(f"{value!r} is neither a number of sessions nor all")
     return value
 
 
 @click.group()
 def bench() -> None:
-    """Measure how well and how fast things are found."""
+    """Measure how well and how fast recall finds things."""
 
 
 @bench.command()
@@ -40,22 +40,22 @@ def bench() -> None:
     required=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="LoCoMo, LongMemEval or own conversations with questions.",
+    help="LoCoMo, LongMemEval, or your own conversations with questions.",
 )
-@click.option("--format", type=click.Choice(FORMATS), help="What the file is; default: found out.")
+@click.option("--format", type=click.Choice(FORMATS), help="Format of the file; default: detected.")
 @click.option(
     "--pool",
     "pools",
     multiple=True,
     type=pool_size,
     metavar="N",
-    help="LongMemEval: ask of N sessions, or all; repeatable, default 48 and all.",
+    help="LongMemEval: ask about N sessions, or all; can be repeated. Default: 48 and all.",
 )
 @click.option(
     "--limit-questions",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Ask only so many, from all over the file.",
+    help="Maximum number of questions, taken evenly from the file.",
 )
 @click.option(
     "--out",
@@ -74,14 +74,14 @@ def recall(
     out: Path | None,
     as_json: bool,  # noqa: FBT001 - click passes it by name
 ) -> None:
-    """How much of the evidence of questions recall finds, with intervals and times.
+    """Measure how much of the evidence recall finds, with intervals and times.
 
-    The conversations are loaded into throw-away homes; your own memory is not touched.
+    Loads the conversations into temporary homes. Your own memory is not touched.
     """
     # The bench and what it measures need numpy, which takes 150 ms to import.
-    from mnemos.bench import report
-    from mnemos.bench.data import read
-    from mnemos.bench.model import Format
+    from mnemos.faces.cli.bench import report
+    from mnemos.faces.cli.bench.corpus import Format
+    from mnemos.faces.cli.bench.dataset import read
 
     as_json = as_json or chosen.json
     loaded = read(data, Format(format) if format else None).limited(limit_questions)
@@ -90,7 +90,7 @@ def recall(
         click.echo(in_json(report.document(loaded, measured)))
     else:
         for one in measured:
-            _show(report.grid(loaded, one))
+            show_grid(report.grid(loaded, one))
         if note := report.left_out(loaded):
             click.echo(note)
     if out is not None:
@@ -125,26 +125,12 @@ def _labelled(name: str, about: str) -> None:
             click.echo(in_json(rules.document(measured)))
             return
         for grid in rules.grids(measured):
-            _show(grid)
+            show_grid(grid)
         if misses:
             for line in rules.lines(measured.misses):
                 click.echo(plain(line))
 
 
-_labelled(
-    "closing",
-    """How well it is recognised that work is finished: precision and recall on labelled sentences.
-
-    A line of the file is close or open, the language and the sentence, with tabs between them.
-    """,
-)
-_labelled(
-    "extraction",
-    """How well facts are found in conversations: precision and recall on labelled statements.
-
-    A line of the file is save or skip, the type, the role and the text, with tabs between them.
-    """,
-)
 _labelled(
     "threats",
     """How well dangerous notes are told from harmless ones: false positives and misses on labelled texts.
@@ -155,9 +141,8 @@ _labelled(
 
 
 def _measure(data: Data, pools: tuple[str, ...], *, quiet: bool) -> list[Measured]:
-    from mnemos.bench.home import in_a_home
-    from mnemos.bench.pools import arrangements
-    from mnemos.bench.recall import measure
+    from mnemos.faces.cli.bench.corpus import arrangements
+    from mnemos.faces.cli.bench.measurement import in_a_home, measure
 
     measured = []
     for name, corpora in arrangements(data, pools).items():
@@ -167,7 +152,7 @@ def _measure(data: Data, pools: tuple[str, ...], *, quiet: bool) -> list[Measure
 
 
 def _write(folder: Path, data: Data, measured: list[Measured]) -> list[Path]:
-    from mnemos.bench import report
+    from mnemos.faces.cli.bench import report
 
     figures = folder / f"recall-{data.name}.json"
     drawing = figures.with_suffix(".svg")
@@ -180,7 +165,8 @@ def _write(folder: Path, data: Data, measured: list[Measured]) -> list[Path]:
     return [figures, drawing]
 
 
-def _show(grid: Grid) -> None:
+def show_grid(grid: Grid) -> None:
+    """Print a table, drawn at a terminal and in plain columns elsewhere."""
     if is_terminal(sys.stdout):
         _draw(grid)
         return

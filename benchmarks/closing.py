@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mnemos.bench.labelled import EVERYTHING, Counts, add, examples, in_repository, percent
-from mnemos.bench.report import Grid
+from mnemos.faces.cli.bench.report import Grid
 from mnemos.language.closing import find_closings
 
 LABELLED: Final = in_repository("closing")

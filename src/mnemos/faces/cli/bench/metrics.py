@@ -15,7 +15,7 @@ from math import log2, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemos.bench.model import Question
+from mnemos.faces.cli.bench.corpus import Question
 
 Numbers = NDArray[np.float64]
 

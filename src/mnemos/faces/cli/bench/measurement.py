@@ -1,16 +1,20 @@
-"""Loading conversations, asking the questions, and keeping what came of it."""
+"""Loads conversations into throw-away homes, asks the questions, and sums up the answers."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol
 
-from mnemos.bench import metrics
-from mnemos.bench.metrics import Estimate
-from mnemos.bench.model import Corpus, Data, Question
+from mnemos.errors import Unavailable
+from mnemos.faces.cli.bench import metrics
+from mnemos.faces.cli.bench.corpus import Corpus, Data, Question, Session, Turn
+from mnemos.faces.cli.bench.metrics import Estimate
+from mnemos.memory import Memory
 
 # As many turns as a prompt would get; and enough to see ten sessions in them.
 TURNS = 10
@@ -134,3 +138,65 @@ def summed_up(data: Data, arrangement: str, taken: Taken) -> Measured:
 
 def _percentile(values: Sequence[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(share * len(values)))] if values else 0.0
+
+
+class Home:
+    """Answers with turns; ``mode`` is what the last answer was made with."""
+
+    def __init__(self, memory: Memory, turn_of: dict[int, str]) -> None:
+        self.memory = memory
+        self.turn_of = turn_of
+        self.mode = ""
+
+    def ask(self, text: str, limit: int, now: float) -> list[str]:
+        found = self.memory.recall(text, limit=limit, now=now)
+        self.mode = found.mode
+        return [self.turn_of[hit.ref] for hit in found.hits if isinstance(hit.ref, int)]
+
+    @property
+    def file_bytes(self) -> int:
+        stats = self.memory.sessions.stats()
+        return int(stats["file_bytes"] - stats["free_bytes"])
+
+
+@contextmanager
+def in_a_home(corpus: Corpus, **flags: Any) -> Iterator[Home]:
+    """A home with the corpus in it, wholly indexed; it is gone afterwards. ``flags`` are settings."""
+    with (
+        TemporaryDirectory(prefix="mnemos-bench-") as folder,
+        Memory.at(Path(folder) / "home", disabled=False, **flags) as memory,
+    ):
+        turn_of: dict[int, str] = {}
+        for session in corpus.sessions:
+            memory.sessions.create_session(session.id, "bench", started_at=session.started_at)
+            ids = memory.sessions.append_messages(session.id, messages_of(session))
+            turn_of.update(zip(ids, (turn.id for turn in session.turns), strict=True))
+        _index(memory)
+        yield Home(memory, turn_of)
+
+
+def _index(memory: Memory) -> None:
+    """Words and vectors of everything: what is measured is recall, not how far an index came."""
+    memory.storage.catch_up()
+    if memory.embedding.is_wanted:
+        try:
+            memory.embedding.catch_up()
+        except Unavailable:
+            # Recall then does without vectors, and its mode says so.
+            pass
+
+
+def messages_of(session: Session) -> list[dict[str, Any]]:
+    return [
+        {
+            "role": turn.role,
+            "content": turn.text,
+            "timestamp": turn.at,
+            "metadata": _metadata(turn),
+        }
+        for turn in session.turns
+    ]
+
+
+def _metadata(turn: Turn) -> dict[str, str]:
+    return {"turn": turn.id} if turn.speaker is None else {"turn": turn.id, "speaker": turn.speaker}

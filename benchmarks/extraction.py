@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from mnemos.bench import labelled
 from mnemos.bench.labelled import EVERYTHING, add, examples, in_repository, percent, share
-from mnemos.bench.report import Grid
+from mnemos.faces.cli.bench.report import Grid
 from mnemos.language.extraction import Extract, extract_facts
 
 LABELLED: Final = in_repository("extraction")

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from mnemos.bench.model import Corpus, Question, Session, Turn
 from mnemos.errors import InvalidInput
+from mnemos.faces.cli.bench.corpus import Corpus, Question, Session, Turn
 
 CATEGORIES = (
     "single-session-user", "single-session-assistant", "single-session-preference", "multi-session",

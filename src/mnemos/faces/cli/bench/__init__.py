@@ -1,0 +1,1 @@
+"""``mnemos bench``: measure recall on conversations whose questions have known answers."""
