@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-
-import pytest
 
 from .pages import DOCS, ROOT, anchors, links, name_of, pages, text_of
 
@@ -13,9 +10,8 @@ ALL = pages()
 DECISIONS = sorted((DOCS / "adr").glob("*.md"))
 
 
-@pytest.mark.parametrize("page", ALL, ids=name_of)
-def test_every_link_inside_the_repository_leads_somewhere(page: Path) -> None:
-    for link in links(page):
+def test_every_link_inside_the_repository_leads_somewhere() -> None:
+    for page, link in ((one, link) for one in ALL for link in links(one)):
         if "://" in link:
             continue
         target, _, fragment = link.partition("#")
@@ -26,11 +22,11 @@ def test_every_link_inside_the_repository_leads_somewhere(page: Path) -> None:
             assert fragment in anchors(there), f"{name_of(page)} links to {link}"
 
 
-@pytest.mark.parametrize("page", ALL, ids=name_of)
-def test_no_page_names_a_path_of_the_machine_it_was_written_on(page: Path) -> None:
-    text = text_of(page)
-    assert not re.search(r"(?<![\w.~])/(?:home|root|Users|work|tmp|mnt)\b", text)
-    assert str(ROOT) not in text
+def test_no_page_names_a_path_of_the_machine_it_was_written_on() -> None:
+    for page in ALL:
+        text = text_of(page)
+        assert not re.search(r"(?<![\w.~])/(?:home|root|Users|work|tmp|mnt)\b", text), name_of(page)
+        assert str(ROOT) not in text, name_of(page)
 
 
 def test_the_index_links_every_page_of_the_documentation() -> None:
@@ -44,8 +40,8 @@ def test_decisions_are_numbered_without_a_gap() -> None:
     assert [int(page.name[:4]) for page in DECISIONS] == list(range(1, len(DECISIONS) + 1))
 
 
-@pytest.mark.parametrize("page", DECISIONS, ids=name_of)
-def test_a_decision_says_its_context_its_consequences_and_what_was_not_done(page: Path) -> None:
-    headings = re.findall(r"^## (.+)$", text_of(page), re.MULTILINE)
-    assert headings == ["Context", "Decision", "Consequences", "Alternatives not taken"]
-    assert text_of(page).startswith(f"# {int(page.name[:4])}. ")
+def test_a_decision_says_its_context_its_consequences_and_what_was_not_done() -> None:
+    for page in DECISIONS:
+        headings = re.findall(r"^## (.+)$", text_of(page), re.MULTILINE)
+        assert headings == ["Context", "Decision", "Consequences", "Alternatives not taken"], name_of(page)
+        assert text_of(page).startswith(f"# {int(page.name[:4])}. ")

@@ -44,24 +44,23 @@ def test_the_page_of_operations_is_up_to_date() -> None:
     assert page == reference.page(), "run: make docs"
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
-def test_every_operation_has_a_section_with_an_example(entry: Any) -> None:
-    _, found, rest = text_of(REFERENCE / reference.FILE).partition(f"\n## {entry.command}\n")
-    section = rest.partition("\n## ")[0]
-    assert found
-    assert f"`{entry.name}`" in section
-    assert f"\nmnemos {entry.command}" in section
+def test_every_operation_has_a_section_with_an_example() -> None:
+    page = text_of(REFERENCE / reference.FILE)
+    for entry in ENTRIES:
+        section = page.partition(f"\n## {entry.command}\n")[2].partition("\n## ")[0]
+        assert f"`{entry.name}`" in section, entry.name
+        assert f"\nmnemos {entry.command}" in section, entry.name
 
 
 def _methods(kind: type) -> Iterator[str]:
     return (name for name, value in inspect.getmembers(kind) if not name.startswith("_") and callable(value))
 
 
-@pytest.mark.parametrize("name", sorted({name for kind in PARTS for name in _methods(kind)}))
-def test_every_method_stands_in_the_reference_as_it_is_called(name: str) -> None:
-    for kind in PARTS:
-        if callable(method := getattr(kind, name, None)):
-            assert f"\n### `{name}({_parameters(method)})`\n" in PYTHON
+def test_every_method_is_in_the_reference_as_it_is_called() -> None:
+    headings = {
+        f"\n### `{name}({_parameters(getattr(kind, name))})`\n" for kind in PARTS for name in _methods(kind)
+    }
+    assert {heading for heading in headings if heading not in PYTHON} == set()
 
 
 def test_what_opens_a_memory_stands_in_the_reference_as_it_is_called() -> None:
@@ -85,26 +84,26 @@ def _all_errors(kind: type[MnemosError]) -> Iterator[type[MnemosError]]:
             yield from _all_errors(below)
 
 
-@pytest.mark.parametrize("kind", [*_all_errors(MnemosError)], ids=lambda kind: kind.code)
-def test_every_error_is_listed_with_its_class_its_parent_and_its_exit_code(kind: type[MnemosError]) -> None:
-    parent = "" if kind is MnemosError else f"`{kind.__mro__[1].__name__}`"
-    cells = _row(REFERENCE / "errors.md", kind.code)
-    assert cells[1:4] == [f"`{kind.__name__}`", parent, str(exit_code(kind("")))]
+def test_every_error_is_listed_with_its_class_its_parent_and_its_exit_code() -> None:
+    for kind in _all_errors(MnemosError):
+        parent = "" if kind is MnemosError else f"`{kind.__mro__[1].__name__}`"
+        cells = _row(REFERENCE / "errors.md", kind.code)
+        assert cells[1:4] == [f"`{kind.__name__}`", parent, str(exit_code(kind("")))]
 
 
-@pytest.mark.parametrize("field", fields(Settings), ids=lambda field: field.name)
-def test_every_setting_is_listed_with_its_default(field: Any) -> None:
-    default = _row(REFERENCE / "settings.md", field.name)[1]
-    if field.name not in ("home", "actor", "embedding", "llm", "honcho"):
-        shown = str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
-        assert default == f"`{shown}`"
+def test_every_setting_is_listed_with_its_default() -> None:
+    for field in fields(Settings):
+        default = _row(REFERENCE / "settings.md", field.name)[1]
+        if field.name not in ("home", "actor", "embedding", "llm", "honcho"):
+            shown = str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
+            assert default == f"`{shown}`", field.name
 
 
-@pytest.mark.parametrize("field", fields(Model), ids=lambda field: field.name)
-def test_every_setting_of_the_model_is_listed(field: Any) -> None:
-    # The key itself is not a setting: the name of its variable is.
-    name = "api_key_env" if field.name == "api_key" else field.name
-    assert _row(REFERENCE / "settings.md", name)
+def test_every_setting_of_the_model_is_listed() -> None:
+    for field in fields(Model):
+        # The key itself is not a setting: the name of its variable is.
+        name = "api_key_env" if field.name == "api_key" else field.name
+        assert _row(REFERENCE / "settings.md", name), name
 
 
 @pytest.mark.parametrize("name", ["base_url", "api_key_env", "timeout"])
