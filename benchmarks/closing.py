@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from mnemos.bench.labelled import EVERYTHING, Counts, add, examples, in_repository, percent
+from benchmarks.labelled import EVERYTHING, Counts, add, examples, in_repository, percent
 from mnemos.faces.cli.bench.report import Grid
 from mnemos.language.closing import find_closings
 

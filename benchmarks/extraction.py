@@ -13,8 +13,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from mnemos.bench import labelled
-from mnemos.bench.labelled import EVERYTHING, add, examples, in_repository, percent, share
+from benchmarks import labelled
+from benchmarks.labelled import EVERYTHING, add, examples, in_repository, percent, share
 from mnemos.faces.cli.bench.report import Grid
 from mnemos.language.extraction import Extract, extract_facts
 

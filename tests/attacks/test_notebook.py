@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import mnemos
 from mnemos import Memory
+from mnemos.language.threats import scan
 from mnemos.notebook.note_block import TOKENS
 from mnemos.testing import FixedClock
-from mnemos.text.threats import threats
 from mnemos.text.tokens import count_tokens
 
 from .checks import code_of
@@ -81,7 +81,7 @@ def assert_harmless(memory: Memory) -> None:
     )
     assert hidden_in(block.replace("\t", "")) == []
     body = [part for page in block.split("═" * 24 + "\n")[2::2] for part in page.split("\n§\n")]
-    assert [part for part in body if threats(part.strip()) and not part.startswith("[blocked: ")] == []
+    assert [part for part in body if scan(part.strip()) and not part.startswith("[blocked: ")] == []
 
 
 # --- into the prompt --------------------------------------------------------------------------

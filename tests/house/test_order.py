@@ -14,7 +14,7 @@ CONTRACTS = PROJECT["tool"]["importlinter"]["contracts"]
 # Below the ten tiers: small modules that know nothing of memory.
 FOUNDATION = 1
 # Neither is part of the product: what other people's tests import, and how `python -m mnemos` starts.
-OUTSIDE = {"testing", "bench", "__init__", "__main__"}
+OUTSIDE = {"testing", "__init__", "__main__"}
 
 
 def _tiers() -> list[set[str]]:

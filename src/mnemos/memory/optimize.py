@@ -18,10 +18,10 @@ from mnemos.facts.keywords import ABBREVIATIONS
 from mnemos.language.extraction import extract_facts
 from mnemos.language.notation import Mark, Statement, looks_like, parse
 from mnemos.language.sentences import split_sentences
+from mnemos.language.threats import scan
 from mnemos.notebook.notebook import Notebook
 from mnemos.notebook.notes import Book, join_entries, quote
 from mnemos.text.secrets import find_secrets
-from mnemos.text.threats import threats
 
 # A file that uses more than this percentage of its limit is relieved,
 THRESHOLD: Final = 55
@@ -147,7 +147,7 @@ def _parse_sentence(sentence: str, most: int) -> Statement:
 
 def _may_move(entry: str) -> bool:
     """True unless the entry is too long for a fact, holds a secret, or gives the model orders."""
-    return len(entry) <= _LONGEST and not find_secrets(entry) and not threats(entry)
+    return len(entry) <= _LONGEST and not find_secrets(entry) and not scan(entry)
 
 
 @dataclass(slots=True)

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Final
 from unicodedata import category
 
+from mnemos.language.threats import Threat, scan
 from mnemos.notebook.notes import Book, Use
-from mnemos.text.threats import Threat, threats
 from mnemos.text.tokens import count_tokens
 
 # The token budget of both files together.
@@ -60,7 +60,7 @@ def render_entry(entry: str) -> str:
 def find_orders(entry: str) -> list[Threat]:
     """Find orders to the model in an entry, as it is written and as it would be shown."""
     plain = _strip_hidden(entry)
-    return threats(entry) or (threats(plain) if plain != entry else [])
+    return scan(entry) or (scan(plain) if plain != entry else [])
 
 
 def _strip_hidden(entry: str) -> str:

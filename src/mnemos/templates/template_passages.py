@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Final
 
 from mnemos.errors import MnemosError
+from mnemos.language.threats import scan
 from mnemos.storage.base import Reads, Storage, Writes
 from mnemos.storage.passages import Passage
 from mnemos.templates.template import SessionTemplate
-from mnemos.text.threats import threats
 
 KIND: Final = "template"
 """The kind of these passages."""
@@ -69,7 +69,7 @@ def render_passage(template: SessionTemplate) -> str:
 @lru_cache(maxsize=1_024)
 def _is_safe(text: str) -> bool:
     """True if a hand-written file has no orders to the model."""
-    return not threats(text)
+    return not scan(text)
 
 
 def _join(words: Iterable[str]) -> str:

@@ -21,6 +21,7 @@ from mnemos.errors import (
 )
 from mnemos.inputs import name as checked_name
 from mnemos.inputs import whole
+from mnemos.language.threats import scan
 from mnemos.settings import Settings
 from mnemos.templates import session_survey
 from mnemos.templates.template import (
@@ -48,7 +49,6 @@ from mnemos.templates.tool_calls import (
     refuse_constant,
 )
 from mnemos.text.secrets import find_secrets
-from mnemos.text.threats import threats
 
 # Names of the same second that are tried.
 _MAX_NUMBERED: Final = 1_000
@@ -368,7 +368,7 @@ def _check_max_examples(value: Any) -> int:
 
 def _check_safe(description: str, tags: Sequence[str]) -> None:
     text = "\n".join([description, *tags])
-    if found := threats(text):
+    if found := scan(text):
         raise Refused(
             f"the template was not saved: its description {found[0].reason}. Descriptions are put into "
             "conversations; describe what the template is for"

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from mnemos.language.threats import scan
 from mnemos.templates.call_outcome import is_success
 from mnemos.templates.template import TaskType, ToolCallExample, ToolSets, get_tool_name, replace_surrogates
 from mnemos.templates.template_injection import can_inject, is_injected, is_injected_line
 from mnemos.text.secrets import redact, redact_value
-from mnemos.text.threats import threats
 from mnemos.text.tokens import cut_to_tokens
 
 RESULT_TOKENS: Final = 300
@@ -175,7 +175,7 @@ def make_examples(calls: Iterable[AnsweredCall], tools: ToolSets, most: int) -> 
         example = clean_example(
             ToolCallExample(call.tool_name, arguments, call.result, success=True, turn_number=call.turn)
         )
-        if can_inject(example) and not threats(example.result):
+        if can_inject(example) and not scan(example.result):
             kept.setdefault((example.tool_name, json.dumps(example.arguments)), example)
     return list(kept.values())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import mnemos
-from mnemos import text as text_package
+from mnemos import language
 from mnemos.errors import MnemosError
 from mnemos.files import replace
 from mnemos.integrations.claude_code.events import AFTER_COMPACTION, Event
@@ -130,14 +130,14 @@ def _remaining(room: int, texts: Iterable[str]) -> int:
 class _ScannedNotes:
     """Notes that were scanned before and give no orders.
 
-    The scanner compiles hundreds of patterns, which takes longer than everything else at the start of a
-    session. So digests of harmless notes are kept in ``<home>/hooks``, and no text.
+    Loading the scanner takes longer than everything else at the start of a session. So digests of harmless
+    notes are kept in ``<home>/hooks``, and no text.
     """
 
     def __init__(self, home: Path) -> None:
         self._file = home / "hooks" / "harmless"
-        folder = Path(text_package.__file__).parent
-        changed = sorted((file.name, file.stat().st_mtime_ns) for file in folder.glob("threat*"))
+        folder = Path(language.__file__).with_name("threats")
+        changed = sorted((file.name, file.stat().st_mtime_ns) for file in folder.glob("*.*"))
         # Other rules make other digests.
         self._rules = f"{mnemos.__version__} {changed}"
         self._known = self._read()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,48 +95,6 @@ def recall(
     if out is not None:
         for path in _write(out, loaded, measured):
             click.echo(f"written: {plain(str(path))}", err=as_json)
-
-
-def _labelled(name: str, about: str) -> None:
-    """A command that measures rules on labelled texts, as ``mnemos.bench.NAME`` does it."""
-
-    @bench.command(name, help=about)
-    @click.option(
-        "--data",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Labelled texts; default: those of the repository.",
-    )
-    @click.option("--misses", is_flag=True, help="List the texts that were read wrongly.")
-    @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
-    @click.pass_obj
-    def measure_labelled(
-        chosen: Chosen,
-        data: Path | None,
-        misses: bool,  # noqa: FBT001 - click passes it by name
-        as_json: bool,  # noqa: FBT001 - click passes it by name
-    ) -> None:
-        # What draws tables of figures needs numpy, which takes 150 ms to import.
-        rules = import_module(f"mnemos.bench.{name}")
-        path = rules.LABELLED if data is None else data
-        measured = rules.measure(path.stem, rules.read(path))
-        if as_json or chosen.json:
-            click.echo(in_json(rules.document(measured)))
-            return
-        for grid in rules.grids(measured):
-            show_grid(grid)
-        if misses:
-            for line in rules.lines(measured.misses):
-                click.echo(plain(line))
-
-
-_labelled(
-    "threats",
-    """How well dangerous notes are told from harmless ones: false positives and misses on labelled texts.
-
-    A line of the file is threat or benign, the language and the text, with tabs between them.
-    """,
-)
 
 
 def _measure(data: Data, pools: tuple[str, ...], *, quiet: bool) -> list[Measured]:

@@ -66,7 +66,7 @@ def add(parts: dict[str, C], counts: C, *names: str) -> None:
 
 def in_repository(name: str) -> Path:
     """The labelled texts of a checked-out repository; an installed package does not have them."""
-    return Path(__file__).parents[3] / "tests" / "data" / name / "labelled.tsv"
+    return Path(__file__).parents[1] / "tests" / "data" / name / "labelled.tsv"
 
 
 def examples(path: Path, columns: str, read: Callable[[list[str]], T | None]) -> list[T]:

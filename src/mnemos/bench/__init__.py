@@ -1,1 +1,0 @@
-"""Measuring how well Mnemos finds things again, on conversations whose questions have known answers."""
