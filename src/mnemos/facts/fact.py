@@ -149,6 +149,11 @@ class Ticked:
     reopened: tuple[str, ...]
     left_hot: tuple[Fact, ...]
 
+    def __str__(self) -> str:
+        changes = (("closed", self.closed), ("reopened", self.reopened))
+        named = [f"{what} {', '.join(labels)}" for what, labels in changes if labels]
+        return ", ".join([f"turn {self.turn}", str(self.gauge), *named])
+
 
 @dataclass(frozen=True, slots=True)
 class Status:

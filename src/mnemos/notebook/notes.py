@@ -36,6 +36,9 @@ class Use:
     limit: int
     entries: int
 
+    def __str__(self) -> str:
+        return f"{self.book.filename}: {self.percent}% ({self.used:,}/{self.limit:,} characters)"
+
     @property
     def percent(self) -> int:
         return round(100 * self.used / self.limit)

@@ -62,4 +62,5 @@ def test_the_result_of_a_write_shows_itself(facts: Facts) -> None:
     facts.write("D[auth]: sessions")
     written = facts.write("D[auth]: JWT")
     assert str(written) == "f2 D[auth] superseded, replaces f1"
+    assert str(facts.tick(3)).startswith("turn 3, ")
     assert str(written.gauge) == f"{written.gauge.used}/150 tokens ({written.gauge.percent}%)"
