@@ -145,10 +145,10 @@ def _why(scene: Scene, candidate: Candidate, text: str) -> tuple[str, ...]:
     reasons |= {name: told for name, told in _TOLD.items() if shares.get(name, 0.0) > _WORTH_TELLING}
     if candidate.stretch is None:
         reasons.pop("session", None)
-    if not has_number(text):
-        reasons.pop("number", None)
-    if not times.has_time(text):
-        reasons.pop("time", None)
+    if "number" in reasons and not has_number(text):
+        del reasons["number"]
+    if "time" in reasons and not times.has_time(text):
+        del reasons["time"]
     if 0 < features.get("in_span", 0.0) < 1:
         reasons["in_span"] = "from the week after the time asked about"
     if features.get("speaker") == 1.0:

@@ -203,7 +203,8 @@ def _line(
     """``matcher`` None: a line whose words nobody asks for."""
     document = document_of(row)
     text = "" if row.forgotten else document.said or document.tool
-    folded = fold(text)
+    # A line whose words nobody asks for is not folded either.
+    folded = "" if matcher is None else fold(text)
     counts: dict[int, int] = {}
     strengths: dict[int, float] = {}
     if matcher is not None:

@@ -208,7 +208,7 @@ class Recaller:
         asked = look_up(tx, question, self._edits.find(tx, kinds, user))
         if embedder is None:
             return Known(asked, kinds)
-        stored = Stored.read(tx)
+        stored = Stored(tx.vectors.coverage(), asked.total - len(asked.unfed.added))
         has_all = any(c.model == self._embedding.model and c.share >= 1 for c in stored.coverages)
         if has_all or embedder.kind != "static":
             return Known(asked, kinds, stored)

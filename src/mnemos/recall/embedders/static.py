@@ -115,11 +115,27 @@ class StaticEmbedder:
         The row is zero where no token is known. It depends on nothing but the text.
         """
         rows = np.zeros((len(texts), self.dim), np.float32)
-        for row, text in zip(rows, texts, strict=True):
-            ids = self.token_ids(text)
-            # Not a matrix product: BLAS would start threads for long texts, and wait for them.
-            np.einsum("i,ij->j", self._factors[ids], self._vectors[ids].astype(np.float32), out=row)
+        start = 0
+        while start < len(texts):
+            start = self._add_tokens(rows, texts, start)
         return to_length_one(rows)
+
+    def _add_tokens(self, rows: NDArray[np.float32], texts: list[str], start: int) -> int:
+        """Sum up the token vectors of some texts, which are looked up together; the first that is left."""
+        ids: list[NDArray[np.int32]] = []
+        count = 0
+        while start + len(ids) < len(texts) and count < MAX_TOKENS:
+            ids.append(self.token_ids(texts[start + len(ids)]))
+            count += len(ids[-1])
+        together = np.concatenate(ids)
+        factors, vectors = self._factors[together], self._vectors[together].astype(np.float32)
+        begin = 0
+        for row, some in zip(rows[start:], ids, strict=False):
+            end = begin + len(some)
+            # Not a matrix product: BLAS would start threads for long texts, and wait for them.
+            np.einsum("i,ij->j", factors[begin:end], vectors[begin:end], out=row)
+            begin = end
+        return start + len(ids)
 
     def token_ids(self, text: str) -> NDArray[np.int32]:
         """The ids of the first 5,000 tokens in order; those of unknown words weigh 0."""

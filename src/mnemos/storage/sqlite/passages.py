@@ -65,9 +65,11 @@ class SqlitePassageReads:
         search = self._sessions.searching()
         weights = (search.weigh(clause) for clause in clauses)
         counts = [weight.count if weight else 0 for weight in weights]
-        for number, clause in enumerate(clauses):
-            counts[number] += self._count_others(clause)
-        return counts
+        others = self._other_count()
+        return [
+            count + self._count_others(clause, others) if others else count
+            for count, clause in zip(counts, clauses, strict=True)
+        ]
 
     def speakers(self, words: Sequence[str]) -> set[str]:
         search = self._sessions.searching()
@@ -268,11 +270,8 @@ class SqlitePassageReads:
                 break
         return found
 
-    def _count_others(self, clause: Clause) -> int:
+    def _count_others(self, clause: Clause, total: int) -> int:
         """How many passages besides messages have a clause; of a common one, as the newest suggest."""
-        total = self._other_count()
-        if not total:
-            return 0
         asked = {
             "match": clause_match(clause),
             "first": self._space.first_passage,
