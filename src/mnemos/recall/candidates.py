@@ -30,7 +30,7 @@ _LINES_A_SEED_BY_WORDS = 7
 # Proposals from within the time that a question names.
 _SEEDS_IN_TIME = 30
 _SEEDS_OF_TIME_ALONE = 10
-# Neighbours of a proposal that are judged too, and how far around them is read for that.
+# Neighbours of a proposal that are judged too, and how far around them is read.
 NEIGHBOURS = 2
 CONTEXT = 2
 _AFTERWARDS = 7 * 86400.0
@@ -53,17 +53,17 @@ class Asked(Struct, frozen=True):
 
     question: Question
     counts: tuple[int, ...]
-    """How many passages have each word."""
+    """The number of passages that have each word."""
     total: int
     speakers: tuple[str, ...] = ()
-    """Words of the question under which somebody speaks."""
+    """Words of the question that are names of speakers."""
     unfed: Unfed = NOTHING_UNFED
     words_of_unfed: tuple[frozenset[int], ...] = ()
     """For each passage that was added to the storage's own, the words of the question it has."""
 
 
 class Gathered(Struct, frozen=True):
-    """What is to be judged: proposals, the strips of conversation around them, other passages."""
+    """Everything to be judged: proposals, the conversation around them, other passages."""
 
     proposed: frozenset[int]
     strips: tuple[Strip, ...]
@@ -74,12 +74,12 @@ class Gathered(Struct, frozen=True):
 
 
 def mention_end(span: Span) -> float:
-    """Until when people tell of a time: of a day or a month, in the week after it too."""
+    """Return until when people talk about a time: a week longer for a day or a month."""
     return span.end + (_AFTERWARDS if span.end - span.start < _LONG_SPAN else 0.0)
 
 
 def look_up(tx: Reads, question: Question, unfed: Unfed = NOTHING_UNFED) -> Asked:
-    """Weigh the words; names of those who speak here are not words to look for."""
+    """Weigh the words of a question. Names of people who speak here are not looked for."""
     names = frozenset(tx.passages.speakers([word.form for word in question.words if word.form.isalpha()]))
     question = question.without(names)
     counts = tx.passages.weigh([word.clause for word in question.words])
@@ -100,7 +100,7 @@ def gather(
     kinds: Sequence[str] | None,
     fresh: Sequence[Near] = (),
 ) -> Gathered:
-    """Everything to be judged, read in the caller's transaction.
+    """Read everything to be judged, in the caller's transaction.
 
     ``fresh``: pieces without stored vectors, nearest first.
     """
@@ -136,7 +136,7 @@ def add_unfed(
     filters: Filters,
     kinds: Sequence[str] | None,
 ) -> Gathered:
-    """The same with the passages that the storage was not fed yet: the best by words and by vectors."""
+    """Add the passages that the storage was not fed yet: the best by words and by vectors."""
     # Only messages have a source, a role and a session to choose by.
     if not asked.unfed.added or (filters.sources, filters.roles, filters.session_ids) != (None, None, None):
         return gathered
@@ -165,7 +165,7 @@ def _propose(
     limit: int,
     fresh: Sequence[Near],
 ) -> set[int]:
-    """The passages that words or vectors speak for, or both together."""
+    """Propose the passages that words or vectors speak for, or both together."""
     clauses = [word.clause for word in asked.question.words]
     best = tx.passages.best(clauses, asked.counts, filters, kinds=kinds, limit=limit, speakers=asked.speakers)
     scores = {seed.id: seed.score for seed in best}
@@ -188,7 +188,7 @@ def _propose(
 def _find_fresh(
     tx: Reads, fresh: Sequence[Near], filters: Filters, kinds: Sequence[str] | None, limit: int
 ) -> list[Near]:
-    """The nearest of those without stored vectors that keep to the filters."""
+    """Find the nearest of the pieces without stored vectors that match the filters."""
     best: dict[int, Near] = {}
     for some in (fresh[:_LOOKED_UP], fresh[_LOOKED_UP:]):
         owners = tx.passages.within([near.id for near in some], filters, kinds=kinds) if some else {}
@@ -203,9 +203,9 @@ def _find_fresh(
 
 
 def _within(passages: Sequence[int], lines: int) -> set[int]:
-    """The first of them that can be read with their neighbours in about so many lines.
+    """Return the first passages that take about this many lines with their neighbours.
 
-    Neighbours have ids near each other, so what stands close together costs little more than one.
+    Neighbours have ids near each other, so passages close together cost little more than one.
     """
     kept: set[int] = set()
     read: set[int] = set()

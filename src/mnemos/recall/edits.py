@@ -33,9 +33,9 @@ class Source:
     kind: str
     prefix: str
     signature: Callable[[], object]
-    """A value that changes whenever the files do; computing it is cheap."""
+    """A value that changes whenever the files do, cheap to compute."""
     read: Callable[[], Iterable[Passage]]
-    """The passages as the files have them now; their ids mean nothing."""
+    """The passages as the files have them now. Their ids mean nothing."""
 
 
 class Unfed(Struct, frozen=True):
@@ -60,7 +60,7 @@ class Edits:
         """The sources that the last comparison found a difference in, by kind and prefix."""
 
     def find(self, tx: Reads, kinds: Sequence[str] | None, user: str = USUAL_USER) -> Unfed:
-        """Everything of these kinds that the storage does not know; of entries, those of one user."""
+        """Find everything of these kinds that the storage does not know. Entries: those of one user."""
         added: list[Passage] = []
         gone: set[int] = set()
         version = tx.passages.version() if self._sources else ()

@@ -1,7 +1,7 @@
-"""Keeping vectors up with the passages, outside transactions.
+"""The vectors of a storage, kept up with its passages outside transactions.
 
 A step reads some passages without vectors, embeds them, and stores the vectors if nothing was erased
-meanwhile. Any process may do a step; the loser of a race throws its work away. When the model is changed, the
+meanwhile. Any process may do a step. The loser of a race discards its work. When the model is changed, the
 vectors of the former one serve until the new one has caught up, then they are removed.
 """
 
@@ -49,7 +49,7 @@ class Stored(Struct, frozen=True):
 
 
 class Embedding:
-    """The vectors of a storage. ``make`` makes an embedder of a name; no name: no vectors at all."""
+    """The vectors of one storage. The name ``none`` means none; ``make`` makes any other embedder."""
 
     def __init__(
         self, storage: Storage, spec: str, make: Callable[[str], Embedder], *, may_write: bool = True
@@ -67,11 +67,11 @@ class Embedding:
 
     @cached_property
     def embedder(self) -> Embedder:
-        """Raises Unavailable when the model cannot be had."""
+        """The wanted model. Raises Unavailable when it is not available."""
         return self._make(self._spec)
 
     def step(self, *, within: float | None = None) -> bool:
-        """Embed a little; False when nothing is left. Waits for other writers ``within`` so many seconds."""
+        """Embed a little. False when nothing is left. Waits up to ``within`` seconds for other writers."""
         model = self.model
         todo = self._storage.read(lambda tx: tx.vectors.pending(model, characters=_STEP_CHARACTERS))
         if todo is None:
@@ -81,7 +81,7 @@ class Embedding:
         return True
 
     def in_background(self) -> bool:
-        """As ``step``, for a thread that nobody watches: a model that cannot be had is no work."""
+        """Do a step for a thread that nobody watches: a model that is not available means no work."""
         try:
             return self.step()
         except (Unavailable, InvalidInput) as exc:
@@ -91,7 +91,7 @@ class Embedding:
             return False
 
     def catch_up(self, seconds: float | None = None, progress: Callable[[float], None] | None = None) -> None:
-        """Embed what is missing, at most about this long. A busy or read-only storage is left as it is."""
+        """Embed what is missing for up to about ``seconds``. A busy or read-only storage is left alone."""
         if self._storage.read_only or not self._may_write:
             return
         deadline = None if seconds is None else time.monotonic() + seconds
@@ -105,7 +105,7 @@ class Embedding:
                 progress(self.coverage().share)
 
     def catch_up_if_fast(self, seconds: float) -> None:
-        """As ``catch_up``, if a static model is loaded already: any other would keep its caller waiting."""
+        """Catch up if a static model is already loaded: any other would keep its caller waiting."""
         if "embedder" in self.__dict__ and self.embedder.kind == "static":
             self.catch_up(seconds)
 
@@ -113,7 +113,7 @@ class Embedding:
         return self._own(self._storage.read(Stored.read))
 
     def serve(self, stored: Stored) -> tuple[Embedder, Coverage]:
-        """The model to answer with: the wanted one, or a former one that still covers more."""
+        """Choose the model to answer with: the wanted one, or a former one that covers more."""
         own = self._own(stored)
         if own.share < 1.0:
             for coverage in stored.coverages:
@@ -133,7 +133,7 @@ class Embedding:
         return Coverage(self.model, self.embedder.dim, 0, stored.total)
 
     def _former_embedder(self, model: str) -> Embedder | None:
-        """The embedder that made vectors before, if it can still be had."""
+        """Return the embedder that made vectors before, if it is still available."""
         if model not in self._former:
             try:
                 embedder = self._make(model.partition(_SEPARATOR)[0])
@@ -145,14 +145,14 @@ class Embedding:
         return self._former[model]
 
     def _drop_former(self, model: str, within: float | None) -> bool:
-        """When the wanted model has all: remove what is left of others."""
+        """Remove vectors of other models, once the wanted one has all of its own."""
         if not self._storage.read(lambda tx: tx.vectors.has_others(model)):
             return False
         return self._storage.write(lambda tx: tx.vectors.drop_others(model, _DROPPED), within=within)
 
 
 def name_model(spec: str, embedder: Embedder) -> str:
-    """What vectors are stored under: how their model is had, which it is, and how texts were cut for it."""
+    """Return the name vectors are stored under: the setting, the model, and the rule texts were cut by."""
     return _SEPARATOR.join((spec, embedder.name, str(pieces.RULE_VERSION)))
 
 
@@ -164,7 +164,7 @@ def _new_vectors(embedder: Embedder, todo: Unembedded) -> NewVectors:
 def embed_pieces(
     embedder: Embedder, passages: Sequence[tuple[int, str]]
 ) -> tuple[list[int], NDArray[np.float32]]:
-    """The vectors of every piece of these passages, with their keys."""
+    """Embed every piece of these passages; return keys and vectors."""
     keys: list[int] = []
     texts: list[str] = []
     for passage, text in passages:
@@ -180,7 +180,7 @@ def embed_pieces(
 
 
 def embed(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
-    """The vectors of texts; whatever goes wrong in a plug-in raises ModelUnavailable."""
+    """Embed texts. Whatever goes wrong in a plug-in raises ModelUnavailable."""
     try:
         vectors = embedder.embed(texts)
         shape = tuple(vectors.shape)
@@ -197,7 +197,7 @@ def embed(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
 
 
 def quantise(vectors: NDArray[np.float32]) -> tuple[bytes, bytes]:
-    """Vectors as signed bytes, the largest component of each as 127, and as sign bits."""
+    """Quantise vectors to signed bytes, the largest component as 127, and to sign bits."""
     import numpy as np
 
     largest = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-9)

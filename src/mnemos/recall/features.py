@@ -1,6 +1,6 @@
-"""What speaks for a line as the answer to a question, each reason as a number with a weight.
+"""Features of a line as the answer to a question, and the weights they count with.
 
-Reasons without a natural bound are divided by the highest among the candidates of the question, so that a
+Features without a natural bound are divided by the highest among the candidates of the question, so that a
 weight means the same for every question. A score is the weighted sum of a line's features.
 
 The weights come from a listwise fit on five LoCoMo conversations and fifty LongMemEval questions together,
@@ -37,7 +37,7 @@ _LATE = 20
 _MONTHS = frozenset({"april", "august", "june", "march", "may"})
 _WEEK = 7 * 86400.0
 _MONTH = 31 * 86400.0
-_TOLD_AFTERWARDS = 0.7
+_MENTIONED_LATER = 0.7
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 _NUMBER = re.compile(
@@ -70,7 +70,7 @@ class Candidate:
 
 
 def judge(scene: Scene) -> list[Candidate]:
-    """The candidates with their features: of many, those that words and meaning speak for."""
+    """Judge the candidates. Of many, only those that words and meaning speak for are kept."""
     found = list(_candidates(scene))
     if not found:
         return []
@@ -95,7 +95,7 @@ def _candidates(scene: Scene) -> Iterator[Candidate]:
 
 
 def _worth_a_look(scene: Scene, found: list[Candidate]) -> list[Candidate]:
-    """Looking closely costs time: those that neither words nor meaning speak for cannot win by the rest."""
+    """Keep those that can win: a candidate without words or nearness cannot by the rest."""
     if len(found) <= _LOOKED_AT:
         return found
     first = ("words", "session", "meaning", "meaning_around")
@@ -112,7 +112,7 @@ def _worth_a_look(scene: Scene, found: list[Candidate]) -> list[Candidate]:
 
 
 def _context(scene: Scene, found: list[Candidate]) -> None:
-    """BM25 of the words and nearness in meaning: of the line and, fainter, of what is around it."""
+    """Rate words (BM25) and nearness in meaning, of the line and, fainter, of its neighbours."""
     neighbours = [_neighbours(candidate) for candidate in found]
     surroundings = [_around(c.line, near) for c, near in zip(found, neighbours, strict=True)]
     average = sum([length for _, length in surroundings]) / len(found)
@@ -131,7 +131,7 @@ def _context(scene: Scene, found: list[Candidate]) -> None:
 
 
 def _around(line: Line, neighbours: list[tuple[float, Line]]) -> tuple[dict[int, float], float]:
-    """How much of each word the line has, its neighbours' added in part; its length likewise."""
+    """Count the words of the line and, in part, of its neighbours; the length likewise."""
     counts = dict(line.strengths)
     length = float(line.length)
     for share, neighbour in neighbours:
@@ -142,7 +142,7 @@ def _around(line: Line, neighbours: list[tuple[float, Line]]) -> tuple[dict[int,
 
 
 def _neighbours(candidate: Candidate) -> list[tuple[float, Line]]:
-    """The lines before and after that lend their words, near ones first, with the share they lend."""
+    """Return the lines around it that lend their words, near ones first, and the share they lend."""
     stretch = candidate.stretch
     if stretch is None:
         return []
@@ -167,7 +167,7 @@ def _bm25(scene: Scene, counts: dict[int, float], length: float, average: float)
 
 
 def _session(scene: Scene, found: list[Candidate]) -> None:
-    """How much of the question a conversation has, as its candidates show it, and how near it comes."""
+    """Rate how much of the question a conversation has in its candidates, and how near it comes."""
     nearest: dict[str, float] = defaultdict(float)
     there: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
     asked = scene.asked.question.to_assistant
@@ -225,7 +225,7 @@ def _is_first_person(text: str) -> bool:
 
 
 def _codes(scene: Scene, line: Line) -> float:
-    """Whether the line has the numbers and identifiers of the question, for which nothing else will do."""
+    """Return the share of the question's numbers and identifiers that the line has."""
     codes = scene.codes
     if not codes:
         return 0.0
@@ -233,23 +233,23 @@ def _codes(scene: Scene, line: Line) -> float:
 
 
 def _names_something(text: str, scene: Scene) -> bool:
-    """Whether it has a name or a title, other than a speaker's."""
+    """True if the text has a name or a title other than a speaker's."""
     return any(fold(name) not in scene.names for name in _NAME.findall(text))
 
 
 def _asks(text: str) -> float:
-    """How much of it is a mere question, which is seldom an answer."""
+    """Rate how much of the text is a mere question, which is seldom an answer."""
     if "?" not in text:
         return 0.0
-    told = [part for part in _SENTENCE.split(text) if not part.rstrip().endswith("?")]
-    words = sum([1 for part in told for form in part.split() if form.lower() not in STOP_WORDS])
+    stated = [part for part in _SENTENCE.split(text) if not part.rstrip().endswith("?")]
+    words = sum([1 for part in stated for form in part.split() if form.lower() not in STOP_WORDS])
     return max(0.0, 1 - words / _WORDS_OF_A_STATEMENT)
 
 
 def _in_span(scene: Scene, line: Line) -> tuple[float, float]:
-    """Whether the line is from the time that the question names, and whether it speaks of that time.
+    """Rate whether the line is from the time that the question names, or mentions that time.
 
-    People tell of a day or a week within the next.
+    People talk about a day or a week within the next one.
     """
     span = scene.asked.question.span
     if span is None:
@@ -257,7 +257,7 @@ def _in_span(scene: Scene, line: Line) -> tuple[float, float]:
     length = span.end - span.start
     within = 1.0 if span.start <= line.at < span.end else 0.0
     if span.end <= line.at < mention_end(span):
-        within = _TOLD_AFTERWARDS
+        within = _MENTIONED_LATER
     text = line.text[:2000]
     if length > _MONTH or not times.has_time(text):
         return within, 0.0
@@ -272,7 +272,7 @@ def _in_span(scene: Scene, line: Line) -> tuple[float, float]:
 
 
 def _beside(scene: Scene, candidate: Candidate) -> None:
-    """The answer to a question that has the words; and how late in the conversation it comes."""
+    """Rate the line as the reply to a question that has the words, and how late it comes."""
     candidate.features["replies"] = 0.0
     stretch = candidate.stretch
     place = 0 if stretch is None else stretch.start + candidate.position
@@ -285,7 +285,7 @@ def _beside(scene: Scene, candidate: Candidate) -> None:
 
 
 def _latest(scene: Scene, found: list[Candidate]) -> None:
-    """For a question about how things are now: how new the line is among those on the subject."""
+    """Rate how new the line is among those on the subject, for a question about the present."""
     for candidate in found:
         candidate.features["latest"] = 0.0
     if not scene.asked.question.wants_latest:
@@ -297,7 +297,7 @@ def _latest(scene: Scene, found: list[Candidate]) -> None:
 
 
 def _named_speaker(scene: Scene) -> str | None:
-    """The speaker that the question names, if it names exactly one."""
+    """Return the speaker that the question names, if it names exactly one."""
     question = scene.asked.question
     # Will and May are words too: as names they are written so.
     sure = (question.mentioned - STOP_WORDS - _MONTHS) | question.capitalised

@@ -1,4 +1,4 @@
-"""A judged line as what is shown: its text, its place, and why it was chosen."""
+"""Hits made of judged lines: their text, their place, and why they were chosen."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from mnemos.text.words import fold
 
 # How much the model's choice of a piece counts against the words in it.
 _NEAREST_PIECE = 0.3
-# A reason that adds less than this to the score is not worth telling.
-_WORTH_TELLING = 0.25
+# A reason that adds less than this to the score is not shown.
+_WORTH_SHOWING = 0.25
 _REASONS = 4
 # From here on, being close in meaning is a reason.
 _NEAR = 0.3
@@ -37,7 +37,7 @@ def make_excerpt(
     score: float,
     filters: Filters,
 ) -> Excerpt:
-    """A candidate as a hit; ``read_whole`` reads a message that was too long to be judged in full."""
+    """Make an excerpt of a candidate. ``read_whole`` reads a message too long to be judged in full."""
     line = candidate.line
     stretch = candidate.stretch
     if stretch is None:
@@ -65,7 +65,7 @@ def _passage_hit(scene: Scene, candidate: Candidate, score: float) -> RecallHit:
     passage = line.passage
     assert passage is not None  # noqa: S101
     return RecallHit(
-        # Of an entry: whose it is stands behind a colon.
+        # The kind of an entry has its user after a colon.
         passage.kind.partition(":")[0],
         passage.ref,
         passage.session_id,
@@ -83,7 +83,7 @@ def _turn(line: Line | None, filters: Filters) -> Turn | None:
 
 
 def fits(line: Line, filters: Filters) -> bool:
-    """Whether a line keeps to the filters: what was found does, what stands beside it need not."""
+    """True if a line matches the filters: proposals do, their neighbours may not."""
     if filters.since is not None and line.at < filters.since:
         return False
     if filters.until is not None and line.at >= filters.until:
@@ -98,7 +98,7 @@ def fits(line: Line, filters: Filters) -> bool:
 def _text_of(
     read_whole: ReadWhole, scene: Scene, line: Line, gathered: Gathered
 ) -> tuple[str, tuple[int, int]]:
-    """The line, or of a long one the piece that has most of the question."""
+    """Return the line, or the piece of a long one that has most of the question."""
     text = line.text
     if len(text) <= PIECE_CHARACTERS:
         return text, (0, len(text))
@@ -121,7 +121,7 @@ def _text_of(
 
 
 def _start(text: str, piece: int) -> int:
-    """About where a piece begins: those of a very long text are numbered in each of its parts."""
+    """Return about where a piece begins. Each part of a very long text numbers its own."""
     part, number = divmod(piece, MAX_PIECES)
     start = part * PART_CHARACTERS
     there = pieces(text[start : start + PART_CHARACTERS])
@@ -129,7 +129,7 @@ def _start(text: str, piece: int) -> int:
 
 
 def _why(scene: Scene, candidate: Candidate, text: str) -> tuple[str, ...]:
-    """The reasons that added most to the score, in words."""
+    """Describe the reasons that added most to the score."""
     features = candidate.features
     shares = {name: weight * features.get(name, 0.0) for name, weight in HYBRID.items()}
     reasons: dict[str, str] = {}
@@ -138,11 +138,13 @@ def _why(scene: Scene, candidate: Candidate, text: str) -> tuple[str, ...]:
         reasons["words"] = "says " + ", ".join(f"'{form}'" for form in forms[:_SHOWN_WORDS])
     elif candidate.line.strengths:
         reasons["words"] = "has words that mean much the same"
-    elif shares.get("words", 0.0) > _WORTH_TELLING:
+    elif shares.get("words", 0.0) > _WORTH_SHOWING:
         reasons["words"] = "next to lines that have the words"
     if candidate.line.cosine >= _NEAR:
         reasons["meaning"] = f"close in meaning ({candidate.line.cosine:.2f})"
-    reasons |= {name: told for name, told in _TOLD.items() if shares.get(name, 0.0) > _WORTH_TELLING}
+    reasons |= {
+        name: reason for name, reason in _REASON_TEXTS.items() if shares.get(name, 0.0) > _WORTH_SHOWING
+    }
     if candidate.stretch is None:
         reasons.pop("session", None)
     if "number" in reasons and not has_number(text):
@@ -157,7 +159,7 @@ def _why(scene: Scene, candidate: Candidate, text: str) -> tuple[str, ...]:
     return tuple(reasons[name] for name in ranked[:_REASONS]) or ("next to what was found",)
 
 
-_TOLD = {
+_REASON_TEXTS = {
     "replies": "answers a question about it",
     "in_span": "from the time asked about",
     "time": "says when",

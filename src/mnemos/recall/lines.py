@@ -1,4 +1,4 @@
-"""What is judged: messages with the conversation around them, made ready to be compared with a question."""
+"""Lines to be judged: messages in their conversations, prepared for one question."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from mnemos.recall.candidates import NEIGHBOURS, Asked, Gathered
-from mnemos.recall.question import Matcher, related, shares
+from mnemos.recall.question import Matcher, related, share_weights
 from mnemos.sessions.records import ROLES, document_of, names_speaker
 from mnemos.storage.base import MessageRow
 from mnemos.storage.passages import Passage, Strip
@@ -53,9 +53,9 @@ class Line:
     speaker: str
     at: float
     counts: dict[int, int]
-    """How often it has each word of the question."""
+    """The number of times it has each word of the question."""
     strengths: dict[int, float]
-    """The same, where a related word may stand for a word that is missing."""
+    """The same, with related words in place of missing ones."""
     length: int
     """In words."""
     cover: float
@@ -67,7 +67,7 @@ class Line:
 
     @property
     def lends(self) -> bool:
-        """Whether its words speak for its neighbours too."""
+        """True if its words speak for its neighbours too."""
         return len(self.text) <= (_LONG_ANSWER if self.from_machine else _LONG_STORY)
 
     @property
@@ -81,14 +81,14 @@ class Stretch(Struct, frozen=True):
     session_id: str
     title: str | None
     start: int
-    """How many messages of the conversation come before, counted to 20."""
+    """The number of messages of the conversation before it, up to 20."""
     lines: tuple[Line, ...]
     candidates: tuple[int, ...]
     lending: tuple[int, ...] = field(default=())
 
 
 class Scene(Struct, frozen=True):
-    """Everything a question is compared with, and what its words are worth here."""
+    """Everything a question is compared with, and the weights of its words."""
 
     asked: Asked
     matcher: Matcher
@@ -98,11 +98,11 @@ class Scene(Struct, frozen=True):
     stretches: tuple[Stretch, ...]
     passages: tuple[Line, ...]
     speakers: dict[str, frozenset[str]]
-    """Who speaks under a name, and the words of the name, folded."""
+    """The names of speakers, and the words of each, folded."""
     names: frozenset[str]
     """The words of all these names."""
     codes: tuple[tuple[str, re.Pattern[str]], ...] = ()
-    """The codes of the question, and each as it stands alone."""
+    """The codes of the question, each with a pattern that finds it on its own."""
     surroundings: Surroundings | None = None
     """The vectors of the lines, where there are any."""
 
@@ -112,7 +112,7 @@ def set_scene(asked: Asked, gathered: Gathered, surroundings: Surroundings | Non
     idf = [_idf(count, asked.total) for count in asked.counts]
     weights = tuple(value * word.weight for value, word in zip(idf, words, strict=True))
     matcher = Matcher(words, [related(word.form) for word in words])
-    part = shares(weights)
+    part = share_weights(weights)
     cosines = {passage: near.cosine for passage, near in gathered.cosines.items()}
     stretches = tuple(
         [_stretch(strip, gathered.proposed, matcher, part, cosines) for strip in gathered.strips]
@@ -134,7 +134,7 @@ def set_scene(asked: Asked, gathered: Gathered, surroundings: Surroundings | Non
 
 
 def _alone(code: str) -> re.Pattern[str]:
-    """A code that is no part of a longer one."""
+    """Compile a code as one that is not part of a longer one."""
     return re.compile(rf"(?<![a-z0-9]){re.escape(code)}(?![a-z0-9])")
 
 
@@ -159,7 +159,7 @@ def _stretch(
     for position, row in enumerate(strip.messages):
         if row.id in proposed:
             near.update(range(max(0, position - NEIGHBOURS), min(count, position + NEIGHBOURS + 1)))
-    # What stands before a candidate may be the question that it answers.
+    # The line before a candidate may be the question that it answers.
     read = near | {position - 1 for position in near}
     lines = tuple(
         [
@@ -189,7 +189,7 @@ def _lends(row: MessageRow) -> bool:
 
 
 def _keep_names(lines: Sequence[Line]) -> None:
-    """What stands before a colon once only is no name: "Note: …"."""
+    """Drop names that only one line has: "Note: …" does not name a speaker."""
     spoken = Counter(line.speaker for line in lines)
     for line in lines:
         once = spoken[line.speaker] == 1 and line.text.startswith(f"{line.speaker}: ")
@@ -200,7 +200,7 @@ def _keep_names(lines: Sequence[Line]) -> None:
 def _line(
     row: MessageRow, matcher: Matcher | None, part: Sequence[float], cosine: float, *, proposed: bool
 ) -> Line:
-    """``matcher`` None: a line whose words nobody asks for."""
+    """Prepare a message. Without a matcher, its words are not counted."""
     document = document_of(row)
     text = "" if row.forgotten else document.said or document.tool
     # A line whose words nobody asks for is not folded either.

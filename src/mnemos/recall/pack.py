@@ -1,6 +1,6 @@
-"""Hits as text for a prompt: grouped, dated, fenced as data, and never more tokens than the budget.
+"""Packing: hits as text for a prompt, grouped, dated, fenced as data, within a token budget.
 
-What was said long ago may try to give orders now. So the text says what it is, stands between two marks
+Old text may try to give orders now. So the packed text says that it is data, is enclosed by two marks
 that nothing inside it can write, and only its own lines begin at the margin: a heading with ``##``, a
 passage with its time in brackets, a neighbour with ``(before)`` or ``(after)``. Further lines of a passage
 are indented, and control characters are gone.
@@ -35,9 +35,9 @@ _HEADINGS: Final = {
 
 _INDENT: Final = "\n    "
 _NO_LIMIT: Final = 1 << 60
-# Less than this says nothing.
+# A shorter excerpt says nothing.
 _LEAST: Final = 12
-# A name or a title that takes more is no name.
+# Longer names and titles are cut.
 _NAME: Final = 24
 _NEIGHBOUR: Final = 48
 # A hit with fewer words is hardly understood alone: "yes", "the second one".
@@ -46,7 +46,7 @@ _ALIKE: Final = 0.9
 
 
 class Turn(Struct, frozen=True):
-    """What was said next to a hit."""
+    """A line next to a hit."""
 
     speaker: str
     text: str
@@ -68,15 +68,15 @@ class Packed:
 
     text: str
     left_out: int
-    """Hits that the text does not show; a near-duplicate of one that it shows counts as shown."""
+    """Hits that the text does not show. A near-duplicate of a shown hit counts as shown."""
 
 
 def pack(excerpts: Sequence[Excerpt], budget: int | None, tz: tzinfo | None = None) -> Packed:
-    """The excerpts, best first, as a fenced text of at most ``budget`` tokens; None is no limit.
+    """Pack excerpts, best first, into a fenced text of up to ``budget`` tokens. None: no limit.
 
-    Conversations and kinds stand in the order of their best hit, the hits of a conversation in the order
-    of time. Long passages are cut at a word so that more of them fit; neighbours come in only where they
-    make a hit understood and there is room. A budget too small for any hit gives an empty text.
+    Conversations and kinds come in the order of their best hit, the hits of a conversation in the order
+    of time. Long passages are cut at a word so that more of them fit. Neighbours are shown only where a
+    hit needs them to be understood and there is room. A budget too small for any hit gives an empty text.
     ``tz`` is the zone of the times shown, by default the machine's.
     """
     limit = _NO_LIMIT if budget is None else budget
@@ -90,7 +90,7 @@ def pack(excerpts: Sequence[Excerpt], budget: int | None, tz: tzinfo | None = No
     left -= sum(map(_line_cost, neighbours.values()))
     shown = _lengthen(shown, left)
     while shown:
-        left_out = len(excerpts) - sum(one.passage.stands_for for one in shown)
+        left_out = len(excerpts) - sum(one.passage.count for one in shown)
         text = _render(shown, neighbours, left_out)
         if budget is None or count_tokens(text) <= limit:
             return Packed(text, left_out)
@@ -107,7 +107,7 @@ def pack(excerpts: Sequence[Excerpt], budget: int | None, tz: tzinfo | None = No
 
 @dataclass(slots=True)
 class _Passage:
-    """A hit made ready to be shown; ``stands_for`` counts its near-duplicates with it."""
+    """A hit prepared to be shown. ``count`` includes its near-duplicates."""
 
     excerpt: Excerpt
     order: int
@@ -116,7 +116,7 @@ class _Passage:
     day: str
     label: str
     text: str
-    stands_for: int = 1
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +172,12 @@ def _clean(text: str) -> str:
 
 
 def _name(text: str) -> str:
-    """A text on one line, short enough for a label."""
+    """Put a text on one line, short enough for a label."""
     return cut_to_tokens(_BLANKS.sub(" ", _clean(text)).strip(), _NAME)
 
 
 def _indent(text: str) -> str:
-    """A text of several lines, all but the first indented; blank lines at most one at a time."""
+    """Indent all lines but the first, and keep at most one blank line at a time."""
     lines = [line.rstrip() for line in _clean(text).strip().splitlines()]
     kept = [line for i, line in enumerate(lines) if line or lines[i - 1]]
     return _INDENT.join(kept).replace(_INDENT + "\n", "\n\n")
@@ -192,7 +192,7 @@ _Shingle = tuple[str, str, str]
 
 
 def _drop_duplicates(excerpts: Sequence[Excerpt], tz: tzinfo | None) -> list[_Passage]:
-    """One passage for all that say the same, the best of them."""
+    """Keep one passage, the best, of all that say the same."""
     kept: list[_Passage] = []
     same: dict[str, _Passage] = {}
     near: dict[_Shingle, list[tuple[_Passage, frozenset[_Shingle]]]] = {}
@@ -204,7 +204,7 @@ def _drop_duplicates(excerpts: Sequence[Excerpt], tz: tzinfo | None) -> list[_Pa
         alike = (passage for passage, others in known if _alike(shingles, others))
         passage = same.get(words) or min(alike, key=lambda one: one.order, default=None)
         if passage is not None:
-            passage.stands_for += 1
+            passage.count += 1
             continue
         passage = same[words] = _passage(excerpt, order, tz)
         kept.append(passage)
@@ -234,7 +234,7 @@ def _alike(one: frozenset[_Shingle], other: frozenset[_Shingle]) -> bool:
 
 
 def _fit(passages: Sequence[_Passage], budget: int) -> list[_Shown]:
-    """The passages that the budget allows, the long ones cut so that others find room.
+    """Choose the passages that fit, and cut long ones so that others fit too.
 
     Each may take what the later ones do not need, or up to about twice an equal part of what is left: the
     better come first and get more.
@@ -258,7 +258,7 @@ def _fit(passages: Sequence[_Passage], budget: int) -> list[_Shown]:
 
 
 def _lengthen(shown: Sequence[_Shown], left: int) -> list[_Shown]:
-    """The same, the best that is cut with more of its text, for what is left."""
+    """Lengthen the best passage that was cut, with the tokens that are left."""
     longer = list(shown)
     cut = next((i for i, one in enumerate(shown) if one.text != one.passage.text), None)
     if cut is not None and left >= _LEAST:
@@ -268,7 +268,7 @@ def _lengthen(shown: Sequence[_Shown], left: int) -> list[_Shown]:
 
 
 def _fixed_cost(passage: _Passage) -> tuple[int, int]:
-    """Of the label and of a heading, which may get a second date."""
+    """Return the cost of the label and of a heading, which may get a second date."""
     heading = _render_heading(passage.heading, [passage.day, f"{passage.day} "])
     return _line_cost(passage.label), _line_cost(heading)
 
@@ -285,7 +285,7 @@ _ASKS: Final = ("?", "？")
 
 
 def _neighbours(shown: Sequence[_Shown], left: int) -> dict[_Place, str]:
-    """Lines to stand before and after hits, by the order of the hit; those of the best hits come first."""
+    """Choose lines to show before and after hits, by the order of the hit, the best hits first."""
     said = {(one.passage.group, one.passage.text) for one in shown}
     lines: dict[_Place, str] = {}
     for one in shown:
@@ -304,7 +304,7 @@ def _neighbours(shown: Sequence[_Shown], left: int) -> dict[_Place, str]:
 
 
 def _choose_neighbours(excerpt: Excerpt) -> Iterable[tuple[str, Turn]]:
-    """The neighbours without which a hit is not understood."""
+    """Yield the neighbours that a hit needs to be understood."""
     text = excerpt.hit.text.rstrip()
     short = len(text.split()) < _SHORT and len(text) < 8 * _SHORT
     if excerpt.before is not None and (short or excerpt.before.text.rstrip().endswith(_ASKS)):
@@ -314,7 +314,7 @@ def _choose_neighbours(excerpt: Excerpt) -> Iterable[tuple[str, Turn]]:
 
 
 def _question(text: str) -> str:
-    """Of a long text that ends in a question, the question."""
+    """Return the question at the end of a long text, else the text."""
     question = _QUESTION.search(text[-400:]) if len(text) > 200 else None
     return question[1] if question else text
 

@@ -52,7 +52,7 @@ _NUMBER = re.compile(
     r"|wie ?viele?|combien|cuánt[oa]s?)\b",
     re.IGNORECASE,
 )
-# How much time lies between things, and which came first, is told by when they were.
+# Questions about durations and order are answered by dates.
 _DURATION = re.compile(
     r"\bhow (?:many|much) (?:days?|weeks?|months?|years?|hours?|minutes?|time)\b.*"
     r"\b(?:ago|before|after|between|pass(?:ed)?|since|until|when|from)\b"
@@ -79,7 +79,7 @@ _TO_ASSISTANT = re.compile(
     r"|\b(?:hast|hattest) du\b|\bas-tu\b|\b(?:the )?assistant\b",
     re.IGNORECASE,
 )
-# A wish for new advice is no question about former advice.
+# A request for new advice is not a question about former advice.
 _WISH = re.compile(
     r"\b(?:can|could|would|will|do) you (?:please )?"
     r"(?:suggest|recommend|give|provide|tell|list|explain|share|have|think|help)\b"
@@ -100,7 +100,7 @@ _LATEST = re.compile(
 
 
 class Word(Struct, frozen=True):
-    """A word of a question, by its stem; ``weight`` is less for words that questions are made of."""
+    """A word of a question. Words that most questions have weigh less."""
 
     stem: str
     form: str
@@ -116,7 +116,7 @@ class Question(Struct, frozen=True):
     text: str
     words: tuple[Word, ...]
     mentioned: frozenset[str]
-    """Every word as it was typed, folded: to see who is named."""
+    """Every word as it was typed, folded, to see who is named."""
     capitalised: frozenset[str]
     """Those of them that are written with a capital, and do not begin the question."""
     codes: tuple[str, ...]
@@ -125,21 +125,21 @@ class Question(Struct, frozen=True):
     wants_number: bool
     wants_name: bool
     to_assistant: bool
-    """Whether it asks for what the assistant said."""
+    """True if it asks for what the assistant said."""
     wants_latest: bool
     is_question: bool
-    """Whether it asks, rather than names what to look for."""
+    """True if it asks, rather than names what to look for."""
     span: times.Span | None
     """The time it is about."""
 
     def without(self, names: frozenset[str]) -> Question:
-        """The same question, in which names of speakers are no words to look for, unless it has no others."""
+        """The same question without names of speakers as words, unless it has no others."""
         kept = tuple(word for word in self.words if word.form not in names)
         return self if not kept or len(kept) == len(self.words) else replace(self, words=kept)
 
 
 def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
-    """Read a question; any text will do, of a very long one the beginning is read."""
+    """Read a question: any text, of a very long one the beginning."""
     text = text[:MAX_CHARACTERS]
     span = times.find_asked(text, now, tz)
     weighed = [pair for run in runs(text) for pair in _forms(run)]
@@ -172,7 +172,7 @@ def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
 
 
 def _without_time(telling: list[tuple[str, float]], text: str, span: times.Span) -> list[tuple[str, float]]:
-    """The words of a time are understood and count less; alone, they are nothing to look for."""
+    """Weigh the words of a time less, because it is understood. Alone, they are not looked for."""
     start, end = span.places
     others = {form for run in runs(f"{text[:start]} {text[end:]}") for form, _ in _forms(run)} - STOP_WORDS
     if all(stem(form) in _GENERIC for form in others):
@@ -188,7 +188,7 @@ def _codes(text: str, span: times.Span | None) -> tuple[str, ...]:
 
 
 def _forms(run: Run) -> list[tuple[str, float]]:
-    """The words of a run and what they count: of an identifier the whole, and its parts a little."""
+    """Return the words of a run with their weights: an identifier, and its parts a little."""
     if len(run.forms) == 1:
         return [(run.forms[0], 1.0)]
     if is_unspaced(run.forms[0]):
@@ -201,25 +201,25 @@ log = logging.getLogger("mnemos.recall")
 
 RELATED = Path(__file__).with_name("assets") / "related.txt"
 
-# From this cosine on words are related at all; what they count grows from there to 1.
+# Words are related from this cosine on. What they count grows from there to 1.
 _UNRELATED = 40
 
 
 @lru_cache(maxsize=4_096)
 def related(word: str) -> dict[str, float]:
-    """The stems of related words and how far they may stand for it, above 0 and below 1."""
+    """Return the stems of related words, each with how much it counts, above 0 and below 1."""
     if not word.isascii():
         return {}
     try:
-        pairs = [entry.split(":") for entry in _entry(_table(RELATED), word).split()]
+        pairs = [entry.split(":") for entry in _look_up(_table(RELATED), word).split()]
         return {stem: (int(cosine) - _UNRELATED) / (100 - _UNRELATED) for stem, cosine in pairs}
     except ValueError as exc:
         log.warning("the table of related words is damaged (%s); install mnemos again", exc)
         return {}
 
 
-def _entry(table: bytes, word: str) -> str:
-    """What the table says of a word, found by halving: its lines are sorted. Nothing: an empty text."""
+def _look_up(table: bytes, word: str) -> str:
+    """Look up a word in the sorted lines of the table; empty if it is not there."""
     wanted = f"{word}\t".encode()
     low, high = 0, len(table)
     while low < high:
@@ -248,7 +248,7 @@ _MOST_STEMS = 100_000
 
 
 class _Stems(dict[str, str]):
-    """Word forms and their stems; it learns those that it is asked for."""
+    """Stems by word form, computed when first asked for."""
 
     def __missing__(self, form: str) -> str:
         if len(self) >= _MOST_STEMS:
@@ -265,10 +265,10 @@ _LETTERS_AND_DIGITS = bytes(code if chr(code).isalnum() and code < 128 else 32 f
 
 
 class Matcher:
-    """The words of a question, made ready to be found; ``related``: for each, what may stand for it."""
+    """Finds the words of a question in texts, and for each the words ``related`` to it."""
 
     def __init__(self, words: Sequence[Word], related: Sequence[Mapping[str, float]]) -> None:
-        # Scripts without blanks: the word may stand anywhere.
+        # Scripts without blanks: the word may be anywhere.
         self._anywhere = [(number, word.stem) for number, word in enumerate(words) if is_unspaced(word.stem)]
         self._by_stem: dict[str, list[tuple[int, float]]] = {}
         for number, (word, others) in enumerate(zip(words, related, strict=True)):
@@ -277,11 +277,11 @@ class Matcher:
                 self._by_stem.setdefault(other, []).append((number, strength))
         self._beginnings = sorted({_beginning(stem) for stem in self._by_stem})
         spaced = "|".join([re.escape(one) for one in self._beginnings if one.isascii()])
-        # In a text whose words are parted by single blanks; those that begin otherwise are not even read.
+        # In a text whose words are separated by blanks. Words that begin otherwise are skipped.
         self._find_forms = re.compile(f" (?:{spaced})[a-z0-9]*".encode()).findall if spaced else None
 
     def find(self, folded: str) -> tuple[dict[int, int], dict[int, float]]:
-        """How often a folded text has each word; and how strongly at least by what may stand for it."""
+        """Count each word in a folded text; return counts, and strengths that include related words."""
         counts: dict[int, int] = {}
         strengths: dict[int, float] = {}
         by_stem = self._by_stem
@@ -308,7 +308,7 @@ class Matcher:
         return list(dict.fromkeys(found[word] for word in sorted(found)))
 
     def _forms_of(self, folded: str) -> list[str]:
-        """The words of a text that may be forms of those asked for; maybe others too."""
+        """Return the words of a text that may be forms of those asked for."""
         if folded.isascii() and "+" not in folded and "#" not in folded:
             if self._find_forms is None:
                 return []
@@ -323,12 +323,12 @@ class Matcher:
         return forms + [form.rstrip("+#") for form in forms if form[-1] in "+#"]
 
 
-def shares(weights: Sequence[float]) -> tuple[float, ...]:
-    """The share of each word in what a question weighs."""
+def share_weights(weights: Sequence[float]) -> tuple[float, ...]:
+    """Return the share of each word in the weight of the question."""
     total = sum(weights) or 1.0
     return tuple(weight / total for weight in weights)
 
 
 def _beginning(stemmed: str) -> str:
-    """What every form of a word begins with: the end of a stem may be its own, as in *tri* for *try*."""
+    """Return what every form of a word begins with. A stem may end differently: *tri* for *try*."""
     return stemmed[:3] if len(stemmed) > 3 else stemmed[:1]

@@ -1,4 +1,4 @@
-"""``recall``: one question over everything, from its text to an answer that fits a prompt.
+"""The recaller: one question over everything, from its text to an answer that fits a prompt.
 
 The stages, each in a module of its own: understand the question, propose candidates by words and by vectors,
 set them into their conversations, judge each by its features, blend those into a score, pack the best.
@@ -32,7 +32,7 @@ from mnemos.storage.passages import MESSAGE, Unembedded
 
 # What chance gives unrelated texts is below this.
 _NEAR_AT_ALL = 0.2
-# What is no longer so comes after everything that is.
+# Superseded facts come after everything else.
 _SUPERSEDED = 100.0
 # Candidates that are read sentence by sentence, and how far.
 _READ_CLOSELY = 12
@@ -42,19 +42,19 @@ _CLEARLY_NEAR = 0.35
 
 
 class Known(Struct, frozen=True):
-    """What the first look into the storage says about a question."""
+    """What the first transaction tells about a question."""
 
     asked: Asked
     kinds: Sequence[str] | None
     stored: Stored | None = None
-    """The vectors there are; None where none are wanted."""
+    """The vectors in the storage. None where none are wanted."""
     todo: list[Unembedded] | None = None
-    """What lacks vectors, a bounded amount."""
+    """Passages without vectors, a bounded amount."""
 
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What a question is answered with besides its words: its vector, and how much that covers."""
+    """What a question is answered with besides words: its vector, and the share it covers."""
 
     sense: Sense | None = None
     embedder: Embedder | None = None
@@ -131,7 +131,7 @@ class Recaller:
         )
 
     def messages(self, query: str, filters: Filters) -> Results:
-        """The messages that answer, best first: those that have something of the question themselves."""
+        """Find messages that answer, best first: those that match the question themselves."""
         ranked = self.rank(query, filters, kinds=(MESSAGE,))
         words = len(ranked.scene.weights)
         found = [
@@ -144,7 +144,7 @@ class Recaller:
         return Results(hits, partial=bool(hits) and partial)
 
     def refs(self, query: str, kind: str, filters: Filters, limit: int) -> list[str]:
-        """The passages of a kind that answer, best first, those that still hold before others."""
+        """Find refs of a kind that answer, best first, superseded ones last."""
         ranked = self.rank(query, filters, kinds=(kind,))
         lines = (candidate.line for candidate in ranked.candidates[:limit])
         return [line.passage.ref for line in lines if line.passage is not None]
@@ -160,7 +160,7 @@ class Recaller:
         lexical: bool = False,
         weights: Mapping[str, float] | None = None,
     ) -> Ranked:
-        """Judge everything that may answer; of entries, those of one user.
+        """Judge everything that may answer. Entries: those of one user.
 
         ``weights``: others than ours, to see what they would do.
         """
@@ -186,7 +186,7 @@ class Recaller:
         )
 
     def _load(self) -> tuple[Embedder | None, tuple[str, ...]]:
-        """The wanted model, read before any transaction; None, and the reason, where there is none."""
+        """Load the wanted model before any transaction. Without one: None, and the reason."""
         if not self._embedding.is_wanted:
             return None, ()
         try:
@@ -202,7 +202,7 @@ class Recaller:
         user: str,
         embedder: Embedder | None,
     ) -> Known:
-        """The first transaction: how rare the words are, what is not fed, which vectors there are."""
+        """Read, in a first transaction, how rare the words are, what is not fed, and which vectors exist."""
         if kinds is not None or tx.entries.has_others(user):
             kinds = [kind_of(user) if kind == ENTRY else kind for kind in kinds or KINDS]
         asked = look_up(tx, question, self._edits.find(tx, kinds, user))
@@ -215,7 +215,7 @@ class Recaller:
         return Known(asked, kinds, stored, self._tail.find_next(tx, self._embedding.model))
 
     def _means(self, known: Known, notes: tuple[str, ...]) -> Means:
-        """The question's vector, and those that the storage does not have yet."""
+        """Make the question's vector, and those that the storage does not have yet."""
         if known.stored is None:
             return Means(notes=notes)
         try:
@@ -232,7 +232,7 @@ class Recaller:
         return Means(sense, embedder, done / coverage.total if coverage.total else 1.0, tail)
 
     def _gather(self, known: Known, means: Means, filters: Filters) -> tuple[Means, Gathered]:
-        """The second transaction: what may answer; by words alone where the vectors are damaged."""
+        """Read what may answer, in a second transaction; by words alone if vectors are damaged."""
         asked, kinds, sense = known.asked, known.kinds, means.sense
         if sense is None or means.embedder is None:
             found = self._storage.read(lambda tx: gather(tx, asked, None, filters, kinds))
@@ -249,12 +249,12 @@ class Recaller:
         return means, found
 
     def _read_whole(self, message_id: int) -> MessageRow | None:
-        """A message of more than a million characters, of which only the beginning was judged."""
+        """Read a message of more than a million characters, of which only the beginning was judged."""
         return self._storage.read(lambda tx: tx.sessions.message(message_id))
 
 
 def _describe_time(question: Question) -> Iterator[str]:
-    """The time that a question names, as it was read."""
+    """Describe the time that a question names, as it was understood."""
     span = question.span
     if span is None:
         return
@@ -266,7 +266,7 @@ def _describe_time(question: Question) -> Iterator[str]:
 
 
 def _day(moment: float) -> str:
-    """A date for people; empty for one that no calendar has."""
+    """Format a date for people; empty for one that no calendar has."""
     try:
         return f"{datetime.fromtimestamp(moment).astimezone():%-d %B %Y}"
     except (OverflowError, ValueError, OSError):
@@ -307,7 +307,7 @@ def _read_closely(
 
 
 def _is_about(candidate: Candidate) -> bool:
-    """Whether anything but chance speaks for it: words here or around, nearness, or the time asked about."""
+    """True if more than chance speaks for it: words here or around, nearness, or the time asked about."""
     features = candidate.features
     return (
         features["words"] > 0
@@ -322,7 +322,7 @@ def _score(candidate: Candidate, weights: Mapping[str, float]) -> float:
 
 
 def _lead(candidate: Candidate, score: float) -> float:
-    """How far ahead a candidate is, whether it still holds or not."""
+    """Return how far ahead a candidate is, superseded or not."""
     return score + (_SUPERSEDED if _is_superseded(candidate) else 0.0)
 
 
@@ -332,6 +332,6 @@ def _is_superseded(candidate: Candidate) -> bool:
 
 
 def _best_first(item: tuple[float, Candidate]) -> tuple[float, float, int]:
-    """By score; of equals, the newest."""
+    """Sort by score, then the newest first."""
     score, candidate = item
     return -score, -candidate.line.at, -candidate.line.id

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _LEAST_WEIGHT = 0.5
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _SENTENCES = 12
-# Text that one question embeds in memory, some tens of milliseconds; and pieces that are kept in all.
+# Text that one question embeds in memory, in some tens of milliseconds, and pieces kept in all.
 TAIL_CHARACTERS = 60_000
 _MOST_PIECES = 4_000
 # Vectors of hand-edited passages that are kept for the next question.
@@ -40,7 +40,7 @@ _MOST_KEPT = 1_000
 
 
 def make_sense(asked: Asked, embedder: Embedder, model: str) -> Sense | None:
-    """The vector to compare with those stored under ``model``.
+    """Make the vector to compare with those stored under ``model``.
 
     None when the question says nothing that the model knows.
     """
@@ -51,7 +51,7 @@ def make_sense(asked: Asked, embedder: Embedder, model: str) -> Sense | None:
 
 
 def _add_words(asked: Asked, embedder: StaticEmbedder, model: str) -> Sense | None:
-    """The mean of the words' vectors; rare words count more, because here it is known how rare they are."""
+    """Average the vectors of the words. Rare words count more."""
     import numpy as np
 
     highest = math.log(1 + asked.total / 1.5)
@@ -87,7 +87,7 @@ class Tail(Struct, frozen=True):
     vectors: NDArray[np.float32] | None = None
 
     def find_next(self, tx: Reads, model: str) -> list[Unembedded] | None:
-        """What lacks vectors beyond this tail, a bounded amount; None when the storage has all vectors."""
+        """Read what lacks vectors beyond this tail, a bounded amount. None when nothing does."""
         found: list[Unembedded] = []
         ends, characters = self.ends, TAIL_CHARACTERS
         while characters > 0:
@@ -105,7 +105,7 @@ class Tail(Struct, frozen=True):
         return found
 
     def extend(self, todo: Sequence[Unembedded] | None, embedder: Embedder) -> Tail:
-        """The tail with these embedded too; empty when the storage has all vectors."""
+        """Embed these too. Empty when the storage has all vectors."""
         import numpy as np
 
         if not todo:
@@ -124,11 +124,11 @@ class Tail(Struct, frozen=True):
         return tail
 
     def count_beyond(self, done: tuple[int, int]) -> int:
-        """How many passages it covers that the storage does not."""
+        """Count the passages it covers that the storage does not."""
         return sum(max(0, end - stored) for end, stored in zip(self.ends, done, strict=True))
 
     def rank(self, sense: Sense) -> list[Near]:
-        """Its pieces, the nearest first; parts of a long message have ids of their own."""
+        """Return its pieces, the nearest first. Parts of a long message have ids of their own."""
         import numpy as np
 
         if self.keys is None or self.vectors is None:
@@ -142,7 +142,7 @@ class Tail(Struct, frozen=True):
         ]
 
     def units(self, ids: Iterable[int]) -> Units | None:
-        """The vector of the first piece of each passage that it covers."""
+        """Return the vector of the first piece of each passage that it covers."""
         import numpy as np
 
         if self.keys is None or self.vectors is None:
@@ -173,7 +173,7 @@ class Kept:
         self._vectors: dict[tuple[str, str], NDArray[np.float32]] = {}
 
     def compare(self, passages: Sequence[Passage], sense: Sense, embedder: Embedder) -> dict[int, Near]:
-        """How near each of these passages is."""
+        """Return how near each of these passages is."""
         if embedder.kind != "static" or not passages:
             return {}
         import numpy as np
@@ -215,7 +215,7 @@ def add_missing(gathered: Gathered, sense: Sense, embedder: Embedder, tail: Tail
 
 
 def _join(found: Sequence[Units]) -> Units | None:
-    """The vectors of several collections; of a passage in more than one, the first."""
+    """Join vectors. A passage that is in several collections has its first one."""
     import numpy as np
 
     kept = [units for units in found if len(units.ids)]
@@ -240,7 +240,7 @@ class Surroundings:
         self._question = sense.vector
 
     def cosines(self, lines: Sequence[tuple[int, Sequence[tuple[float, int]]]]) -> list[float]:
-        """For each line, given by its id and its neighbours' shares and ids: the cosine of their sum."""
+        """Return the cosine of each line summed with its neighbours, given by ids and shares."""
         import numpy as np
 
         if not lines:
@@ -262,7 +262,7 @@ class Surroundings:
 
 
 def rate_sentences(embedder: Embedder, texts: Sequence[str], question: NDArray[np.float32]) -> list[float]:
-    """The cosine of the sentence of each text that is nearest to the question."""
+    """Return, for each text, the cosine of its sentence nearest to the question."""
     import numpy as np
 
     sentences: list[str] = []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mnemos.recall import question as questions
 from mnemos.recall.embedders import static
-from mnemos.recall.question import Matcher, Word, shares, understand
+from mnemos.recall.question import Matcher, Word, share_weights, understand
 from mnemos.text.words import fold, index_words, stem
 
 # Lower case: an identifier in capitals and small letters is taken to pieces by the index only.
@@ -215,9 +215,9 @@ def test_what_is_told_is_in_the_text(question: str, text: str) -> None:
 
 
 def test_shares_are_parts_of_one() -> None:
-    assert shares([1.0, 3.0]) == (0.25, 0.75)
+    assert share_weights([1.0, 3.0]) == (0.25, 0.75)
 
 
 def test_words_that_weigh_nothing_have_no_share() -> None:
-    assert shares([0.0, 0.0]) == (0.0, 0.0)
-    assert shares([]) == ()
+    assert share_weights([0.0, 0.0]) == (0.0, 0.0)
+    assert share_weights([]) == ()

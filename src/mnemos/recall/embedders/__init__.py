@@ -1,4 +1,4 @@
-"""Embedders turn texts into vectors; they are found by name.
+"""Embedders: from texts to vectors, found by name.
 
 ``static`` is the default; ``onnx:MODEL`` runs a transformer (extra ``mnemos[onnx]``), ``endpoint:MODEL``
 asks a server. Any other name is looked for among the entry points ``mnemos.embedders``, where the three
@@ -39,7 +39,7 @@ BUILT_IN = {
 class Embedder(Protocol):
     """Texts to vectors that are near each other when the texts mean much the same.
 
-    Threads may share one. What it cannot do now raises Unavailable.
+    Threads may share one. Anything it cannot do now raises Unavailable.
     """
 
     @property
@@ -48,14 +48,14 @@ class Embedder(Protocol):
 
     @property
     def kind(self) -> str:
-        """``static`` or ``model``, as it is told in the ``mode`` of a recall."""
+        """``static`` or ``model``, as the ``mode`` of an answer shows it."""
 
     @property
     def dim(self) -> int:
-        """How many numbers a vector has."""
+        """The number of dimensions."""
 
     def embed(self, texts: list[str]) -> NDArray[np.float32]:
-        """A row for each text, in order, of length 1; zeros where the text says nothing that is known.
+        """Return a row of length 1 per text, in order, or zeros for a text without known words.
 
         No texts give an array of shape ``(0, dim)``.
         """
@@ -65,15 +65,15 @@ Factory = Callable[[Model], Embedder]
 
 
 def embedder(spec: str, *, base_url: str = "", api_key: str = "", timeout: float = 60.0) -> Embedder:
-    """The embedder of ``NAME`` or ``NAME:MODEL``. The other arguments are for those that ask a server.
+    """Make the embedder ``NAME`` or ``NAME:MODEL``. The other arguments are for servers.
 
-    A name that nobody declares raises InvalidInput. One that is declared and cannot be made here, because a
-    package or a file is missing, raises ModelUnavailable.
+    An unknown name raises InvalidInput. A known one that cannot be made here, because a package or a file is
+    missing, raises ModelUnavailable.
     """
     name, _, model = spec.strip().partition(":")
     made = _factory(name)(Model(base_url, model.strip(), api_key, timeout))
     if not callable(getattr(made, "embed", None)):
-        raise InvalidInput(f"what {name!r} makes is a {type(made).__name__} and no embedder")
+        raise InvalidInput(f"the plug-in {name!r} made a {type(made).__name__}, which is not an embedder")
     return made
 
 
@@ -83,7 +83,7 @@ def _factory(name: str) -> Factory:
     declared = {entry.name: entry for entry in _entry_points()}
     if name not in declared:
         known = ", ".join(sorted({*BUILT_IN, *declared}))
-        raise InvalidInput(f"there is no embedder {name!r}; known are {known} and none")
+        raise InvalidInput(f"unknown embedder {name!r}; use one of {known}, none")
     try:
         factory: Factory = declared[name].load()
     except (ImportError, AttributeError) as exc:

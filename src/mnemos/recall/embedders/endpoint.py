@@ -35,10 +35,9 @@ _ADVICE = {
 
 
 class EndpointEmbedder:
-    """Asks the server for 32 texts at a time; texts of nothing but blanks are not sent.
+    """Asks a server for the vectors of 32 texts at a time. Blank texts are not sent.
 
-    When it is told to come again (429) or that the server failed (5xx), it asks up to three times more. A
-    server that wants to be left alone for longer than 20 seconds is.
+    After a 429 or 5xx it asks up to three times more, but never waits longer than 20 seconds.
     """
 
     kind = "model"
@@ -51,7 +50,7 @@ class EndpointEmbedder:
 
     @property
     def dim(self) -> int:
-        """Known from the first answer; before that, the server is asked for one."""
+        """Known from the first answer. Before that, the server is asked."""
         if not self._dim:
             self._rows(["dimension"])
         return self._dim
@@ -96,10 +95,10 @@ class EndpointEmbedder:
             vectors = {item.get("index", place): item["embedding"] for place, item in enumerate(items)}
             rows = np.array([vectors[place] for place in range(count)], np.float64)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as exc:
-            raise self._no_use("something that is no embedding") from exc
+            raise self._no_use("something that is not an embedding") from exc
         # A comparison with NaN is false too.
         if rows.ndim != 2 or not rows.size or not (np.abs(rows) < _LARGEST_NUMBER).all():
-            raise self._no_use("vectors of something else than numbers")
+            raise self._no_use("vectors that are not numbers")
         return rows.astype(np.float32)
 
     def _no_use(self, what: str) -> ModelUnavailable:
@@ -112,7 +111,7 @@ class EndpointEmbedder:
 def make(model: Model) -> EndpointEmbedder:
     """An embedder that has not asked anything yet. A missing name or address raises InvalidInput."""
     if not model.model:
-        raise InvalidInput("which model? Say it behind a colon, such as endpoint:nomic-embed-text")
+        raise InvalidInput("endpoint needs a model; name it after a colon, such as endpoint:nomic-embed-text")
     if not model.base_url:
         raise InvalidInput(
             f"endpoint:{model.model} needs an address: set embedding.base_url, such as http://localhost:11434/v1"
@@ -126,7 +125,7 @@ def _sendable(text: str) -> str:
 
 
 def _wait(cause: BaseException | None, pause: float | None) -> float | None:
-    """How many seconds to wait before the next try; None when there should be none."""
+    """Return the seconds to wait before the next try; None to give up."""
     if pause is None or not isinstance(cause, urllib.error.HTTPError):
         return None
     if cause.code != 429 and cause.code < 500:

@@ -75,11 +75,13 @@ class OnnxEmbedder:
         return self._pooled(np.asarray(first, np.float32), inputs["attention_mask"])
 
     def _pooled(self, found: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-        """One row for each text: models answer with one already, or with one for each token."""
+        """Reduce to one row per text: some models answer with one row per token."""
         if found.ndim == 2:
             return found
         if found.ndim != 3:
-            raise ModelUnavailable(f"{self.name} answers with {found.ndim} dimensions: no embedding model")
+            raise ModelUnavailable(
+                f"{self.name} answers with {found.ndim} dimensions; it is not an embedding model"
+            )
         if self._takes_first:
             return found[:, 0]
         counted = mask[:, :, None].astype(np.float32)
@@ -88,9 +90,9 @@ class OnnxEmbedder:
 
 
 def make(model: Model) -> OnnxEmbedder:
-    """The embedder of a folder or of a model on the Hub, fetched if it is not here yet."""
+    """Make the embedder of a folder, or of a model on the Hub, which is fetched once."""
     if not model.model:
-        raise InvalidInput("which model? Say it behind a colon, such as onnx:BAAI/bge-small-en-v1.5")
+        raise InvalidInput("onnx needs a model; name it after a colon, such as onnx:BAAI/bge-small-en-v1.5")
     _library("onnxruntime")
     folder = Path(model.model).expanduser()
     if folder.is_dir():
@@ -112,7 +114,7 @@ def _fetched(name: str) -> Path:
 
 
 def _library(name: str) -> Any:
-    """A package of the extra: optional, and slow to import."""
+    """Import a package of the extra, which is optional and slow to import."""
     try:
         return import_module(name)
     except ImportError as exc:
@@ -137,7 +139,7 @@ def _session(graph: Path) -> Any:
 
 
 def _failures() -> tuple[type[Exception], ...]:
-    """What onnxruntime raises: exceptions without a common parent."""
+    """Return what onnxruntime raises: exceptions without a common parent."""
     state = _library("onnxruntime.capi.onnxruntime_pybind11_state")
     own = [kind for kind in vars(state).values() if isinstance(kind, type) and issubclass(kind, Exception)]
     return (*own, RuntimeError, ValueError)
@@ -161,7 +163,7 @@ def _longest(folder: Path) -> int:
 
 
 def _takes_first(folder: Path) -> bool:
-    """Whether the vector of a text is that of its first token, and not the mean."""
+    """True if the vector of a text is that of its first token, not the mean."""
     return bool(_settings(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token"))
 
 

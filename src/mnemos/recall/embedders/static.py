@@ -35,7 +35,7 @@ _REMEDY = "install mnemos again, or set embedder to none to do without"
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """A vector, a scale and a pooling weight for each token; its place in the vocabulary is its id."""
+    """A vector, a scale and a weight for each token. The id is the place in the vocabulary."""
 
     vocabulary: list[str]
     vectors: NDArray[np.int8]
@@ -44,7 +44,7 @@ class Asset:
 
 
 def read_asset(folder: Path) -> Asset:
-    """The asset, every byte checked. One that is missing or damaged raises ModelUnavailable."""
+    """Read the asset and check every byte. A missing or damaged one raises ModelUnavailable."""
     try:
         checks = json.loads((folder / CHECKS).read_bytes())
         files = {name: _map_file(folder / name) for name in (VOCABULARY, VECTORS, SCALES, WEIGHTS)}
@@ -63,7 +63,7 @@ def read_asset(folder: Path) -> Asset:
 
 
 def _map_file(path: Path) -> mmap.mmap:
-    """The file's bytes, shared with every other process that has them."""
+    """Map the file's bytes, shared with every other process that has them."""
     with path.open("rb") as file:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
@@ -75,7 +75,7 @@ def _is_sound(data: mmap.mmap, check: dict[str, int]) -> bool:
 
 
 def to_length_one(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The same array with every row brought to length 1; a row of zeros stays one."""
+    """Scale every row to length 1, in place. A row of zeros stays as it is."""
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     lengths[lengths == 0] = 1
     rows /= lengths[:, None]
@@ -85,7 +85,7 @@ def to_length_one(rows: NDArray[np.float32]) -> NDArray[np.float32]:
 # Stored with the vectors: it must change when any vector would.
 NAME = "potion-base-8m-int8.1"
 
-# Beyond this a text is a file, and its mean says nothing more for being longer.
+# A longer text is a file, and its mean says nothing more.
 MAX_TOKENS = 5_000
 _MAX_CHARACTERS = 10 * MAX_TOKENS
 
@@ -106,11 +106,11 @@ class StaticEmbedder:
         self._scales = asset.scales
         self._factors = asset.scales * asset.weights
         self.weights: NDArray[np.float32] = asset.weights
-        """How much each token counts in a text, by id: from 0 for what is no word to 1."""
+        """The weight of each token in a text, by id, from 0 (not a word) to 1."""
         self.dim = asset.vectors.shape[1]
 
     def embed(self, texts: list[str]) -> NDArray[np.float32]:
-        """A row of length 1 for each text, from its first 5,000 tokens.
+        """Return a row of length 1 per text, made of its first 5,000 tokens.
 
         The row is zero where no token is known. It depends on nothing but the text.
         """
@@ -121,7 +121,7 @@ class StaticEmbedder:
         return to_length_one(rows)
 
     def _add_tokens(self, rows: NDArray[np.float32], texts: list[str], start: int) -> int:
-        """Sum up the token vectors of some texts, which are looked up together; the first that is left."""
+        """Sum up token vectors of some texts, looked up together; return the first text left."""
         ids: list[NDArray[np.int32]] = []
         count = 0
         while start + len(ids) < len(texts) and count < MAX_TOKENS:
@@ -138,12 +138,12 @@ class StaticEmbedder:
         return start + len(ids)
 
     def token_ids(self, text: str) -> NDArray[np.int32]:
-        """The ids of the first 5,000 tokens in order; those of unknown words weigh 0."""
+        """Return the ids of the first 5,000 tokens in order. Those of unknown words weigh 0."""
         packed = self._pieces.packed(text[:_MAX_CHARACTERS])
         return np.frombuffer(packed, np.intc, count=min(len(packed) // 4, MAX_TOKENS))
 
     def vectors_of(self, ids: NDArray[np.int32] | Sequence[int]) -> NDArray[np.float32]:
-        """The token vectors themselves, a row each: neither weighed nor of length 1."""
+        """Return the token vectors themselves, one row each, neither weighed nor of length 1."""
         chosen = np.asarray(ids, np.intp)
         vectors: NDArray[np.float32] = self._vectors[chosen].astype(np.float32)
         vectors *= self._scales[chosen, None]
@@ -151,9 +151,9 @@ class StaticEmbedder:
 
 
 def make(model: Model) -> StaticEmbedder:
-    """The shipped model, read once per process."""
+    """Return the shipped model, read once per process."""
     if model.model:
-        raise InvalidInput(f"the static embedder has one model and not {model.model!r}; say static")
+        raise InvalidInput(f"the static embedder has no model {model.model!r}; use static")
     return _shipped()
 
 

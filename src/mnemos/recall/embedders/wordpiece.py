@@ -1,9 +1,9 @@
 """Text to the ids of a WordPiece vocabulary, exactly as the lower-casing BERT tokenizer makes them.
 
-Control characters vanish, accents are stripped, Chinese characters and punctuation stand alone, and
-what is left between blanks is cut into the longest pieces that the vocabulary has; a word that cannot
-be cut that way, or is longer than 100 characters, is one ``[UNK]``. No ``[CLS]`` or ``[SEP]`` is added,
-but where the text itself says ``[CLS]`` it means the token, as in the reference.
+Control characters vanish, accents are stripped, Chinese characters and punctuation are words of their
+own, and anything else between blanks is cut into the longest pieces that the vocabulary has. A word that
+cannot be cut that way, or is longer than 100 characters, is one ``[UNK]``. No ``[CLS]`` or ``[SEP]`` is
+added, but where the text itself says ``[CLS]`` it means the token, as in the reference.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NO_BLANKS = re.compile("[\x0b\x0c\x1c-\x1f\x85]")
 
 
 def _edges(spans: str) -> list[int]:
-    """Where each range of characters begins and where it is over, in turn."""
+    """Return the first character of each range and the one after its last, in turn."""
     edges: list[int] = []
     for span in spans.split():
         first, _, last = span.partition("-")
@@ -58,18 +58,18 @@ class WordPiece:
         self._chunks = _Chunks(vocabulary)
 
     def ids(self, text: str) -> list[int]:
-        """The ids of a text in order; none for a text without a visible character."""
+        """Return the ids of a text in order; none for a text without a visible character."""
         return array("i", self.packed(text)).tolist()
 
     def packed(self, text: str) -> bytes:
-        """The same ids as C ints in a row, which is the fastest form to make and to hand to numpy."""
+        """Return the same ids as C ints in a row, the fastest form to make and to hand to numpy."""
         if _NO_BLANKS.search(text):
             return self._chunks.analyse(text)
         return b"".join(map(self._chunks.__getitem__, text.split()))
 
 
 class _Chunks(dict[str, bytes]):
-    """What stands between two blanks, and its ids; what is not known yet is analysed when asked for."""
+    """Ids of the text between two blanks, computed when first asked for."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
         super().__init__()
@@ -123,7 +123,7 @@ class _Chunks(dict[str, bytes]):
 
 
 class _Characters(dict[int, str]):
-    """A table for str.translate: what becomes of a character, with blanks around what stands alone.
+    """A table for str.translate, with blanks around characters that are words of their own.
 
     Every step of the reference (clean, space out Chinese, decompose, strip accents, lower, split at
     punctuation) looks at one character at a time. The exception is the order of combining marks, and no
