@@ -53,7 +53,7 @@ from mnemos.language.statements import make_statements
 from mnemos.settings import Settings
 from mnemos.storage.base import Storage, Writes
 from mnemos.storage.facts import Attendance
-from mnemos.storage.foreign import HermesFact
+from mnemos.storage.imports import HermesFact
 from mnemos.text.secrets import find_secrets, redact
 
 MOST_FOUND: Final = 20

@@ -12,7 +12,7 @@ from mnemos.facts.scopes import MAX_LABEL, normalize_label
 from mnemos.language.notation import Mark, key_of, normalize_target, strip_hidden
 from mnemos.storage.base import Storage, Writes
 from mnemos.storage.facts import FactRow, NewFact, ScopeRow
-from mnemos.storage.foreign import HermesFact
+from mnemos.storage.imports import HermesFact
 
 ACTOR = "hermes-memory"
 

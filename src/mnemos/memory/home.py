@@ -16,8 +16,8 @@ from mnemos.sessions.records import document_of
 from mnemos.sessions.sessions import Clock
 from mnemos.settings import Settings
 from mnemos.storage.base import Check, Storage, Writes, passed
+from mnemos.storage.sqlite.doctor import salvage
 from mnemos.storage.sqlite.engine import SqliteStorage
-from mnemos.storage.sqlite.salvage import salvage
 
 DATABASE = "mnemos.db"
 IN_MEMORY = ":memory:"

@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING
 from mnemos.lazy import lazily
 
 if TYPE_CHECKING:
-    from mnemos.storage.sqlite.foreign import HermesState, hermes_memory, hermes_state
-    from mnemos.storage.sqlite.history import HISTORY_COLUMNS, read_history
+    from mnemos.storage.sqlite.readonly import (
+        HISTORY_COLUMNS,
+        HermesState,
+        hermes_memory,
+        hermes_state,
+        read_history,
+    )
 
 _HOMES = {
-    "HISTORY_COLUMNS": "mnemos.storage.sqlite.history",
-    "HermesState": "mnemos.storage.sqlite.foreign",
-    "hermes_memory": "mnemos.storage.sqlite.foreign",
-    "hermes_state": "mnemos.storage.sqlite.foreign",
-    "read_history": "mnemos.storage.sqlite.history",
+    "HISTORY_COLUMNS": "mnemos.storage.sqlite.readonly",
+    "HermesState": "mnemos.storage.sqlite.readonly",
+    "hermes_memory": "mnemos.storage.sqlite.readonly",
+    "hermes_state": "mnemos.storage.sqlite.readonly",
+    "read_history": "mnemos.storage.sqlite.readonly",
 }
 
 __all__ = ["HISTORY_COLUMNS", "HermesState", "hermes_memory", "hermes_state", "read_history"]

@@ -1,13 +1,14 @@
-"""What the importers ask of an engine: which files of other programs were read, and what came from them.
+"""What importers need from an engine, and the rows they read from other programs' databases.
 
-Where a file was read up to moves in the same transaction as what was read is stored, so that nothing is
-stored twice or left out, however an import ends.
+The position up to which a file was read is stored in the same transaction as the messages from it, so
+nothing is stored twice or left out, however an import ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
 
 from msgspec import Struct
 
@@ -30,6 +31,33 @@ class ImportedFile(Struct, frozen=True):
     line: int
     digest: str
     state: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HermesFact:
+    """A row of hermes-memory 0.3. Its ``archived`` facts are live ones that it no longer finds."""
+
+    id: str
+    type: str
+    target: str
+    content: str
+    scope: str | None
+    status: str
+    superseded_by: str | None
+    created_at: float
+    updated_at: float
+    scope_status: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class HermesSession:
+    """A session in the ``state.db`` of Hermes Agent, and its messages in the order they were written.
+
+    Columns by name, as they are stored: which there are depends on the version.
+    """
+
+    columns: Mapping[str, Any]
+    messages: Sequence[Mapping[str, Any]]
 
 
 class ImportReads(Protocol):

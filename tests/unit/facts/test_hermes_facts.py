@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mnemos.facts.facts import Facts
-from mnemos.storage.foreign import HermesFact
+from mnemos.storage.imports import HermesFact
 
 TOKEN = "ghp_" + "a1B2c3D4e5" * 4
 PLAIN = HermesFact("f1", "V", "port", "5433", None, "active", None, 10.0, 10.0, None)

@@ -13,7 +13,7 @@ from mnemos import Memory
 from mnemos.errors import Busy, NotFound
 from mnemos.integrations.hermes.hermes_import import HermesImport
 from mnemos.integrations.hermes.host import Place
-from mnemos.storage.sqlite import foreign
+from mnemos.storage.sqlite import readonly
 
 NOW = BEGAN + 86_400.0
 
@@ -281,7 +281,7 @@ def test_an_empty_hermes_is_done_at_once(memory: Memory, hermes_import: HermesIm
 def test_a_database_locked_by_its_owner_is_tried_again_at_the_next_start(
     hermes: Path, memory: Memory, hermes_import: HermesImport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(foreign, "_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(readonly, "_WAIT_SECONDS", 0.01)
     database = Database(hermes / "state.db")
     database.session("old")
     database.message("old", "user", "hello")
@@ -383,12 +383,12 @@ def test_an_invalid_marker_counts_as_missing(memory: Memory, hermes_import: Herm
 
 
 def test_an_unknown_file_is_not_found(tmp_path: Path) -> None:
-    with pytest.raises(NotFound), foreign.hermes_state(tmp_path / "state.db"):
+    with pytest.raises(NotFound), readonly.hermes_state(tmp_path / "state.db"):
         pass
 
 
 def test_an_unknown_session_is_none(hermes: Path) -> None:
     Database(hermes / "state.db")
-    with foreign.hermes_state(hermes / "state.db") as state:
+    with readonly.hermes_state(hermes / "state.db") as state:
         assert state.parents() == {}
         assert state.session("unknown") is None

@@ -19,7 +19,7 @@ from mnemos.sessions.records import document_of
 from mnemos.storage.passages import Passage
 from mnemos.storage.sqlite import facts, index, passages, schema
 from mnemos.storage.sqlite.engine import SqliteStorage
-from mnemos.storage.sqlite.terms import passage_row
+from mnemos.storage.sqlite.index import passage_row
 from mnemos.testing import FixedClock
 
 Opens = Callable[..., SqliteStorage]

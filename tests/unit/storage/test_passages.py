@@ -15,9 +15,9 @@ from contract.storage.passages import best, find, put, remove
 from contract.storage.vectors import coverage, embed_all, near_ids, pending
 from mnemos.sessions.records import document_of
 from mnemos.storage.sqlite import index, schema
+from mnemos.storage.sqlite.doctor import salvage
 from mnemos.storage.sqlite.engine import SqliteStorage
-from mnemos.storage.sqlite.salvage import salvage
-from mnemos.storage.sqlite.terms import passage_row
+from mnemos.storage.sqlite.index import passage_row
 from mnemos.storage.sqlite.upkeep import Upkeep
 
 Opens = Callable[..., SqliteStorage]

@@ -9,8 +9,7 @@ import apsw
 
 from mnemos.storage.base import AuditRow
 from mnemos.storage.queries import Queries
-from mnemos.storage.sqlite.connection import rows
-from mnemos.storage.sqlite.space import Space
+from mnemos.storage.sqlite.connection import Space, rows
 
 SQL = Queries(Path(__file__).parent / "sql" / "audit.sql")
 

@@ -1,4 +1,4 @@
-"""Opening a SQLite connection the way we want it, and speaking of its errors in our words."""
+"""Open SQLite connections with our settings and translate their errors."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+from msgspec import Struct
 
 from mnemos import errors
 from mnemos.settings import Durability
@@ -22,6 +23,37 @@ OLDEST_SQLITE = 3_051_003
 
 _CACHE_KIB = 32 * 1024
 _LOG_SECONDS = 30.0
+
+_SPACE_BITS = 32
+
+
+class Space(Struct, frozen=True):
+    """A space as this file numbers it: its messages have the ids ``first`` to ``last``.
+
+    The ids of passages that are no messages follow, ``first_passage`` to ``last_passage``.
+    """
+
+    id: int
+    first: int
+    last: int
+
+    @property
+    def first_passage(self) -> int:
+        return self.last + 1
+
+    @property
+    def last_passage(self) -> int:
+        return self.last + (1 << _SPACE_BITS - 1)
+
+
+def space_of(number: int) -> Space:
+    """A space's range of ids: messages have the lower half of it."""
+    start = number << _SPACE_BITS
+    return Space(number, start + 1, start + (1 << _SPACE_BITS - 1) - 1)
+
+
+# A file opened for reading may not have the asked space: a range in which nothing can be.
+NOWHERE = Space(-1, 0, -1)
 
 
 def rows(connection: apsw.Connection, sql: str, bindings: Any = ()) -> list[tuple[Any, ...]]:

@@ -1,23 +1,63 @@
-"""Checks of an open database, and the repairs that need no new file."""
+"""Check a database and repair it, in place or by copying what is readable to a new file."""
 
 from __future__ import annotations
 
 import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import apsw
 
+from mnemos.errors import Corrupt
+from mnemos.settings import Durability
 from mnemos.storage.base import Check, failed, passed
+from mnemos.storage.imports import KEY_BITS
 from mnemos.storage.passages import PART_CHARACTERS
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import schema, vectors
+from mnemos.storage.sqlite.connection import connect, patience, rows, translated
+from mnemos.storage.sqlite.files import name_beside
 from mnemos.storage.sqlite.passages import begin_index_again
 
 SQL = Queries(Path(__file__).parent / "sql" / "doctor.sql")
 
 # File systems on which several machines may hold the file, and locks are a matter of luck.
 _NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph"})
+
+# Which columns of each table are brought over, by their place in the schema; the others are made anew.
+_TABLES = {
+    "spaces": range(3),
+    "sessions": range(18),
+    "session_details": range(4),
+    "messages": range(12),
+    "passages": (*range(8), 9, 10),
+    "audit": range(9),
+    "backups": range(2),
+    "scopes": range(7),
+    "facts": range(19),
+    "fact_conflicts": range(4),
+    "entry_users": range(3),
+    "entries": (*range(8), 12),
+    "imported_files": range(10),
+    "imported": range(3),
+}
+# Not there in a file that was damaged before it was migrated.
+_LATER = frozenset(
+    {
+        "passages", "scopes", "facts", "fact_conflicts", "entry_users", "entries", "imported_files",
+        "imported",
+    }
+)  # fmt: skip
+_BATCH = 500
+_SECONDS = 10.0
+_FARTHEST = 1 << KEY_BITS
+# Ids tried one by one before bigger and bigger leaps: a leap may pass over something readable.
+_PATIENCE = 20_000
+# What a finished copy is called until it takes its place.
+_SAVED = ".saved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,3 +155,167 @@ def _kind_of_file_system(path: Path) -> str:
         if len(fields) > 2 and len(fields[1]) >= len(best) and path.is_relative_to(fields[1]):
             best, kind = fields[1], fields[2]
     return kind
+
+
+@dataclass(frozen=True, slots=True)
+class Salvaged:
+    """How many rows were brought over, of each table, and where the damaged file was put."""
+
+    rows: dict[str, int]
+    damaged: Path
+
+
+def salvage(path: Path) -> Salvaged:
+    """Copy every readable row to a new file and put it in the place of the damaged one.
+
+    Others who have the damaged one open wait meanwhile, and go on with the new one.
+    """
+    fresh = path.with_name(path.name + ".salvage")
+    _remove(fresh)
+    try:
+        with _kept_from_others(path) as former_mark:
+            counts = _copied_to(fresh, path, former_mark)
+            if not any(counts.values()):
+                raise Corrupt(f"nothing in {path} can be read; restore a backup with `mnemos restore FILE`")
+            kept = name_beside(path, "damaged")
+            fresh.rename(kept.with_name(kept.name + _SAVED))
+            finish(path)
+    except apsw.Error as exc:
+        raise translated(exc, str(path)) from exc
+    finally:
+        _remove(fresh)
+    return Salvaged(counts, kept)
+
+
+@contextmanager
+def _kept_from_others(path: Path) -> Iterator[int]:
+    """Nobody else writes to the file meanwhile, and who has it open looks for another one afterwards.
+
+    Gives the mark of the file. One too damaged for that can be written by nobody, and its mark is 0.
+    """
+    holder = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
+    try:
+        holder.set_busy_handler(patience(_SECONDS))
+        try:
+            holder.execute("BEGIN IMMEDIATE")
+            mark = schema.mark_of(holder)
+        except (apsw.CorruptError, apsw.NotADBError):
+            yield 0
+            return
+        yield mark
+        with suppress(apsw.CorruptError):
+            schema.move_on(holder, mark)
+            holder.execute("COMMIT")
+    finally:
+        holder.close()
+
+
+def _copied_to(fresh: Path, path: Path, former_mark: int) -> dict[str, int]:
+    """How many rows of each table could be brought over to a new file."""
+    damaged = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        # Lets a file be read that is shorter than its header says.
+        damaged.config(apsw.SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1)
+        target = connect(str(fresh), read_only=False, durability=Durability.FULL, busy_seconds=_SECONDS)
+        try:
+            schema.migrate(target)
+            counts = _copy_all(damaged, target)
+            schema.move_on(target, max(former_mark, schema.mark_of(target)))
+            # One file, without a log beside it.
+            target.execute("PRAGMA journal_mode = DELETE")
+        finally:
+            target.close()
+    finally:
+        damaged.close()
+    return counts
+
+
+def finish(path: Path) -> None:
+    """Put a salvaged file in the place of the damaged one; also after a kill in the middle of that.
+
+    The name under which the new file waits says where the old one goes, so every step can be repeated.
+    """
+    for saved in path.parent.glob(f"{path.stem}.damaged-*{path.suffix}{_SAVED}"):
+        kept = saved.with_name(saved.name.removesuffix(_SAVED))
+        # The log first: it must never meet the new file.
+        for suffix in ("-wal", "-shm", ""):
+            old = path.with_name(path.name + suffix)
+            if old.exists():
+                old.rename(kept.with_name(kept.name + suffix))
+        saved.rename(path)
+
+
+def _copy_all(damaged: apsw.Connection, target: apsw.Connection) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    # Order of insertion does not follow the references: a lost parent must not lose its child.
+    target.execute("PRAGMA foreign_keys = OFF")
+    with target:
+        for table, columns in _TABLES.items():
+            counts[table] = 0
+            if table in _LATER and not _has(damaged, table):
+                continue
+            read, write = getattr(SQL, f"read_{table}"), getattr(SQL, f"write_{table}")
+            for row in _readable(damaged, read):
+                if table == "messages" and _is_half(row):
+                    continue
+                counts[table] += _copied(target, write, _columns(row, columns))
+        target.execute(SQL.lost_spaces)
+        target.execute(SQL.lost_sessions)
+        target.execute(SQL.lost_parents)
+        target.execute(SQL.lost_details)
+        target.execute(SQL.lost_scopes)
+        target.execute(SQL.lost_conflicts)
+        target.execute(SQL.lost_users)
+        # Made again from the entries, as their words and vectors are.
+        target.execute(SQL.passages_of_entries)
+        target.execute(SQL.next_messages)
+        target.execute(SQL.next_passages)
+        target.execute(SQL.counters)
+        begin_index_again(target)
+    return counts
+
+
+def _columns(row: tuple[Any, ...], wanted: Iterable[int]) -> list[Any]:
+    """Of a row, without its rowid, some columns; those that its schema did not have yet are empty."""
+    return [row[1 + place] if 1 + place < len(row) else None for place in wanted]
+
+
+def _copied(target: apsw.Connection, write: str, columns: list[Any]) -> bool:
+    """Whether a row could be stored: damage makes bytes of texts, and numbers that no row may have."""
+    try:
+        target.execute(write, columns)
+    except apsw.ConstraintError:
+        return False
+    return True
+
+
+def _has(connection: apsw.Connection, table: str) -> bool:
+    return bool(rows(connection, SQL.has_table, (table,)))
+
+
+def _is_half(row: tuple[Any, ...]) -> bool:
+    """No text is stored with a NUL in it: there, the rest was cut off with the file."""
+    return any(isinstance(item, str) and "\0" in item for item in row)
+
+
+def _readable(connection: apsw.Connection, sql: str) -> Iterator[tuple[Any, ...]]:
+    """The rows after each other by rowid; where a page is damaged, on from the next that is not."""
+    position, size, failures = 0, _BATCH, 0
+    while position < _FARTHEST:
+        try:
+            page = rows(connection, sql, (position, size))
+        except (apsw.CorruptError, apsw.TooBigError, apsw.NoMemError, UnicodeDecodeError):
+            if size == 1:
+                failures += 1
+                position += 1 << max(0, failures - _PATIENCE)
+            size = 1
+            continue
+        yield from page
+        if len(page) < size:
+            return
+        position, size, failures = page[-1][0] + 1, _BATCH, 0
+
+
+def _remove(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)

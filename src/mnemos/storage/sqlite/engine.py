@@ -24,9 +24,9 @@ from mnemos.settings import Durability
 from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
 from mnemos.storage.sqlite import doctor, files, index, schema, scrub
 from mnemos.storage.sqlite.connection import DRIVER_ERRORS, MEMORY, connect, patience, translated, value
+from mnemos.storage.sqlite.doctor import finish as finish_salvage
 from mnemos.storage.sqlite.handle import Handle, WriteHandle, merge_some, reading, writing
 from mnemos.storage.sqlite.passages import begin_index_again
-from mnemos.storage.sqlite.salvage import finish as finish_salvage
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 from mnemos.storage.sqlite.upkeep import PLENTY, Upkeep, only_one
 from mnemos.storage.sqlite.vectors import Remembered

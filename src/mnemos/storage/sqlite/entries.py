@@ -1,8 +1,13 @@
-"""Entries in SQLite, inside the caller's transaction."""
+"""Entries in SQLite, inside the caller's transaction.
+
+Vectors of a user's entries are stored in chunks of sign bits, which are filled in order and scanned whole;
+the exact codes are read only for the entries whose signs are closest.
+"""
 
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -11,16 +16,21 @@ import apsw
 
 from mnemos.storage.entries import EntryRow, Likeness, Posting, Settled, kind_of
 from mnemos.storage.queries import Queries
-from mnemos.storage.sqlite import entry_vectors
-from mnemos.storage.sqlite.connection import rows, value
+from mnemos.storage.sqlite.connection import Space, rows, value
 from mnemos.storage.sqlite.passages import SqlitePassageWrites
-from mnemos.storage.sqlite.space import Space
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 SQL = Queries(Path(__file__).parent / "sql" / "entries.sql")
+
+_ID = struct.Struct("<q")
+_NOBODY = _ID.pack(0)
+# Vectors in a chunk. The last one is written anew as vectors come.
+_CHUNK = 128
+# Of the vectors whose signs differ least, so many are compared exactly.
+_COMPARED = 48
 
 
 class SqliteEntryReads:
@@ -102,7 +112,7 @@ class SqliteEntryReads:
         found = rows(self._connection, SQL.user_of, (self._space.id, user))
         if not found or found[0][1] != model:
             return []
-        return entry_vectors.nearest(self._connection, found[0][0], vector, limit, least)
+        return _nearest(self._connection, found[0][0], vector, limit, least)
 
     def _number(self, user: str) -> int:
         """The number of a user; 0, which nobody has, for one without entries."""
@@ -150,7 +160,7 @@ class SqliteEntryWrites(SqliteEntryReads):
         self._connection.execute(SQL.words_changed, (number,))
         if not rows(self._connection, SQL.has_entries, (number,)):
             # A user without entries is nobody we know of.
-            entry_vectors.drop(self._connection, number)
+            _drop_vectors(self._connection, number)
             self._connection.execute(SQL.drop_user, (number,))
         return found.id
 
@@ -179,7 +189,7 @@ class SqliteEntryWrites(SqliteEntryReads):
         )
         where: tuple[int | None, int | None] = (None, None)
         if one.vector:
-            where = entry_vectors.add(self._connection, number, one.entry.id, one.bits, one.vector)
+            where = _add_vector(self._connection, number, one.entry.id, one.bits, one.vector)
         self._connection.execute(SQL.mark_indexed, (" ".join(one.words), *where, one.entry.id))
         return True
 
@@ -194,7 +204,7 @@ class SqliteEntryWrites(SqliteEntryReads):
             self._connection.execute(SQL.lose_word, (number, word))
             self._connection.execute(SQL.drop_lost, (number, word))
         if chunk is not None and slot is not None:
-            entry_vectors.erase(self._connection, entry_id, chunk, slot)
+            _erase_vector(self._connection, entry_id, chunk, slot)
 
     def _use_model(self, user: str, model: str) -> None:
         found = rows(self._connection, SQL.user_of, (self._space.id, user))
@@ -202,7 +212,7 @@ class SqliteEntryWrites(SqliteEntryReads):
             return
         number, former = found[0]
         if former is not None:
-            entry_vectors.drop(self._connection, number)
+            _drop_vectors(self._connection, number)
             self._connection.execute(SQL.index_again, (number,))
         self._connection.execute(SQL.use_model, (model, number))
 
@@ -214,3 +224,71 @@ def _one(connection: apsw.Connection, sql: str, bindings: tuple[Any, ...]) -> in
 
 def _entry(user: str, row: tuple[Any, ...]) -> EntryRow:
     return EntryRow(row[0], user, row[1], row[2], row[3], row[4], row[5], row[6])
+
+
+def _add_vector(
+    connection: apsw.Connection, user: int, entry_id: int, bits: bytes, codes: bytes
+) -> tuple[int, int]:
+    """Store a vector; the chunk of its signs and its place in it."""
+    connection.execute(SQL.set_codes, (entry_id, codes))
+    last = rows(connection, SQL.last_chunk, (user,))
+    if last and len(last[0][1]) < _CHUNK * _ID.size:
+        chunk, ids, signs = last[0]
+        connection.execute(SQL.set_chunk, (ids + _ID.pack(entry_id), signs + bits, chunk))
+        return chunk, len(ids) // _ID.size
+    chunk = value(connection, SQL.add_chunk, (user, _ID.pack(entry_id), bits))
+    return chunk, 0
+
+
+def _erase_vector(connection: apsw.Connection, entry_id: int, chunk: int, slot: int) -> None:
+    """Leave nothing of a vector but an empty place; the last of a chunk takes the chunk with it."""
+    connection.execute(SQL.drop_codes, (entry_id,))
+    found = rows(connection, SQL.chunk, (chunk,))
+    if not found:
+        return
+    ids, bits = found[0]
+    count = len(ids) // _ID.size
+    ids = _clear_slot(ids, _ID.size, slot)
+    if ids == _NOBODY * count:
+        connection.execute(SQL.drop_chunk, (chunk,))
+    else:
+        connection.execute(SQL.set_chunk, (ids, _clear_slot(bits, len(bits) // count, slot), chunk))
+
+
+def _drop_vectors(connection: apsw.Connection, user: int) -> None:
+    """Remove all vectors of a user."""
+    connection.execute(SQL.drop_vectors, (user,))
+    connection.execute(SQL.drop_signs, (user,))
+
+
+def _nearest(
+    connection: apsw.Connection, user: int, vector: NDArray[np.float32], limit: int, least: float
+) -> list[Likeness]:
+    """The entries nearest to a vector of length 1, best first."""
+    import numpy as np
+
+    found = rows(connection, SQL.chunks, (user,))
+    if not found:
+        return []
+    ids = np.frombuffer(b"".join(row[0] for row in found), "<i8")
+    bits = np.frombuffer(b"".join(row[1] for row in found), np.uint64).reshape(len(ids), -1)
+    distance = np.zeros(len(ids), np.uint16)
+    for column, sign in enumerate(np.packbits(vector > 0).view(np.uint64)):
+        distance += np.bitwise_count(bits[:, column] ^ sign)
+    distance[ids == 0] = np.iinfo(np.uint16).max
+    most = min(max(_COMPARED, 2 * limit), len(ids))
+    likely = ids[np.argpartition(distance, most - 1)[:most]].tolist()
+    read = rows(connection, SQL.codes, (str(likely),))
+    if not read:
+        return []
+    codes = np.frombuffer(b"".join(row[1] for row in read), np.int8).reshape(len(read), -1).astype(np.float32)
+    cosines = np.einsum("ij,j->i", codes, vector) / np.sqrt(np.einsum("ij,ij->i", codes, codes))
+    near = [Likeness(row[0], cosine) for row, cosine in zip(read, cosines.tolist(), strict=True)]
+    return sorted((one for one in near if one.cosine >= least), key=lambda one: (-one.cosine, one.entry))[
+        :limit
+    ]
+
+
+def _clear_slot(data: bytes, width: int, slot: int) -> bytes:
+    start = slot * width
+    return data[:start] + bytes(width) + data[start + width :]

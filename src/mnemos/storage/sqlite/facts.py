@@ -11,8 +11,7 @@ import apsw
 
 from mnemos.storage.facts import Attendance, FactRow, Hot, NewFact, ScopeCounts, ScopeRow, Wanted
 from mnemos.storage.queries import Queries
-from mnemos.storage.sqlite.connection import rows, value
-from mnemos.storage.sqlite.space import Space
+from mnemos.storage.sqlite.connection import Space, rows, value
 
 SQL = Queries(Path(__file__).parent / "sql" / "facts.sql")
 

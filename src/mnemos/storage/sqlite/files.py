@@ -12,9 +12,8 @@ from mnemos.errors import AlreadyExists, Corrupt, NotADatabase, NotFound
 from mnemos.storage.base import Usage
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import schema
-from mnemos.storage.sqlite.connection import patience, rows, translated, use_log
+from mnemos.storage.sqlite.connection import Space, patience, rows, translated, use_log
 from mnemos.storage.sqlite.index import state_of
-from mnemos.storage.sqlite.space import Space
 
 SQL = Queries(Path(__file__).parent / "sql" / "files.sql")
 

@@ -10,14 +10,13 @@ from mnemos.storage.base import Documents
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import index, schema
 from mnemos.storage.sqlite.audit import SqliteAudit
-from mnemos.storage.sqlite.connection import rows
+from mnemos.storage.sqlite.connection import NOWHERE, Space, rows, space_of
 from mnemos.storage.sqlite.entries import SqliteEntryReads, SqliteEntryWrites
 from mnemos.storage.sqlite.facts import SqliteFactReads, SqliteFactWrites
 from mnemos.storage.sqlite.imports import SqliteImports
 from mnemos.storage.sqlite.passages import SqlitePassageReads, SqlitePassageWrites
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 from mnemos.storage.sqlite.sessions import SqliteSessionReads, SqliteSessionWrites
-from mnemos.storage.sqlite.space import NOWHERE, Space, space_of
 from mnemos.storage.sqlite.vectors import Remembered, SqliteVectorReads, SqliteVectorWrites
 
 SQL: Queries = SESSIONS_SQL

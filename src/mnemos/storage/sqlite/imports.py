@@ -12,9 +12,8 @@ import apsw
 from mnemos.errors import NotFound
 from mnemos.storage.imports import KEY_BITS, ImportedFile
 from mnemos.storage.queries import Queries
-from mnemos.storage.sqlite.connection import rows, value
+from mnemos.storage.sqlite.connection import Space, rows, value
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
-from mnemos.storage.sqlite.space import Space
 
 SQL = Queries(Path(__file__).parent / "sql" / "imports.sql")
 

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from mnemos.storage.base import Filters
 from mnemos.storage.passages import MESSAGE, PIECE_BITS, Compared, Near, Units
-from mnemos.storage.sqlite.connection import rows, value
+from mnemos.storage.sqlite.connection import Space, rows, value
 from mnemos.storage.sqlite.search import Scope, Search
 from mnemos.storage.sqlite.sessions import SqliteSessionReads
-from mnemos.storage.sqlite.space import Space
 from mnemos.storage.sqlite.vectors import (
     CHUNK,
     ERASED,

@@ -14,8 +14,8 @@ from mnemos.storage.base import Filters, MessageRow
 from mnemos.storage.passages import LONGEST, MESSAGE, Passage, Seed, Strip
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import index, vectors
-from mnemos.storage.sqlite.connection import rows, value
-from mnemos.storage.sqlite.match import (
+from mnemos.storage.sqlite.connection import NOWHERE, Space, rows, value
+from mnemos.storage.sqlite.fts_queries import (
     ANYTHING,
     Plan,
     Weight,
@@ -24,11 +24,10 @@ from mnemos.storage.sqlite.match import (
     clause_match,
     pairs_of,
 )
+from mnemos.storage.sqlite.index import kind_tag, passage_row, speaker_tags
 from mnemos.storage.sqlite.search import WEEKS_IN_MATCH, Scope, Search
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 from mnemos.storage.sqlite.sessions import SqliteSessionReads
-from mnemos.storage.sqlite.space import NOWHERE, Space
-from mnemos.storage.sqlite.terms import kind_tag, passage_row, speaker_tags
 from mnemos.text.query import Clause, Query, Term
 
 SQL = Queries(Path(__file__).parent / "sql" / "passages.sql")

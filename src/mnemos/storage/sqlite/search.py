@@ -20,13 +20,11 @@ from msgspec import Struct
 
 from mnemos.storage.base import Filters, Found, Order, Results
 from mnemos.storage.queries import Queries
-from mnemos.storage.sqlite.connection import rows, value
-from mnemos.storage.sqlite.index import Tail
-from mnemos.storage.sqlite.match import Plan, Weight, all_of, any_of, any_tag, clause_match
-from mnemos.storage.sqlite.scoring import Scorer
-from mnemos.storage.sqlite.space import Space
-from mnemos.storage.sqlite.terms import (
+from mnemos.storage.sqlite.connection import Space, rows, value
+from mnemos.storage.sqlite.fts_queries import Plan, Scorer, Weight, all_of, any_of, any_tag, clause_match
+from mnemos.storage.sqlite.index import (
     LAST_MOMENT,
+    Tail,
     group_tag,
     role_tag,
     session_tag,

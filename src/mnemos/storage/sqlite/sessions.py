@@ -23,11 +23,10 @@ from mnemos.storage.base import (
 )
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import index, vectors
-from mnemos.storage.sqlite.connection import rows, value
-from mnemos.storage.sqlite.scoring import Scorer
+from mnemos.storage.sqlite.connection import Space, rows, value
+from mnemos.storage.sqlite.fts_queries import Scorer
+from mnemos.storage.sqlite.index import Indexable, ids_needed, ids_of, indexable, message_row
 from mnemos.storage.sqlite.search import Search
-from mnemos.storage.sqlite.space import Space
-from mnemos.storage.sqlite.terms import Indexable, ids_needed, ids_of, indexable, message_row
 from mnemos.text.query import Query
 
 SQL = Queries(Path(__file__).parent / "sql" / "sessions.sql")

@@ -21,9 +21,8 @@ from mnemos.errors import Corrupt
 from mnemos.storage.passages import PIECE_BITS, Compared, Coverage, Near, NewVectors, Unembedded
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import index
-from mnemos.storage.sqlite.connection import rows, value
-from mnemos.storage.sqlite.space import NOWHERE, Space
-from mnemos.storage.sqlite.terms import ids_of, parts_of
+from mnemos.storage.sqlite.connection import NOWHERE, Space, rows, value
+from mnemos.storage.sqlite.index import ids_of, parts_of
 
 if TYPE_CHECKING:
     import numpy as np

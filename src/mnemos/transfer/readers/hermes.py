@@ -12,7 +12,7 @@ from typing import Any, Final
 from mnemos.errors import InvalidInput, NotFound, StorageError, Unavailable
 from mnemos.inputs import MAX_NAME, can_be_name
 from mnemos.storage import HermesState, hermes_state
-from mnemos.storage.foreign import HermesSession
+from mnemos.storage.imports import HermesSession
 from mnemos.text.fences import strip_fences_in_content
 from mnemos.transfer.foreign_files import (
     clean_name,
