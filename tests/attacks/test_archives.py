@@ -1,4 +1,4 @@
-"""Archives that somebody else made: what is wrong with one is said, and nothing of it is stored."""
+"""Hostile archives are refused, and nothing of them is stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What child processes do with archives. Run as a script, as ``roles.py`` is."""
+"""Child processes that export and import archives, run as a script like ``roles.py``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _telling() -> Callable[[float], None]:
     return progress
 
 
-def bring_in(home: str, archive: str) -> None:
+def import_archive(home: str, archive: str) -> None:
     """Import an archive; report how far it is."""
     with mnemos.open(home, embedder="none") as memory:
         memory.import_archive(archive, _telling())
@@ -38,7 +38,7 @@ def export(home: str, archive: str) -> None:
         memory.export(archive, _telling())
 
 
-ROLES: dict[str, Callable[..., None]] = {role.__name__: role for role in (bring_in, export)}
+ROLES: dict[str, Callable[..., None]] = {role.__name__: role for role in (import_archive, export)}
 
 if __name__ == "__main__":
     ROLES[sys.argv[1]](**json.loads(sys.argv[2]))

@@ -1,4 +1,4 @@
-"""What child processes do with files of other programs. Run as those of ``roles.py`` are."""
+"""Child processes that import files, run as a script like ``roles.py``."""
 
 from __future__ import annotations
 

@@ -80,14 +80,14 @@ def kill_imports(filled: Path, tmp_path: Path, spawn: Spawn, rounds: int, kills:
     for number in range(rounds):
         home = tmp_path / f"home{number}"
         for _ in range(kills):
-            child = spawn("bring_in", home=str(home), archive=archive)
+            child = spawn("import_archive", home=str(home), archive=archive)
             for _ in range(chance.randrange(1, 190)):
                 if child.line() == 1.0:
                     break
             child.kill()
             if (home / "mnemos.db").exists():
                 assert_sound(home)
-        spawn("bring_in", home=str(home), archive=archive).finish()
+        spawn("import_archive", home=str(home), archive=archive).finish()
         assert state_of(home) == expected
         assert_sound(home)
         with mnemos.open(home, embedder="none") as memory:

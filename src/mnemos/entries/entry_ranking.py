@@ -53,7 +53,7 @@ class Term:
     stem: str
 
 
-def words_of(key: str, value: str) -> dict[str, int]:
+def list_words(key: str, value: str) -> dict[str, int]:
     """Return the words of an entry and the places they occur in."""
     found: dict[str, int] = {}
     for text, place in ((key, _KEY), (value[:INDEXED_CHARACTERS], _VALUE)):
@@ -65,7 +65,7 @@ def words_of(key: str, value: str) -> dict[str, int]:
     return found
 
 
-def terms_of(question: str) -> list[Term]:
+def parse_question(question: str) -> list[Term]:
     """Return the words of a question without stop words, or all when there are only stop words."""
     forms: dict[str, None] = {}
     for run in runs(question[:INDEXED_CHARACTERS]):
@@ -106,7 +106,7 @@ def find_matches(
 
     ``fresh`` are entries that the engine has not indexed yet, or only in an older version.
     """
-    terms = terms_of(question)
+    terms = parse_question(question)
     if not terms:
         return _find_literal(tx, user, question, fresh, limit)
     scores: defaultdict[int, float] = defaultdict(float)
@@ -127,7 +127,7 @@ def find_matches(
 
 def rank_entries(rows: Sequence[EntryRow], question: str, limit: int) -> list[EntryRow]:
     """Do the same for entries that are all in memory."""
-    terms = terms_of(question)
+    terms = parse_question(question)
     if not terms:
         held = [row for row in rows if question in row.key or question in row.value]
         return sorted(held, key=lambda row: (question not in row.key, -row.updated_at, -row.id))[:limit]
@@ -229,7 +229,7 @@ def _score_fresh(fresh: Sequence[EntryRow], terms: Sequence[Term], scores: defau
     parts = _select_parts(terms)
     best: _Best = defaultdict(dict)
     for row in fresh:
-        words = words_of(row.key, row.value)
+        words = list_words(row.key, row.value)
         wanted = _expand(terms, parts, partial("\n".join, words))
         found = [(word, row.id, words[word]) for word in wanted if word in words]
         _add_postings(best, found, wanted, dict.fromkeys(wanted, 1))

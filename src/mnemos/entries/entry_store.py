@@ -254,7 +254,7 @@ def _prepare(rows: Sequence[EntryRow], meaning: Meaning | None) -> list[Settled]
     return [
         Settled(
             row,
-            entry_ranking.words_of(row.key, row.value),
+            entry_ranking.list_words(row.key, row.value),
             f"{row.key}: {row.value}"[:_PASSAGE_CHARACTERS],
             *vector,
         )

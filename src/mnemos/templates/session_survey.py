@@ -195,7 +195,7 @@ def score_conversation(conversation: Conversation, tools: ToolSets) -> Suggestio
     runs = [
         outcome
         for call, outcome in zip(conversation.calls, conversation.outcomes, strict=True)
-        if tools.kind_of(call.tool_name) is TaskType.CODE
+        if tools.find_kind(call.tool_name) is TaskType.CODE
     ]
     loops = count_loops(runs)
     score = (

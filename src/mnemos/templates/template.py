@@ -257,7 +257,7 @@ class ToolSets:
         known = (TOOLS.code, TOOLS.file, TOOLS.research)
         return cls(*((set_ - named) | added for set_, added in zip(known, own, strict=True)))
 
-    def kind_of(self, tool_name: str) -> TaskType | None:
+    def find_kind(self, tool_name: str) -> TaskType | None:
         """Return the type of one tool; None if it is unknown."""
         folded = _fold(tool_name)
         if folded in self.code:
@@ -273,7 +273,7 @@ def classify_task_type(tool_calls: Iterable[Any], tools: ToolSets | None = None)
     A call is a tool call of a message in any API's format, a ToolCallExample, or the name of a tool.
     """
     sets = tools or TOOLS
-    kinds = Counter(sets.kind_of(get_tool_name(call)) for call in tool_calls)
+    kinds = Counter(sets.find_kind(get_tool_name(call)) for call in tool_calls)
     part, whole = _SHARE
     total = kinds.total()
     for kind, count in kinds.items():

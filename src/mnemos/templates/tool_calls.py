@@ -49,7 +49,7 @@ class AnsweredCall:
     turn: int
 
     def is_success(self, tools: ToolSets) -> bool:
-        shows_contents = tools.kind_of(self.tool_name) in (TaskType.FILE, TaskType.RESEARCH)
+        shows_contents = tools.find_kind(self.tool_name) in (TaskType.FILE, TaskType.RESEARCH)
         return is_success(self.result, self.flags, shows_contents=shows_contents)
 
 

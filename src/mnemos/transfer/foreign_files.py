@@ -159,7 +159,7 @@ def decode_object(data: bytes | str) -> Mapping[str, Any]:
     """Decode a JSON object; anything else raises ValueError."""
     found = decode_json(data)
     if not isinstance(found, dict):
-        raise ValueError(  # noqa: TRY004 - of the text, as for any other that is no JSON
+        raise ValueError(  # noqa: TRY004 - the text is wrong, not a type
             f"it is a {type(found).__name__}, not an object"
         )
     return found

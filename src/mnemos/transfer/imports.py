@@ -157,7 +157,7 @@ class Imports:
         self, reader: Reader, report: ImportReport, *, since: float | None, indexes: bool
     ) -> ImportWriter:
         most = self._settings.max_message_bytes
-        secrets = redact if self._settings.redact else _unchanged
+        secrets = redact if self._settings.redact else str
         checks = Checks(
             partial(new_session, started=self._clock(), redact=secrets, max_bytes=most),
             partial(new_message, now=self._clock(), redact=secrets, max_bytes=most),
@@ -251,7 +251,3 @@ def _without_name(why: str, path: Path) -> str:
 def _path_text(path: Path) -> str:
     """Return a path as text, with bytes that are not UTF-8 escaped."""
     return os.fsencode(path.absolute()).decode("utf-8", "backslashreplace")
-
-
-def _unchanged(text: str) -> str:
-    return text

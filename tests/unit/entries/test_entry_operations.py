@@ -1,4 +1,4 @@
-"""The tool and the commands: what they answer, word for word."""
+"""The results of the entry tool and commands."""
 
 from __future__ import annotations
 

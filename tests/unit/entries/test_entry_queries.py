@@ -1,4 +1,4 @@
-"""What a question finds among entries, and in which order."""
+"""Entries found by a query, and their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries on a Honcho server: exact, apart, and never the reason why a turn hangs."""
+"""Entries on a Honcho server: exact, isolated, and never a hang."""
 
 from __future__ import annotations
 

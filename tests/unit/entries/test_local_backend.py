@@ -1,4 +1,4 @@
-"""What the local backend keeps, and for whom."""
+"""Entries of the local backend."""
 
 from __future__ import annotations
 

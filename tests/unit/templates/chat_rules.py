@@ -1,4 +1,4 @@
-"""What OpenAI's and Anthropic's chat APIs ask of messages, from their documentation; what breaks a rule."""
+"""The rules of OpenAI's and Anthropic's chat APIs for messages, from their documentation."""
 
 from __future__ import annotations
 

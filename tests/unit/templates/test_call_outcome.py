@@ -1,4 +1,4 @@
-"""What counts as success, and what does not."""
+"""Results of tool calls that count as success or failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kind of work tool calls are."""
+"""Task types of tool calls."""
 
 from __future__ import annotations
 

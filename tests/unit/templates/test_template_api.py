@@ -1,4 +1,4 @@
-"""What ``mnemos.templates`` shows to hosts, and what importing it costs."""
+"""The public names of ``mnemos.templates`` and the cost of importing it."""
 
 from __future__ import annotations
 

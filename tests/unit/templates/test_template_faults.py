@@ -1,4 +1,4 @@
-"""Disks that are full, folders that cannot be used: told in one way, and everything is as it was."""
+"""Full disks and unusable folders: typed errors, and nothing changes."""
 
 from __future__ import annotations
 

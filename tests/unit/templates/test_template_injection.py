@@ -1,4 +1,4 @@
-"""A template before a conversation: new, in its place, paired, within its budget, and taken by both APIs."""
+"""Injection of a template: a new list, paired, within its budget, and accepted by both APIs."""
 
 from __future__ import annotations
 

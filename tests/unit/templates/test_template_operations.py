@@ -1,4 +1,4 @@
-"""What the operations on templates answer, as data and as text."""
+"""Results of the operations on templates, as data and as text."""
 
 from __future__ import annotations
 

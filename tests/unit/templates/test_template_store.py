@@ -1,4 +1,4 @@
-"""Templates kept, chosen, counted and taken away; names that are safe; files that people edited."""
+"""Templates stored, chosen, counted and deleted; safe names; files that people edited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is lifted from a session: calls with their own answers, those that worked, nothing secret."""
+"""Examples extracted from a session: calls with their own results, successful, without secrets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transcripts of Claude Code, read."""
+"""Reading transcripts of Claude Code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rollouts of Codex, of the oldest form and of the newest."""
+"""Reading rollouts of Codex, in the oldest and the newest format."""
 
 from __future__ import annotations
 

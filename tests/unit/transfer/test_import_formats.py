@@ -1,4 +1,4 @@
-"""What a file or a folder is, by what is in it."""
+"""Detection of formats by content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an import stores, once and only once."""
+"""Imports store everything exactly once."""
 
 from __future__ import annotations
 

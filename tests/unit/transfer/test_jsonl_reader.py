@@ -1,4 +1,4 @@
-"""JSON lines in the way of OpenAI, and our own export."""
+"""OpenAI-format JSON lines, and our own exports."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def _check(parts: list[Part], archive: Archive, progress: Progress) -> None:
     advance = _Advance(archive, progress, _UNPACKED, _CHECKED)
     for part in parts:
         found = part.check(archive)
-        expected = {file.file: file.rows for file in archive.manifest.files_of(part.name)}
+        expected = {file.file: file.rows for file in archive.manifest.list_files(part.name)}
         for name, rows in found.items():
             if expected.get(name, rows) != rows:
                 raise Corrupt(

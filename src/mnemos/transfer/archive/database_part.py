@@ -78,7 +78,7 @@ class DatabasePart:
                 out.count("snapshots", 1)
 
     def check(self, archive: Archive) -> dict[str, int]:
-        self._incoming = _group_files(archive.manifest.files_of(NAME))
+        self._incoming = _group_files(archive.manifest.list_files(NAME))
         for one in self._incoming if archive.is_imported else ():
             problems = [self._examine(archive.path(file)) for file in (one.file, *one.snapshots.values())]
             one.problem = next(filter(None, problems), "")

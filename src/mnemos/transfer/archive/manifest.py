@@ -48,7 +48,7 @@ class Manifest(msgspec.Struct, frozen=True):
     files: list[File]
     left_out: list[str] = []
 
-    def files_of(self, part: str) -> list[File]:
+    def list_files(self, part: str) -> list[File]:
         return [file for file in self.files if file.part == part]
 
     def size(self) -> int:

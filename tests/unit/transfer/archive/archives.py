@@ -1,4 +1,4 @@
-"""A memory with something in every part, and all of it as it is handed out."""
+"""A memory with something in every part, and its whole state."""
 
 from __future__ import annotations
 

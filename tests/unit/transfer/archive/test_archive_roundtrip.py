@@ -1,4 +1,4 @@
-"""Whatever is in a memory comes back from an archive as it was, and an import done twice changes nothing."""
+"""A memory comes back from an archive unchanged, and importing twice adds nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is refused before anything is stored; archives made to harm stand in tests/attacks."""
+"""Archives refused before anything is stored; hostile ones are in tests/attacks."""
 
 from __future__ import annotations
 
