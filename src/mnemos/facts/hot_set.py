@@ -16,7 +16,7 @@ from unicodedata import category
 
 from mnemos.facts.fact import Gauge
 from mnemos.facts.keywords import ABBREVIATIONS, SIGNS
-from mnemos.language.notation import MEANING, Mark, format_line, is_critical
+from mnemos.language.notation import HIDDEN, JOINERS, MEANING, Mark, format_line, is_critical
 from mnemos.storage.base import Reads
 from mnemos.storage.facts import FactRow, Hot
 from mnemos.text.tokens import count_tokens
@@ -44,8 +44,6 @@ _MERGING_SAVES: Final = 1.5
 _ORDER: Final = {str(mark): place for place, mark in enumerate(Mark)}
 # An angle bracket that is neither "less than" nor part of an arrow.
 _TAG: Final = re.compile(r"[<＜﹤](?!\d|=|\s+[\w=])")
-_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-_JOINERS: Final = frozenset("\u200c\u200d")
 _MOST_COUNTED: Final = 999
 
 LEGEND: Final = "\n".join(
@@ -227,7 +225,7 @@ def escape(text: str) -> str:
 def _reveal(character: str) -> str:
     if character == "\t":
         return " "
-    hidden = category(character) in _HIDDEN and character not in _JOINERS
+    hidden = category(character) in HIDDEN and character not in JOINERS
     return f"\\u{ord(character):04x}" if hidden else character
 
 

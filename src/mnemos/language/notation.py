@@ -11,6 +11,11 @@ from unicodedata import category, normalize
 
 from mnemos.errors import InvalidInput, TooLarge
 
+HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Categories of characters that are invisible or break a line."""
+JOINERS: Final = frozenset("\u200c\u200d")
+"""Invisible characters that hold letters and emoji together, and stay."""
+
 MAX_TARGET: Final = 200
 MAX_LINES: Final = 200
 
@@ -58,9 +63,7 @@ _HEAD: Final = re.compile(
     r"(?:(?P<closed>(?P=emphasis)[ \t]*(?:[:：]|$)|[ \t]*[:：](?P=emphasis))|[ \t]*[:：]|[ \t]*$)"
 )
 _BLANKS: Final = re.compile(r"\s+")
-_JOINERS: Final = frozenset("\u200c\u200d")
 _BLANK_OR_JOINER: Final = " \u200c\u200d"
-_NOT_IN_TARGETS: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _TAB: Final = "\t"
 _BLANK: Final = " \t"
 
@@ -130,7 +133,7 @@ def normalize_target(target: str) -> str:
 def check_visible(what: str, name: str) -> None:
     """Raise InvalidInput for a name with invisible characters or line breaks."""
     for character in name.strip(" "):
-        if category(character) in _NOT_IN_TARGETS and character not in _JOINERS:
+        if category(character) in HIDDEN and character not in JOINERS:
             raise InvalidInput(
                 f"the {what} {_quote(name)} has the character U+{ord(character):04X}; remove line "
                 "breaks, control and invisible characters"
@@ -147,7 +150,7 @@ def strip_hidden(text: str) -> str:
 
 def _show(character: str) -> str:
     kind = category(character)
-    if kind not in _NOT_IN_TARGETS or character in _JOINERS:
+    if kind not in HIDDEN or character in JOINERS:
         return character
     return "" if kind == "Cf" else " "
 

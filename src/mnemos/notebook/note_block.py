@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final
 from unicodedata import category
 
+from mnemos.language.notation import HIDDEN, JOINERS
 from mnemos.language.threats import Threat, scan
 from mnemos.notebook.notes import Book, Use
 from mnemos.text.tokens import count_tokens
@@ -21,8 +22,6 @@ LEFT_OUT: Final = "older entries left out"
 _TITLES: Final = {Book.MEMORY: "MEMORY (your own notes)", Book.USER: "USER (who you work for)"}
 _RULE: Final = "═" * 24
 _BETWEEN: Final = "\n§\n"
-_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-_JOINERS: Final = frozenset("\u200c\u200d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ def _strip_hidden(entry: str) -> str:
     plain = entry.replace("═", "=")
     if plain.isascii() and plain.replace("\n", "").replace("\t", "").isprintable():
         return plain
-    return "".join(c for c in plain if c in "\n\t" or c in _JOINERS or category(c) not in _HIDDEN)
+    return "".join(c for c in plain if c in "\n\t" or c in JOINERS or category(c) not in HIDDEN)
 
 
 def _render_page(page: Page, tokens: int) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from html import escape
-from typing import ClassVar, TypeVar
+from typing import ClassVar, Final, TypeVar
 
 Item = TypeVar("Item")
+
+# Not html.escape: its module loads a table of entities that most processes never need.
+_ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 
 
 class Table(list[Item], ABC):
@@ -29,13 +31,14 @@ class Table(list[Item], ABC):
 
 def render_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Render an HTML table; whatever the cells hold is escaped."""
-    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    head = "".join(f"<th>{column.translate(_ESCAPES)}</th>" for column in columns)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _cell(value: object) -> str:
-    return f"<td>{escape('' if value is None else str(value))}</td>"
+    text = "" if value is None else str(value)
+    return f"<td>{text.translate(_ESCAPES)}</td>"
 
 
 def format_time(moment: float) -> str:
