@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mnemos.faces.cli import drawing, output
-from mnemos.faces.cli.drawing import draw, marked
+from mnemos.faces.cli.drawing import draw, highlight_matches
 from mnemos.memory import Memory
 from mnemos.operations import registry
 from mnemos.operations.base import Done, Result, fill
@@ -267,14 +267,14 @@ def test_a_conversations_heading_stands_out_and_a_heading_in_a_message_does_not(
     ],
 )
 def test_matches_are_bold_and_signs_that_mark_none_stay(snippet: str, shown: str, bold: list[str]) -> None:
-    text = marked(snippet)
+    text = highlight_matches(snippet)
     assert text.plain == shown
     assert [text.plain[span.start : span.end] for span in text.spans] == bold
 
 
 @given(st.text(alphabet="ab ><", max_size=30))
 def test_drawing_a_snippet_loses_no_letters(snippet: str) -> None:
-    shown = marked(snippet)
+    shown = highlight_matches(snippet)
     assert isinstance(shown, Text)
     letters = [char for char in snippet if char in "ab"]
     assert [char for char in shown.plain if char in "ab"] == letters

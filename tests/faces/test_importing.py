@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mnemos.faces.cli.watching import watch
+from mnemos.faces.cli.output import watch
 from mnemos.memory import Memory
 from mnemos.operations import registry
 
@@ -169,7 +169,7 @@ def test_a_file_of_another_kind_is_said_so(mnemos: Mnemos, tmp_path: Path) -> No
     path.write_text("Just some notes.")
     answer = mnemos("import", str(path))
     assert answer.code == 2
-    assert "say it" in answer.err
+    assert "Name the format" in answer.err
 
 
 def test_a_file_of_which_nothing_is_understood_ends_with_a_failure(mnemos: Mnemos, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from mnemos.errors import InvalidInput
 from mnemos.faces.mcp import prompts
-from mnemos.faces.mcp.instructions import instructions
+from mnemos.faces.mcp.prompts import instructions
 from mnemos.faces.mcp.resources import READABLE
 from mnemos.memory import Memory
 from mnemos.operations import registry
@@ -24,9 +24,6 @@ from ..test_starting import HEAVY, loaded_by
 MOST_TOOLS = 7
 MOST_TOKENS = 2_000
 MOST_INSTRUCTIONS = 300
-
-every_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
-every_set = pytest.mark.parametrize("chosen", [*sorted(SETS), *sorted(BY_NAME)])
 
 
 def validator(entry: Entry) -> jsonschema.protocols.Validator:
@@ -57,10 +54,9 @@ def test_a_set_that_is_not_there_is_told(chosen: str) -> None:
         registry.choose_entries(chosen)
 
 
-@every_entry
-def test_what_may_be_left_out_is_not_written_as_null(entry: Entry) -> None:
-    schema = registry.tool_schema(registry.load(entry))
-    assert "null" not in json.dumps(schema)
+def test_what_may_be_left_out_is_not_written_as_null() -> None:
+    schemas = {entry.name: json.dumps(registry.tool_schema(registry.load(entry))) for entry in ENTRIES}
+    assert [name for name, schema in schemas.items() if "null" in schema] == []
 
 
 def test_what_a_field_says_is_kept() -> None:
@@ -77,22 +73,27 @@ def test_every_set_is_explained_to_who_connects_a_client() -> None:
     assert [chosen for chosen in sorted(SETS) if f"| `{chosen}` |" not in page] == []
 
 
-@every_entry
-def test_what_takes_the_name_of_a_file_is_not_for_a_network(entry: Entry) -> None:
-    operation = registry.load(entry)
-    assert operation.traits.local or "path" not in operation.__struct_fields__
+def test_what_takes_the_name_of_a_file_is_not_for_a_network() -> None:
+    operations = {entry.name: registry.load(entry) for entry in ENTRIES}
+    takes_file = {name for name, one in operations.items() if "path" in one.__struct_fields__}
+    assert [name for name in takes_file if not operations[name].traits.local] == []
 
 
 # --- what they answer ----------------------------------------------------------------------------
 
 
-@every_entry
-def test_a_result_is_what_its_schema_says(entry: Entry, filled: Path, tmp_path: Path) -> None:
-    root = tmp_path / "root"
-    shutil.copytree(filled, root)
-    with Memory.at(root / "home") as memory:
-        result = memory.call(entry.name, arguments(entry.name, str(root)))
-    validator(entry).validate(json.loads(json.dumps(result)))
+def test_every_result_is_what_its_schema_says(filled: Path, tmp_path: Path) -> None:
+    wrong = {}
+    for entry in ENTRIES:
+        root = tmp_path / entry.name
+        shutil.copytree(filled, root)
+        with Memory.at(root / "home") as memory:
+            result = memory.call(entry.name, arguments(entry.name, str(root)))
+        shutil.rmtree(root)
+        errors = list(validator(entry).iter_errors(json.loads(json.dumps(result))))
+        if errors:
+            wrong[entry.name] = errors[0].message
+    assert wrong == {}
 
 
 def test_what_a_backend_refuses_is_what_its_schema_says(tmp_path: Path) -> None:
@@ -102,28 +103,27 @@ def test_what_a_backend_refuses_is_what_its_schema_says(tmp_path: Path) -> None:
     validator(BY_NAME["memory_backend"]).validate(json.loads(json.dumps(refused)))
 
 
-@every_entry
-def test_a_failure_and_a_refusal_are_in_the_schema_and_nothing_is_not(entry: Entry) -> None:
-    check = validator(entry)
-    check.validate({"error": {"code": "busy", "message": "try again"}})
-    if not registry.load(entry).traits.read_only:
-        check.validate(registry.disabled())
-    for wrong in ({}, {"text": "done"}, {"error": "busy"}, {"error": {}}):
-        assert not check.is_valid(wrong)
+def test_a_failure_and_a_refusal_are_in_every_schema_and_nothing_is_not() -> None:
+    for entry in ENTRIES:
+        check = validator(entry)
+        assert check.is_valid({"error": {"code": "busy", "message": "try again"}}), entry.name
+        if not registry.load(entry).traits.read_only:
+            assert check.is_valid(registry.disabled()), entry.name
+        for wrong in ({}, {"text": "done"}, {"error": "busy"}, {"error": {}}):
+            assert not check.is_valid(wrong), entry.name
 
 
 # --- the words -----------------------------------------------------------------------------------
 
 
-@every_set
-def test_the_instructions_are_short_and_name_only_what_is_offered(chosen: str) -> None:
-    offered = {entry.name for entry in registry.choose_entries(chosen)}
-    text = instructions(offered)
-    assert count_tokens(text) < MOST_INSTRUCTIONS
-    named = {name for name in _tools_of_the_product() if f"`{name}`" in text}
-    assert named <= offered
-    for prompt in prompts.listed(offered).prompts:
-        assert prompt.description
+def test_the_instructions_are_short_and_name_only_what_is_offered() -> None:
+    for chosen in (*sorted(SETS), *sorted(BY_NAME)):
+        offered = {entry.name for entry in registry.choose_entries(chosen)}
+        text = instructions(offered)
+        assert count_tokens(text) < MOST_INSTRUCTIONS, chosen
+        named = {name for name in _tools_of_the_product() if f"`{name}`" in text}
+        assert named <= offered, chosen
+        assert all(prompt.description for prompt in prompts.list_all(offered).prompts)
 
 
 def test_the_instructions_are_short_with_every_tool_there_will_be() -> None:
@@ -140,7 +140,7 @@ def test_who_can_recall_is_told_when() -> None:
     [(("remember",), "remember"), (("memory_write",), "memory_write"), (("recall", "stats"), "")],
 )
 def test_wrapping_up_is_offered_with_a_tool_that_writes(offered: tuple[str, ...], tool: str) -> None:
-    names = [prompt.name for prompt in prompts.listed(offered).prompts]
+    names = [prompt.name for prompt in prompts.list_all(offered).prompts]
     assert ("wrap-up" in names) is bool(tool)
     if tool:
         assert f"`{tool}`" in prompts.note(offered)

@@ -1,4 +1,4 @@
-"""The command line, made from the operations."""
+"""The command line, generated from the operations."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ import click
 from mnemos import __version__
 from mnemos.errors import DiskFull, InvalidInput, MnemosError, NotFound, Refused, Unavailable
 from mnemos.faces.cli.bench.command import bench
-from mnemos.faces.cli.commands import common_options, operation_command
-from mnemos.faces.cli.hook import hook
+from mnemos.faces.cli.commands import Chosen, common_options, operation_command
 from mnemos.faces.cli.mcp import mcp, serve
 from mnemos.faces.cli.output import complain, in_json, write_everything
-from mnemos.faces.cli.paths import kind_of_path
 from mnemos.faces.cli.sql import sql
+from mnemos.integrations.claude_code import events, hook_process
 from mnemos.operations.index import ENTRIES, Entry
 
 _GROUPS = {
-    "sessions": "Conversations: list, show, search, export, tidy.",
-    "notebook": "The notes in every prompt: show, add, edit, undo.",
+    "sessions": "Conversations: list, show, search, export, delete.",
+    "notebook": "Notes that go into every prompt: show, add, edit, undo.",
     "workspace": "SQL databases of the agent's own: query, schema, import, export, restore.",
-    "providers": "Other memories beside the built-in one: list, status, setup.",
-    "templates": "Tool calls that worked, for new sessions to begin with: list, create, suggest.",
-    "connect": "Let another program use this memory.",
+    "providers": "Memory providers beside the built-in one: list, status, setup.",
+    "templates": "Tool calls that worked, as examples for new sessions: list, create, suggest.",
+    "connect": "Connect another program to this memory.",
     "entries": "What is known about users, as keys and values: list, get, set, query, delete.",
-    "import": "Bring in what other programs keep.",
+    "import": "Import conversations and facts of other programs.",
     "facts": "Constraints, decisions, values: write, search, history, scopes, export.",
 }
 
-# What a group runs when nothing is typed after it; other groups show their help.
+# Commands that groups run alone; other groups show their help.
 _ALONE = {
     "connect": "found",
     "import": "found",
 }
 
 _COMPLETION = "_MNEMOS_COMPLETE"
+_PACKED = (".tar", ".tar.gz", ".tar.zst")
 
-# The first that fits; anything else is a plain failure.
+# The first match counts; anything else is 1.
 _EXIT_CODES: tuple[tuple[type[MnemosError], int], ...] = (
     (InvalidInput, 2),
     (NotFound, 3),
@@ -51,7 +51,7 @@ _EXIT_CODES: tuple[tuple[type[MnemosError], int], ...] = (
 
 
 class LazyGroup(click.Group):
-    """Commands by the index of operations; a command's module is imported when it is needed."""
+    """A group of commands from the index; the module of a command is imported when it runs."""
 
     def __init__(self, prefix: str = "", **settings: object) -> None:
         super().__init__(**settings)  # type: ignore[arg-type]
@@ -110,7 +110,7 @@ class LazyGroup(click.Group):
 
 @click.pass_context
 def _run_alone(ctx: click.Context) -> object:
-    """What a group does without a command."""
+    """Run the command of a group that is called without one."""
     if ctx.invoked_subcommand is not None or not isinstance(ctx.command, click.Group):
         return None
     name = _ALONE[str(ctx.command.name)]
@@ -125,7 +125,7 @@ def _run_alone(ctx: click.Context) -> object:
 @click.version_option(__version__, message="mnemos %(version)s")
 @click.pass_context
 def cli(ctx: click.Context, /, **_: object) -> None:
-    """The memory of an LLM agent: every conversation kept, and found again in milliseconds."""
+    """The memory of an LLM agent: keeps every conversation and finds it in milliseconds."""
     if ctx.invoked_subcommand is None:
         from mnemos.faces.cli.greeting import greet
 
@@ -135,7 +135,7 @@ def cli(ctx: click.Context, /, **_: object) -> None:
 @cli.command()
 @click.option("--keep", type=click.Path(path_type=Path), help="Keep the demo home in this new folder.")
 def demo(keep: Path | None) -> None:
-    """Fill a throw-away home with a small history and search it."""
+    """Fill a temporary home with a small history and search it."""
     from mnemos.faces.cli.demo import show
 
     show(keep)
@@ -144,12 +144,24 @@ def demo(keep: Path | None) -> None:
 @cli.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print a script that completes commands; see the how-to for where to put it."""
+    """Print a shell completion script."""
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)
     if kind is not None:
         click.echo(kind(cli, {}, "mnemos", _COMPLETION).source())
+
+
+@click.command(params=[option for option in common_options() if option.name in ("home", "space")])
+@click.argument("event", type=click.Choice(events.NAMES))
+@click.pass_obj
+def hook(chosen: Chosen, event: str) -> None:
+    """Record and recall for Claude Code, which runs this itself.
+
+    Reads what happened as JSON from standard input. Whatever fails, it ends with 0 and prints nothing; see
+    logs/hooks.log in the home.
+    """
+    hook_process.run(hook_process.Call(event, chosen.home, chosen.space), sys.stdin.fileno(), sys.stdout)
 
 
 cli.add_command(bench)
@@ -160,33 +172,33 @@ cli.add_command(sql)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line; its exit code. Errors are told on standard error."""
+    """Run a command line and return its exit code. Errors go to standard error."""
     wants_json = "--json" in (sys.argv if arguments is None else arguments)
     write_everything(in_utf8=wants_json)
     try:
         outcome = cli.main(arguments, prog_name="mnemos", standalone_mode=False)
     except click.exceptions.Abort:
-        click.echo("Stopped; what was done until then stays done.", err=True)
+        click.echo("Stopped. What was done until then is kept.", err=True)
         return 130
     except click.ClickException as exc:
         if wants_json:
-            _tell_json("usage", exc.format_message())
+            _report_json("usage", exc.format_message())
         else:
             exc.show()
         return 2
     except MnemosError as exc:
-        return _told(exc, as_json=wants_json)
+        return _report(exc, as_json=wants_json)
     except OSError as exc:
         if exc.errno != errno.ENOSPC:
             raise
         # Python would try once more to write what is left, when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        full = DiskFull("no room is left where the answer goes; free some disk and repeat the command")
-        return _told(full, as_json=wants_json)
+        full = DiskFull("the disk is full where the output goes; free some space and repeat the command")
+        return _report(full, as_json=wants_json)
     except SystemExit:
         if _COMPLETION in os.environ:
             raise
-        # How click ends when the reader of our output left, as `head` does. That is no failure.
+        # click exits like this when the reader of our output left, as `head` does. Not a failure.
         return 0
     return outcome if isinstance(outcome, int) else 0
 
@@ -195,13 +207,41 @@ def exit_code(exc: MnemosError) -> int:
     return next((code for kind, code in _EXIT_CODES if isinstance(exc, kind)), 1)
 
 
-def _told(exc: MnemosError, *, as_json: bool) -> int:
+def _report(exc: MnemosError, *, as_json: bool) -> int:
     if as_json:
-        _tell_json(exc.code, str(exc))
+        _report_json(exc.code, str(exc))
     else:
         complain(exc)
     return exit_code(exc)
 
 
-def _tell_json(code: str, message: str) -> None:
+def _report_json(code: str, message: str) -> None:
     click.echo(in_json({"error": {"code": code, "message": message}}), err=True)
+
+
+def kind_of_path(text: str) -> str | None:
+    """Return the command that imports a file or folder; None if there is none of that name."""
+    path = Path(text)
+    try:
+        path = path.expanduser()
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        if path.name != text or path.suffix:
+            raise click.UsageError(f"there is no file or folder {text}") from None
+        return None
+    except OSError as exc:
+        raise click.UsageError(f"{text:.200} cannot be read: {exc.strerror}") from None
+    except (RuntimeError, ValueError):
+        return None
+    if not os.access(path, os.R_OK):
+        raise click.UsageError(f"{text} cannot be read: permission denied")
+    # Readers of many formats: only if a file is named.
+    from mnemos.transfer.import_formats import detect_kind
+
+    kind = detect_kind(path.absolute())
+    if kind is None and text.endswith(_PACKED):
+        # Perhaps damaged: its reader can say how.
+        return "archive"
+    if kind is None:
+        raise click.UsageError(f"Can't tell what {text} is. Name the format: `mnemos import chatgpt {text}`")
+    return kind

@@ -1,4 +1,4 @@
-"""One operation as one command."""
+"""An operation as a command: its fields are arguments and options."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from typing import Any, TextIO
 
 import click
 import msgspec
+from msgspec import inspect
 
 from mnemos.errors import InvalidInput, NotFound, Refused, StorageError, TooLarge
-from mnemos.faces.cli.output import complain, show
-from mnemos.faces.cli.parameters import parameters_of
-from mnemos.faces.cli.plain import plain
-from mnemos.faces.cli.watching import watch
+from mnemos.faces.cli.output import complain, plain, show, watch
 from mnemos.memory import Memory
 from mnemos.operations import registry
 from mnemos.operations.base import Operation
@@ -23,7 +21,7 @@ from mnemos.operations.index import Entry
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The options that every command takes."""
+    """Options that every command takes."""
 
     home: str | None = None
     space: str | None = None
@@ -34,7 +32,7 @@ class Chosen:
 
 
 def common_options() -> list[click.Parameter]:
-    """The options that every command takes, at any place: before, between or after its words."""
+    """Return the options that every command takes, anywhere on the command line."""
 
     def remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         chosen = ctx.obj if isinstance(ctx.obj, Chosen) else Chosen()
@@ -44,16 +42,16 @@ def common_options() -> list[click.Parameter]:
 
     return [
         click.Option(["--home"], expose_value=False, callback=remember, metavar="FOLDER",
-                     help="The home; default $MNEMOS_HOME or ~/.mnemos."),
+                     help="Home folder; default: $MNEMOS_HOME or ~/.mnemos."),
         click.Option(["--space"], expose_value=False, callback=remember, metavar="NAME",
-                     help="Whose memory; default $MNEMOS_SPACE or default."),
+                     help="Space of the memory; default: $MNEMOS_SPACE or default."),
         click.Option(["--json"], is_flag=True, expose_value=False, callback=remember,
-                     help="Answer in JSON."),
+                     help="Print the result as JSON."),
     ]  # fmt: skip
 
 
 class OperationCommand(click.Command):
-    """A command whose help describes its arguments too."""
+    """A command whose help also describes its arguments."""
 
     def __init__(self, *args: Any, arguments: list[tuple[str, str]], **settings: Any) -> None:
         super().__init__(*args, **settings)
@@ -67,7 +65,7 @@ class OperationCommand(click.Command):
 
 
 def operation_command(entry: Entry) -> click.Command:
-    """The command of an operation: positional fields are arguments, the others options."""
+    """Build the command of an operation: positional fields are arguments, others options."""
     operation = registry.load(entry)
     text = registry.help_text(operation)
     taken = parameters_of(operation)
@@ -106,28 +104,28 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
 
             def carry_out(request: Operation) -> int:
                 if operation.traits.destructive and not yes and not memory.settings.disabled:
-                    _ask(request, memory)
+                    _confirm(request, memory)
                 if watched:
                     return watch(memory, entry.name, request, as_json=chosen.json)
                 return show(memory, entry.name, request, as_json=chosen.json)
 
             if not is_terminal(sys.stdin) or chosen.json:
                 return carry_out(request)
-            return _edited(_answered(request, memory), memory, carry_out)
+            return _edit_and_run(_ask_questions(request, memory), memory, carry_out)
 
     return invoke
 
 
 def _check_home(memory: Memory) -> None:
-    """Looking at a home that is not there should not make one."""
+    """Refuse to create a home for a command that only looks at it."""
     if not memory.database.exists():
         raise NotFound(
-            f"there is no memory in {memory.settings.home} yet; `mnemos demo` shows what it can do, "
-            "`mnemos import` brings conversations in"
+            f"there is no memory in {memory.settings.home} yet; `mnemos import` imports conversations, "
+            "`mnemos demo` shows what it can do"
         )
 
 
-def _ask(request: Operation, memory: Memory) -> None:
+def _confirm(request: Operation, memory: Memory) -> None:
     try:
         at_stake = request.at_stake(memory)
     except StorageError:
@@ -140,8 +138,8 @@ def _ask(request: Operation, memory: Memory) -> None:
         raise Refused("cancelled; nothing was changed")
 
 
-def _answered(request: Operation, memory: Memory) -> Operation:
-    """The request with what the person at the terminal answers to its questions."""
+def _ask_questions(request: Operation, memory: Memory) -> Operation:
+    """Ask the questions of a request at the terminal and return it with the answers."""
     questions = request.questions(memory)
     if not questions:
         return request
@@ -161,16 +159,16 @@ def _answered(request: Operation, memory: Memory) -> Operation:
     return request.with_answers(answers)
 
 
-def _edited(request: Operation, memory: Memory, carry_out: Callable[[Operation], int]) -> int:
-    """Carry the request out with the text that the person at the terminal edits, where none was given.
+def _edit_and_run(request: Operation, memory: Memory, carry_out: Callable[[Operation], int]) -> int:
+    """Run a request with a text from an editor, if it takes one and none was given.
 
-    What is refused may be edited again: it would be lost otherwise.
+    A refused text can be edited again: it would be lost otherwise.
     """
     field = request.traits.edited
     if not field or getattr(request, field) is not None:
         return carry_out(request)
     draft = request.draft(memory)
-    text = _left_by_editor(draft)
+    text = _open_editor(draft)
     while True:
         # An editor is open for minutes, and others write meanwhile.
         merged = request.merge_draft(text, draft, request.draft(memory))
@@ -180,10 +178,10 @@ def _edited(request: Operation, memory: Memory, carry_out: Callable[[Operation],
             complain(exc)
             if not click.confirm("Edit it again?", default=True, err=True):
                 raise Refused("cancelled; nothing was changed") from exc
-        text = _left_by_editor(text)
+        text = _open_editor(text)
 
 
-def _left_by_editor(draft: str) -> str:
+def _open_editor(draft: str) -> str:
     try:
         text = click.edit(draft, extension=".md")
     except (UnicodeDecodeError, OSError) as exc:
@@ -194,7 +192,7 @@ def _left_by_editor(draft: str) -> str:
 
 
 def _read_stdin(operation: type[Operation], arguments: dict[str, Any]) -> None:
-    """Fill the field that may come from standard input, when it is - or left out of a pipe."""
+    """Fill the field that is read from standard input if it is - or, in a pipe, omitted."""
     field = operation.traits.stdin
     last = operation.traits.positional[-1]
     left_out = last not in arguments and field not in arguments and not is_terminal(sys.stdin)
@@ -204,7 +202,7 @@ def _read_stdin(operation: type[Operation], arguments: dict[str, Any]) -> None:
 
 
 def stdin_text() -> str:
-    """What is piped in, without the line break at its end."""
+    """Read standard input without the line break at its end."""
     if sys.stdin is None:
         return ""
     try:
@@ -213,3 +211,113 @@ def stdin_text() -> str:
         raise InvalidInput(f"standard input is not UTF-8 text: {exc}") from exc
     # The line break at the end belongs to echo, not to what was said.
     return text.removesuffix("\n").removesuffix("\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """What a command takes; ``described`` are its arguments with what they are for."""
+
+    parameters: list[click.Parameter]
+    described: list[tuple[str, str]]
+
+
+def parameters_of(operation: type[Operation]) -> Parameters:
+    info = inspect.type_info(operation)
+    if not isinstance(info, inspect.StructType):
+        raise TypeError(f"{operation} is not a struct")
+    fields = {field.name: field for field in info.fields}
+    positional = [fields[name] for name in operation.traits.positional]
+    piped = operation.traits.stdin
+    parameters: list[click.Parameter] = [
+        _argument(field, required=field.required and field.name != piped) for field in positional
+    ]
+    parameters += [_option(field) for field in info.fields if field not in positional]
+    if operation.traits.watches:
+        parameters.append(
+            click.Option(["--watch"], is_flag=True, help="Keep watching for changes until Ctrl-C.")
+        )
+    if operation.traits.destructive:
+        parameters.append(click.Option(["--yes"], is_flag=True, help="Do not ask for confirmation."))
+    return Parameters(
+        parameters, [(field.name.upper(), _argument_help(field, operation)) for field in positional]
+    )
+
+
+def _argument(field: inspect.Field, *, required: bool) -> click.Argument:
+    return click.Argument([field.name], required=required, type=_shape(field.type).type, nargs=1)
+
+
+def _argument_help(field: inspect.Field, operation: type[Operation]) -> str:
+    traits = operation.traits
+    notes = [_shape(field.type).help]
+    if traits.stdin and field.name == traits.positional[-1]:
+        notes.append("- or nothing reads standard input")
+    if field.name == traits.edited:
+        notes.append("at a terminal, nothing opens an editor")
+    if field.name == traits.stdout:
+        notes.append("- writes to standard output")
+    return "; ".join(filter(None, notes))
+
+
+def _option(field: inspect.Field) -> click.Option:
+    shape = _shape(field.type)
+    name = f"--{field.name.replace('_', '-')}"
+    if shape.is_flag:
+        return click.Option([name], is_flag=True, default=None, help=shape.help)
+    default = None if field.default in (msgspec.NODEFAULT, None) else field.default
+    return click.Option(
+        [name],
+        type=shape.type,
+        multiple=shape.many,
+        required=field.required,
+        help=shape.help + (f" [default: {default}]" if default is not None else ""),
+    )
+
+
+class Json(click.ParamType[Any]):
+    """An object or a list of anything, typed as JSON."""
+
+    name = "json"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return msgspec.json.decode(value)
+        except msgspec.DecodeError as exc:
+            self.fail(f"{value[:80]!r} is not JSON: {exc}", param, ctx)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    type: click.ParamType[Any] | None
+    help: str = ""
+    many: bool = False
+    is_flag: bool = False
+
+
+def _shape(kind: inspect.Type) -> _Shape:
+    """How a field is typed on a command line."""
+    if isinstance(kind, inspect.Metadata):
+        described = (kind.extra_json_schema or {}).get("description", "")
+        return replace(_shape(kind.type), help=described)
+    if isinstance(kind, inspect.UnionType):
+        several = [t for t in kind.types if not isinstance(t, inspect.NoneType)]
+        if any(isinstance(t, inspect.ListType | inspect.DictType) for t in several[1:]):
+            return _Shape(Json())
+        return _shape(several[0]) if len(several) == 1 else _Shape(click.STRING)
+    if isinstance(kind, inspect.BoolType):
+        return _Shape(click.BOOL, is_flag=True)
+    if isinstance(kind, inspect.IntType):
+        return _Shape(click.INT)
+    if isinstance(kind, inspect.FloatType):
+        return _Shape(click.FLOAT)
+    if isinstance(kind, inspect.LiteralType):
+        return _Shape(click.Choice([str(value) for value in kind.values]))
+    if isinstance(kind, inspect.DictType):
+        return _Shape(Json())
+    if isinstance(kind, inspect.ListType) and isinstance(kind.item_type, inspect.AnyType):
+        return _Shape(Json())
+    if isinstance(kind, inspect.ListType):
+        return replace(_shape(kind.item_type), many=True)
+    return _Shape(click.STRING)

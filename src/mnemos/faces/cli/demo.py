@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mnemos.errors import AlreadyExists
-from mnemos.faces.cli.drawing import marked, written
+from mnemos.faces.cli.drawing import highlight_matches, literal
 from mnemos.memory import Memory
 from mnemos.operations.texts import render_time
 
@@ -53,7 +53,7 @@ def show(keep: Path | None) -> None:
         if keep.exists():
             raise AlreadyExists(f"{keep} exists already; choose a new folder")
         _walk(console, keep)
-        console.print(written(f"\nThe home is kept. Try: mnemos --home {quote(str(keep))} sessions list"))
+        console.print(literal(f"\nThe home is kept. Try: mnemos --home {quote(str(keep))} sessions list"))
         return
     with tempfile.TemporaryDirectory(prefix="mnemos-demo-") as folder:
         _walk(console, Path(folder) / "home")
@@ -88,7 +88,7 @@ def _ask(console: Console, memory: Memory, question: str, lesson: str) -> None:
         console.print(
             Text.assemble(
                 "  ", (render_time(hit["timestamp"])[:10], "green"), (f" {hit['session_id']} ", "dim"),
-                marked(hit["snippet"]),
+                highlight_matches(hit["snippet"]),
             )
         )  # fmt: skip
     most = ", most of the words" if hits and hits[0]["partial"] else ""
@@ -101,19 +101,19 @@ def _recall(console: Console, memory: Memory, question: str, lesson: str) -> Non
     took = (time.perf_counter() - started) * 1000
     console.print(Text.assemble(("? ", "bold blue"), (question, "bold"), (f"   {lesson}", "dim")))
     for note in answer.notes:
-        console.print(written(f"  {note}", "yellow"))
+        console.print(literal(f"  {note}", "yellow"))
     for hit in answer.hits:
-        said = written(" ".join(hit.text.split()))
+        said = literal(" ".join(hit.text.split()))
         day = (render_time(hit.at)[:10], "green")
         console.print(Text.assemble("  ", day, (f" {hit.session_id} ", "dim"), said))
-        console.print(written(f"             {'; '.join(hit.why)}", "dim"))
+        console.print(literal(f"             {'; '.join(hit.why)}", "dim"))
     console.print(Text(f"  {answer.mode}, {took:.1f} ms\n", style="dim"))
 
 
 def _conversation(console: Console, memory: Memory) -> None:
     console.print("[bold]What a model gets[/bold] from the tool session_search for 'move server':\n")
     answer = memory.call("session_search", {"query": "move server", "limit": 1, "window": 2})
-    console.print(written(answer["text"].strip()))
+    console.print(literal(answer["text"].strip()))
 
 
 def history(now: float) -> Iterator[dict[str, Any]]:

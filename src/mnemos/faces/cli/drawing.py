@@ -1,4 +1,4 @@
-"""Results drawn for a terminal. A result without a drawing of its own is shown as its text."""
+"""Results drawn for a terminal; others are printed as their text."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mnemos.faces.cli.plain import plain
-from mnemos.faces.cli.tables import draw_answer
+from mnemos.faces.cli.output import plain
 from mnemos.operations.base import Result
 from mnemos.operations.evaluation import Evaluated, WorkloadInfo, render_ms
 from mnemos.operations.fact_lists import FactList, ScopeList
@@ -22,6 +21,8 @@ from mnemos.operations.texts import day, message_text, plural, render_calls, ren
 from mnemos.operations.upkeep import Examined, Log, Stats
 from mnemos.operations.workspace import QueryAnswer
 from mnemos.text.highlight import CLOSE, OPEN
+from mnemos.workspace.answers import StatementResult
+from mnemos.workspace.table import describe_outcome, render_cell
 
 _ROLES = {"user": "green", "assistant": "cyan", "tool": "magenta", "system": "yellow"}
 
@@ -30,13 +31,13 @@ def draw(result: Result, console: Console | None = None) -> None:
     console = console or Console(highlight=False)
     drawing: Callable[[Any, Console], None] | None = _DRAWINGS.get(type(result))
     if drawing is None:
-        console.print(written(result.as_text()))
+        console.print(literal(result.as_text()))
     else:
         drawing(result, console)
 
 
-def marked(snippet: str) -> Text:
-    """A snippet with its matches shown bold instead of between signs."""
+def highlight_matches(snippet: str) -> Text:
+    """Render the matches of a snippet in bold instead of between marks."""
     first, *pieces = " ".join(plain(snippet).split()).split(OPEN)
     text = Text(first)
     for piece in pieces:
@@ -50,8 +51,8 @@ def marked(snippet: str) -> Text:
     return text
 
 
-def written(text: str, style: str = "") -> Text:
-    """Stored text, as it was written: nothing in it is markup, an emoji code or a control sequence."""
+def literal(text: str, style: str = "") -> Text:
+    """Render stored text literally: no markup, no emoji codes, no control sequences."""
     return Text(plain(text), style=style)
 
 
@@ -74,10 +75,10 @@ def _sessions(result: SessionList, console: Console) -> None:
     for s in result.sessions:
         table.add_row(
             render_time(s.started_at),
-            written(s.id),
-            written(s.source),
+            literal(s.id),
+            literal(s.source),
             f"{s.message_count:,}",
-            written(s.title or ""),
+            literal(s.title or ""),
         )
     console.print(table)
     console.print(Text(f"{len(result.sessions)} of {result.total}", style="dim"))
@@ -86,8 +87,8 @@ def _sessions(result: SessionList, console: Console) -> None:
 def _session(result: SessionShown, console: Console) -> None:
     s = result.session
     ended = f", ended {render_time(s.ended_at)} ({s.end_reason})" if s.ended_at else ""
-    console.print(written(s.title or s.id, "bold"))
-    console.print(written(f"{s.id}  {s.source}  {render_time(s.started_at)}{ended}", "dim"))
+    console.print(literal(s.title or s.id, "bold"))
+    console.print(literal(f"{s.id}  {s.source}  {render_time(s.started_at)}{ended}", "dim"))
     for message in result.messages:
         _message(message, console)
 
@@ -97,19 +98,19 @@ def _message(message: MessageInfo, console: Console) -> None:
     console.print()
     console.print(
         Text.assemble(
-            written(role, f"bold {_ROLES.get(role, 'white')}"),
+            literal(role, f"bold {_ROLES.get(role, 'white')}"),
             (f"  {render_time(message.timestamp)}  message:{message.id}", "dim"),
         )
     )
     if message.content is not None:
-        console.print(written(message_text(message.content)))
+        console.print(literal(message_text(message.content)))
     for call in render_calls(message.tool_calls):
-        console.print(written(f"→ {call}", "magenta"))
+        console.print(literal(f"→ {call}", "magenta"))
 
 
 def _messages(result: MessagesFound, console: Console) -> None:
     if not result.hits:
-        console.print(written(f"Nothing found for {result.query!r}."))
+        console.print(literal(f"Nothing found for {result.query!r}."))
         return
     if result.partial:
         console.print(Text(PARTIAL, style="yellow"))
@@ -118,11 +119,11 @@ def _messages(result: MessagesFound, console: Console) -> None:
             Text.assemble(
                 (render_time(hit.timestamp), "bold"),
                 "  ",
-                written(hit.role, _ROLES.get(hit.role, "white")),
-                written(f"  {hit.session_id}  message:{hit.id}", "dim"),
+                literal(hit.role, _ROLES.get(hit.role, "white")),
+                literal(f"  {hit.session_id}  message:{hit.id}", "dim"),
             )
         )
-        console.print(Text("  ") + marked(hit.snippet))
+        console.print(Text("  ") + highlight_matches(hit.snippet))
 
 
 def _conversations(result: ConversationsFound, console: Console) -> None:
@@ -132,26 +133,26 @@ def _conversations(result: ConversationsFound, console: Console) -> None:
 
 def _recalled(result: Recalled, console: Console) -> None:
     if not result.hits:
-        console.print(written(result.for_person()))
+        console.print(literal(result.for_person()))
         return
     for note in result.notes:
-        console.print(written(note, "yellow"))
+        console.print(literal(note, "yellow"))
     for hit in result.hits:
-        console.print(written(render_heading(hit), "bold"))
-        console.print(Text("  ") + marked(render_passage(hit, result.query)))
-        console.print(written(f"  {'; '.join(hit.why)}", "dim"))
-    console.print(written(result.footer(), "dim"))
+        console.print(literal(render_heading(hit), "bold"))
+        console.print(Text("  ") + highlight_matches(render_passage(hit, result.query)))
+        console.print(literal(f"  {'; '.join(hit.why)}", "dim"))
+    console.print(literal(result.footer(), "dim"))
 
 
 def _line(line: Line) -> Text:
     if line.kind is Kind.TITLE:
-        return written(line.text, "bold")
-    said = marked(line.text) if line.kind is Kind.MATCH else written(line.text)
-    return written(line.lead, "dim") + said
+        return literal(line.text, "bold")
+    said = highlight_matches(line.text) if line.kind is Kind.MATCH else literal(line.text)
+    return literal(line.lead, "dim") + said
 
 
 def _stats(result: Stats, console: Console) -> None:
-    console.print(written(result.location, "bold"))
+    console.print(literal(result.location, "bold"))
     console.print(
         Text(
             f"{plural(result.sessions, 'session')}, {plural(result.messages, 'message')}, "
@@ -160,7 +161,7 @@ def _stats(result: Stats, console: Console) -> None:
     )
     table = _table("source", "sessions", "messages", right=("sessions", "messages"))
     for s in result.by_source:
-        table.add_row(written(s.source), f"{s.sessions:,}", f"{s.messages:,}")
+        table.add_row(literal(s.source), f"{s.sessions:,}", f"{s.messages:,}")
     console.print(table)
     for name, count in sorted(result.tables.items(), key=lambda item: -item[1])[:6]:
         share = count / max(result.file_bytes, 1)
@@ -174,14 +175,14 @@ def _log(result: Log, console: Console) -> None:
     table = _table("entry", "when", "who", "what", "on", "undone")
     for e in result.entries:
         undone = str(e.undone_by) if e.undone_by else ""
-        table.add_row(str(e.id), render_time(e.at), written(e.actor), e.operation, written(e.ref), undone)
+        table.add_row(str(e.id), render_time(e.at), literal(e.actor), e.operation, literal(e.ref), undone)
     console.print(table)
 
 
 def _examined(result: Examined, console: Console) -> None:
     for check in result.checks:
         mark = ("✓ ", "green") if check.ok else ("✗ ", "red")
-        console.print(Text.assemble(mark, written(f"{check.name}: {check.detail}")))
+        console.print(Text.assemble(mark, literal(f"{check.name}: {check.detail}")))
     if not result.healthy:
         console.print(Text.assemble(("Not healthy.", "red"), " Try: mnemos doctor --repair"))
 
@@ -192,7 +193,7 @@ def _facts(result: FactList | FactsFound, console: Console) -> None:
         return
     table = _table("id", "fact", "scope", "kept", "since", id={"no_wrap": True}, since={"no_wrap": True})
     for fact in result.facts:
-        table.add_row(fact.id, _fact(fact), written(fact.scope or ""), _kept(fact), day(fact.at))
+        table.add_row(fact.id, _fact(fact), literal(fact.scope or ""), _kept(fact), day(fact.at))
     console.print(table)
     total = getattr(result, "total", len(result.facts))
     if total > len(result.facts):
@@ -211,7 +212,7 @@ def _history(result: History, console: Console) -> None:
             "" if fact.ended_at is None else day(fact.ended_at),
             Text("●" if now else "│", style="green" if now else "dim"),
             _fact(fact),
-            written(fact.scope or ""),
+            literal(fact.scope or ""),
             Text(fact.superseded_by or ("" if now else fact.state), style="dim"),
         )
     console.print(table)
@@ -225,7 +226,7 @@ def _scopes(result: ScopeList, console: Console) -> None:
     for scope in result.scopes:
         closed = "" if scope.closed_at is None else f"closed {day(scope.closed_at)}"
         state = Text(closed or "open", style="dim" if closed else "green")
-        table.add_row(written(scope.label), state, str(scope.hot), str(scope.live), day(scope.touched_at))
+        table.add_row(literal(scope.label), state, str(scope.hot), str(scope.live), day(scope.touched_at))
     console.print(table)
 
 
@@ -237,17 +238,17 @@ def _evaluated(result: Evaluated, console: Console) -> None:
         calls = map(render_ms, (one.store_latency_ms, one.retrieve_latency_ms, one.query_latency_ms))
         where = Text("leaves this machine", style="red") if one.is_cloud else Text("stays here")
         verdict = Text(one.recommendation, style="green" if good else "yellow")
-        table.add_row(written(one.backend_name), str(one.score), verdict, *calls, where)
+        table.add_row(literal(one.backend_name), str(one.score), verdict, *calls, where)
     console.print(table)
     _workloads(result.workloads, console)
     for one in result.evaluations:
         for note in one.notes:
-            console.print(written(f"{one.backend_name}: {note}", "dim"))
+            console.print(literal(f"{one.backend_name}: {note}", "dim"))
     for name, why in result.skipped.items():
-        console.print(written(f"{name} was not evaluated: {why}", "dim"))
-    console.print(written(result.recommendation, "bold"))
+        console.print(literal(f"{name} was not evaluated: {why}", "dim"))
+    console.print(literal(result.recommendation, "bold"))
     if result.html:
-        console.print(written(f"The page is {result.html}"))
+        console.print(literal(f"The page is {result.html}"))
 
 
 def _workloads(workloads: dict[str, WorkloadInfo], console: Console) -> None:
@@ -269,7 +270,7 @@ def _workloads(workloads: dict[str, WorkloadInfo], console: Console) -> None:
         }
         broken = [name for name, is_kept in checks.items() if not is_kept]
         told = Text(f"not {', '.join(broken)}", style="red") if broken else Text("all kept", style="green")
-        table.add_row(written(name), *times, *shares, told)
+        table.add_row(literal(name), *times, *shares, told)
     entries = max(one.entries for one in workloads.values())
     note = f"{entries} entries; ms p50/p95; found among the first five, asked in own and in other words"
     console.print()
@@ -281,14 +282,38 @@ def _workloads(workloads: dict[str, WorkloadInfo], console: Console) -> None:
 def _fact(fact: FactInfo) -> Text:
     live = fact.state == "live"
     text = Text().append(fact.type, style="bold" if live else "dim")
-    text.append_text(written(f"[{fact.target}]: ", "cyan" if live else "dim"))
-    return text.append_text(written(" ".join(fact.content.split()), "" if live else "dim strike"))
+    text.append_text(literal(f"[{fact.target}]: ", "cyan" if live else "dim"))
+    return text.append_text(literal(" ".join(fact.content.split()), "" if live else "dim strike"))
 
 
 def _kept(fact: FactInfo) -> Text:
     if fact.state != "live":
         return Text(fact.state, style="dim")
     return Text(fact.tier, style="yellow" if fact.tier == "hot" else "blue")
+
+
+def _draw_answer(answer: QueryAnswer, console: Console) -> None:
+    """Draw the rows of each statement as a table, and its outcome in one line."""
+    for result in answer.statements():
+        if result.columns:
+            console.print(_build_table(result))
+        console.print(Text(describe_outcome(result), style="dim"))
+    if answer.truncated:
+        console.print(Text("There are more rows: add a WHERE or a LIMIT, or export them.", style="yellow"))
+    for warning in answer.warnings:
+        console.print(Text(f"Note: {plain(warning)}", style="yellow"))
+
+
+def _build_table(result: StatementResult) -> Table:
+    table = Table(header_style="bold")
+    for place, name in enumerate(result.columns):
+        numbers = all(isinstance(row[place], int | float) for row in result.rows if row[place] is not None)
+        table.add_column(Text(render_cell(name)), justify="right" if numbers else "left", overflow="fold")
+    for row in result.rows:
+        table.add_row(
+            *(Text("NULL", style="dim") if value is None else Text(render_cell(value)) for value in row)
+        )
+    return table
 
 
 _DRAWINGS: dict[type[Result], Callable[[Any, Console], None]] = {
@@ -305,5 +330,5 @@ _DRAWINGS: dict[type[Result], Callable[[Any, Console], None]] = {
     FactsFound: _facts,
     History: _history,
     ScopeList: _scopes,
-    QueryAnswer: draw_answer,
+    QueryAnswer: _draw_answer,
 }

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mnemos import __version__
-from mnemos.faces.cli.output import in_json
-from mnemos.faces.cli.plain import plain
+from mnemos.faces.cli.output import in_json, plain
 
 if TYPE_CHECKING:
     from mnemos.faces.cli.commands import Chosen

@@ -59,12 +59,12 @@ def _run(chosen: Chosen, tools: str, address: str | None) -> None:
     # The SDK takes more than half a second to import, and makes very many things that stay. Going through
     # them again and again would take a tenth of that time, and pauses later.
     gc.disable()
-    from mnemos.faces.mcp import running
+    from mnemos.faces.mcp import launch
 
     gc.freeze()
     gc.enable()
     with chosen.memory() as memory:
         if address is None:
-            running.over_pipe(memory, tools)
+            launch.over_pipe(memory, tools)
         else:
-            running.over_http(memory, tools, address)
+            launch.over_http(memory, tools, address)

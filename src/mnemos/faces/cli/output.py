@@ -1,18 +1,18 @@
-"""Answers on the screen: JSON when asked for, drawn on a terminal, plain text in a pipe."""
+"""Output of commands: JSON on request, drawn at a terminal, plain text in a pipe."""
 
 from __future__ import annotations
 
 import io
 import re
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
-from mnemos.errors import InvalidInput, MnemosError
-from mnemos.faces.cli.plain import plain
+from mnemos.errors import InvalidInput, MnemosError, NotFound, Unavailable
 from mnemos.operations import registry
 from mnemos.operations.arguments import replace_surrogates
 from mnemos.operations.base import Operation, Result, builtins, carry_out
@@ -22,9 +22,22 @@ from mnemos.progress import Progress
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
+# Escape sequences clear screens, rename windows and fill clipboards. Each control character is shown as
+# its sign instead; line breaks and tabs stay.
+_SIGNS = {
+    **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"},
+    0x7F: "\u2421",
+    **dict.fromkeys(range(128, 160), "�"),
+}
+
+
+def plain(text: str) -> str:
+    """Return the text without control characters and lone surrogates."""
+    return str(replace_surrogates(text)).translate(_SIGNS)
+
 
 def show(memory: Memory, name: str, request: Operation, *, as_json: bool) -> int:
-    """Run a request and show its result; the exit code."""
+    """Run a request, show its result and return the exit code."""
     if memory.settings.disabled and request.writes():
         answer = registry.disabled()
         click.echo(in_json(answer) if as_json else answer["text"])
@@ -43,7 +56,7 @@ def show(memory: Memory, name: str, request: Operation, *, as_json: bool) -> int
 
 
 def write_everything(*, in_utf8: bool) -> None:
-    """Let no character end a command that the locale has none for: JSON is UTF-8, people get a ? instead."""
+    """Keep characters that the locale lacks from failing a command: JSON is UTF-8, text shows ? for them."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8" if in_utf8 else None, errors="replace")
 
@@ -118,7 +131,49 @@ class Bar:
 
 
 def complain(exc: MnemosError) -> None:
-    """Tell a person what is wrong. Errors are worded for an agent: tools become commands that do the same."""
+    """Print an error for a person: tools that its message names become commands."""
     commands = {entry.name: f"`mnemos {entry.command}`" for entry in ENTRIES}
     message = re.sub(r"the tool (\w+)", lambda tool: commands.get(tool[1], tool[0]), str(exc))
     click.echo(f"mnemos: {plain(message)}", err=True)
+
+
+_PAUSE = 2.0
+
+
+def watch(
+    memory: Memory,
+    name: str,
+    request: Operation,
+    *,
+    as_json: bool,
+    pause: float = _PAUSE,
+    ended: threading.Event | None = None,
+) -> int:
+    """Run a request, and again every few seconds until Ctrl-C; shown when there was something to do.
+
+    One that stores nothing, as a rehearsal or where memory is disabled, is run once.
+    """
+    ended = ended or threading.Event()
+    try:
+        outcome = show(memory, name, request, as_json=as_json)
+        if memory.settings.disabled or not request.writes():
+            return outcome
+        if not as_json:
+            click.echo("Watching for changes; press Ctrl-C to stop.", err=True)
+        told = ""
+        while not ended.wait(pause):
+            try:
+                result = request.run(memory)
+            except (NotFound, Unavailable) as exc:
+                # What is watched was moved, somebody holds the database, or the disk is full: perhaps not
+                # for long.
+                if str(exc) != told:
+                    told = str(exc)
+                    click.echo(f"mnemos: {plain(told)}", err=True)
+                continue
+            told = ""
+            if result.has_news:
+                say(result, as_json=as_json)
+    except KeyboardInterrupt:
+        return 0
+    return outcome

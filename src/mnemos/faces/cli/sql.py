@@ -11,8 +11,7 @@ import click
 
 from mnemos.errors import InvalidInput, MnemosError, ReadOnly
 from mnemos.faces.cli.commands import Chosen, common_options, is_terminal, stdin_text
-from mnemos.faces.cli.output import say
-from mnemos.faces.cli.plain import plain
+from mnemos.faces.cli.output import plain, say
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -51,10 +50,10 @@ def sql(chosen: Chosen, database: str, query: str | None, read_only: bool) -> No
             Prompt(memory, database, read_only=read_only).run()
             return
         text = query if query is not None else stdin_text()
-        say(answered(memory, text, database, read_only=read_only), as_json=chosen.json)
+        say(run_query(memory, text, database, read_only=read_only), as_json=chosen.json)
 
 
-def answered(memory: Memory, text: str, database: str, *, read_only: bool) -> QueryAnswer:
+def run_query(memory: Memory, text: str, database: str, *, read_only: bool) -> QueryAnswer:
     """What a query gives, with as many rows as a person may want to see."""
     # Only who asks the workspace should wait for it to be imported.
     from mnemos.operations.workspace import QueryAnswer
@@ -122,7 +121,7 @@ class Prompt:
             elif word.startswith("."):
                 click.echo(f"There is no {plain(word)}; .help lists what there is.", err=True)
             elif text.strip():
-                say(answered(self._memory, text, self._database, read_only=self._read_only), as_json=False)
+                say(run_query(self._memory, text, self._database, read_only=self._read_only), as_json=False)
         except MnemosError as exc:
             click.echo(plain(str(exc)), err=True)
         except KeyboardInterrupt:

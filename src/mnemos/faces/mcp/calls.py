@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import signal
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -103,3 +104,11 @@ def _answer(text: str, structured: dict[str, Any]) -> dict[str, Any]:
         "structuredContent": structured,
         "resultType": "complete",
     }
+
+
+async def stop_when_told(stop: Callable[[], object]) -> None:
+    """Call ``stop`` at the first SIGINT or SIGTERM; a second one does what it always does."""
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            stop()
+            return

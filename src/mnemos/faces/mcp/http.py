@@ -18,9 +18,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemos.errors import InvalidInput, Refused, Unavailable
-from mnemos.faces.mcp.calls import Calls
+from mnemos.faces.mcp.calls import Calls, stop_when_told
 from mnemos.faces.mcp.lines import LONGEST
-from mnemos.faces.mcp.stopping import stop_when_told
 
 log = logging.getLogger("mnemos.mcp")
 

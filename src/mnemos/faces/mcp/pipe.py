@@ -23,8 +23,7 @@ from mcp_types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest
 
 from mnemos.errors import Unavailable
 from mnemos.faces.mcp import lines
-from mnemos.faces.mcp.calls import Calls
-from mnemos.faces.mcp.stopping import stop_when_told
+from mnemos.faces.mcp.calls import Calls, stop_when_told
 
 log = logging.getLogger("mnemos.mcp")
 

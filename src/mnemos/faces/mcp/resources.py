@@ -98,7 +98,7 @@ READABLE: tuple[Readable, ...] = tuple(
 )
 
 
-def listed() -> types.ListResourcesResult:
+def list_all() -> types.ListResourcesResult:
     return types.ListResourcesResult(
         resources=[
             types.Resource(
@@ -114,7 +114,7 @@ def listed() -> types.ListResourcesResult:
     )
 
 
-def templates() -> types.ListResourceTemplatesResult:
+def list_templates() -> types.ListResourceTemplatesResult:
     return types.ListResourceTemplatesResult(
         resource_templates=[
             types.ResourceTemplate(
@@ -135,7 +135,7 @@ async def read(calls: Calls, uri: str, session_id: str) -> types.ReadResourceRes
     for one in READABLE:
         argument = one.argument_of(uri)
         if argument is not None:
-            result = await answered(calls, one.operation, one.arguments(argument), session_id)
+            result = await run_operation(calls, one.operation, one.arguments(argument), session_id)
             return types.ReadResourceResult(
                 contents=[types.TextResourceContents(uri=uri, mime_type=_PLAIN, text=result["text"])]
             )
@@ -143,7 +143,7 @@ async def read(calls: Calls, uri: str, session_id: str) -> types.ReadResourceRes
     raise MCPError(types.INVALID_PARAMS, f"not_found: there is no resource {uri[:200]!r}; there are {known}")
 
 
-async def answered(
+async def run_operation(
     calls: Calls, operation: str, arguments: dict[str, Any], session_id: str
 ) -> dict[str, Any]:
     """The result of an operation; its failure as the protocol's error, for what is not a tool."""

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from mnemos import __version__
 from mnemos.faces.mcp import prompts, resources
 from mnemos.faces.mcp.calls import Calls
-from mnemos.faces.mcp.instructions import instructions
+from mnemos.faces.mcp.prompts import instructions
 from mnemos.operations import registry
 
 Context = ServerRequestContext[Any, Any]
@@ -48,10 +48,10 @@ def server_of(calls: Calls) -> Server[Any]:
         return await calls.tool(asked.name, asked.arguments, session(context))
 
     async def list_resources(_: Context, __: object) -> types.ListResourcesResult:
-        return resources.listed()
+        return resources.list_all()
 
     async def list_templates(_: Context, __: object) -> types.ListResourceTemplatesResult:
-        return resources.templates()
+        return resources.list_templates()
 
     async def read_resource(
         context: Context, asked: types.ReadResourceRequestParams
@@ -59,10 +59,10 @@ def server_of(calls: Calls) -> Server[Any]:
         return await resources.read(calls, str(asked.uri), session(context))
 
     async def list_prompts(_: Context, __: object) -> types.ListPromptsResult:
-        return prompts.listed(calls.entries)
+        return prompts.list_all(calls.entries)
 
     async def get_prompt(context: Context, asked: types.GetPromptRequestParams) -> types.GetPromptResult:
-        return await prompts.made(calls, asked.name, asked.arguments or {}, session(context))
+        return await prompts.fill_in(calls, asked.name, asked.arguments or {}, session(context))
 
     def input_schema(name: str) -> Mapping[str, Any] | None:
         tool = tools().get(name)
@@ -85,11 +85,11 @@ def server_of(calls: Calls) -> Server[Any]:
     # Answers in plain data: a model would be built only to be taken apart again, at every call.
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
     # Instead of the SDK's tracing: nothing of a memory is to leave the machine by the way.
-    server.middleware[:] = [_explained]
+    server.middleware[:] = [_explain_errors]
     return server
 
 
-async def _explained(ctx: Context, call_next: CallNext) -> HandlerResult:
+async def _explain_errors(ctx: Context, call_next: CallNext) -> HandlerResult:
     """The rest of the way, where what a request lacks is said in words and not only by a number."""
     try:
         return await call_next(ctx)

@@ -10,8 +10,7 @@ import click
 
 from mnemos.errors import PermissionDenied
 from mnemos.faces.cli.commands import Chosen, is_terminal
-from mnemos.faces.cli.output import Bar, in_json
-from mnemos.faces.cli.plain import plain
+from mnemos.faces.cli.output import Bar, in_json, plain
 
 if TYPE_CHECKING:
     from mnemos.faces.cli.bench.corpus import Data
@@ -144,16 +143,16 @@ def _draw(grid: Grid) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from mnemos.faces.cli.drawing import written
+    from mnemos.faces.cli.drawing import literal
 
     table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
     for number, heading in enumerate(grid.headings):
-        table.add_column(written(heading), justify="right" if number else "left")
+        table.add_column(literal(heading), justify="right" if number else "left")
     for row in grid.rows:
-        table.add_row(*map(written, row))
+        table.add_row(*map(literal, row))
     console = Console(highlight=False)
-    console.print(written(grid.title, "bold"))
+    console.print(literal(grid.title, "bold"))
     console.print(table)
     for note in grid.notes:
-        console.print(written(note, "dim"))
+        console.print(literal(note, "dim"))
     console.print()
