@@ -1,4 +1,4 @@
-"""Where memory is kept: the contract (base.py) and the engines that fulfil it.
+"""Storage: the contract (base.py) and the engines that implement it.
 
 Databases of other programs and the agent's own history are read through these names; the driver is
 imported when one of them is first used.

@@ -114,7 +114,7 @@ class Hit(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True):
-    """What can be found in a message: what was said, the tools that were called, and who spoke, by name."""
+    """The searchable parts of a message: its text, the tools it called, and the speaker's name."""
 
     said: str
     tool: str
@@ -178,7 +178,7 @@ def failed(name: str, detail: str) -> Check:
 
 
 class Usage(Struct, frozen=True):
-    """Where the space goes, in bytes."""
+    """Disk usage, in bytes."""
 
     file_bytes: int
     wal_bytes: int
@@ -244,7 +244,7 @@ class SessionReads(Protocol):
         Every message appended before the call can be found, by every opener. Relevance: best first;
         for a query of common words alone, the best of the newest few thousand. Newest and oldest:
         by the message's own time, exact. A message of more than 100,000 characters may be matched in
-        pieces: of its words, those count together that stand close to each other.
+        pieces: words that are close to each other count together.
         """
         ...
 
@@ -312,7 +312,7 @@ class AuditReads(Protocol):
         ...
 
     def backups(self) -> list[tuple[str, float]]:
-        """Where backups were written and when."""
+        """Return the paths and times of backups."""
         ...
 
 
@@ -399,7 +399,7 @@ class Storage(Protocol):
 
     @property
     def location(self) -> str:
-        """Where the data is, for people."""
+        """The place of the data, for people."""
         ...
 
     def read(self, work: Callable[[Reads], T]) -> T:
@@ -423,20 +423,20 @@ class Storage(Protocol):
         ...
 
     def optimize(self, seconds: float | None = None) -> None:
-        """Tidy the index and the file, in short steps."""
+        """Clean up the index and the file, in short steps."""
         ...
 
     def without_background(self) -> AbstractContextManager[None]:
-        """Nothing is done in the background meanwhile: for who stores much, and calls ``catch_up`` himself.
+        """Pause background work, for callers that store much and call ``catch_up`` themselves.
 
         Two threads of one process would keep each other waiting, and the lock held for longer.
         """
         ...
 
     def when_idle(self, work: Callable[[], bool]) -> None:
-        """Let the background thread do this too, when messages have come and it is quiet again.
+        """Let the background thread do this too, when it is quiet after messages came or a ``wake``.
 
-        Called outside any transaction until it answers that nothing is left.
+        It is called outside any transaction until it returns False.
         """
         ...
 
@@ -445,9 +445,9 @@ class Storage(Protocol):
         ...
 
     def scrub(self) -> bool:
-        """Make sure that nothing of what was erased is left anywhere in the engine's files, in short steps.
+        """Remove every trace of what was erased from the engine's files, in short steps.
 
-        False while a reader still prevents it; a later call, or ``optimize``, makes up for it.
+        False while a reader still prevents it. A later call, or ``optimize``, completes it.
         """
         ...
 
@@ -462,7 +462,7 @@ class Storage(Protocol):
         ...
 
     def examine(self, *, repair: bool) -> Iterator[Check]:
-        """Check the data; with ``repair``, mend what can be mended, losing nothing readable."""
+        """Check the data. With ``repair``, repair what can be, without losing anything readable."""
         ...
 
     def close(self) -> None:
@@ -471,4 +471,4 @@ class Storage(Protocol):
 
 
 Documents = Callable[[MessageRow], Document]
-"""What is searchable in a message: a rule of the sessions part, handed to the engine."""
+"""Returns what is searchable in a message: a rule of the sessions part, given to the engine."""

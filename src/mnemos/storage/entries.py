@@ -1,4 +1,4 @@
-"""What the backends part asks of an engine.
+"""Entries, as an engine stores them.
 
 An entry is a key and a value of a user. Storing one writes its row and nothing else; what it is found by
 comes later, in steps that any process may do: ``pending`` says what lacks it, the caller prepares it,
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 KIND = "entry"
 USUAL_USER = "default"
-"""Whose entries recall shows without being told a user."""
+"""The user whose entries recall shows by default."""
 
 
 def kind_of(user: str) -> str:
     """The kind of passage that a user's entries are.
 
-    Each user but the usual one has a kind of their own: a search that is not told a user cannot reach them.
+    Each user but the usual one has a kind of their own, so a search without a user cannot reach them.
     """
     return KIND if user == USUAL_USER else f"{KIND}:{user}"
 
 
 class Place(IntFlag):
-    """Where an entry has a word."""
+    """The places where an entry has a word."""
 
     KEY = 1
     VALUE = 2
@@ -57,7 +57,7 @@ class EntryRow(Struct, frozen=True):
 
 
 class Settled(Struct, frozen=True):
-    """What an entry is found by: its words, its passage of recall, and its vector if there is one."""
+    """What finds an entry: its words, its passage of recall, and its vector if it has one."""
 
     entry: EntryRow
     words: dict[str, int]
@@ -73,7 +73,7 @@ Posting = tuple[str, int, int]
 
 
 class Likeness(Struct, frozen=True):
-    """How near an entry is to a question, as a cosine."""
+    """The nearness of an entry to a question, as a cosine."""
 
     entry: int
     cosine: float
@@ -95,7 +95,7 @@ class EntryReads(Protocol):
         ...
 
     def count(self) -> int:
-        """How many entries there are, of all users of the space."""
+        """Count the entries of all users of the space."""
         ...
 
     def users(self, limit: int) -> list[str]:
@@ -103,7 +103,7 @@ class EntryReads(Protocol):
         ...
 
     def has_others(self, user: str) -> bool:
-        """Whether anybody but this user has entries."""
+        """True if anybody but this user has entries."""
         ...
 
     def pending(self, limit: int, user: str | None = None) -> list[EntryRow]:
@@ -119,7 +119,7 @@ class EntryReads(Protocol):
         ...
 
     def counts(self, user: str, words: Sequence[str]) -> dict[str, int]:
-        """How many entries have each word; unknown words not."""
+        """Count the entries that have each word; unknown words are left out."""
         ...
 
     def postings(self, user: str, words: Sequence[str]) -> list[Posting]:
@@ -135,15 +135,15 @@ class EntryReads(Protocol):
         ...
 
     def vocabulary_mark(self, user: str) -> int:
-        """A number that is another when the vocabulary is; 0 for a user without entries."""
+        """Return a number that changes with the vocabulary; 0 for a user without entries."""
         ...
 
     def vocabulary(self, user: str) -> str:
-        """Every word that the user's entries have, one a line."""
+        """Return every word of the user's entries, one per line."""
         ...
 
     def holding(self, user: str, text: str, limit: int) -> list[EntryRow]:
-        """Entries whose key or value has this text as it stands, those made last first."""
+        """Return entries whose key or value contains exactly this text, those made last first."""
         ...
 
     def nearest(
@@ -167,7 +167,7 @@ class EntryWrites(EntryReads, Protocol):
         ...
 
     def settle(self, entries: Sequence[Settled], model: str) -> int:
-        """Let entries be found; how many. One that changed meanwhile is left as it is.
+        """Index entries; return how many. One that changed meanwhile is left as it is.
 
         ``model``: who made the vectors. Where others did, a user's vectors are made anew.
         """

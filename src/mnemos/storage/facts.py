@@ -1,4 +1,4 @@
-"""What the facts part asks of an engine.
+"""Facts, as an engine stores them.
 
 A fact is a row that never changes what it says: a new statement is a new row, and the row it replaces
 keeps when it was believed. Which fact replaces which is a rule of the part; that there is at most one live
@@ -62,20 +62,20 @@ class NewFact(Struct, frozen=True):
     ended_at: float | None = None
     """Of a fact that is history from the beginning."""
     hot: bool = True
-    """Whether it may be hot, where it is live and its scope open."""
+    """True if it may be hot while it is live and its scope is open."""
 
 
 class Hot(Struct, frozen=True):
-    """What may ride in a prompt: constraints, the most recently used first, and all the others."""
+    """Facts that may be in a prompt: constraints, the most recently used first, then the others."""
 
     constraints: tuple[FactRow, ...]
     further_constraints: int
-    """How many more there are, counted to a limit."""
+    """The number of further ones, counted up to a limit."""
     others: tuple[FactRow, ...]
 
 
 class Attendance(Struct, frozen=True):
-    """Where a session is in its turns, and what it writes to."""
+    """The turn a session is at, and the scope it writes to."""
 
     turn: int = 0
     scope_id: int | None = None
@@ -141,7 +141,7 @@ class FactReads(Protocol):
         ...
 
     def hot(self, *, constraints: int, count: int) -> Hot:
-        """``constraints``: at most so many rows; further ones are counted up to ``count``."""
+        """Return up to ``constraints`` rows; further ones are counted up to ``count``."""
         ...
 
     def conflicts(self, limit: int) -> list[tuple[FactRow, FactRow]]:
@@ -181,7 +181,7 @@ class FactReads(Protocol):
         ...
 
     def rows_in(self) -> tuple[int, int]:
-        """How many facts are live, and how many rows there are."""
+        """Count the live facts, and all rows."""
         ...
 
     def identical(self, fact: FactRow) -> list[int]:

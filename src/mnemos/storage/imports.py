@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 from msgspec import Struct
 
 KEY_BITS: Final = 62
-"""Keys are whole numbers from 0 of so many bits: hashes of what a program calls its messages."""
+"""Bits of a key, a whole number: the hash of what a program calls its message."""
 
 
 class ImportedFile(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""What recall asks of an engine: passages, the words they have, and their vectors.
+"""Passages, the words they have and their vectors, as an engine stores them for recall.
 
 A passage is a piece of text that recall can return. Every message is one, found through the same index as
 by a search; other parts feed theirs with ``put``, in the transaction of the change they describe. Ids of
@@ -29,14 +29,14 @@ MESSAGE = "message"
 # Keys of vectors: the passage's id and the number of the piece.
 PIECE_BITS = 7
 MAX_PIECES = 1 << PIECE_BITS
-# A longer text has its vectors in parts of about so many characters, each with its own pieces.
+# A longer text has its vectors in parts of about this many characters, each with its own pieces.
 PART_CHARACTERS = 100_000
 # A message that is proposed itself is read up to here.
 LONGEST = 1_000_000
 
 
 class Passage(Struct, frozen=True):
-    """A passage that is no message."""
+    """A passage that is not a message."""
 
     id: int
     kind: str
@@ -49,7 +49,7 @@ class Passage(Struct, frozen=True):
     also: str = ""
     """Words it is found by besides its text, such as the long form of an abbreviation; never shown."""
     group: str | None = None
-    """What a search can be narrowed to, such as the scope of a fact."""
+    """The group that a search can be narrowed to, such as the scope of a fact."""
 
     @property
     def readable(self) -> str:
@@ -58,7 +58,7 @@ class Passage(Struct, frozen=True):
 
 
 class Seed(Struct, frozen=True):
-    """A passage that a stage proposes; scores of different stages do not compare."""
+    """A passage proposed by words. Scores of different searches do not compare."""
 
     id: int
     score: float
@@ -96,12 +96,12 @@ class Strip(Struct, frozen=True):
     source: str
     message_count: int
     start: int
-    """How many messages of the session come before, counted to 20."""
+    """The number of messages of the session before it, up to 20."""
     messages: tuple[MessageRow, ...]
 
 
 class Unembedded(Struct, frozen=True):
-    """What lacks vectors: ids and texts in order; with ``state``, what the engine checks on ``add``."""
+    """Passages without vectors, in order. ``state`` is what the engine checks on ``add``."""
 
     state: tuple[int, ...]
     passages: tuple[tuple[int, str], ...]
@@ -125,7 +125,7 @@ class NewVectors(Struct, frozen=True):
 
 
 class Coverage(Struct, frozen=True):
-    """How far a model came: passages with vectors of all there are, by their ids."""
+    """The passages that have vectors of a model, out of all there are, counted by id."""
 
     model: str
     dim: int
@@ -139,15 +139,15 @@ class Coverage(Struct, frozen=True):
 
 class PassageReads(Protocol):
     def count(self) -> int:
-        """About how many passages there are, messages included."""
+        """Count the passages, messages included; an estimate."""
         ...
 
     def weigh(self, clauses: Sequence[Clause]) -> list[int]:
-        """How many passages have each clause; common ones estimated."""
+        """Count the passages that have each clause; common ones are estimated."""
         ...
 
     def speakers(self, words: Sequence[str]) -> set[str]:
-        """Which of these folded words are names, or parts of them, under which somebody speaks here."""
+        """Return those of these folded words that are names of speakers, or parts of names."""
         ...
 
     def best(
@@ -160,7 +160,7 @@ class PassageReads(Protocol):
         limit: int,
         speakers: Sequence[str] = (),
     ) -> list[Seed]:
-        """Passages that have rare ones of these clauses, best first; those of ``speakers`` before others.
+        """Find passages that have rare ones of these clauses, best first; those of ``speakers`` first.
 
         Every passage stored before the call can be found. For clauses that are all common, the best of
         the newest few thousand. Without clauses: the newest messages of a limited time.
@@ -168,20 +168,20 @@ class PassageReads(Protocol):
         ...
 
     def strips(self, message_ids: Sequence[int], *, reach: int, characters: int) -> list[Strip]:
-        """These messages with ``reach`` neighbours, at least one, on either side.
+        """Return these messages with ``reach`` neighbours, at least one, on either side.
 
         Overlapping neighbourhoods are one strip; texts of neighbours are cut at ``characters``.
         """
         ...
 
     def get(self, ids: Sequence[int]) -> list[Passage]:
-        """Passages that are no messages, in any order; unknown ones not."""
+        """Return passages that are not messages, in any order; unknown ones are left out."""
         ...
 
     def find(self, kind: str, ref: str) -> Passage | None: ...
 
     def of_kind(self, kind: str) -> list[Passage]:
-        """All of a kind, by their ref: for kinds that have few."""
+        """Return all of a kind, sorted by ref: for kinds that have few."""
         ...
 
     def version(self) -> tuple[int, ...]:
@@ -196,7 +196,7 @@ class PassageReads(Protocol):
         ...
 
     def present(self, ids: Sequence[int]) -> set[int]:
-        """Those of these passages, messages included, that are there and not forgotten."""
+        """Return those of these passages, messages included, that exist and are not forgotten."""
         ...
 
 
@@ -218,21 +218,21 @@ class PassageWrites(PassageReads, Protocol):
         ...
 
     def outdate(self, kind: str, ref: str) -> bool:
-        """Let the passage stand, as one that is no longer so; False when there is none."""
+        """Mark the passage as superseded; False when there is none."""
         ...
 
     def remove(self, kind: str, ref: str) -> bool:
-        """Take the passage out of rows, index and vectors; False when there is none."""
+        """Remove the passage from rows, index and vectors; False when there is none."""
         ...
 
 
 class VectorReads(Protocol):
     def coverage(self) -> list[Coverage]:
-        """Of every model that has vectors here; the one begun last first."""
+        """Return the coverage of every model that has vectors here, the one begun last first."""
         ...
 
     def has_others(self, model: str) -> bool:
-        """Whether there are vectors of any other model."""
+        """True if there are vectors of any other model."""
         ...
 
     def pending(self, model: str, *, characters: int, after: Sequence[int] = (0, 0)) -> Unembedded | None:
@@ -251,11 +251,11 @@ class VectorReads(Protocol):
         kinds: Sequence[str] | None,
         limit: int,
     ) -> list[Near]:
-        """The pieces with the highest cosine, best first; each passage at most once."""
+        """Find the pieces with the highest cosine, best first; each passage at most once."""
         ...
 
     def compare(self, model: str, vector: NDArray[np.float32], ids: Sequence[int]) -> Compared:
-        """How near these passages are; those without vectors are left out."""
+        """Compare these passages with a vector; those without vectors of their own are left out."""
         ...
 
 
@@ -265,5 +265,5 @@ class VectorWrites(VectorReads, Protocol):
         ...
 
     def drop_others(self, model: str, count: int) -> bool:
-        """Take every other model from readers and remove some of its vectors; False when none is left."""
+        """Hide every other model and remove some of its vectors; False when none is left."""
         ...

@@ -1,1 +1,1 @@
-"""SQLite, through apsw, which brings its own."""
+"""The SQLite engine, through apsw, which carries its own SQLite."""

@@ -30,7 +30,7 @@ _SPACE_BITS = 32
 class Space(Struct, frozen=True):
     """A space as this file numbers it: its messages have the ids ``first`` to ``last``.
 
-    The ids of passages that are no messages follow, ``first_passage`` to ``last_passage``.
+    The ids of passages that are not messages follow, ``first_passage`` to ``last_passage``.
     """
 
     id: int

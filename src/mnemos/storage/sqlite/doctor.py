@@ -61,7 +61,7 @@ _SAVED = ".saved"
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class Repaired:
     done: tuple[Check, ...]
     index_cleared: bool
 
@@ -82,7 +82,7 @@ def look_at(connection: apsw.Connection, path: Path | None) -> list[Check]:
     return checks
 
 
-def mend(connection: apsw.Connection) -> Mended:
+def repair(connection: apsw.Connection) -> Repaired:
     """Put counters and index right, inside the caller's transaction."""
     done: list[Check] = []
     if not _counted(connection, "counters", SQL.wrong_counters, "").ok:
@@ -96,7 +96,7 @@ def mend(connection: apsw.Connection) -> Mended:
     if spoiled:
         vectors.drop(connection, spoiled)
         done.append(passed("vectors", "the damaged ones are made again when needed"))
-    return Mended(tuple(done), broken)
+    return Repaired(tuple(done), broken)
 
 
 def _integrity(connection: apsw.Connection) -> Check:
@@ -159,7 +159,7 @@ def _kind_of_file_system(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Salvaged:
-    """How many rows were brought over, of each table, and where the damaged file was put."""
+    """The rows copied from each table, and where the damaged file was put."""
 
     rows: dict[str, int]
     damaged: Path
@@ -211,7 +211,7 @@ def _kept_from_others(path: Path) -> Iterator[int]:
 
 
 def _copied_to(fresh: Path, path: Path, former_mark: int) -> dict[str, int]:
-    """How many rows of each table could be brought over to a new file."""
+    """Copy what can be read to a new file; return the rows of each table."""
     damaged = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         # Lets a file be read that is shorter than its header says.
@@ -281,7 +281,7 @@ def _columns(row: tuple[Any, ...], wanted: Iterable[int]) -> list[Any]:
 
 
 def _copied(target: apsw.Connection, write: str, columns: list[Any]) -> bool:
-    """Whether a row could be stored: damage makes bytes of texts, and numbers that no row may have."""
+    """True if a row can be stored: damage makes bytes of texts, and numbers that no row may have."""
     try:
         target.execute(write, columns)
     except apsw.ConstraintError:

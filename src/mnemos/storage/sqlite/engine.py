@@ -25,7 +25,7 @@ from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
 from mnemos.storage.sqlite import doctor, files, index, schema, scrub
 from mnemos.storage.sqlite.connection import DRIVER_ERRORS, MEMORY, connect, patience, translated, value
 from mnemos.storage.sqlite.doctor import finish as finish_salvage
-from mnemos.storage.sqlite.handle import Handle, WriteHandle, merge_some, reading, writing
+from mnemos.storage.sqlite.handle import Handle, WriteHandle, make_reader, make_writer, merge_some
 from mnemos.storage.sqlite.passages import begin_index_again
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 from mnemos.storage.sqlite.upkeep import PLENTY, Upkeep, only_one
@@ -41,7 +41,7 @@ _TOO_MANY_PENDING = 2 * PLENTY
 _CLOSE_SECONDS = 2.0
 _DELETES_A_STEP = 12
 _MERGE_PAGES = 64
-# Having indexed so many messages, a process tidies the index before it goes.
+# A process that indexed more messages than this merges the index before it ends.
 _MANY_INDEXED = 2_000
 
 # Connections inherited through a fork, kept from the garbage collector for ever.
@@ -246,10 +246,10 @@ class SqliteStorage:
     def examine(self, *, repair: bool) -> Iterator[Check]:
         yield from self.read(lambda tx: doctor.look_at(_handle(tx).connection, self._path))
         if repair and not self._read_only:
-            mended = self.write(lambda tx: doctor.mend(_handle(tx).connection))
-            if mended.index_cleared:
+            repaired = self.write(lambda tx: doctor.repair(_handle(tx).connection))
+            if repaired.index_cleared:
                 self.catch_up()
-            yield from mended.done
+            yield from repaired.done
 
     def close(self) -> None:
         if self._closed or self._pid != os.getpid():
@@ -283,7 +283,7 @@ class SqliteStorage:
         connection = self._connect(read_only=False)
         try:
             schema.migrate(connection)
-            writer = writing(connection, self._space, self._documents, self._remembered)
+            writer = make_writer(connection, self._space, self._documents, self._remembered)
         except BaseException:
             connection.close()
             raise
@@ -390,7 +390,7 @@ class SqliteStorage:
     def _new_reader(self) -> Handle:
         connection = self._connect(read_only=True)
         try:
-            return reading(connection, self._space, self._documents, self._remembered)
+            return make_reader(connection, self._space, self._documents, self._remembered)
         except BaseException:
             connection.close()
             raise
@@ -400,7 +400,7 @@ class SqliteStorage:
             self._left_at = -1
             connection = self._connect(read_only=False)
             try:
-                self._writer = writing(connection, self._space, self._documents, self._remembered)
+                self._writer = make_writer(connection, self._space, self._documents, self._remembered)
             except BaseException:
                 connection.close()
                 raise

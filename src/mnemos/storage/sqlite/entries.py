@@ -29,7 +29,7 @@ _ID = struct.Struct("<q")
 _NOBODY = _ID.pack(0)
 # Vectors in a chunk. The last one is written anew as vectors come.
 _CHUNK = 128
-# Of the vectors whose signs differ least, so many are compared exactly.
+# The number of vectors, those whose signs differ least, that are compared exactly.
 _COMPARED = 48
 
 

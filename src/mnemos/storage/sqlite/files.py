@@ -60,7 +60,7 @@ def check_backup(path: Path) -> None:
         finally:
             connection.close()
     except apsw.NotADBError as exc:
-        raise NotADatabase(f"{path} is no database; choose a file that `mnemos backup` wrote") from exc
+        raise NotADatabase(f"{path} is not a database; choose a file that `mnemos backup` wrote") from exc
     except apsw.Error as exc:
         raise translated(exc, str(path)) from exc
 

@@ -36,7 +36,7 @@ class Phrase(Struct, frozen=True):
 
 
 class Weight(Struct, frozen=True):
-    """How many messages fulfil a clause, and what that makes it worth."""
+    """The number of messages that fulfil a clause, and its weight."""
 
     count: int
     idf: float
@@ -142,7 +142,7 @@ def _term(term: Term, number: int) -> tuple[str, list[Phrase]]:
     single = len(term.forms) == 1 and not term.exact
     texts = [f"{'' if single else _AS_WRITTEN}{quoted(term.forms)}{star}"]
     texts += [quoted([word]) for word in term.beside]
-    # The stem stands for every form of a word, this one too; the form itself then only adds.
+    # The stem finds every form of a word, this one too, so the form itself only adds.
     own = _AS_TYPED if single and term.beside else 1.0
     phrases = [Phrase(number, own)] + [Phrase(number, 1.0)] * len(term.beside)
     return "(" + " OR ".join(texts) + ")", phrases
@@ -198,7 +198,7 @@ class Scorer:
         return self._clauses + 0.5 * count / (count + _SHORTEST + slope * row.column_size(_SAID))
 
     def _seed(self, row: apsw.FTS5ExtensionApi, *_: Any) -> float:
-        """What the words of a row are worth, each counted once: cheap enough for thousands of rows."""
+        """Sum the weights of the row's words, each once: cheap enough for thousands of rows."""
         columns = row.phrase_columns
         idf = self._plan.idf
         total = 0.0

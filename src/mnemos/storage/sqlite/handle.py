@@ -23,7 +23,7 @@ SQL: Queries = SESSIONS_SQL
 
 
 class Handle(Struct, frozen=True):
-    """What a transaction works with.
+    """A connection and its stores, for the transactions of one file.
 
     ``mark`` is the file's mark when the handle was made: when it moves, the file has another schema or, after
     a restore, other contents, in which spaces may be numbered differently.
@@ -54,7 +54,9 @@ class WriteHandle(Handle, frozen=True):
     entries: SqliteEntryWrites
 
 
-def reading(connection: apsw.Connection, space: str, documents: Documents, remembered: Remembered) -> Handle:
+def make_reader(
+    connection: apsw.Connection, space: str, documents: Documents, remembered: Remembered
+) -> Handle:
     """A handle for reading; a space that the file does not have is empty."""
     mark = _current_mark(connection)
     found = rows(connection, SQL.get_space, (space,))
@@ -74,7 +76,7 @@ def reading(connection: apsw.Connection, space: str, documents: Documents, remem
     )
 
 
-def writing(
+def make_writer(
     connection: apsw.Connection, space: str, documents: Documents, remembered: Remembered
 ) -> WriteHandle:
     """A handle for writing; the space is made when the file does not have it."""

@@ -1,4 +1,4 @@
-"""What was imported, in SQLite, inside the caller's transaction."""
+"""The ledger of imports in SQLite, inside the caller's transaction."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ STEP_ROWS = 400
 STEP_CHARACTERS = 150_000
 
 _PAGE = 200
-# After so many messages the indexing thread gives way to others.
+# The indexing thread gives way to others after this many messages.
 _TURN = 16
 
 # A row of the index is written in one go: a message longer than PART_CHARACTERS has several, so that none
@@ -67,7 +67,7 @@ def indexable(row: tuple[Any, ...]) -> Indexable:
 
 
 def ids_needed(content: str | None, tool_calls: str | None, tool_name: str | None) -> int:
-    """How many ids a message takes: one for each row of the index it may need."""
+    """Return the number of ids a message takes: one for each row of the index it may need."""
     said = len(content) if content else 0
     if tool_calls:
         said = max(said, len(tool_calls) + len(tool_name or ""))
@@ -99,7 +99,7 @@ def index_rows(item: Indexable, documents: Documents, after: int = 0) -> Iterato
 
 
 def parts_of(document: Document, parts: int) -> Iterator[tuple[int, str]]:
-    """What was said in each part of a message, as the index has it; parts that say nothing not."""
+    """Return the text of each part of a message, as the index has it; empty parts are left out."""
     for part in range(parts):
         said = document.said if parts == 1 else _stretch(document.said, part)
         if said.strip():
@@ -107,7 +107,7 @@ def parts_of(document: Document, parts: int) -> Iterator[tuple[int, str]]:
 
 
 def passage_row(passage: Passage) -> IndexRow:
-    """The index row of a passage that is no message."""
+    """Return the index row of a passage that is not a message."""
     said, beside = index_words(passage.readable)
     tags = f"{kind_tag(passage.kind)} {week_tag(week_of(passage.at))}"
     if passage.group is not None:
@@ -190,7 +190,7 @@ def _plain(name: str) -> str:
 
 
 class State(Struct, frozen=True):
-    """Where the index of a space is."""
+    """How far the index of a space is."""
 
     next_message: int
     indexed: int

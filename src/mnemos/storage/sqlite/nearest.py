@@ -38,10 +38,10 @@ from mnemos.storage.sqlite.vectors import (
 _LABEL = np.dtype([("key", "<i8"), ("session", "<u4"), ("at", "<u4"), ("role", "u1")])
 assert _LABEL.itemsize == LABEL.size  # noqa: S101
 
-# Of the vectors whose bits are nearest, so many for each one wanted are compared exactly.
+# For each vector wanted, this many whose bits are nearest are compared exactly.
 _COMPARED = 4
 _LEAST_COMPARED = 200
-# So many, of those that differ in the fewest signs, are weighed by their signs before.
+# Before that, this many that differ in the fewest signs are weighed by their signs.
 _WEIGHED = 2_000
 _GROWTH = 1.5
 # Owners that are looked up for each message wanted: several pieces may be of one message.
@@ -55,12 +55,12 @@ _FAR = np.iinfo(np.uint16).max
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What one transaction sees of a shelf."""
+    """A shelf as one transaction sees it."""
 
     labels: NDArray[Any]
     bits: NDArray[np.uint64]
     starts: NDArray[np.int64]
-    """Where each chunk's vectors begin."""
+    """The first slot of each chunk."""
     chunks: tuple[int, ...]
     """The rowid of each chunk."""
 
@@ -143,7 +143,7 @@ class Shelf:
 
 
 class Shelves:
-    """What a process remembers of vectors, shared by its connections."""
+    """The vectors that a process keeps in memory, shared by its connections."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -237,7 +237,7 @@ class Look:
         return self._shelves.current(self._connection, self._mark, series, *self._embedding)
 
     def _slots(self, view: View, ids: NDArray[np.int64], series: int) -> NDArray[np.int64]:
-        """Where the pieces of these passages are."""
+        """Return the slots of the pieces of these passages."""
         keys = view.labels["key"]
         low = np.searchsorted(keys, ids << PIECE_BITS)
         high = np.searchsorted(keys, ids + 1 << PIECE_BITS)
@@ -263,7 +263,7 @@ class Look:
         limit: int,
         exactly: Callable[[list[Near]], list[Near]],
     ) -> list[Near]:
-        """The best passages: so many vectors are compared that enough passages are among them."""
+        """Find the best passages, comparing more vectors until enough passages are among them."""
         count = max(_LEAST_COMPARED, limit * _COMPARED)
         while True:
             slots = _closest(view.bits, vector, allowed, count)
@@ -291,7 +291,7 @@ class Look:
         limit: int,
         found: list[Near],
     ) -> list[Near]:
-        """What the rows say of what the labels let through: labels know whole seconds and usual roles."""
+        """Check in the rows what labels let through: labels know only whole seconds and usual roles."""
         if series == PASSAGES and scope.is_timeless and filters.group is None and _are_usual(kinds):
             return found
         if series == MESSAGES and scope.is_timeless and filters.roles is None:
@@ -312,7 +312,7 @@ class Look:
 
 
 def _are_usual(kinds: Sequence[str] | None) -> bool:
-    """Whether labels tell these kinds from all others."""
+    """True if labels tell these kinds from all others."""
     return kinds is None or all(kind in KINDS for kind in kinds if kind != MESSAGE)
 
 
@@ -360,7 +360,7 @@ def _signs(vector: NDArray[np.float32]) -> NDArray[np.uint64]:
 def _closest(
     bits: NDArray[np.uint64], vector: NDArray[np.float32], allowed: NDArray[np.bool_], count: int
 ) -> NDArray[np.int64]:
-    """The slots that seem nearest by their bits, ascending.
+    """Return the slots that seem nearest by their bits, ascending.
 
     Counting differing signs chooses a few thousand; weighing those signs with the question's own numbers
     tells them apart better than more counting would.
@@ -379,7 +379,7 @@ def _closest(
 def _least_different(
     bits: NDArray[np.uint64], signs: NDArray[np.uint64], allowed: NDArray[np.bool_], count: int
 ) -> NDArray[np.int64]:
-    """The slots whose signs differ least."""
+    """Return the slots whose signs differ least."""
     if int(np.count_nonzero(allowed)) <= count:
         return np.flatnonzero(allowed)
     distance = np.zeros(bits.shape[1], np.uint16)
@@ -402,7 +402,7 @@ def _cosines(units: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray
 def _vectors(
     connection: apsw.Connection, shelf: Shelf, view: View, slots: NDArray[np.int64]
 ) -> NDArray[np.float32]:
-    """The vectors of these slots, each of length 1."""
+    """Return the vectors of these slots, each of length 1."""
     if not len(slots):
         return np.empty((0, shelf.dim), np.float32)
     numbers = np.searchsorted(view.starts, slots, side="right") - 1

@@ -1,4 +1,4 @@
-"""Passages in SQLite: what recall proposes by words, and what stands around it."""
+"""Passages in SQLite: what recall proposes by words, and the lines around it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SQL = Queries(Path(__file__).parent / "sql" / "passages.sql")
 _SCORED = 3_000
 # Of other passages fewer: they are short, and found by more of their words.
 _SCORED_OTHERS = 600
-# Beyond so many, a word is common, and how common is estimated.
+# A word with more matches is common, and its count is estimated.
 _COUNTED = 400
 # From when on a name is believed to be one: messages under it, also against those that only mention it.
 _MESSAGES_OF_A_SPEAKER = 2
@@ -192,7 +192,7 @@ class SqlitePassageReads:
         return [_passage(row) for row in rows(self._connection, SQL.of_kind, (self._space.id, kind))]
 
     def _messages(self, search: Search, plans: Sequence[Plan], scope: Scope, limit: int) -> dict[int, float]:
-        """Of the plans, the first that finds enough; a message by its best row."""
+        """Follow the first plan that finds enough; a message counts by its best row."""
         asked = {
             "first": self._space.first,
             "last": self._space.last,
@@ -248,7 +248,7 @@ class SqlitePassageReads:
         kinds: Sequence[str] | None,
         limit: int,
     ) -> dict[int, float]:
-        """Of the plans, the first that finds enough."""
+        """Follow the first plan that finds enough."""
         asked = {
             "first": self._space.first_passage,
             "last": self._space.last_passage,
@@ -270,7 +270,7 @@ class SqlitePassageReads:
         return found
 
     def _count_others(self, clause: Clause, total: int) -> int:
-        """How many passages besides messages have a clause; of a common one, as the newest suggest."""
+        """Count the passages besides messages that have a clause; estimate a common one by the newest."""
         asked = {
             "match": clause_match(clause),
             "first": self._space.first_passage,
@@ -336,7 +336,7 @@ def begin_index_again(connection: apsw.Connection) -> None:
 
 
 def _plans(search: Search, clauses: Sequence[Clause], counts: Sequence[int], most: int) -> list[Plan]:
-    """How to look: by the rare words; where even the rarest is common, first by pairs of words."""
+    """Plan the search: by rare words, or first by pairs where even the rarest is common."""
     if not clauses:
         return [ANYTHING]
     plan = _plan(search, clauses, counts, most)
@@ -350,13 +350,13 @@ def _plans(search: Search, clauses: Sequence[Clause], counts: Sequence[int], mos
 
 def _plan(search: Search, clauses: Sequence[Clause], counts: Sequence[int], most: int) -> Plan:
     pairs = sorted(zip(counts, clauses, strict=True), key=lambda pair: pair[0])
-    # A word that no message has may yet stand in another passage.
+    # A word that no message has may be in another passage.
     weights = [Weight(count, search.worth(count).idf) for count, _ in pairs]
     return any_of(Query(tuple(clause for _, clause in pairs)), weights, most)
 
 
 def _merged(reaches: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Stretches of sessions in which overlapping ones are one."""
+    """Merge overlapping stretches of sessions."""
     merged: list[tuple[int, int, int]] = []
     for session, low, high in reaches:
         if merged and merged[-1][0] == session and low <= merged[-1][2]:

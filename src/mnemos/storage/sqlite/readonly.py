@@ -31,7 +31,7 @@ HISTORY_COLUMNS: Final = {
 
 
 def read_history(database: Path, space: str, part: str) -> Iterator[tuple[Any, ...]]:
-    """The rows of a part as they are now; none where there is no memory yet.
+    """Return the rows of a part as they are now; none where there is no memory yet.
 
     The database is held open, for reading, until the last row or the end of the iterator.
     """
@@ -51,7 +51,7 @@ def hermes_memory(path: Path) -> list[HermesFact]:
     """Every fact of a hermes-memory database, oldest first, as it was at one moment."""
     with _opened(path) as connection:
         if not value(connection, SQL.has_hermes_memory):
-            raise InvalidInput(f"{path} is no database of hermes-memory: it does not have its tables")
+            raise InvalidInput(f"{path} is not a database of hermes-memory: its tables are missing")
         return [HermesFact(*row) for row in rows(connection, SQL.hermes_memory)]
 
 
@@ -84,7 +84,7 @@ def hermes_state(path: Path) -> Iterator[HermesState]:
     """Open the ``state.db`` of a Hermes Agent, which may be running. Other tables raise InvalidInput."""
     with _opened(path) as connection:
         if not value(connection, SQL.has_hermes_state):
-            raise InvalidInput(f"{path} is no database of Hermes Agent: it does not have its tables")
+            raise InvalidInput(f"{path} is not a database of Hermes Agent: its tables are missing")
         connection.execute("COMMIT")
         yield HermesState(connection)
 
@@ -108,6 +108,6 @@ def _opened(path: Path) -> Iterator[apsw.Connection]:
         finally:
             connection.close()
     except apsw.NotADBError as exc:
-        raise NotADatabase(f"{path} is no SQLite database") from exc
+        raise NotADatabase(f"{path} is not a SQLite database") from exc
     except DRIVER_ERRORS as exc:
         raise translated(exc, str(path)) from exc

@@ -27,7 +27,7 @@ def mark_of(connection: apsw.Connection) -> int:
 
 
 def move_on(connection: apsw.Connection, former_mark: int) -> None:
-    """Give the file a mark after this one, so that it is told from what it was, or from the one before it."""
+    """Give the file the next mark, so that it differs from what it was, or from the file before it."""
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
     try:
         connection.execute(f"PRAGMA schema_version = {(former_mark >> 32) + 1}")

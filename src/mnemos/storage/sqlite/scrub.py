@@ -31,7 +31,7 @@ _LEAF = (10, 13)
 
 
 def stale_keys(connection: apsw.Connection) -> list[Key]:
-    """The keys of the index that are no beginning of a word it has."""
+    """Find the keys of the index that no word begins with."""
     connection.execute(SQL.open_words)
     try:
         return [found for key in rows(connection, SQL.keys) for found in _replacement(connection, *key)]

@@ -102,7 +102,7 @@ class Search:
         return Results(tuple(hits[offset:]), partial=bool(hits))
 
     def _most_of(self, query: Query, scope: Scope, order: Order, limit: int) -> list[Found]:
-        """When no message has all words: those that have most of the words that occur at all."""
+        """Find messages with most of the words that occur at all, when none has all of them."""
         weighed = [(clause, self.weigh(clause)) for clause in query.clauses]
         known = [(clause, weight) for clause, weight in weighed if weight]
         known.sort(key=lambda pair: pair[1].count)
@@ -140,7 +140,7 @@ class Search:
         scope: Scope,
         limit: int,
     ) -> list[tuple[Any, ...]]:
-        """The best rows of the index or of the tail, so many that enough messages are among them."""
+        """Return the best rows of the index or the tail, enough for ``limit`` messages."""
         several = limit + _SPARE
         asked = self._asked(scope)
         asked["cap"] = CANDIDATES
@@ -210,7 +210,7 @@ class Search:
         }
 
     def weigh(self, clause: Clause) -> Weight | None:
-        """What a clause is worth, the rarer the more. None: no message of the space has it."""
+        """Weigh a clause, a rare one higher. None: no message of the space has it."""
         match = clause_match(clause)
         asked = {"match": match, "first": self._space.first, "last": self._space.last}
         count, oldest = rows(self._connection, SQL.count_matches, asked | {"cap": _COUNTED})[0]
@@ -222,7 +222,7 @@ class Search:
         return self.worth(count) if count else None
 
     def worth(self, count: int) -> Weight:
-        """What a clause is worth that so many messages have."""
+        """Weigh a clause that ``count`` messages have."""
         return Weight(count, math.log(1 + (max(self._total - count, 0) + 0.5) / (count + 0.5)))
 
     @property

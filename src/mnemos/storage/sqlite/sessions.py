@@ -165,7 +165,7 @@ class SqliteSessionWrites(SqliteSessionReads):
         self._next = None
 
     def rolled_back(self) -> None:
-        """What was done is undone: nothing remembered from it may be used."""
+        """Forget everything cached by a transaction that was rolled back."""
         self.appended = 0
         self.others_wrote()
         self._tail = index.Tail(self._space, self.documents)

@@ -1,4 +1,4 @@
-"""One background thread that keeps the index up while a process goes on appending."""
+"""The background thread, which keeps the index up while a process goes on appending."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Upkeep:
         weakref.finalize(owner, self._stop)
 
     def notice(self, count: int) -> None:
-        """So many messages more are pending."""
+        """Note that ``count`` more messages are pending, and wake the thread."""
         self.waiting += count
         if self._paused:
             return
@@ -149,7 +149,7 @@ class Upkeep:
 
 @contextmanager
 def only_one(path: Path | None, *, wait: bool = False) -> Iterator[bool]:
-    """Whether no other process holds this lock now; it is held meanwhile, and dies with the process.
+    """Yield True if no other process holds this lock. It is held meanwhile, and dies with the process.
 
     With ``wait``, until none does: steps are short.
     """

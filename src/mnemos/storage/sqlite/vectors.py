@@ -48,12 +48,12 @@ ERASED = 255
 
 
 def code_of(name: str, names: Sequence[str]) -> int:
-    """The number under which a role or kind is labelled; those we do not know share one."""
+    """Return the number that labels a role or kind; unknown ones share one."""
     return names.index(name) if name in names else OTHER
 
 
 def number_of(group: str | None) -> int:
-    """The number under which a passage is labelled with its group; two groups may share one."""
+    """Return the number that labels a group; two groups may share one."""
     return 0 if group is None else zlib.crc32(group.encode("utf-8", "surrogatepass"))
 
 
@@ -73,12 +73,12 @@ def _damage() -> Iterator[None]:
 
 
 def bits_width(dim: int) -> int:
-    """The bytes that the sign bits of a vector take."""
+    """Return the bytes that the sign bits of a vector take."""
     return -(-dim // 8)
 
 
 class Remembered:
-    """What a process keeps in memory of vectors. Made when first used, because it takes numpy to hold it."""
+    """The vectors a process keeps in memory, made when first used, because that takes numpy."""
 
     @cached_property
     def shelves(self) -> Shelves:
