@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -192,30 +193,29 @@ def test_every_kind_that_has_a_drawing_is_tried_here() -> None:
 
 
 @pytest.mark.parametrize("text", MARKUP)
-@pytest.mark.parametrize("number", range(len(everywhere(""))), ids=[kind(r) for r in everywhere("")])
-def test_text_that_looks_like_markup_is_shown_as_it_is(number: int, text: str) -> None:
-    result = everywhere(text)[number]
-    shown = plain(result)
-    is_empty = isinstance(result, MessagesFound | Recalled) and not result.hits
-    expected = repr(text) if is_empty else text
-    assert expected in shown
-    # Nothing was added to it, such as a second backslash.
-    assert expected + "\\" not in shown
+def test_text_that_looks_like_markup_is_shown_as_it_is(text: str) -> None:
+    for result in everywhere(text):
+        shown = plain(result)
+        is_empty = isinstance(result, MessagesFound | Recalled) and not result.hits
+        expected = repr(text) if is_empty else text
+        assert expected in shown, kind(result)
+        # Nothing was added to it, such as a second backslash.
+        assert expected + "\\" not in shown, kind(result)
 
 
 @pytest.mark.parametrize("text", CONTROL, ids=repr)
-@pytest.mark.parametrize("number", range(len(everywhere(""))), ids=[kind(r) for r in everywhere("")])
-def test_control_characters_of_stored_text_never_reach_the_terminal(number: int, text: str) -> None:
-    shown = plain(everywhere(f"before {text} after")[number])
-    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown)
-    assert "before" in shown
-    assert "after" in shown
+def test_control_characters_of_stored_text_never_reach_the_terminal(text: str) -> None:
+    for result in everywhere(f"before {text} after"):
+        shown = plain(result)
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown), kind(result)
+        assert "before" in shown, kind(result)
+        assert "after" in shown, kind(result)
 
 
-@pytest.mark.parametrize("number", range(len(everywhere(""))), ids=[kind(r) for r in everywhere("")])
-def test_a_narrow_terminal_and_long_text_are_drawn(number: int) -> None:
-    for width in (1, 20, 80):
-        assert drawn(everywhere("word " * 400)[number], width)
+def test_a_narrow_terminal_and_long_text_are_drawn() -> None:
+    for result in everywhere("word " * 400):
+        for width in (1, 20, 80):
+            assert drawn(result, width), kind(result)
 
 
 def test_nothing_is_drawn_as_nothing() -> None:
@@ -238,12 +238,15 @@ def test_nothing_is_drawn_as_nothing() -> None:
         assert said in plain(result)
 
 
-@pytest.mark.parametrize("name", sorted(CALLS))
-def test_the_result_of_every_operation_is_drawn(filled: Path, shop: Path, name: str) -> None:
-    given_here = arguments(name, str(filled if name in BESIDE_THE_HOME else shop.parent))
-    with Memory.at(shop) as memory:
-        result = registry.read(name, given_here).run(memory)
-    assert plain(result).strip()
+def test_the_result_of_every_operation_is_drawn(filled: Path, tmp_path: Path) -> None:
+    for name in sorted(CALLS):
+        root = tmp_path / name
+        shutil.copytree(filled / "home", root / "home")
+        given_here = arguments(name, str(filled if name in BESIDE_THE_HOME else root))
+        with Memory.at(root / "home") as memory:
+            result = registry.read(name, given_here).run(memory)
+        assert plain(result).strip(), name
+        shutil.rmtree(root)
 
 
 def test_a_conversations_heading_stands_out_and_a_heading_in_a_message_does_not() -> None:

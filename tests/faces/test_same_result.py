@@ -34,6 +34,13 @@ def homes(filled: Path, tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "python", tmp_path / "command"
 
 
+@pytest.fixture
+def root(filled: Path, tmp_path: Path) -> Path:
+    """A copy of the home in a folder of its own with the backup beside."""
+    shutil.copytree(filled, tmp_path / "root")
+    return tmp_path / "root"
+
+
 def comparable(result: dict[str, Any], root: Path) -> dict[str, Any]:
     plain = json.dumps({key: value for key, value in result.items() if key != "text"})
     there: dict[str, Any] = json.loads(plain.replace(str(root), "ROOT"))
@@ -92,9 +99,8 @@ def test_a_command_in_a_process_of_its_own_answers_the_same(name: str, homes: tu
 
 @pytest.mark.parametrize("name", sorted(READS))
 def test_what_only_reads_answers_the_same_twice_and_its_text_is_the_commands_text(
-    name: str, homes: tuple[Path, Path], mnemos: Mnemos
+    name: str, root: Path, mnemos: Mnemos
 ) -> None:
-    root, _ = homes
     with Memory.at(root / "home") as memory:
         before = list(memory.sessions.export_all())
         given = arguments(name, str(root))
@@ -117,9 +123,8 @@ def test_what_only_reads_answers_the_same_twice_and_its_text_is_the_commands_tex
 
 @pytest.mark.parametrize("name", sorted(set(CALLS) - READS))
 def test_a_disabled_memory_changes_nothing_and_says_so_through_every_face(
-    name: str, homes: tuple[Path, Path], mnemos: Mnemos, monkeypatch: pytest.MonkeyPatch
+    name: str, root: Path, mnemos: Mnemos, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root, _ = homes
 
     def kept() -> tuple[Any, ...]:
         with Memory.at(root / "home", disabled=False) as memory:
