@@ -97,7 +97,7 @@ def iterate_rows(storage: Storage, wanted: Wanted) -> Iterator[FactRow]:
     last = storage.read(lambda tx: tx.facts.newest())
     after = 0
     while page := storage.read(
-        lambda tx: tx.facts.listed(wanted, after=after, through=last, limit=PAGE)  # noqa: B023
+        lambda tx: tx.facts.select(wanted, after=after, through=last, limit=PAGE)  # noqa: B023
     ):
         yield from page
         after = page[-1].id

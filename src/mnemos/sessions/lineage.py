@@ -21,7 +21,7 @@ def resolve_id(tx: Reads, text: str) -> str:
     exact = tx.sessions.get(text)
     if exact is not None:
         return exact.id
-    matches = tx.sessions.titled(text, 10) or tx.sessions.beginning(text, 10)
+    matches = tx.sessions.by_title(text, 10) or tx.sessions.by_id_prefix(text, 10)
     if not matches:
         raise NotFound(f"no session has the title {text!r} or an id that begins with it")
     if len(matches) > 1:

@@ -254,7 +254,7 @@ def _iterate_recent(tx: Reads, filters: Filters) -> Iterator[SessionRow]:
     """Yield sessions within the filters, newest first."""
     source = filters.sources[0] if filters.sources and len(filters.sources) == 1 else None
     offset = 0
-    while page := tx.sessions.listed(source=source, archived=False, limit=_PAGE, offset=offset):
+    while page := tx.sessions.recent(source=source, archived=False, limit=_PAGE, offset=offset):
         for row in page:
             if filters.since is not None and row.started_at < filters.since:
                 return

@@ -342,7 +342,7 @@ class Sessions:
         """List sessions, newest first. ``archived``: False hides them, True shows only them, None all."""
         optional_name("source", source)
         page = {"limit": whole("limit", limit), "offset": whole("offset", offset)}
-        rows = self._storage.read(lambda tx: tx.sessions.listed(source=source, archived=archived, **page))
+        rows = self._storage.read(lambda tx: tx.sessions.recent(source=source, archived=archived, **page))
         return SessionList(map(session_dict, rows))
 
     def session_count(self, source: str | None = None, *, archived: bool | None = False) -> int:

@@ -1,7 +1,7 @@
 """Storage: the contract (base.py) and the engines that implement it.
 
-Databases of other programs and the agent's own history are read through these names; the driver is
-imported when one of them is first used.
+The names exported here read other programs' databases and the agent's own history. The driver is imported
+when one of them is first used.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The contract between the parts and an engine.
 
-A storage is opened in one space and reaches no other. All work happens in transactions: a part hands
-``read`` or ``write`` a function, which gets the transaction's stores. A write is all or nothing. The
-function may be run again when the engine could not commit through no fault of its own, so it must not
-change anything but the transaction. Nothing slow belongs inside: no model, no network, no embedding.
+A storage is opened in one space and cannot reach another. All work happens in transactions: a part passes
+a function to ``read`` or ``write`` and the function receives the transaction's stores. A write is all or
+nothing. An engine may run the function again after a failed commit, so the function must change nothing
+but the transaction. Nothing slow belongs inside: no model, no network, no embedding.
 
-Which rows come back is promised; their order only where a docstring says so. ``mnemos.testing`` holds
-this contract as tests.
+The contract promises which rows come back, and their order only where a docstring says so. Its tests are
+in ``tests/contract``.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ class SessionRow(Struct, frozen=True):
 
 
 class NewMessage(NamedTuple):
-    """A message to be stored: a tuple, because making a frozen object takes longer than all checks of it.
+    """A message to store: a tuple, because creating a frozen object takes longer than checking it.
 
     ``content`` is plain text, or JSON when ``encoded``; ``tool_calls`` and ``metadata`` are JSON;
-    ``calls`` is the number of calls in ``tool_calls``. No text holds a NUL or a lone surrogate.
+    ``calls`` is the number of calls in ``tool_calls``. No text contains a NUL or a lone surrogate.
     """
 
     role: str
@@ -76,7 +76,7 @@ class NewMessage(NamedTuple):
 
 
 class MessageRow(Struct, frozen=True):
-    """A message as stored. A forgotten one keeps its place, its role and its time."""
+    """A message as stored. A forgotten message keeps its position, role and time."""
 
     id: int
     session_id: str
@@ -93,7 +93,7 @@ class MessageRow(Struct, frozen=True):
 
 
 class Glimpse(Struct, frozen=True):
-    """The beginning of a message: role, and its content cut short unless it is ``encoded``."""
+    """The beginning of a message. ``content`` is truncated unless it is ``encoded``."""
 
     role: str
     content: str | None
@@ -102,7 +102,7 @@ class Glimpse(Struct, frozen=True):
 
 
 class Hit(Struct, frozen=True):
-    """A message with what a search shows beside it."""
+    """A message with the context that a search shows beside it."""
 
     message: MessageRow
     source: str
@@ -114,7 +114,7 @@ class Hit(Struct, frozen=True):
 
 
 class Document(Struct, frozen=True):
-    """The searchable parts of a message: its text, the tools it called, and the speaker's name."""
+    """The searchable text of a message: its content, its tool calls, and the speaker's name."""
 
     said: str
     tool: str
@@ -122,7 +122,7 @@ class Document(Struct, frozen=True):
 
 
 class Filters(Struct, frozen=True):
-    """Which messages a search looks at. None: no restriction. ``until`` is exclusive."""
+    """Restrict a search to some messages. None means no restriction; ``until`` is exclusive."""
 
     sources: Sequence[str] | None = None
     exclude_sources: Sequence[str] = ()
@@ -132,11 +132,11 @@ class Filters(Struct, frozen=True):
     since: float | None = None
     until: float | None = None
     group: str | None = None
-    """Only passages of this group; messages have none."""
+    """Only passages of this group. Messages belong to no group."""
 
 
 class Found(Struct, frozen=True):
-    """A hit: how many clauses of the query the message fulfils, and how well."""
+    """A hit: the number of query clauses the message matches, and its score."""
 
     message_id: int
     matched: int
@@ -144,7 +144,7 @@ class Found(Struct, frozen=True):
 
 
 class Results(Struct, frozen=True):
-    """The hits in order. ``partial``: no message has all clauses, these have most of them."""
+    """The hits in order. ``partial`` if no message matches all clauses and these match most."""
 
     hits: tuple[Found, ...]
     partial: bool
@@ -162,7 +162,7 @@ class AuditRow(Struct, frozen=True):
 
 
 class Check(Struct, frozen=True):
-    """One thing the doctor looked at."""
+    """The result of one check by the doctor."""
 
     name: str
     ok: bool
@@ -178,7 +178,7 @@ def failed(name: str, detail: str) -> Check:
 
 
 class Usage(Struct, frozen=True):
-    """Disk usage, in bytes."""
+    """Disk usage in bytes, and the number of messages waiting to be indexed."""
 
     file_bytes: int
     wal_bytes: int
@@ -190,28 +190,28 @@ class Usage(Struct, frozen=True):
 class SessionReads(Protocol):
     def get(self, session_id: str) -> SessionRow | None: ...
 
-    def titled(self, title: str, limit: int) -> list[SessionRow]:
-        """Sessions with this title, case ignored, newest start first."""
+    def by_title(self, title: str, limit: int) -> list[SessionRow]:
+        """Sessions with this title, ignoring case, newest start first."""
         ...
 
-    def beginning(self, text: str, limit: int) -> list[SessionRow]:
-        """Sessions whose id begins with the text, newest start first."""
+    def by_id_prefix(self, text: str, limit: int) -> list[SessionRow]:
+        """Sessions whose id starts with the text, newest start first."""
         ...
 
-    def listed(
+    def recent(
         self, *, source: str | None, archived: bool | None, limit: int, offset: int
     ) -> list[SessionRow]:
-        """Newest start first; equal starts by id."""
+        """Sessions by start, newest first; equal starts by id."""
         ...
 
     def page(self, *, source: str | None, after: str, limit: int) -> list[SessionRow]:
-        """By id, ids above ``after``: for going through all of them in short reads."""
+        """Sessions by id, ids above ``after``: to go through all of them in short reads."""
         ...
 
     def count(self, *, source: str | None, archived: bool | None) -> int: ...
 
     def children(self, session_id: str) -> list[SessionRow]:
-        """Oldest start first."""
+        """Sessions with this parent, oldest start first."""
         ...
 
     def ended_before(self, moment: float, source: str | None) -> list[str]:
@@ -221,45 +221,45 @@ class SessionReads(Protocol):
     def message_count(self, session_id: str | None) -> int: ...
 
     def messages(self, session_id: str, *, after: int, limit: int, last: bool = False) -> list[MessageRow]:
-        """In the order they were appended, ids above ``after``; ``last``: the final ones instead."""
+        """Messages in append order with ids above ``after``, the first ``limit`` or the ``last``."""
         ...
 
     def message(self, message_id: int) -> MessageRow | None: ...
 
     def hits(self, message_ids: Sequence[int], characters: int) -> list[Hit]:
-        """These messages, in this order, with their neighbours' first characters; unknown ones not."""
+        """These messages in this order, with the start of their neighbours. Unknown ids are skipped."""
         ...
 
     def around(self, message_id: int, *, before: int, after: int) -> list[MessageRow]:
-        """The message and its neighbours in its session, in order; empty when unknown."""
+        """The message and its neighbours in its session, in order; empty for an unknown id."""
         ...
 
     def by_source(self) -> list[tuple[str, int, int]]:
-        """Source, sessions, messages; most messages first."""
+        """Each source with its number of sessions and messages, most messages first."""
         ...
 
     def search(self, query: Query, filters: Filters, *, order: Order, limit: int, offset: int) -> Results:
-        """Messages that fulfil every clause, else, if there is none, those that fulfil most.
+        """Messages that match every clause or, if there are none, those that match most.
 
-        Every message appended before the call can be found, by every opener. Relevance: best first;
-        for a query of common words alone, the best of the newest few thousand. Newest and oldest:
-        by the message's own time, exact. A message of more than 100,000 characters may be matched in
-        pieces: words that are close to each other count together.
+        Every message appended before the call can be found, by every opener. ``RELEVANCE`` returns the
+        best first; for a query of common words only, the best of the newest few thousand. ``NEWEST`` and
+        ``OLDEST`` sort exactly, by the message's own time. A message of more than 100,000 characters may
+        be matched in pieces, so words far apart in it may not count together.
         """
         ...
 
 
 class SessionWrites(SessionReads, Protocol):
     def create(self, session: SessionRow) -> bool:
-        """Insert; False and no change when the id exists. An unknown parent raises NotFound."""
+        """Insert a session; False and no change if the id exists. An unknown parent raises NotFound."""
         ...
 
     def fill(self, session: SessionRow) -> None:
-        """Set what is still empty in an existing session; overwrite nothing."""
+        """Set the empty fields of an existing session; overwrite nothing."""
         ...
 
     def end(self, session_id: str, reason: str, at: float) -> bool:
-        """The first end stays. False when unknown."""
+        """End a session; an earlier end stays. False if the session is unknown."""
         ...
 
     def reopen(self, session_id: str) -> bool: ...
@@ -277,27 +277,27 @@ class SessionWrites(SessionReads, Protocol):
     def set_archived(self, session_id: str, *, archived: bool) -> bool: ...
 
     def set_parent(self, session_id: str, parent_session_id: str) -> bool:
-        """False when the session is unknown; an unknown parent raises NotFound."""
+        """Set the parent; False if the session is unknown. An unknown parent raises NotFound."""
         ...
 
     def append(self, session_id: str, messages: Sequence[NewMessage]) -> list[int]:
-        """Ids ascending, never given twice; the session's counters move with them.
+        """Store messages and update the session's counters. Ids ascend and are never reused.
 
         An unknown session raises NotFound.
         """
         ...
 
     def begin_delete(self, session_id: str) -> bool:
-        """From here on the session is gone for every reader; its children belong to its parent.
+        """Hide the session from every reader and give its children to its parent.
 
-        The rows are removed by ``Storage.finish_deletes``. False when unknown.
+        ``Storage.finish_deletes`` removes the rows. False if the session is unknown.
         """
         ...
 
     def forget_message(self, message_id: int, *, tool_calls: str | None, at: float) -> None:
-        """Erase text from row and index, keep place, role, time; ``tool_calls`` takes theirs.
+        """Erase a message's text from row and index; its position, role and time stay.
 
-        An unknown message changes nothing.
+        ``tool_calls`` replaces its tool calls. An unknown message changes nothing.
         """
         ...
 
@@ -308,11 +308,11 @@ class AuditReads(Protocol):
     def newest(self, limit: int, *, before: int | None = None) -> list[AuditRow]: ...
 
     def newest_on(self, ref: str) -> AuditRow | None:
-        """The newest entry on this ref; what it says may be gone."""
+        """The newest entry on this ref; its texts may have been erased."""
         ...
 
     def backups(self) -> list[tuple[str, float]]:
-        """Return the paths and times of backups."""
+        """Path and time of each backup."""
         ...
 
 
@@ -331,15 +331,15 @@ class AuditWrites(AuditReads, Protocol):
     def mark_undone(self, entry_id: int, by: int) -> None: ...
 
     def scrub(self, ref: str) -> int:
-        """Erase what entries on this ref say; that something happened stays. How many said anything."""
+        """Erase the texts of entries on this ref, keep the entries; return how many had any."""
         ...
 
     def clear(self, entry_id: int) -> None:
-        """Erase what one entry says."""
+        """Erase the texts of one entry."""
         ...
 
     def expire(self, before: float, operations: str) -> None:
-        """Drop the texts of entries older than the moment, of operations whose name begins so."""
+        """Erase the texts of entries older than ``before`` whose operation starts with ``operations``."""
         ...
 
     def note_backup(self, path: str, at: float) -> None: ...
@@ -399,76 +399,76 @@ class Storage(Protocol):
 
     @property
     def location(self) -> str:
-        """The place of the data, for people."""
+        """The location of the data, to show to people."""
         ...
 
     def read(self, work: Callable[[Reads], T]) -> T:
-        """Run work on one unchanging view of the data."""
+        """Run ``work`` on one consistent view of the data."""
         ...
 
     def write(self, work: Callable[[Writes], T], *, within: float | None = None) -> T:
-        """Run work as one atomic change; an exception undoes all of it.
+        """Run ``work`` as one atomic change; an exception undoes all of it.
 
-        Errors: Busy after the configured wait, or after ``within`` seconds; DiskFull, ReadOnly,
+        Raises Busy after the configured wait, or after ``within`` seconds; DiskFull, ReadOnly,
         SchemaChanged, Corrupt.
         """
         ...
 
     def finish_deletes(self) -> None:
-        """Remove the rows of deleted sessions, in steps short enough not to hold up a writer."""
+        """Remove the rows of deleted sessions, in steps too short to delay a writer."""
         ...
 
     def catch_up(self, seconds: float | None = None) -> int:
-        """Index what was appended, in short steps, at most about this long; how much is left."""
+        """Index pending messages in short steps for up to ``seconds``; return how many are left."""
         ...
 
     def optimize(self, seconds: float | None = None) -> None:
-        """Clean up the index and the file, in short steps."""
+        """Compact the index and clean up the file, in short steps."""
         ...
 
     def without_background(self) -> AbstractContextManager[None]:
-        """Pause background work, for callers that store much and call ``catch_up`` themselves.
+        """Pause background work, for a caller that stores much and then calls ``catch_up``.
 
-        Two threads of one process would keep each other waiting, and the lock held for longer.
+        Two threads of one process would slow each other down and hold the lock for longer.
         """
         ...
 
     def when_idle(self, work: Callable[[], bool]) -> None:
-        """Let the background thread do this too, when it is quiet after messages came or a ``wake``.
+        """Also run ``work`` in the background thread, once new messages have stopped coming.
 
-        It is called outside any transaction until it returns False.
+        It is called outside any transaction until it returns False: nothing left to do.
         """
         ...
 
     def wake(self) -> None:
-        """Let the background thread look for work soon; nothing happens in a read-only storage."""
+        """Make the background thread look for work soon; a read-only storage does nothing."""
         ...
 
     def scrub(self) -> bool:
-        """Remove every trace of what was erased from the engine's files, in short steps.
+        """Remove all traces of erased data from the engine's files, in short steps.
 
-        False while a reader still prevents it. A later call, or ``optimize``, completes it.
+        False if a reader still prevents it; a later call or ``optimize`` completes it.
         """
         ...
 
     def usage(self) -> Usage: ...
 
     def backup(self, target: Path, progress: Callable[[float], None] | None = None) -> None:
-        """Write a verified copy while in use; an existing file is not overwritten."""
+        """Write a verified copy while in use; never overwrite an existing file."""
         ...
 
     def restore(self, backup: Path) -> Path | None:
-        """Replace all data (every space) by a verified backup; where the former data was put."""
+        """Replace all data, in every space, by a verified backup; return the copy of the old data."""
         ...
 
     def examine(self, *, repair: bool) -> Iterator[Check]:
-        """Check the data. With ``repair``, repair what can be, without losing anything readable."""
+        """Check the data; with ``repair``, fix what can be fixed without losing readable data."""
         ...
 
     def close(self) -> None:
-        """Finish what is pending within a short time. Closing twice does no harm."""
+        """Finish pending work within a short time and close. Closing twice is harmless."""
         ...
 
 
 Documents = Callable[[MessageRow], Document]
-"""Returns what is searchable in a message: a rule of the sessions part, given to the engine."""
+"""Extracts the searchable text of a message: a rule of the sessions part, passed to the engine."""

@@ -13,14 +13,14 @@ from typing import Any, Final, Protocol
 from msgspec import Struct
 
 KEY_BITS: Final = 62
-"""Bits of a key, a whole number: the hash of what a program calls its message."""
+"""Size of a key, an unsigned hash of the id that a program gives a message."""
 
 
 class ImportedFile(Struct, frozen=True):
-    """A file of another program as it was when it was last read.
+    """Another program's file as it was when last read.
 
-    ``position`` bytes and ``line`` lines of it are stored. ``digest`` tells whether these are still the same;
-    ``state`` is what its reader wants to know when it goes on, as JSON.
+    ``position`` bytes and ``line`` lines of it have been imported. ``digest`` shows whether these are
+    unchanged, and ``state`` (JSON) is what the reader needs to continue.
     """
 
     kind: str
@@ -35,7 +35,7 @@ class ImportedFile(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class HermesFact:
-    """A row of hermes-memory 0.3. Its ``archived`` facts are live ones that it no longer finds."""
+    """A row of hermes-memory 0.3, whose ``archived`` facts are live but no longer found by it."""
 
     id: str
     type: str
@@ -51,9 +51,9 @@ class HermesFact:
 
 @dataclass(frozen=True, slots=True)
 class HermesSession:
-    """A session in the ``state.db`` of Hermes Agent, and its messages in the order they were written.
+    """A session in the ``state.db`` of Hermes Agent, with its messages in order.
 
-    Columns by name, as they are stored: which there are depends on the version.
+    Columns are stored values by name; the set of columns depends on the version.
     """
 
     columns: Mapping[str, Any]
@@ -64,45 +64,45 @@ class ImportReads(Protocol):
     def file(self, kind: str, path: str) -> ImportedFile | None: ...
 
     def files(self, kind: str | None) -> list[ImportedFile]:
-        """Those of a kind, or all; in any order."""
+        """The files of one kind, or all, in any order."""
         ...
 
     def owners(self, keys: Sequence[int]) -> dict[int, str]:
-        """The sessions in which these keys were stored; empty for one that is deleted. Unknown keys not."""
+        """Map known keys to the session that holds them; \"\" if that session was deleted."""
         ...
 
     def keys_of(self, session_ids: Sequence[str]) -> list[int]:
-        """Every key of these sessions."""
+        """All keys of these sessions."""
         ...
 
-    def noted(self, *, after: int | None, limit: int) -> list[tuple[int, str]]:
-        """Keys with their sessions, in an order of the engine's own: for going through all in short reads.
+    def key_page(self, *, after: int | None, limit: int) -> list[tuple[int, str]]:
+        """Keys with their sessions, in an order chosen by the engine, to go through all in short reads.
 
-        ``after``: the last key of the page before; None for the first page.
+        ``after`` is the last key of the previous page, or None for the first page.
         """
         ...
 
 
 class ImportWrites(ImportReads, Protocol):
     def note_file(self, file: ImportedFile) -> None:
-        """Remember how far a file was read, in place of what was known of it."""
+        """Record how far a file was read, replacing what was known of it."""
         ...
 
     def drop_files(self) -> None:
-        """Forget how far any file was read: the next import reads all of them from their beginning."""
+        """Forget how far files were read, so the next import reads them from the start."""
         ...
 
     def note(self, session_id: str, keys: Sequence[int]) -> None:
-        """Remember keys of a session; a key that is known stays with the session it has.
+        """Record keys of a session. A known key stays with its session.
 
         An unknown session raises NotFound.
         """
         ...
 
     def note_deleted(self, keys: Sequence[int]) -> None:
-        """Remember keys as those of a session that is deleted."""
+        """Record keys as belonging to a deleted session."""
         ...
 
     def drop(self, keys: Sequence[int]) -> None:
-        """Forget keys; unknown ones change nothing."""
+        """Forget keys; unknown keys are ignored."""
         ...

@@ -84,7 +84,7 @@ def all_listed(storage: Storage, *, limit: int = 1_000, **wanted: Any) -> list[i
     """Through all pages."""
     asked, last = Wanted(**wanted), 0
     ids: list[int] = []
-    while page := storage.read(lambda tx: tx.facts.listed(asked, after=last, through=1 << 60, limit=limit)):  # noqa: B023
+    while page := storage.read(lambda tx: tx.facts.select(asked, after=last, through=1 << 60, limit=limit)):  # noqa: B023
         ids += [row.id for row in page]
         last = ids[-1]
     return ids

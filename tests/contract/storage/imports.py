@@ -31,7 +31,7 @@ def note_file(storage: Storage, file: ImportedFile) -> None:
 
 
 def page(storage: Storage, after: int | None) -> list[tuple[int, str]]:
-    return storage.read(lambda tx: tx.imports.noted(after=after, limit=10))
+    return storage.read(lambda tx: tx.imports.key_page(after=after, limit=10))
 
 
 def owners(storage: Storage, *keys: int) -> dict[int, str]:
@@ -119,7 +119,7 @@ class ImportContract(Contract):
         there.write(lambda tx: tx.imports.drop_files())
         assert owners(here, 7) == {7: "one"}
         assert here.read(lambda tx: tx.imports.files(None)) == [FILE]
-        assert there.read(lambda tx: tx.imports.noted(after=None, limit=10)) == [(8, "theirs")]
+        assert there.read(lambda tx: tx.imports.key_page(after=None, limit=10)) == [(8, "theirs")]
 
     def test_what_a_failed_change_noted_is_not_there(self, storage: Storage) -> None:
         def work(tx: Writes) -> None:

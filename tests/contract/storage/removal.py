@@ -302,6 +302,6 @@ class RemovalContract(Contract):
         assert storage.read(lambda tx: tx.sessions.message_count(session_id)) == 0
         assert storage.read(lambda tx: tx.sessions.hits(ids, 10)) == []
         assert storage.read(lambda tx: tx.sessions.around(ids[0], before=5, after=5)) == []
-        assert storage.read(lambda tx: tx.sessions.beginning(session_id, 9)) == []
+        assert storage.read(lambda tx: tx.sessions.by_id_prefix(session_id, 9)) == []
         left = storage.read(lambda tx: tx.sessions.page(source=None, after="", limit=EVERYTHING))
         assert [row.id for row in left if session_id in row.id] == []

@@ -242,8 +242,8 @@ class SessionContract(Contract):
         for one, start in (("s-old", 1.0), ("s-new", 9.0), ("s-middle", 5.0)):
             create(storage, one, title="Same", started_at=start)
         newest_first = ["s-new", "s-middle", "s-old"]
-        assert [row.id for row in storage.read(lambda tx: tx.sessions.beginning("s-", 9))] == newest_first
-        assert [row.id for row in storage.read(lambda tx: tx.sessions.titled("same", 9))] == newest_first
+        assert [row.id for row in storage.read(lambda tx: tx.sessions.by_id_prefix("s-", 9))] == newest_first
+        assert [row.id for row in storage.read(lambda tx: tx.sessions.by_title("same", 9))] == newest_first
 
     def test_a_parent_can_be_changed(self, storage: Storage) -> None:
         for one in ("a", "b"):
@@ -260,8 +260,8 @@ class SessionContract(Contract):
         for n in range(5):
             create(storage, f"s{n}")
             storage.write(lambda tx: tx.sessions.set_title(f"s{n}", "same"))  # noqa: B023
-        assert len(storage.read(lambda tx: tx.sessions.beginning("s", 3))) == 3
-        assert len(storage.read(lambda tx: tx.sessions.titled("same", 3))) == 3
+        assert len(storage.read(lambda tx: tx.sessions.by_id_prefix("s", 3))) == 3
+        assert len(storage.read(lambda tx: tx.sessions.by_title("same", 3))) == 3
 
     def test_sources_are_counted_most_messages_first(self, storage: Storage) -> None:
         tell(storage, "a", "1", source="cli")
@@ -300,7 +300,7 @@ def _listed(
     offset: int = 0,
 ) -> list[str]:
     rows = storage.read(
-        lambda tx: tx.sessions.listed(source=source, archived=archived, limit=limit, offset=offset)
+        lambda tx: tx.sessions.recent(source=source, archived=archived, limit=limit, offset=offset)
     )
     return [row.id for row in rows]
 
@@ -310,7 +310,7 @@ def _count(storage: Storage, *, source: str | None = None, archived: bool | None
 
 
 def _named(storage: Storage, text: str) -> set[str]:
-    rows = storage.read(lambda tx: tx.sessions.titled(text, 50) + tx.sessions.beginning(text, 50))
+    rows = storage.read(lambda tx: tx.sessions.by_title(text, 50) + tx.sessions.by_id_prefix(text, 50))
     return {row.id for row in rows}
 
 

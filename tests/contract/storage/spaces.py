@@ -52,8 +52,8 @@ class SpaceContract(Contract):
         ours = spaces.ours
         seen: list[SessionRow | MessageRow | AuditRow | str | None] = []
         seen += [ours.read(lambda tx: tx.sessions.get("s"))]
-        seen += ours.read(lambda tx: tx.sessions.beginning("s", 9) + tx.sessions.titled("Private", 9))
-        seen += ours.read(lambda tx: tx.sessions.listed(source=None, archived=None, limit=9, offset=0))
+        seen += ours.read(lambda tx: tx.sessions.by_id_prefix("s", 9) + tx.sessions.by_title("Private", 9))
+        seen += ours.read(lambda tx: tx.sessions.recent(source=None, archived=None, limit=9, offset=0))
         seen += ours.read(lambda tx: tx.sessions.page(source=None, after="", limit=9))
         seen += ours.read(lambda tx: tx.sessions.children("s"))
         seen += ours.read(lambda tx: tx.sessions.ended_before(NOW * 2, None))

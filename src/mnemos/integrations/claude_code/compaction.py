@@ -54,7 +54,7 @@ def find_saved(storage: Storage, session_id: str) -> list[str]:
         last = _read_last(tx, session_id)
         if not last.until:
             return []
-        return tx.facts.listed(Wanted(), after=last.after, through=last.until, limit=10 * _MOST_SHOWN)
+        return tx.facts.select(Wanted(), after=last.after, through=last.until, limit=10 * _MOST_SHOWN)
 
     rows = [row for row in storage.read(work) if row.session_id == session_id]
     return [format_line(Mark(row.mark), row.target, row.content) for row in reversed(rows[-_MOST_SHOWN:])]

@@ -28,9 +28,9 @@ _SPACE_BITS = 32
 
 
 class Space(Struct, frozen=True):
-    """A space as this file numbers it: its messages have the ids ``first`` to ``last``.
+    """The ids of a space in this file: ``first`` to ``last`` for messages.
 
-    The ids of passages that are not messages follow, ``first_passage`` to ``last_passage``.
+    Passages that are not messages follow, ``first_passage`` to ``last_passage``.
     """
 
     id: int
@@ -47,22 +47,22 @@ class Space(Struct, frozen=True):
 
 
 def space_of(number: int) -> Space:
-    """A space's range of ids: messages have the lower half of it."""
+    """Return a space's range of ids, whose lower half is for messages."""
     start = number << _SPACE_BITS
     return Space(number, start + 1, start + (1 << _SPACE_BITS - 1) - 1)
 
 
-# A file opened for reading may not have the asked space: a range in which nothing can be.
+# Stands for a space that a file opened for reading does not have: an empty range.
 NOWHERE = Space(-1, 0, -1)
 
 
 def rows(connection: apsw.Connection, sql: str, bindings: Any = ()) -> list[tuple[Any, ...]]:
-    """Everything a query returns."""
+    """Return all rows of a query."""
     return connection.execute(sql, bindings).fetchall()
 
 
 def value(connection: apsw.Connection, sql: str, bindings: Any = ()) -> Any:
-    """The one value a query returns; None when there is no row."""
+    """Return the only value of a query's row; None if there is no row."""
     return connection.execute(sql, bindings).get
 
 
@@ -75,7 +75,7 @@ def check_sqlite(version: int) -> None:
 
 
 def connect(path: str, *, read_only: bool, durability: Durability, busy_seconds: float) -> apsw.Connection:
-    """Open a database file. Errors are apsw's; ``translated`` turns them into ours."""
+    """Open a database file. Raises apsw's errors; ``translated`` turns them into ours."""
     check_sqlite(apsw.SQLITE_VERSION_NUMBER)
     if path == MEMORY:
         connection = apsw.Connection(MEMORY)
@@ -86,8 +86,8 @@ def connect(path: str, *, read_only: bool, durability: Durability, busy_seconds:
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
     try:
         if not read_only and connection.readonly("main"):
-            # SQLite opens for reading what it may not write, and says so at the first change only.
-            raise apsw.ReadOnlyError("you may not write this file")
+            # SQLite opens a file it may not write for reading, and only fails at the first change.
+            raise apsw.ReadOnlyError("no permission to write this file")
         _prepare(connection, read_only=read_only, durability=durability, busy_seconds=busy_seconds)
     except BaseException:
         connection.close()
@@ -101,8 +101,8 @@ def _prepare(
     connection.set_busy_handler(patience(busy_seconds))
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-    # Otherwise SQLite plans a statement anew whenever other values are bound to it, which takes several
-    # times as long as running it. No query of ours needs another plan for other values.
+    # Otherwise SQLite plans a statement again whenever other values are bound, which takes several times as
+    # long as running it. None of our queries needs a different plan for different values.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
     connection.execute("PRAGMA temp_store = MEMORY")
@@ -121,13 +121,13 @@ def _open_for_reading(path: str) -> apsw.Connection:
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
     except (apsw.CantOpenError, apsw.ReadOnlyError):
-        # Read-only media: the shared-memory file of the log cannot be made, and nobody can write.
+        # Read-only media: the log's shared-memory file cannot be created, and nobody can write.
         connection.close()
         log = Path(path + "-wal")
         if log.exists() and log.stat().st_size:
             raise errors.Unavailable(
-                f"{log} holds messages that can only be read from a folder that can be written; "
-                "copy the home to one"
+                f"{log} contains messages that can't be read in a read-only folder; "
+                "copy the home to a writable one"
             ) from None
         uri = Path(path).absolute().as_uri() + "?immutable=1"
         connection = apsw.Connection(uri, flags=flags | apsw.SQLITE_OPEN_URI)
@@ -135,9 +135,9 @@ def _open_for_reading(path: str) -> apsw.Connection:
 
 
 def _create_private(path: Path) -> None:
-    """Make a missing file with mode 0600; SQLite gives its log and index the same mode.
+    """Create a missing file with mode 0600; SQLite gives its log and index the same mode.
 
-    An existing one is not touched: closing it here would drop the locks that SQLite may hold on it.
+    An existing file is not touched: closing it here would drop the locks that SQLite may hold on it.
     """
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
@@ -149,7 +149,7 @@ def _create_private(path: Path) -> None:
 def use_log(connection: apsw.Connection) -> None:
     """Switch a file to the write-ahead log, if it does not have one.
 
-    SQLite does not wait by itself when another process looks at the file at this moment.
+    SQLite itself does not wait if another process is using the file at this moment.
     """
     if not connection.filename or connection.pragma("journal_mode") == "wal":
         return
@@ -167,7 +167,7 @@ def use_log(connection: apsw.Connection) -> None:
 
 
 def patience(seconds: float) -> Callable[[int], bool]:
-    """Wait for a lock in random short naps, so that no process starves, up to a deadline."""
+    """Return a busy handler that retries after random short naps, so no process starves."""
     started = 0.0
 
     def wait(times_before: int) -> bool:
@@ -176,19 +176,19 @@ def patience(seconds: float) -> Callable[[int], bool]:
             started = time.monotonic()
         if time.monotonic() - started > seconds:
             return False
-        # Never long: whoever writes much lets go of the lock for a few milliseconds at a time.
+        # Never long: a bulk writer releases the lock for only a few milliseconds at a time.
         time.sleep(random.uniform(0.0002, min(0.003, 0.0005 * 2 ** min(times_before, 6))))  # noqa: S311
         return True
 
     return wait
 
 
-# What the driver may raise: text that is not UTF-8 comes from a damaged page.
+# Errors of the driver. Text that is not UTF-8 comes from a damaged page.
 DRIVER_ERRORS = (apsw.Error, UnicodeDecodeError)
 
 
 def translated(exc: apsw.Error | OSError | UnicodeDecodeError, location: str) -> errors.MnemosError:
-    """Our error for the driver's; the caller raises it ``from`` the original."""
+    """Return our error for the driver's; the caller raises it ``from`` the original."""
     for kinds, make in _TRANSLATIONS:
         if isinstance(exc, kinds):
             return make(exc, location)
@@ -197,13 +197,13 @@ def translated(exc: apsw.Error | OSError | UnicodeDecodeError, location: str) ->
 
 def _busy(_: Exception, location: str) -> errors.MnemosError:
     return errors.Busy(
-        f"{location} is locked by another process for too long; try again, or look for a stuck process"
+        f"{location} was locked by another process for too long; try again, or look for a stuck process"
     )
 
 
 def _full(_: Exception, location: str) -> errors.MnemosError:
     return errors.DiskFull(
-        f"no room left for {location}; nothing of this call was stored, free some disk and repeat it"
+        f"no disk space left for {location}; this call stored nothing. Free some space and repeat it"
     )
 
 
@@ -213,7 +213,7 @@ def _read_only(exc: Exception, location: str) -> errors.MnemosError:
 
 def _not_ours(_: Exception, location: str) -> errors.MnemosError:
     return errors.NotADatabase(
-        f"{location} is not a Mnemos database; point MNEMOS_HOME somewhere else, or move the file away"
+        f"{location} is not a Mnemos database; point MNEMOS_HOME to another folder, or move the file"
     )
 
 
@@ -244,8 +244,7 @@ _TRANSLATIONS: tuple[
     (apsw.FullError, _full),
     (apsw.ReadOnlyError, _read_only),
     (apsw.NotADBError, _not_ours),
-    # Our SQL is tested and our values are bounded: a column that is not there or a value too big to be read
-    # is damage.
+    # Our SQL is tested and our values are bounded: a missing column or an oversized value means damage.
     ((apsw.CorruptError, apsw.SQLError, apsw.TooBigError, UnicodeDecodeError), _corrupt),
     ((apsw.CantOpenError, apsw.AuthError, apsw.PermissionsError, PermissionError), _cannot_open),
     (apsw.IOError, _input_output),

@@ -44,13 +44,13 @@ class SqliteFactReads:
     def newest(self) -> int:
         return value(self._connection, SQL.newest, (self._space.id,)) or 0
 
-    def listed(self, wanted: Wanted, *, after: int, through: int, limit: int) -> list[FactRow]:
+    def select(self, wanted: Wanted, *, after: int, through: int, limit: int) -> list[FactRow]:
         marks = None if wanted.marks is None else json.dumps(list(wanted.marks))
         asked = {"scope": wanted.scope_id, "marks": marks, "after": after, "through": through, "limit": limit}
         if wanted.hot and wanted.as_of is None:
-            return self._facts(SQL.listed_hot, **asked)
+            return self._facts(SQL.select_hot, **asked)
         states = json.dumps(list(wanted.states))
-        return self._facts(SQL.listed, **asked, states=states, hot=wanted.hot, as_of=wanted.as_of)
+        return self._facts(SQL.select, **asked, states=states, hot=wanted.hot, as_of=wanted.as_of)
 
     def ended(self, scope_id: int | None, before: float | None, limit: int) -> list[int]:
         asked = {"space": self._space.id, "scope": scope_id, "before": before, "limit": limit}

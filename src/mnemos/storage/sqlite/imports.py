@@ -46,10 +46,10 @@ class SqliteImports:
         asked = {"space": self._space.id, "ids": json.dumps(list(session_ids))}
         return [key ^ self._mix for (key,) in rows(self._connection, SQL.keys_of, asked)]
 
-    def noted(self, *, after: int | None, limit: int) -> list[tuple[int, str]]:
+    def key_page(self, *, after: int | None, limit: int) -> list[tuple[int, str]]:
         place = -1 if after is None else after ^ self._mix
         asked = {"space": self._space.id, "after": place, "limit": limit}
-        return [(key ^ self._mix, owner) for key, owner in rows(self._connection, SQL.noted, asked)]
+        return [(key ^ self._mix, owner) for key, owner in rows(self._connection, SQL.key_page, asked)]
 
     def note_file(self, file: ImportedFile) -> None:
         self._connection.execute(

@@ -48,15 +48,15 @@ class SqliteSessionReads:
         found = self._rows(SQL.get, (self._space.id, session_id))
         return _session(found[0]) if found else None
 
-    def titled(self, title: str, limit: int) -> list[SessionRow]:
+    def by_title(self, title: str, limit: int) -> list[SessionRow]:
         asked = (self._space.id, title.casefold(), limit)
-        return [_session(row) for row in self._rows(SQL.titled, asked)]
+        return [_session(row) for row in self._rows(SQL.by_title, asked)]
 
-    def beginning(self, text: str, limit: int) -> list[SessionRow]:
+    def by_id_prefix(self, text: str, limit: int) -> list[SessionRow]:
         asked = {"space": self._space.id, "text": text, "limit": limit}
-        return [_session(row) for row in self._rows(SQL.beginning, asked)]
+        return [_session(row) for row in self._rows(SQL.by_id_prefix, asked)]
 
-    def listed(
+    def recent(
         self, *, source: str | None, archived: bool | None, limit: int, offset: int
     ) -> list[SessionRow]:
         asked = {
@@ -66,7 +66,7 @@ class SqliteSessionReads:
             "limit": limit,
             "offset": offset,
         }
-        return [_session(row) for row in self._rows(SQL.listed, asked)]
+        return [_session(row) for row in self._rows(SQL.recent, asked)]
 
     def page(self, *, source: str | None, after: str, limit: int) -> list[SessionRow]:
         asked = {"space": self._space.id, "source": source, "after": after, "limit": limit}

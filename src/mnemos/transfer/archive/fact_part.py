@@ -335,7 +335,7 @@ def _check_fact(line: FactLine, place: str) -> None:
 def _facts(tx: Reads) -> Iterator[FactRow]:
     """Yield all facts by id."""
     wanted, after = Wanted(states=_STATES), 0
-    while page := tx.facts.listed(wanted, after=after, through=_ALL, limit=_PAGE):
+    while page := tx.facts.select(wanted, after=after, through=_ALL, limit=_PAGE):
         yield from page
         after = page[-1].id
 

@@ -159,7 +159,7 @@ class LedgerPart:
         after: int | None = None
         with out.lines(IMPORTS, IMPORTS_FILE) as lines:
             while page := self._storage.read(
-                lambda tx: tx.imports.noted(after=after, limit=_LEDGER_PAGE)  # noqa: B023
+                lambda tx: tx.imports.key_page(after=after, limit=_LEDGER_PAGE)  # noqa: B023
             ):
                 for key, session in page:
                     lines.write({"key": key, "session_id": session or None})

@@ -41,7 +41,7 @@ WHERE f.space = :space
 ORDER BY f.id DESC
 LIMIT :limit
 
--- name: listed
+-- name: select
 SELECT *
 FROM fact_rows AS f
 WHERE f.id > :after
@@ -65,7 +65,7 @@ WHERE +space = ?
 ORDER BY id DESC
 LIMIT 1
 
--- name: listed_hot
+-- name: select_hot
 SELECT *
 FROM fact_rows AS f
 WHERE f.space = :space

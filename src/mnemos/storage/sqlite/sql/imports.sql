@@ -43,7 +43,7 @@ WHERE i.space = :space
         JOIN sessions AS s ON s.space = :space AND s.id = asked.value
     )
 
--- name: noted
+-- name: key_page
 SELECT i.key, coalesce(s.id, '')
 FROM imported AS i
 LEFT JOIN sessions AS s ON s.key = i.session AND NOT s.doomed

@@ -23,7 +23,7 @@ WHERE space = ?
     AND id = ?
     AND NOT doomed
 
--- name: titled
+-- name: by_title
 SELECT *
 FROM session_rows AS s
 WHERE s.key IN (SELECT key FROM sessions WHERE space = ? AND title_folded = ?)
@@ -31,7 +31,7 @@ ORDER BY s.started_at DESC, s.id
 LIMIT ?
 
 -- The end of the id range is the text with its last possible continuation.
--- name: beginning
+-- name: by_id_prefix
 SELECT *
 FROM session_rows AS s
 WHERE s.space = :space
@@ -40,7 +40,7 @@ WHERE s.space = :space
 ORDER BY s.started_at DESC, s.id
 LIMIT :limit
 
--- name: listed
+-- name: recent
 SELECT *
 FROM session_rows AS s
 WHERE s.space = :space
