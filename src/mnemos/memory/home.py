@@ -21,6 +21,8 @@ from mnemos.storage.sqlite.engine import SqliteStorage
 
 DATABASE = "mnemos.db"
 IN_MEMORY = ":memory:"
+DEFAULT_SPACE = "default"
+TEMPLATES = "session-templates"
 
 if TYPE_CHECKING:
     part = cached_property
@@ -36,7 +38,25 @@ else:
                 return super().__get__(instance, owner)
 
 
-class Home:
+class Resource:
+    """Something that a ``with`` statement closes at its end."""
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        exc: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Home(Resource):
     """The database of one home in one space: opened, backed up, restored, examined, repaired.
 
     Nothing is opened until ``storage`` is first used. A context manager; closing twice does no harm.
@@ -126,17 +146,6 @@ class Home:
     def is_open(self) -> bool:
         return "storage" in self.__dict__
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        exc: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def _make_home(self) -> None:
         home = self.database.parent
         try:
@@ -153,6 +162,14 @@ class Home:
                     f"the home {home} cannot be created: {exc.strerror}; set MNEMOS_HOME to a folder "
                     "that you can write"
                 ) from exc
+
+
+def folder_of(settings: Settings) -> Path:
+    """Return the folder with the files of a space; for the default space, the home itself."""
+    if settings.space == DEFAULT_SPACE:
+        return settings.home
+    # One folder per space, however deep its name: none lies inside another.
+    return settings.home / "spaces" / settings.space.replace("/", "+")
 
 
 def check_enabled(settings: Settings) -> None:

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from mnemos.entries.backend import check_user
@@ -19,7 +18,7 @@ from mnemos.facts.facts import Facts
 from mnemos.inputs import names, optional_moment, span, whole
 from mnemos.memory.changes import Changes
 from mnemos.memory.feeds import Feeds
-from mnemos.memory.home import IN_MEMORY, Home, check_enabled, part, path_of
+from mnemos.memory.home import IN_MEMORY, TEMPLATES, Home, Resource, check_enabled, folder_of, part, path_of
 from mnemos.notebook.note_files import FolderShelf, MemoryShelf, Shelf
 from mnemos.notebook.notebook import Notebook
 from mnemos.notebook.notes import Book
@@ -46,8 +45,6 @@ if TYPE_CHECKING:
     from mnemos.workspace.workspace import Workspace
 
 MOST_HITS = 200
-DEFAULT_SPACE = "default"
-TEMPLATES = "session-templates"
 # What closing may spend on entries that are not indexed.
 _CLOSE_SECONDS = 2.0
 
@@ -70,7 +67,7 @@ def open(
     return memory
 
 
-class Memory:
+class Memory(Resource):
     """One home in one space. A context manager; ``close`` twice does no harm.
 
     Each part is made when it is first used.
@@ -145,13 +142,13 @@ class Memory:
 
     @part
     def sessions(self) -> Sessions:
-        return Sessions(self.storage, self.settings, self.clock, self._ranked)
+        return Sessions(self.storage, self.settings, self.clock, self._rank_messages)
 
     @part
     def facts(self) -> Facts:
         # Without a session of the host's, this object is one.
         session_id = f"memory-{os.urandom(8).hex()}"
-        return Facts(self.storage, self.settings, self.clock, self._ranked_facts, session_id)
+        return Facts(self.storage, self.settings, self.clock, self._rank_facts, session_id)
 
     @part
     def notebook(self) -> Notebook:
@@ -250,8 +247,6 @@ class Memory:
 
         return render_prompt_block(self.workspace, self.settings.prompt_schema_tokens)
 
-    # --- asking -----------------------------------------------------------------------------
-
     def recall(
         self,
         query: str,
@@ -291,7 +286,7 @@ class Memory:
             filters,
             limit=limit,
             budget=None if budget is None else whole("budget", budget),
-            kinds=_known_kinds(names("kinds", kinds)),
+            kinds=_check_kinds(names("kinds", kinds)),
             user=USUAL_USER if user_id is None else check_user(user_id),
             now=optional_moment("now", now),
             lexical=words_only,
@@ -352,7 +347,7 @@ class Memory:
         """Compare the backends that could be used here; the report. Nothing that it stores stays."""
         from mnemos.entries.evaluation import compare_backends
 
-        return compare_backends(self.settings, self._throw_away, progress, workload=workload)
+        return compare_backends(self.settings, self._open_trial, progress, workload=workload)
 
     def import_hermes_memory(
         self,
@@ -423,17 +418,6 @@ class Memory:
             self._settle()
             self.home.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        exc: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     # --- inside -----------------------------------------------------------------------------
 
     def _start_background(self, storage: Storage) -> None:
@@ -464,8 +448,8 @@ class Memory:
         for name in [name for name in self.__dict__ if isinstance(getattr(type(self), name, None), part)]:
             del self.__dict__[name]
 
-    def _throw_away(self, folder: Path) -> Entries:
-        """The local backend in a database of its own, for trials."""
+    def _open_trial(self, folder: Path) -> Entries:
+        """Open the local backend in a database of its own, for trials."""
         from mnemos.entries.entry_store import Entries
 
         memory = Memory(replace(self.settings, home=folder, disabled=False), clock=self.clock)
@@ -474,7 +458,7 @@ class Memory:
         return made
 
     def _tables_changed(self, database: str) -> None:
-        """Tell recall of the tables there are now."""
+        """Let recall find the tables there are now."""
         from mnemos.workspace.bridge import index_tables
 
         index_tables(self.storage, database, self.workspace.tables(database), self.clock())
@@ -491,12 +475,12 @@ class Memory:
 
         return load_meaning() if self.embedding.is_wanted else None
 
-    def _ranked(self, query: str, filters: Filters) -> Results:
-        """Messages that answer a question, best first: what session_search asks."""
+    def _rank_messages(self, query: str, filters: Filters) -> Results:
+        """Rank messages that answer a question, for session_search."""
         return self.recaller.messages(query, filters)
 
-    def _ranked_facts(self, query: str, scope: str | None, limit: int) -> list[str]:
-        """Refs of facts that answer a question: what memory_search asks."""
+    def _rank_facts(self, query: str, scope: str | None, limit: int) -> list[str]:
+        """Rank facts that answer a question, for memory_search; return their refs."""
         return self.recaller.refs(query, KIND, Filters(group=scope), limit)
 
     def _embedder(self, spec: str) -> Embedder:
@@ -506,18 +490,10 @@ class Memory:
         return embedder(spec, base_url=at.base_url, api_key=at.api_key, timeout=at.timeout)
 
 
-def folder_of(settings: Settings) -> Path:
-    """Return the folder with the files of a space; for the default space, the home itself."""
-    if settings.space == DEFAULT_SPACE:
-        return settings.home
-    # One folder per space, however deep its name: none lies inside another.
-    return settings.home / "spaces" / settings.space.replace("/", "+")
-
-
-def _known_kinds(kinds: list[str] | None) -> list[str] | None:
+def _check_kinds(kinds: list[str] | None) -> list[str] | None:
     from mnemos.recall.answer import KINDS
 
     for kind in kinds or ():
         if kind not in KINDS:
-            raise InvalidInput(f"there is no kind {kind!r}; known are {', '.join(KINDS)}")
+            raise InvalidInput(f"there is no kind {kind!r}; use {', '.join(KINDS)}")
     return kinds

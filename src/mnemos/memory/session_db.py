@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import replace
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from mnemos.memory.home import IN_MEMORY, path_of
+from mnemos.memory.home import IN_MEMORY, Resource, path_of
 from mnemos.memory.memory import Memory
 from mnemos.sessions.sessions import Clock, Sessions
 from mnemos.settings import Settings
 
 
-class SessionDB(Sessions):
+class SessionDB(Resource, Sessions):
     """Sessions in a database file of their own: what agent hosts open.
 
     ``db_path`` None is the database of the default home.
@@ -41,18 +40,7 @@ class SessionDB(Sessions):
             database=path,
             in_memory=where == IN_MEMORY,
         )
-        super().__init__(self._memory.storage, settings, clock, self._memory._ranked)
+        super().__init__(self._memory.storage, settings, clock, self._memory._rank_messages)
 
     def close(self) -> None:
         self._memory.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        exc: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

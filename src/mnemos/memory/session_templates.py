@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from types import TracebackType
-from typing import Self
 
 from mnemos.memory import SessionDB
-from mnemos.memory.home import path_of
-from mnemos.memory.memory import TEMPLATES, folder_of
+from mnemos.memory.home import TEMPLATES, Resource, folder_of, path_of
 from mnemos.sessions.sessions import Clock, Sessions
 from mnemos.settings import Settings
 from mnemos.templates.template_files import TemplateFolder
 from mnemos.templates.template_store import Templates
 
 
-class SessionTemplates(Templates):
+class SessionTemplates(Resource, Templates):
     """Templates of a folder, and sessions to lift them from.
 
     ``template_dir`` None is the folder of the default home; ``session_db`` None its sessions, which are
@@ -42,17 +39,6 @@ class SessionTemplates(Templates):
         if self._opened is not None:
             self._opened.close()
             self._opened = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        exc: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _session_db(self) -> Sessions:
         if self._given is not None:
