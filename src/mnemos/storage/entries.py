@@ -1,4 +1,4 @@
-"""What the entries part needs from an engine.
+"""The storage port of the entries part.
 
 An entry is a key and a value that belong to a user. Storing an entry writes only its row. Its words and
 vector follow in steps that any process may do: ``pending`` returns entries without them, the caller

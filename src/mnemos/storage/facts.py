@@ -1,4 +1,4 @@
-"""What the facts part needs from an engine.
+"""The storage port of the facts part.
 
 The statement of a fact never changes: a new statement is a new row, and the row it replaces keeps the
 period in which it was believed. The part decides which fact replaces which. The engine enforces that there

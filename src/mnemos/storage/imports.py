@@ -1,4 +1,4 @@
-"""What importers need from an engine, and the rows they read from other programs' databases.
+"""The storage port of importers, and the rows they read from other programs' databases.
 
 The position up to which a file was read is stored in the same transaction as the messages from it, so
 nothing is stored twice or left out, however an import ends.

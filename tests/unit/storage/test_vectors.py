@@ -32,7 +32,7 @@ from contract.storage.vectors import (
     some_pending,
     vector_of,
 )
-from mnemos.errors import Corrupt
+from mnemos.errors import Corrupt, DiskFull
 from mnemos.sessions.records import document_of
 from mnemos.storage.passages import PIECE_BITS, NewVectors
 from mnemos.storage.sqlite.engine import SqliteStorage
@@ -381,7 +381,7 @@ def test_a_step_that_fails_leaves_nothing(storage: SqliteStorage) -> None:
         assert tx.vectors.add("model", 64, todo, made(todo))
         raise apsw.FullError("no room")
 
-    with pytest.raises(Exception, match="no room"):
+    with pytest.raises(DiskFull):
         storage.write(work)
     assert rows(storage, "SELECT count(*) FROM vectors") == [(0,)]
     assert rows(storage, "SELECT count(*) FROM embeddings") == [(0,)]

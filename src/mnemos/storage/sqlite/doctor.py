@@ -24,10 +24,10 @@ from mnemos.storage.sqlite.passages import begin_index_again
 
 SQL = Queries(Path(__file__).parent / "sql" / "doctor.sql")
 
-# File systems on which several machines may hold the file, and locks are a matter of luck.
+# File systems shared by several machines, on which locks are unreliable.
 _NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph"})
 
-# Which columns of each table are brought over, by their place in the schema; the others are made anew.
+# The columns of each table to copy, by their position in the schema; the others are rebuilt.
 _TABLES = {
     "spaces": range(3),
     "sessions": range(18),
@@ -44,7 +44,7 @@ _TABLES = {
     "imported_files": range(10),
     "imported": range(3),
 }
-# Not there in a file that was damaged before it was migrated.
+# Missing from a file that was damaged before it was migrated.
 _LATER = frozenset(
     {
         "passages", "scopes", "facts", "fact_conflicts", "entry_users", "entries", "imported_files",
@@ -54,9 +54,9 @@ _LATER = frozenset(
 _BATCH = 500
 _SECONDS = 10.0
 _FARTHEST = 1 << KEY_BITS
-# Ids tried one by one before bigger and bigger leaps: a leap may pass over something readable.
+# Ids to try one by one before growing leaps, which may skip something readable.
 _PATIENCE = 20_000
-# What a finished copy is called until it takes its place.
+# Suffix of a finished copy until it replaces the damaged file.
 _SAVED = ".saved"
 
 
@@ -67,28 +67,28 @@ class Repaired:
 
 
 def look_at(connection: apsw.Connection, path: Path | None) -> list[Check]:
-    """Everything that can be checked without changing anything."""
+    """Run all checks that change nothing."""
     checks = [
         passed("sqlite", apsw.sqlite_lib_version()),
         passed("schema", f"version {schema.version_of(connection)}"),
-        _integrity(connection),
-        _counted(connection, "orphans", SQL.orphans, "messages without a session"),
-        _counted(connection, "counters", SQL.wrong_counters, "sessions with a wrong message count"),
-        *_index(connection),
-        *_vectors(connection),
+        _check_integrity(connection),
+        _check_count(connection, "orphans", SQL.orphans, "messages without a session"),
+        _check_count(connection, "counters", SQL.wrong_counters, "sessions with a wrong message count"),
+        *_check_index(connection),
+        *_check_vectors(connection),
     ]
     if path is not None:
-        checks += [_mode(path), _file_system(path)]
+        checks += [_check_mode(path), _check_file_system(path)]
     return checks
 
 
 def repair(connection: apsw.Connection) -> Repaired:
-    """Put counters and index right, inside the caller's transaction."""
+    """Repair counters, index and vectors, inside the caller's transaction."""
     done: list[Check] = []
-    if not _counted(connection, "counters", SQL.wrong_counters, "").ok:
+    if not _check_count(connection, "counters", SQL.wrong_counters, "").ok:
         connection.execute(SQL.right_counters)
         done.append(passed("counters", "counted again"))
-    broken = any(not check.ok for check in _index(connection))
+    broken = any(not check.ok for check in _check_index(connection))
     if broken:
         begin_index_again(connection)
         done.append(passed("index", "built again from the messages"))
@@ -99,20 +99,20 @@ def repair(connection: apsw.Connection) -> Repaired:
     return Repaired(tuple(done), broken)
 
 
-def _integrity(connection: apsw.Connection) -> Check:
-    # The check of a full-text table trusts what the connection remembers of the index; a query makes it
-    # look whether another connection changed it since.
+def _check_integrity(connection: apsw.Connection) -> Check:
+    # The check of a full-text table trusts the connection's cache of the index. A query makes it notice
+    # changes by other connections.
     connection.execute(SQL.look)
     complaints = [row[0] for row in connection.execute("PRAGMA integrity_check(5)")]
     return Check("integrity", ok=complaints == ["ok"], detail="; ".join(complaints))
 
 
-def _counted(connection: apsw.Connection, name: str, sql: str, what: str) -> Check:
+def _check_count(connection: apsw.Connection, name: str, sql: str, what: str) -> Check:
     count = connection.execute(sql).get
     return Check(name, ok=not count, detail=f"{count} {what}" if count else "fine")
 
 
-def _index(connection: apsw.Connection) -> list[Check]:
+def _check_index(connection: apsw.Connection) -> list[Check]:
     missing = connection.execute(SQL.unindexed).get + connection.execute(SQL.unindexed_passages).get
     stale = connection.execute(SQL.stale, {"part": PART_CHARACTERS}).get
     pending = connection.execute(SQL.pending).get
@@ -122,19 +122,19 @@ def _index(connection: apsw.Connection) -> list[Check]:
     return [passed("index", f"complete, {pending} messages pending")]
 
 
-def _vectors(connection: apsw.Connection) -> list[Check]:
+def _check_vectors(connection: apsw.Connection) -> list[Check]:
     spoiled = len(vectors.damaged(connection))
     return [failed("vectors", f"of {spoiled} models are damaged")] if spoiled else []
 
 
-def _mode(path: Path) -> Check:
+def _check_mode(path: Path) -> Check:
     mode = stat.S_IMODE(path.stat().st_mode)
     private = not mode & 0o077
     advice = "" if private else f"; others can read it: chmod 600 {path}"
     return Check("privacy", ok=private, detail=f"mode {mode:04o}{advice}")
 
 
-def _file_system(path: Path) -> Check:
+def _check_file_system(path: Path) -> Check:
     kind = _kind_of_file_system(path)
     if kind in _NETWORK:
         return failed(
@@ -159,22 +159,22 @@ def _kind_of_file_system(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Salvaged:
-    """The rows copied from each table, and where the damaged file was put."""
+    """The number of rows copied from each table, and the new path of the damaged file."""
 
     rows: dict[str, int]
     damaged: Path
 
 
 def salvage(path: Path) -> Salvaged:
-    """Copy every readable row to a new file and put it in the place of the damaged one.
+    """Copy every readable row to a new file and replace the damaged one by it.
 
     Others who have the damaged one open wait meanwhile, and go on with the new one.
     """
     fresh = path.with_name(path.name + ".salvage")
     _remove(fresh)
     try:
-        with _kept_from_others(path) as former_mark:
-            counts = _copied_to(fresh, path, former_mark)
+        with _hold_writers(path) as former_mark:
+            counts = _copy_readable(fresh, path, former_mark)
             if not any(counts.values()):
                 raise Corrupt(f"nothing in {path} can be read; restore a backup with `mnemos restore FILE`")
             kept = name_beside(path, "damaged")
@@ -188,8 +188,8 @@ def salvage(path: Path) -> Salvaged:
 
 
 @contextmanager
-def _kept_from_others(path: Path) -> Iterator[int]:
-    """Nobody else writes to the file meanwhile, and who has it open looks for another one afterwards.
+def _hold_writers(path: Path) -> Iterator[int]:
+    """Keep others from writing to the file, and make them reopen it afterwards.
 
     Gives the mark of the file. One too damaged for that can be written by nobody, and its mark is 0.
     """
@@ -210,11 +210,11 @@ def _kept_from_others(path: Path) -> Iterator[int]:
         holder.close()
 
 
-def _copied_to(fresh: Path, path: Path, former_mark: int) -> dict[str, int]:
+def _copy_readable(fresh: Path, path: Path, former_mark: int) -> dict[str, int]:
     """Copy what can be read to a new file; return the rows of each table."""
     damaged = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     try:
-        # Lets a file be read that is shorter than its header says.
+        # Allows reading a file that is shorter than its header says.
         damaged.config(apsw.SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1)
         target = connect(str(fresh), read_only=False, durability=Durability.FULL, busy_seconds=_SECONDS)
         try:
@@ -231,7 +231,7 @@ def _copied_to(fresh: Path, path: Path, former_mark: int) -> dict[str, int]:
 
 
 def finish(path: Path) -> None:
-    """Put a salvaged file in the place of the damaged one; also after a kill in the middle of that.
+    """Replace the damaged file by the salvaged one; also completes an interrupted replacement.
 
     The name under which the new file waits says where the old one goes, so every step can be repeated.
     """
@@ -247,18 +247,18 @@ def finish(path: Path) -> None:
 
 def _copy_all(damaged: apsw.Connection, target: apsw.Connection) -> dict[str, int]:
     counts: dict[str, int] = {}
-    # Order of insertion does not follow the references: a lost parent must not lose its child.
+    # Rows are inserted regardless of references: a lost parent must not lose its child.
     target.execute("PRAGMA foreign_keys = OFF")
     with target:
         for table, columns in _TABLES.items():
             counts[table] = 0
-            if table in _LATER and not _has(damaged, table):
+            if table in _LATER and not _has_table(damaged, table):
                 continue
             read, write = getattr(SQL, f"read_{table}"), getattr(SQL, f"write_{table}")
-            for row in _readable(damaged, read):
+            for row in _read_rows(damaged, read):
                 if table == "messages" and _is_half(row):
                     continue
-                counts[table] += _copied(target, write, _columns(row, columns))
+                counts[table] += _try_insert(target, write, _columns(row, columns))
         target.execute(SQL.lost_spaces)
         target.execute(SQL.lost_sessions)
         target.execute(SQL.lost_parents)
@@ -266,7 +266,7 @@ def _copy_all(damaged: apsw.Connection, target: apsw.Connection) -> dict[str, in
         target.execute(SQL.lost_scopes)
         target.execute(SQL.lost_conflicts)
         target.execute(SQL.lost_users)
-        # Made again from the entries, as their words and vectors are.
+        # Rebuilt from the entries, like their words and vectors.
         target.execute(SQL.passages_of_entries)
         target.execute(SQL.next_messages)
         target.execute(SQL.next_passages)
@@ -276,12 +276,12 @@ def _copy_all(damaged: apsw.Connection, target: apsw.Connection) -> dict[str, in
 
 
 def _columns(row: tuple[Any, ...], wanted: Iterable[int]) -> list[Any]:
-    """Of a row, without its rowid, some columns; those that its schema did not have yet are empty."""
+    """Return the wanted columns of a row without its rowid; None for columns added later."""
     return [row[1 + place] if 1 + place < len(row) else None for place in wanted]
 
 
-def _copied(target: apsw.Connection, write: str, columns: list[Any]) -> bool:
-    """True if a row can be stored: damage makes bytes of texts, and numbers that no row may have."""
+def _try_insert(target: apsw.Connection, write: str, columns: list[Any]) -> bool:
+    """Insert a row; False if damage made it violate a constraint."""
     try:
         target.execute(write, columns)
     except apsw.ConstraintError:
@@ -289,17 +289,17 @@ def _copied(target: apsw.Connection, write: str, columns: list[Any]) -> bool:
     return True
 
 
-def _has(connection: apsw.Connection, table: str) -> bool:
+def _has_table(connection: apsw.Connection, table: str) -> bool:
     return bool(rows(connection, SQL.has_table, (table,)))
 
 
 def _is_half(row: tuple[Any, ...]) -> bool:
-    """No text is stored with a NUL in it: there, the rest was cut off with the file."""
+    """True if a text was cut off with the file: no text is stored with a NUL in it."""
     return any(isinstance(item, str) and "\0" in item for item in row)
 
 
-def _readable(connection: apsw.Connection, sql: str) -> Iterator[tuple[Any, ...]]:
-    """The rows after each other by rowid; where a page is damaged, on from the next that is not."""
+def _read_rows(connection: apsw.Connection, sql: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows by rowid, skipping damaged pages."""
     position, size, failures = 0, _BATCH, 0
     while position < _FARTHEST:
         try:

@@ -27,7 +27,7 @@ SQL = Queries(Path(__file__).parent / "sql" / "entries.sql")
 
 _ID = struct.Struct("<q")
 _NOBODY = _ID.pack(0)
-# Vectors in a chunk. The last one is written anew as vectors come.
+# Vectors per chunk. The last chunk is rewritten as vectors are added.
 _CHUNK = 128
 # The number of vectors, those whose signs differ least, that are compared exactly.
 _COMPARED = 48
@@ -115,7 +115,7 @@ class SqliteEntryReads:
         return _nearest(self._connection, found[0][0], vector, limit, least)
 
     def _number(self, user: str) -> int:
-        """The number of a user; 0, which nobody has, for one without entries."""
+        """Return the number of a user; 0, which is never assigned, for one without entries."""
         found: int = value(self._connection, SQL.number_of, (self._space.id, user)) or 0
         return found
 
@@ -125,7 +125,7 @@ class SqliteEntryWrites(SqliteEntryReads):
         super().__init__(connection, space)
         self._passages = passages
         self.stored = 0
-        """Entries put in this transaction: there is something to index when it is over."""
+        """Entries put in this transaction, to be indexed after it."""
 
     def put(self, user: str, key: str, value: str, metadata: str | None, at: float) -> EntryRow:
         return self._put(SQL.put, user, key, value, metadata, at=at)
@@ -153,13 +153,12 @@ class SqliteEntryWrites(SqliteEntryReads):
         found = self.get(user, key)
         if found is None:
             return None
-        _, _, number, words, chunk, slot = self._indexed_as(found.id)
+        _, _, number, words, chunk, slot = self._index_record(found.id)
         self._unindex(found.id, number, words, chunk, slot)
         self._passages.remove(kind_of(user), str(found.id))
         self._connection.execute(SQL.delete, (found.id,))
         self._connection.execute(SQL.words_changed, (number,))
         if not rows(self._connection, SQL.has_entries, (number,)):
-            # A user without entries is nobody we know of.
             _drop_vectors(self._connection, number)
             self._connection.execute(SQL.drop_user, (number,))
         return found.id
@@ -172,7 +171,7 @@ class SqliteEntryWrites(SqliteEntryReads):
 
     def _settle(self, one: Settled) -> bool:
         found = rows(self._connection, SQL.indexed_as, (one.entry.id, self._space.id))
-        # Changed meanwhile, or somebody else was faster.
+        # Changed meanwhile, or already indexed by another process.
         if not found or found[0][0] != one.entry.version or found[0][1] == one.entry.version:
             return False
         _, _, number, words, chunk, slot = found[0]
@@ -193,7 +192,7 @@ class SqliteEntryWrites(SqliteEntryReads):
         self._connection.execute(SQL.mark_indexed, (" ".join(one.words), *where, one.entry.id))
         return True
 
-    def _indexed_as(self, entry_id: int) -> tuple[Any, ...]:
+    def _index_record(self, entry_id: int) -> tuple[Any, ...]:
         return rows(self._connection, SQL.indexed_as, (entry_id, self._space.id))[0]
 
     def _unindex(
@@ -229,7 +228,7 @@ def _entry(user: str, row: tuple[Any, ...]) -> EntryRow:
 def _add_vector(
     connection: apsw.Connection, user: int, entry_id: int, bits: bytes, codes: bytes
 ) -> tuple[int, int]:
-    """Store a vector; the chunk of its signs and its place in it."""
+    """Store a vector; return the chunk of its signs and its position there."""
     connection.execute(SQL.set_codes, (entry_id, codes))
     last = rows(connection, SQL.last_chunk, (user,))
     if last and len(last[0][1]) < _CHUNK * _ID.size:
@@ -241,7 +240,7 @@ def _add_vector(
 
 
 def _erase_vector(connection: apsw.Connection, entry_id: int, chunk: int, slot: int) -> None:
-    """Leave nothing of a vector but an empty place; the last of a chunk takes the chunk with it."""
+    """Zero a vector in its chunk; delete the chunk with its last vector."""
     connection.execute(SQL.drop_codes, (entry_id,))
     found = rows(connection, SQL.chunk, (chunk,))
     if not found:
@@ -264,7 +263,7 @@ def _drop_vectors(connection: apsw.Connection, user: int) -> None:
 def _nearest(
     connection: apsw.Connection, user: int, vector: NDArray[np.float32], limit: int, least: float
 ) -> list[Likeness]:
-    """The entries nearest to a vector of length 1, best first."""
+    """Return the entries nearest to a vector of length 1, best first."""
     import numpy as np
 
     found = rows(connection, SQL.chunks, (user,))

@@ -16,9 +16,9 @@ from mnemos.storage.sqlite.connection import Space, rows, value
 SQL = Queries(Path(__file__).parent / "sql" / "facts.sql")
 
 _SESSION_SECONDS = 30 * 86400.0
-# A message that names more than this names nothing in particular.
+# A message that names more targets than this is not about any of them.
 _SCOPES_OF_TARGETS = 20
-# An id beyond this is nobody's own: kept, it would leave few for those who come after.
+# Higher ids are not kept on restore: they would leave too few for new facts.
 _MOST_KEPT = 1 << 40
 
 
@@ -137,7 +137,7 @@ class SqliteFactReads:
 
 class SqliteFactWrites(SqliteFactReads):
     def add(self, fact: NewFact, *, ending: Sequence[int] = (), state: str = "superseded") -> int:
-        # First: there must never be two of a kind, and the id is known only afterwards.
+        # End the old ones first: there must never be two, and the new id is known only afterwards.
         self._end(ending, state, fact.recorded_at, fact.valid_from)
         row = {
             "space": self._space.id, "mark": fact.mark, "target": fact.target, "key": fact.key,
@@ -253,7 +253,7 @@ class SqliteFactWrites(SqliteFactReads):
 
 
 def _fact(row: tuple[Any, ...]) -> FactRow:
-    # The space comes last, and is nobody's business above.
+    # The last column is the space, which callers don't need.
     columns = list(row[:-1])
     columns[8] = row[8] == 1
     return FactRow(*columns)

@@ -23,11 +23,11 @@ _LOG_SECONDS = 1.0
 
 
 def back_up(source: apsw.Connection, target: Path, progress: Callable[[float], None] | None) -> None:
-    """Copy the view of the source's transaction, verify the copy, and only then give it its name."""
+    """Copy the view of the source's transaction, verify the copy, then give it its name."""
     if target.exists():
-        raise AlreadyExists(f"{target} exists already; choose another name for the backup")
+        raise AlreadyExists(f"{target} already exists; choose another name for the backup")
     if not target.parent.is_dir():
-        raise NotFound(f"there is no folder {target.parent} to put the backup in")
+        raise NotFound(f"there is no folder {target.parent} for the backup; create it first")
     unfinished = target.with_name(target.name + ".unfinished")
     unfinished.unlink(missing_ok=True)
     try:
@@ -35,7 +35,7 @@ def back_up(source: apsw.Connection, target: Path, progress: Callable[[float], N
         copy = apsw.Connection(str(unfinished))
         try:
             _copy(source, copy, progress)
-            # A copy is one file: without a log beside it.
+            # A backup is a single file, without a log beside it.
             copy.execute("PRAGMA journal_mode = DELETE")
             _verify(copy, str(target))
         finally:
@@ -48,7 +48,7 @@ def back_up(source: apsw.Connection, target: Path, progress: Callable[[float], N
 
 
 def check_backup(path: Path) -> None:
-    """Refuse what is not a whole database of ours."""
+    """Refuse a file that is not an intact Mnemos database."""
     if not path.is_file():
         raise NotFound(f"there is no file {path}")
     try:
@@ -66,16 +66,16 @@ def check_backup(path: Path) -> None:
 
 
 def copy_over(backup: Path, target: apsw.Connection, keep: Callable[[], None]) -> None:
-    """Replace the contents of an open database, through SQLite, so that other processes see it whole.
+    """Replace the contents of an open database atomically for other processes.
 
-    ``keep`` is called when nobody can write any more, to put aside what was there; when it fails, that stays.
+    ``keep`` is called once nobody else can write, to save the old contents. If it fails, they stay.
     """
     source = apsw.Connection(str(backup), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         with target.backup("main", source, "main") as copying:
             copying.step(_ONLY_LOCK)
             keep()
-            _go_on(copying, None)
+            _finish_copy(copying, None)
     finally:
         source.close()
     use_log(target)
@@ -83,7 +83,7 @@ def copy_over(backup: Path, target: apsw.Connection, keep: Callable[[], None]) -
 
 
 def name_beside(path: Path, label: str) -> Path:
-    """A name for a copy next to the file, not taken yet."""
+    """Return an unused name for a copy next to the file."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     candidate = path.with_name(f"{path.stem}.{label}-{stamp}{path.suffix}")
     number = 2
@@ -94,7 +94,7 @@ def name_beside(path: Path, label: str) -> Path:
 
 
 def truncate_log(connection: apsw.Connection, busy_seconds: float) -> bool:
-    """Empty the write-ahead log into the database; False when a reader does not let go in time."""
+    """Move the write-ahead log into the database; False if a reader holds it for too long."""
     connection.set_busy_handler(patience(_LOG_SECONDS))
     try:
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
@@ -125,10 +125,10 @@ def usage(connection: apsw.Connection, path: Path | None, space: Space) -> Usage
 
 def _copy(source: apsw.Connection, target: apsw.Connection, progress: Callable[[float], None] | None) -> None:
     with target.backup("main", source, "main") as copying:
-        _go_on(copying, progress)
+        _finish_copy(copying, progress)
 
 
-def _go_on(copying: apsw.Backup, progress: Callable[[float], None] | None) -> None:
+def _finish_copy(copying: apsw.Backup, progress: Callable[[float], None] | None) -> None:
     while not copying.done:
         copying.step(_PAGES_A_STEP)
         if progress and copying.page_count:

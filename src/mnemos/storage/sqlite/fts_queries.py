@@ -1,6 +1,6 @@
 """Queries as FTS5 expressions, and the functions that rank their matches.
 
-Every word goes into an expression as a quoted string, so a user's text is never syntax. FTS5 numbers the
+Every word goes into an expression as a quote string, so a user's text is never syntax. FTS5 numbers the
 phrases of an expression from left to right. A plan records which clause each phrase belongs to.
 """
 
@@ -17,19 +17,19 @@ from mnemos.text.query import Clause, Query, Term
 
 _AS_WRITTEN = "{said tool} : "
 
-# A form as it was typed says a little more than another form of the word.
+# Extra weight of a word in the form that was typed, compared with its other forms.
 _AS_TYPED = 0.25
 
 _K1 = 1.2
 _B = 0.75
 _SHORTEST = _K1 * (1 - _B)
 _SAID, _TOOL, _BESIDE = 0, 1, 2
-# Brings the sum of the clauses below one; any constant of the size of a usual sum will do.
+# Squeezes the sum of the clauses below one; any constant of the size of a usual sum will do.
 _HALF = 10.0
 
 
 class Phrase(Struct, frozen=True):
-    """A phrase of the expression: the clause it speaks for, and what one occurrence counts."""
+    """A phrase of the expression: its clause, and the weight of one occurrence."""
 
     clause: int
     weight: float
@@ -43,7 +43,7 @@ class Weight(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """An expression, its phrases in FTS5's numbering, and what each clause is worth.
+    """An expression, its phrases in FTS5's numbering, and the weight of each clause.
 
     ``every``: whoever matches fulfils every clause.
     """
@@ -54,38 +54,38 @@ class Plan(Struct, frozen=True):
     every: bool
 
 
-# No words, only what filters say: every message of the index has a role.
+# For filters without words: every indexed message has a role.
 ANYTHING = Plan('("#r" *)', (), (), every=False)
 
 
-def quoted(words: Iterable[str]) -> str:
+def quote(words: Iterable[str]) -> str:
     return '"' + " ".join(words).replace('"', '""') + '"'
 
 
 def any_tag(tags: Iterable[str]) -> str:
-    return "(" + " OR ".join(quoted([tag]) for tag in tags) + ")"
+    return "(" + " OR ".join(quote([tag]) for tag in tags) + ")"
 
 
 def clause_match(clause: Clause) -> str:
-    return _clause(clause, 0)[0]
+    return _render_clause(clause, 0)[0]
 
 
 def all_of(query: Query) -> Plan:
-    """Every clause, nothing that is excluded. What a clause is worth makes no difference then."""
-    parts = [_clause(clause, number) for number, clause in enumerate(query.clauses)]
+    """Match every clause and nothing excluded. All clauses weigh the same then."""
+    parts = [_render_clause(clause, number) for number, clause in enumerate(query.clauses)]
     match = " AND ".join(text for text, _ in parts)
     phrases = tuple(phrase for _, found in parts for phrase in found)
-    return Plan(_without(match, query.excluded), phrases, (1.0,) * len(parts), every=True)
+    return Plan(_exclude(match, query.excluded), phrases, (1.0,) * len(parts), every=True)
 
 
 def any_of(query: Query, weights: Sequence[Weight], cap: int) -> Plan:
-    """At least one clause; ``query`` has its rarest clauses first.
+    """Match at least one clause; ``query`` has its rarest clauses first.
 
     The rare clauses, as many as match up to ``cap`` messages, find the candidates; the common ones are
     only looked up there. That is what ``(rare) AND (rare OR common)`` makes FTS5 do.
     """
-    parts = [_clause(clause, number) for number, clause in enumerate(query.clauses)]
-    driving = _driving(weights, cap)
+    parts = [_render_clause(clause, number) for number, clause in enumerate(query.clauses)]
+    driving = _count_driving(weights, cap)
     match = " OR ".join(text for text, _ in parts[:driving])
     phrases = [phrase for _, found in parts[:driving] for phrase in found]
     if driving < len(parts):
@@ -95,12 +95,12 @@ def any_of(query: Query, weights: Sequence[Weight], cap: int) -> Plan:
         phrases += [Phrase(phrase.clause, 0.0) for phrase in phrases]
         phrases += [phrase for _, found in parts[driving:] for phrase in found]
     worth = tuple(weight.idf for weight in weights)
-    return Plan(_without(match, query.excluded), tuple(phrases), worth, every=False)
+    return Plan(_exclude(match, query.excluded), tuple(phrases), worth, every=False)
 
 
 def pairs_of(query: Query, weights: Sequence[Weight]) -> Plan:
-    """At least two of the three rarest clauses; ``query`` has its rarest clauses first."""
-    parts = [_clause(clause, number) for number, clause in enumerate(query.clauses)]
+    """Match at least two of the three rarest clauses, which ``query`` has first."""
+    parts = [_render_clause(clause, number) for number, clause in enumerate(query.clauses)]
     texts: list[str] = []
     phrases: list[Phrase] = []
     seen: set[int] = set()
@@ -115,7 +115,7 @@ def pairs_of(query: Query, weights: Sequence[Weight]) -> Plan:
     return Plan(f"({' OR '.join(texts)})", tuple(phrases), worth, every=False)
 
 
-def _driving(weights: Sequence[Weight], cap: int) -> int:
+def _count_driving(weights: Sequence[Weight], cap: int) -> int:
     total = 0
     for number, weight in enumerate(weights):
         total += weight.count
@@ -124,24 +124,24 @@ def _driving(weights: Sequence[Weight], cap: int) -> int:
     return len(weights)
 
 
-def _without(match: str, excluded: Sequence[Term]) -> str:
+def _exclude(match: str, excluded: Sequence[Term]) -> str:
     if not excluded:
         return f"({match})"
-    unwanted = " OR ".join(_term(term, 0)[0] for term in excluded)
+    unwanted = " OR ".join(_render_term(term, 0)[0] for term in excluded)
     return f"(({match}) NOT ({unwanted}))"
 
 
-def _clause(clause: Clause, number: int) -> tuple[str, list[Phrase]]:
-    parts = [_term(term, number) for term in clause.terms]
+def _render_clause(clause: Clause, number: int) -> tuple[str, list[Phrase]]:
+    parts = [_render_term(term, number) for term in clause.terms]
     match = " OR ".join(text for text, _ in parts)
     return f"({match})", [phrase for _, found in parts for phrase in found]
 
 
-def _term(term: Term, number: int) -> tuple[str, list[Phrase]]:
+def _render_term(term: Term, number: int) -> tuple[str, list[Phrase]]:
     star = " *" if term.prefix else ""
     single = len(term.forms) == 1 and not term.exact
-    texts = [f"{'' if single else _AS_WRITTEN}{quoted(term.forms)}{star}"]
-    texts += [quoted([word]) for word in term.beside]
+    texts = [f"{'' if single else _AS_WRITTEN}{quote(term.forms)}{star}"]
+    texts += [quote([word]) for word in term.beside]
     # The stem finds every form of a word, this one too, so the form itself only adds.
     own = _AS_TYPED if single and term.beside else 1.0
     phrases = [Phrase(number, own)] + [Phrase(number, 1.0)] * len(term.beside)
@@ -158,7 +158,7 @@ class Scorer:
         self._plan = Plan("", (), (), every=True)
         self._phrases: list[tuple[int, int, float]] = []
         self._clauses = 0
-        # What a word more in the text takes from the score; 0 until the first row tells the average length.
+        # How much each word of the text lowers the score; 0 until the first row gives the average length.
         self._slope = 0.0
         connection.register_fts5_function("score", self._score)
         connection.register_fts5_function("score_all", self._score_all)
@@ -191,8 +191,8 @@ class Scorer:
         return matched + total / (total + _HALF)
 
     def _score_all(self, row: apsw.FTS5ExtensionApi, *_: Any) -> float:
-        """For rows that fulfil every clause: how often they do, in how long a text."""
-        # Called for hundreds of rows in a search, so the norm is not another call.
+        """Score a row that matches every clause by the number of matches and the length of its text."""
+        # Called for hundreds of rows per search, so the norm is inlined.
         slope = self._slope or self._slope_of(row)
         count = row.inst_count
         return self._clauses + 0.5 * count / (count + _SHORTEST + slope * row.column_size(_SAID))

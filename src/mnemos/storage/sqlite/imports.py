@@ -18,7 +18,7 @@ from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 SQL = Queries(Path(__file__).parent / "sql" / "imports.sql")
 
 _MASK: Final = (1 << KEY_BITS) - 1
-# Odd and without a pattern: no two spaces move a key to the same place.
+# Odd and without a pattern: no two spaces map a key to the same number.
 _SPREAD: Final = 0x1E3779B97F4A7C15
 # No session has this key.
 _DELETED: Final = 0

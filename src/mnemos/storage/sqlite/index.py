@@ -33,9 +33,9 @@ _PAGE = 200
 # The indexing thread gives way to others after this many messages.
 _TURN = 16
 
-# A row of the index is written in one go: a message longer than PART_CHARACTERS has several, so that none
-# holds up the next writer.
-# Parts overlap, so that a phrase at the seam is whole in one of them, and begin and end between words.
+# An index row is written in one go, so a message longer than PART_CHARACTERS has several: none delays the
+# next writer for long. Parts overlap, so that a phrase at the seam is whole in one of them, and begin and
+# end between words.
 _OVERLAP = 400
 _LONGEST_WORD_AT_SEAM = 200
 
@@ -47,7 +47,7 @@ IndexRow = tuple[int, str, str, str, str]
 
 
 class Indexable(Struct, frozen=True):
-    """A message and what its tags are made of."""
+    """A message with the values its tags are made from."""
 
     message: MessageRow
     session_key: int
@@ -55,7 +55,7 @@ class Indexable(Struct, frozen=True):
 
 
 def message_row(row: tuple[Any, ...]) -> MessageRow:
-    """From the columns of the message_rows view."""
+    """Make a row from the columns of the ``message_rows`` view."""
     return MessageRow(
         row[0], row[1], row[2], row[3], row[4] == 1, row[5], row[6], row[7], row[8], row[9], row[10],
         row[11] is not None,
@@ -79,7 +79,7 @@ def ids_of(message: MessageRow) -> int:
 
 
 def index_rows(item: Indexable, documents: Documents, after: int = 0) -> Iterator[IndexRow]:
-    """The index rows of a message with ids above ``after``. A forgotten message has none."""
+    """Yield a message's index rows with ids above ``after``. A forgotten message has none."""
     message = item.message
     if message.forgotten:
         return
@@ -134,7 +134,7 @@ def _stretch(text: str, part: int) -> str:
 
 
 def _seam(text: str, position: int, step: int) -> int:
-    """The nearest place between two words, forward or backward."""
+    """Return the nearest position between two words, forward or backward."""
     for moved in range(_LONGEST_WORD_AT_SEAM):
         at = position + moved * step
         if not 0 < at < len(text) or not (text[at - 1].isalnum() and text[at].isalnum()):
@@ -142,8 +142,8 @@ def _seam(text: str, position: int, step: int) -> int:
     return position
 
 
-# No word begins with this sign, so no query meets a tag by accident, and words can be looked for in all
-# fields at once, which is faster than in some.
+# No word starts with "#", so no query matches a tag by accident, and words can be searched in all fields at
+# once, which is faster than in some.
 
 
 def role_tag(role: str) -> str:
@@ -159,7 +159,7 @@ def session_tag(key: int) -> str:
 
 
 def speaker_tags(speaker: str) -> list[str]:
-    """A speaker is known by each word of the name."""
+    """Return a tag for each word of the speaker's name."""
     if not speaker:
         return []
     return ["#p" + _plain(form) for run in runs(speaker) for form in run.forms]
@@ -178,19 +178,19 @@ def week_tag(week: int) -> str:
 
 
 def week_of(timestamp: float) -> int:
-    """Whole weeks since the epoch; times beyond any calendar count as its ends."""
+    """Return whole weeks since the epoch, clamped to the range of a calendar."""
     return int(min(max(timestamp, 0.0), LAST_MOMENT) // _WEEK)
 
 
 def _plain(name: str) -> str:
-    """A name as one word of the index, different names as different words."""
+    """Encode a name as one index word; different names give different words."""
     if name.isascii() and name.isalnum() and name.islower():
         return "n" + name
     return "x" + name.encode("utf-8", "surrogatepass").hex()
 
 
 class State(Struct, frozen=True):
-    """How far the index of a space is."""
+    """The progress of a space's index."""
 
     next_message: int
     indexed: int
@@ -204,7 +204,7 @@ class State(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """Index rows ready to be written, and the state they are right for."""
+    """Index rows ready to be written, and the state they were prepared for."""
 
     state: State
     rows: list[IndexRow]
@@ -218,7 +218,7 @@ def state_of(connection: apsw.Connection, space: Space) -> State:
 
 
 def prepare(connection: apsw.Connection, space: Space, documents: Documents) -> Step | None:
-    """The next step for the space; None when nothing is pending."""
+    """Prepare the next step for the space; None if nothing is pending."""
     state = state_of(connection, space)
     if not state.pending:
         return None
@@ -227,7 +227,7 @@ def prepare(connection: apsw.Connection, space: Space, documents: Documents) -> 
     mark = state.indexed
     characters = 0
     for item in pending(connection, space, state):
-        # Lets an appending thread go on now and not when the interpreter takes turns, 5 ms later.
+        # Lets an appending thread run now instead of at the interpreter's next switch, 5 ms later.
         if item.message.id % _TURN == 0:
             time.sleep(0)
         weeks.add(week_of(item.message.timestamp))
@@ -247,7 +247,7 @@ def prepare(connection: apsw.Connection, space: Space, documents: Documents) -> 
 
 
 def write(connection: apsw.Connection, space: Space, step: Step) -> bool:
-    """Write a prepared step inside the caller's transaction; False when it no longer fits."""
+    """Write a prepared step inside the caller's transaction; False if it is out of date."""
     if not _still_fits(state_of(connection, space), step.state):
         return False
     connection.executemany(SQL.add, reversed(step.rows))
@@ -261,7 +261,7 @@ def _still_fits(now: State, then: State) -> bool:
 
 
 def pending(connection: apsw.Connection, space: Space, state: State) -> Iterator[Indexable]:
-    """The messages not or not wholly in the index, in order."""
+    """Yield the messages that are not completely indexed, in order."""
     start = state.indexed + 1
     owner = value(connection, SQL.owner, (space.first, start))
     position = owner if owner is not None else start
@@ -277,14 +277,14 @@ def pending(connection: apsw.Connection, space: Space, state: State) -> Iterator
 
 
 def remove(connection: apsw.Connection, space: Space, item: Indexable, documents: Documents) -> None:
-    """Take a message out of the index, inside the caller's transaction, before its text changes."""
+    """Remove a message from the index, inside the caller's transaction, before its text changes."""
     indexed = state_of(connection, space).indexed
     there = [row for row in index_rows(item, documents) if row[0] <= indexed]
     connection.executemany(SQL.remove, reversed(there))
 
 
 class Tail:
-    """The temporary index of what is pending, on one reading connection."""
+    """The temporary index of pending messages, on one reading connection."""
 
     def __init__(self, space: Space, documents: Documents) -> None:
         self._space = space
@@ -294,7 +294,7 @@ class Tail:
         self._upto = 0
 
     def refresh(self, connection: apsw.Connection) -> State:
-        """Bring the tail up to the view of the current transaction. Nothing pending: no tail."""
+        """Update the tail to the view of the current transaction, if anything is pending."""
         state = state_of(connection, self._space)
         if not state.pending:
             return state

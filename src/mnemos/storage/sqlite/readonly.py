@@ -48,8 +48,8 @@ def read_history(database: Path, space: str, part: str) -> Iterator[tuple[Any, .
 
 
 def hermes_memory(path: Path) -> list[HermesFact]:
-    """Every fact of a hermes-memory database, oldest first, as it was at one moment."""
-    with _opened(path) as connection:
+    """Return every fact of a hermes-memory database, oldest first, from one snapshot."""
+    with _open(path) as connection:
         if not value(connection, SQL.has_hermes_memory):
             raise InvalidInput(f"{path} is not a database of hermes-memory: its tables are missing")
         return [HermesFact(*row) for row in rows(connection, SQL.hermes_memory)]
@@ -65,24 +65,27 @@ class HermesState:
         self._connection = connection
 
     def parents(self) -> dict[str, str | None]:
-        """The ids of all sessions, oldest first, each with the session that it follows."""
+        """Map the ids of all sessions, oldest first, to the session each one follows."""
         return dict(rows(self._connection, SQL.hermes_parents))
 
     def session(self, session_id: str) -> HermesSession | None:
-        """A session with its messages; None when unknown. Text that is not UTF-8 raises InvalidInput."""
+        """Return a session with its messages; None if unknown. Raises InvalidInput if not UTF-8."""
         with self._connection:
             try:
                 found = _dicts(self._connection, SQL.hermes_session, (session_id,))
                 messages = _dicts(self._connection, SQL.hermes_messages, (session_id,))
             except UnicodeDecodeError as exc:
-                raise InvalidInput(f"session {session_id!r} holds text that is not UTF-8: {exc}") from exc
+                raise InvalidInput(f"session {session_id!r} contains text that is not UTF-8: {exc}") from exc
         return HermesSession(found[0], messages) if found else None
 
 
 @contextmanager
 def hermes_state(path: Path) -> Iterator[HermesState]:
-    """Open the ``state.db`` of a Hermes Agent, which may be running. Other tables raise InvalidInput."""
-    with _opened(path) as connection:
+    """Open the ``state.db`` of a Hermes Agent, even a running one.
+
+    A database without its tables raises InvalidInput.
+    """
+    with _open(path) as connection:
         if not value(connection, SQL.has_hermes_state):
             raise InvalidInput(f"{path} is not a database of Hermes Agent: its tables are missing")
         connection.execute("COMMIT")
@@ -95,9 +98,9 @@ def _dicts(connection: apsw.Connection, sql: str, bindings: Any) -> list[dict[st
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[apsw.Connection]:
+def _open(path: Path) -> Iterator[apsw.Connection]:
     if not path.is_file():
-        raise NotFound(f"there is no file {path}; name a database")
+        raise NotFound(f"there is no file {path}; give the path of a database")
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         try:

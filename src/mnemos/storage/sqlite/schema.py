@@ -1,4 +1,4 @@
-"""Bringing a file to the schema of this version, or refusing it."""
+"""Migrate a file to the schema of this version, or refuse it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def version_of(connection: apsw.Connection) -> int:
     """The schema version of the file; 0 for an empty one. A file that is not ours raises."""
     if connection.in_transaction:
         return _version_of(connection)
-    # One view: another process may be making the file at this moment.
+    # One view: another process may be creating the file at this moment.
     connection.execute("BEGIN")
     try:
         return _version_of(connection)
@@ -60,7 +60,7 @@ def _version_of(connection: apsw.Connection) -> int:
     if application or version or tables:
         raise errors.NotADatabase(
             f"{connection.filename or MEMORY} is a SQLite database of another program; "
-            "point MNEMOS_HOME somewhere else"
+            "point MNEMOS_HOME to another folder"
         )
     return 0
 
@@ -80,7 +80,7 @@ def check_readable(connection: apsw.Connection) -> None:
     """Refuse a file that this version cannot read as it is."""
     version = check_known(connection)
     if version == 0:
-        raise errors.NotFound(f"{connection.filename} is empty: nothing has been recorded yet")
+        raise errors.NotFound(f"{connection.filename} is empty: nothing has been stored yet")
     if version < VERSION:
         raise errors.SchemaChanged(
             f"{connection.filename} has the older schema {version}; open it once for writing to migrate it"
@@ -88,7 +88,7 @@ def check_readable(connection: apsw.Connection) -> None:
 
 
 def migrate(connection: apsw.Connection) -> None:
-    """Bring the file to this version's schema: one exclusive transaction, after a backup."""
+    """Migrate the file to this version's schema: one exclusive transaction, after a backup."""
     if check_known(connection) == VERSION:
         use_log(connection)
         return
@@ -115,7 +115,7 @@ def migrate(connection: apsw.Connection) -> None:
 
 
 def _keep_copy(connection: apsw.Connection, version: int) -> None:
-    """A copy beside the file, made by a second connection: the first is in its transaction."""
+    """Copy the file beside itself through a second connection: the first is in its transaction."""
     source = Path(connection.filename)
     target = source.with_name(f"{source.stem}.before-schema-{version}{source.suffix}")
     target.unlink(missing_ok=True)

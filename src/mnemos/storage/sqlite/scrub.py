@@ -1,9 +1,9 @@
-"""Erasing what deletion leaves behind in the file.
+"""Erase the traces of deleted data in the file.
 
 ``PRAGMA secure_delete`` overwrites deleted rows and FTS5's ``secure-delete`` removes their words, but two
 kinds of copies survive both. A row that SQLite moved to another page while balancing leaves its old bytes in
-the gap of the first page, between the pointers to its cells and the cells. And a word that was the first of a
-leaf of the full-text index may stay as the key by which that leaf is found.
+the gap of the first page, between the cell pointers and the cells. And a word that was the first of a leaf of
+the full-text index may stay as the key of that leaf.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SQL = Queries(Path(__file__).parent / "sql" / "scrub.sql")
 Key = tuple[int, bytes, bytes]
 """A stale key: its segment, itself, and the word to put in its place."""
 
-# Pages whose gaps are emptied in one go, so that no writer waits long.
+# Pages whose gaps are zeroed in one step, so that no writer waits long.
 PAGES_A_STEP = 600
 
 _FILE_HEADER = 100
@@ -40,16 +40,16 @@ def stale_keys(connection: apsw.Connection) -> list[Key]:
 
 
 def replace_keys(connection: apsw.Connection, stale: Sequence[Key]) -> None:
-    """Put the next word that exists in the place of each key that is still stale, in a transaction.
+    """Replace each key that is still stale by the next existing word, in the caller's transaction.
 
-    Any key above the last word of the leaf before and not above the first of its own finds the leaf.
+    A leaf is found by any key above the last word of the leaf before it and up to its own first word.
     """
     if not stale:
         return
     connection.execute(SQL.open_words)
     now = [found for segment, key, _ in stale for found in _replacement(connection, segment, key)]
     connection.execute(SQL.close_words)
-    # The tables behind a full-text index are closed to plain SQL while DEFENSIVE is on.
+    # DEFENSIVE forbids writing to the tables behind a full-text index.
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
     try:
         connection.executemany(SQL.replace_key, [(new, segment, old) for segment, old, new in now])
@@ -58,16 +58,16 @@ def replace_keys(connection: apsw.Connection, stale: Sequence[Key]) -> None:
 
 
 def tree_pages(connection: apsw.Connection) -> list[int]:
-    """The pages that have cells, and so may have a gap."""
+    """Return the pages that have cells, and so may have a gap."""
     return [number for (number,) in rows(connection, SQL.tree_pages)]
 
 
 def empty_gaps(connection: apsw.Connection, path: Path, pages: Iterator[int]) -> int:
-    """Overwrite the gaps of some pages with zeros; of how many. The log must be empty.
+    """Zero the gaps of the next pages and return how many pages; the log must be empty.
 
     Nobody ever reads a gap, so readers are not disturbed and a crash does no harm. The connection holds the
-    write lock meanwhile and changes a row, which makes every other connection drop the pages it remembers:
-    none can bring an old gap back. The file is written through SQLite's own layer, because closing a file
+    write lock meanwhile and changes a row, which makes every other connection drop its cached pages: none
+    can write an old gap back. The file is written through SQLite's own layer, because closing a file
     that Python opened would drop the locks that SQLite holds on it for this process.
     """
     connection.execute(SQL.touch)
@@ -89,7 +89,7 @@ def empty_gaps(connection: apsw.Connection, path: Path, pages: Iterator[int]) ->
 
 
 def _gap(number: int, page: bytes) -> tuple[int, int] | None:
-    """Where the page has neither cells nor pointers to them; None when only zeros are there."""
+    """Return the range between cell pointers and cells; None if it is all zeros."""
     header = _FILE_HEADER if number == 1 else 0
     kind = page[header]
     if kind not in (*_INTERIOR, *_LEAF):

@@ -36,21 +36,21 @@ from mnemos.text.query import Clause, Query
 
 SQL = Queries(Path(__file__).parent / "sql" / "search.sql")
 
-# How many matches are scored: the newest, where there are more. A single word tells little about a message
-# that hundreds of others do not have too.
+# The number of matches to score: the newest, if there are more. For a single word fewer will do, because
+# hundreds of messages match it equally well.
 CANDIDATES = 2_000
 _CANDIDATES_OF_ONE = 300
 _CANDIDATES_A_HIT = 10
-# How far matches are counted to weigh a word; beyond, its frequency is estimated.
+# Matches counted to weigh a word; beyond this, its frequency is estimated.
 _COUNTED = 200
-# Rows asked for beyond the limit: those of one long message fold into one hit.
+# Extra rows to fetch: those of one long message fold into one hit.
 _SPARE = 10
-# With more weeks than these, a time filter lets so much through that it needs no help from the index.
+# A time filter of more weeks lets so much through that the index does not help.
 WEEKS_IN_MATCH = 60
 
 
 class Scope(Struct, frozen=True):
-    """The filters of a search as bounds of time and parts of an expression."""
+    """The filters of a search as time bounds and parts of an expression."""
 
     since: float
     until: float
@@ -98,10 +98,10 @@ class Search:
         hits = self._find(all_of(query), scope, order, wanted)
         if hits:
             return Results(tuple(hits[offset:]), partial=False)
-        hits = self._most_of(query.loosen(), scope, order, wanted)
+        hits = self._find_most(query.loosen(), scope, order, wanted)
         return Results(tuple(hits[offset:]), partial=bool(hits))
 
-    def _most_of(self, query: Query, scope: Scope, order: Order, limit: int) -> list[Found]:
+    def _find_most(self, query: Query, scope: Scope, order: Order, limit: int) -> list[Found]:
         """Find messages with most of the words that occur at all, when none has all of them."""
         weighed = [(clause, self.weigh(clause)) for clause in query.clauses]
         known = [(clause, weight) for clause, weight in weighed if weight]
@@ -172,25 +172,25 @@ class Search:
         return rows(self._connection, sql, asked)
 
     def _in_time(self, plan: Plan, scope: Scope, limit: int, *, newest: bool) -> list[Found]:
-        """By the messages' own time, a week at a go, so that the first page needs no full list."""
+        """Find matches by the messages' own time, week by week, so the first page needs no full list."""
         asked = self._asked(scope)
         self.scorer.use(plan)
         found: dict[int, tuple[float, int]] = {}
         weeks = self.weeks(scope)
         for week in reversed(weeks) if newest else weeks:
             asked["match"] = scope.match(plan, (week,))
-            found |= self._timed(SQL.in_time, asked, limit, newest=newest)
+            found |= self._match_times(SQL.in_time, asked, limit, newest=newest)
             if len(found) >= limit:
                 break
         if self.state.pending:
             asked["match"] = scope.match(plan)
-            found |= self._timed(SQL.in_time_of_tail, asked, limit, newest=newest)
+            found |= self._match_times(SQL.in_time_of_tail, asked, limit, newest=newest)
         return [
             Found(message, matched, 0.0)
-            for message, (_, matched) in _first(found.items(), limit, newest=newest)
+            for message, (_, matched) in _take_first(found.items(), limit, newest=newest)
         ]
 
-    def _timed(
+    def _match_times(
         self, sql: str, asked: dict[str, Any], limit: int, *, newest: bool
     ) -> dict[int, tuple[float, int]]:
         cursor = self._connection.execute(sql, asked)
@@ -199,7 +199,7 @@ class Search:
             (message, max((row[1], int(row[2])) for row in several))
             for message, several in groupby(cursor, key=lambda row: row[0])
         )
-        return dict(_first(timed, limit, newest=newest))
+        return dict(_take_first(timed, limit, newest=newest))
 
     def _asked(self, scope: Scope) -> dict[str, Any]:
         return {
@@ -230,7 +230,7 @@ class Search:
         return self.state.next_message - self._space.first
 
     def scope(self, filters: Filters) -> Scope | None:
-        """None when the filters leave nothing."""
+        """Translate filters; None if they exclude everything."""
         if filters == _NO_FILTERS and not self.state.has_doomed:
             return _EVERYTHING
         since = filters.since if filters.since is not None else -LAST_MOMENT
@@ -255,7 +255,7 @@ class Search:
         return Scope(since, until, tuple(tags), tuple(without))
 
     def session_keys(self, filters: Filters) -> Iterator[tuple[list[int], bool]]:
-        """The sessions that the filters name: keys, and whether those are unwanted."""
+        """Yield keys of sessions that the filters name, with True if these are excluded."""
         if filters.sources is not None:
             yield self._keys_from(filters.sources), False
         if filters.exclude_sources:
@@ -273,7 +273,7 @@ class Search:
         return [key for (key,) in rows(self._connection, SQL.sessions_from, asked)]
 
     def weeks(self, scope: Scope) -> list[int]:
-        """The weeks of the scope that have indexed messages."""
+        """Return the weeks of the scope that have indexed messages."""
         between = (self._space.id, week_of(scope.since), week_of(scope.until))
         return [week for (week,) in rows(self._connection, SQL.weeks, between)]
 
@@ -288,10 +288,10 @@ class Search:
         return [key for key in keys if key is not None]
 
 
-def _first(
+def _take_first(
     timed: Iterable[tuple[int, tuple[Any, ...]]], limit: int, *, newest: bool
 ) -> list[tuple[int, tuple[Any, ...]]]:
-    """The newest or oldest messages; of equal times, the later or earlier appended."""
+    """Return the newest or oldest messages; of equal times, the later or earlier appended."""
 
     def moment(item: tuple[int, tuple[Any, ...]]) -> tuple[float, int]:
         return item[1][0], item[0]

@@ -46,15 +46,15 @@ class SqliteSessionReads:
 
     def get(self, session_id: str) -> SessionRow | None:
         found = self._rows(SQL.get, (self._space.id, session_id))
-        return _session(found[0]) if found else None
+        return _session_row(found[0]) if found else None
 
     def by_title(self, title: str, limit: int) -> list[SessionRow]:
         asked = (self._space.id, title.casefold(), limit)
-        return [_session(row) for row in self._rows(SQL.by_title, asked)]
+        return [_session_row(row) for row in self._rows(SQL.by_title, asked)]
 
     def by_id_prefix(self, text: str, limit: int) -> list[SessionRow]:
         asked = {"space": self._space.id, "text": text, "limit": limit}
-        return [_session(row) for row in self._rows(SQL.by_id_prefix, asked)]
+        return [_session_row(row) for row in self._rows(SQL.by_id_prefix, asked)]
 
     def recent(
         self, *, source: str | None, archived: bool | None, limit: int, offset: int
@@ -66,18 +66,18 @@ class SqliteSessionReads:
             "limit": limit,
             "offset": offset,
         }
-        return [_session(row) for row in self._rows(SQL.recent, asked)]
+        return [_session_row(row) for row in self._rows(SQL.recent, asked)]
 
     def page(self, *, source: str | None, after: str, limit: int) -> list[SessionRow]:
         asked = {"space": self._space.id, "source": source, "after": after, "limit": limit}
-        return [_session(row) for row in self._rows(SQL.page, asked)]
+        return [_session_row(row) for row in self._rows(SQL.page, asked)]
 
     def count(self, *, source: str | None, archived: bool | None) -> int:
         asked = {"space": self._space.id, "source": source, "archived": archived}
         return self._number(SQL.count, asked)
 
     def children(self, session_id: str) -> list[SessionRow]:
-        return [_session(row) for row in self._rows(SQL.children, (self._space.id, session_id))]
+        return [_session_row(row) for row in self._rows(SQL.children, (self._space.id, session_id))]
 
     def ended_before(self, moment: float, source: str | None) -> list[str]:
         asked = {"space": self._space.id, "moment": moment, "source": source}
@@ -115,8 +115,8 @@ class SqliteSessionReads:
                 model=row[13],
                 session_started=row[14],
                 has_parent=row[15] == 1,
-                before=_glimpse(*row[16:20]),
-                after=_glimpse(*row[20:24]),
+                before=_make_glimpse(*row[16:20]),
+                after=_make_glimpse(*row[20:24]),
             )
             for row in self._rows(SQL.hits, asked)
         ]
@@ -140,7 +140,7 @@ class SqliteSessionReads:
         return self.searching().run(query, filters, order=order, limit=limit, offset=offset)
 
     def searching(self) -> Search:
-        """The index as the current transaction sees it, what is pending included."""
+        """Return a search over the index as the transaction sees it, including pending messages."""
         return Search(self._connection, self._space, self._scorer, self._tail)
 
     def _rows(self, sql: str, bindings: Any) -> list[tuple[Any, ...]]:
@@ -153,14 +153,14 @@ class SqliteSessionReads:
 class SqliteSessionWrites(SqliteSessionReads):
     def __init__(self, connection: apsw.Connection, space: Space, documents: Documents) -> None:
         super().__init__(connection, space, documents)
-        # How many messages the transaction appended; the engine resets it.
+        # Messages appended by the transaction; the engine resets it.
         self.appended = 0
-        # Both are known only as long as nobody else writes.
+        # Both are valid only while nobody else writes.
         self._keys: dict[str, int] = {}
         self._next: int | None = None
 
     def others_wrote(self) -> None:
-        """Nothing remembered from earlier transactions may be used."""
+        """Drop what is cached from earlier transactions."""
         self._keys.clear()
         self._next = None
 
@@ -186,7 +186,7 @@ class SqliteSessionWrites(SqliteSessionReads):
                 session.input_tokens,
                 session.output_tokens,
                 session.title,
-                _folded(session.title),
+                _fold_title(session.title),
                 session.archived,
             ),
         )
@@ -212,13 +212,13 @@ class SqliteSessionWrites(SqliteSessionReads):
         values = asdict(session) | {
             "key": key,
             "parent": parent,
-            "title_folded": _folded(session.title),
+            "title_folded": _fold_title(session.title),
         }
         self._connection.execute(
-            SQL.fill, _named(values, "user_id", "model", "parent", "title", "title_folded", "key")
+            SQL.fill, _pick(values, "user_id", "model", "parent", "title", "title_folded", "key")
         )
         if _has_details(session):
-            details = _named(values, "key", "model_config", "system_prompt", "metadata")
+            details = _pick(values, "key", "model_config", "system_prompt", "metadata")
             self._connection.execute(SQL.fill_details, details)
 
     def end(self, session_id: str, reason: str, at: float) -> bool:
@@ -238,7 +238,7 @@ class SqliteSessionWrites(SqliteSessionReads):
         return self._key(SQL.add_tokens, asked) is not None
 
     def set_title(self, session_id: str, title: str | None) -> bool:
-        asked = (title, _folded(title), self._space.id, session_id)
+        asked = (title, _fold_title(title), self._space.id, session_id)
         return self._key(SQL.set_title, asked) is not None
 
     def set_archived(self, session_id: str, *, archived: bool) -> bool:
@@ -255,7 +255,7 @@ class SqliteSessionWrites(SqliteSessionReads):
         for message in messages:
             ids.append(following)
             following += ids_needed(message.content, message.tool_calls, message.tool_name)
-        # The columns of a message, in the order of its fields, but how many calls it has.
+        # The columns of a message are its fields in order, except the last: the number of calls.
         if len(ids) == 1:
             self._connection.execute(SQL.append_one, (messages[0].calls, key, ids[0], key, *messages[0][:-1]))
         else:
@@ -287,7 +287,7 @@ class SqliteSessionWrites(SqliteSessionReads):
         self._connection.execute(SQL.forget_message, (tool_calls, at, message_id))
 
     def delete_some(self, count: int) -> bool:
-        """Remove some messages of deleted sessions, then the sessions; False when none is left."""
+        """Remove some messages of deleted sessions, then the sessions; False if none are left."""
         key = self._key(SQL.doomed, (self._space.id,))
         if key is None:
             return False
@@ -307,7 +307,7 @@ class SqliteSessionWrites(SqliteSessionReads):
         return key is not None
 
     def _unindex(self, item: Indexable) -> None:
-        """Take a message out of index and vectors, before its text goes."""
+        """Remove a message from index and vectors, before its text is erased."""
         index.remove(self._connection, self._space, item, self.documents)
         vectors.erase(self._connection, self._space, item.message.id, ids_of(item.message), vectors.MESSAGES)
 
@@ -327,7 +327,7 @@ class SqliteSessionWrites(SqliteSessionReads):
         return self._next
 
     def _keep_ids(self) -> None:
-        """Before messages go: their ids stay taken, and index steps under way are void."""
+        """Before removing messages, reserve their ids and invalidate index steps in progress."""
         self._connection.execute(SQL.keep_ids, (self._next_id(), self._space.id))
         self._connection.execute(SQL.count_removal, (self._space.id,))
 
@@ -336,7 +336,7 @@ class SqliteSessionWrites(SqliteSessionReads):
             return None
         key = self._key(SQL.key_of, (self._space.id, session_id))
         if key is None:
-            raise NotFound(f"there is no session {session_id!r} to be the parent")
+            raise NotFound(f"there is no parent session {session_id!r}; create it first")
         return key
 
     def _key(self, sql: str, bindings: Any) -> int | None:
@@ -344,16 +344,16 @@ class SqliteSessionWrites(SqliteSessionReads):
         return key
 
 
-def _session(row: tuple[Any, ...]) -> SessionRow:
+def _session_row(row: tuple[Any, ...]) -> SessionRow:
     columns: list[Any] = [*row[:_ARCHIVED], row[_ARCHIVED] == 1]
     return SessionRow(*columns)
 
 
-def _glimpse(role: str | None, encoded: int, forgotten: int, content: str | None) -> Glimpse | None:
+def _make_glimpse(role: str | None, encoded: int, forgotten: int, content: str | None) -> Glimpse | None:
     return None if role is None else Glimpse(role, content, encoded == 1, forgotten == 1)
 
 
-def _folded(title: str | None) -> str | None:
+def _fold_title(title: str | None) -> str | None:
     return None if title is None else title.casefold()
 
 
@@ -365,5 +365,5 @@ def _json(ids: Sequence[int]) -> str:
     return f"[{','.join(map(str, ids))}]"
 
 
-def _named(values: dict[str, Any], *names: str) -> dict[str, Any]:
+def _pick(values: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: values[name] for name in names}

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("mnemos.storage")
 
-# Messages pending before the thread thinks of starting at once, and how long it waits for them otherwise.
+# The thread starts when this many messages are pending, or after this wait.
 ENOUGH = 2_000
 IDLE_SECONDS = 0.5
-# Even then it lets a burst of appends pass, which it would only slow down: it begins when none came for a
-# moment, or when the burst is long or large.
+# Even then it lets a burst of appends pass, which it would only slow down. It begins at the first lull, or
+# when the burst is long or large.
 LULL_SECONDS = 0.02
 _LULLS = 50
 PLENTY = 10_000
@@ -36,30 +36,30 @@ _PAUSE_SECONDS = 0.05
 
 
 class Attempts:
-    """Work that may fail and is tried again. A reason is logged once, until the work is done again."""
+    """Retried work. Each reason for a failure is logged once until the work succeeds."""
 
     def __init__(self, what: str) -> None:
         self._what = what
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
 
     def attempt(self, step: Callable[[], object]) -> None:
-        """Run the step, unless it fails: messages are safe in their table, and searches find them."""
+        """Run the step and log a failure: messages are safe in their table, and searches find them."""
         try:
             step()
         except (MnemosError, OSError) as exc:
-            if str(exc) not in self._told:
-                self._told.add(str(exc))
+            if str(exc) not in self._logged:
+                self._logged.add(str(exc))
                 log.warning("%s was put off: %s", self._what, exc)
 
     def succeeded(self) -> None:
-        """Something was done: the next failure is a new one."""
-        self._told.clear()
+        """Log the next failure again, whatever its reason."""
+        self._logged.clear()
 
 
 class Upkeep:
-    """Runs ``work`` in the background until it says that nothing is left, and ``tidy`` when all is quiet.
+    """Runs ``work`` in the background until nothing is left, and ``tidy`` when no messages come.
 
-    Holds its owner weakly: a storage that nobody closed can still be collected, and the thread ends.
+    Holds its owner weakly: a storage that was never closed can still be collected, which ends the thread.
     """
 
     def __init__(self, owner: object, work: Callable[[], bool], tidy: Callable[[], bool]) -> None:
@@ -91,7 +91,7 @@ class Upkeep:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Begin nothing meanwhile; what came in the meantime is noticed afterwards."""
+        """Start no work meanwhile; messages that arrived are handled afterwards."""
         self._paused += 1
         try:
             yield
@@ -101,7 +101,7 @@ class Upkeep:
                 self.notice(0)
 
     def stop(self) -> None:
-        """End the thread after the step it is at."""
+        """End the thread after its current step."""
         self._stop()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join()
@@ -123,13 +123,13 @@ class Upkeep:
                 self._enough.clear()
                 self.indexing.attempt(partial(self._work_off, self._work))
                 if busy:
-                    # While messages pour in, a pass now and then does more than one after each.
+                    # During a flood of messages, occasional passes are cheaper than one after each message.
                     self._end.wait(_PAUSE_SECONDS)
                 else:
                     self._tidying.attempt(partial(self._work_off, self._tidy))
 
     def _let_pass(self) -> None:
-        """Wait for the end of a burst, but not for ever."""
+        """Wait for the end of a burst, within limits."""
         for _ in range(_LULLS):
             before = self.waiting
             if self._end.wait(LULL_SECONDS) or self.waiting in (before, 0) or self.waiting >= PLENTY:
