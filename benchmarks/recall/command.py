@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
-        files = [read(path).limited(options.limit_questions) for path in _files(options.data)]
+        files = [read(path).limit(options.limit_questions) for path in _files(options.data)]
     except MnemosError as exc:
         parser.error(str(exc))
     if not files:

@@ -1,1 +1,1 @@
-"""How the outside reaches the operations: faces translate and decide nothing."""
+"""The ways in from outside: each translates to operations and decides nothing."""

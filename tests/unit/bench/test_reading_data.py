@@ -219,6 +219,6 @@ def test_a_session_that_stands_twice_in_one_conversation_is_refused(write: Write
 def test_fewer_questions_can_be_asked_of_all_the_sessions(
     write: Write, locomo: list[Any], asked: int | None, kept: int
 ) -> None:
-    data = read(write(locomo)).limited(asked)
+    data = read(write(locomo)).limit(asked)
     assert len(questions(data)) == kept
     assert len(data.corpora[0].sessions) == 2

@@ -31,6 +31,6 @@ def _is_told_the_version() -> bool:
 
 
 def _is_run_by_a_program(arguments: list[str]) -> bool:
-    """Whether to answer a hook: a person who types one, or asks for help, is told what it is."""
+    """True if a program runs the hook; a person who types one gets help instead."""
     asks = not arguments or "--help" in arguments
     return not asks and not (sys.stdin is not None and sys.stdin.isatty())

@@ -215,7 +215,7 @@ def stdin_text() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What a command takes; ``described`` are its arguments with what they are for."""
+    """The parameters of a command; ``described`` are its arguments with their help."""
 
     parameters: list[click.Parameter]
     described: list[tuple[str, str]]
@@ -297,7 +297,7 @@ class _Shape:
 
 
 def _shape(kind: inspect.Type) -> _Shape:
-    """How a field is typed on a command line."""
+    """Return the click type of a field."""
     if isinstance(kind, inspect.Metadata):
         described = (kind.extra_json_schema or {}).get("description", "")
         return replace(_shape(kind.type), help=described)

@@ -127,7 +127,7 @@ def history(now: float) -> Iterator[dict[str, Any]]:
             message: dict[str, Any] = {"role": role, "content": content, "timestamp": at}
             messages.append(message)
             if call:
-                messages[-1:] = _called(message, call[0], f"{session['id']}-{len(messages)}")
+                messages[-1:] = _add_call(message, call[0], f"{session['id']}-{len(messages)}")
         yield {
             "id": session["id"],
             "title": session["title"],
@@ -139,7 +139,7 @@ def history(now: float) -> Iterator[dict[str, Any]]:
         }
 
 
-def _called(message: dict[str, Any], call: dict[str, Any], call_id: str) -> list[dict[str, Any]]:
+def _add_call(message: dict[str, Any], call: dict[str, Any], call_id: str) -> list[dict[str, Any]]:
     function = {"name": call["tool"], "arguments": json.dumps(call["arguments"])}
     return [
         message | {"tool_calls": [{"id": call_id, "type": "function", "function": function}]},

@@ -131,7 +131,7 @@ def _conversations(result: ConversationsFound, console: Console) -> None:
         console.print(_line(line))
 
 
-def _recalled(result: Recalled, console: Console) -> None:
+def _draw_recall(result: Recalled, console: Console) -> None:
     if not result.hits:
         console.print(literal(result.for_person()))
         return
@@ -179,7 +179,7 @@ def _log(result: Log, console: Console) -> None:
     console.print(table)
 
 
-def _examined(result: Examined, console: Console) -> None:
+def _draw_checks(result: Examined, console: Console) -> None:
     for check in result.checks:
         mark = ("✓ ", "green") if check.ok else ("✗ ", "red")
         console.print(Text.assemble(mark, literal(f"{check.name}: {check.detail}")))
@@ -230,7 +230,7 @@ def _scopes(result: ScopeList, console: Console) -> None:
     console.print(table)
 
 
-def _evaluated(result: Evaluated, console: Console) -> None:
+def _draw_evaluation(result: Evaluated, console: Console) -> None:
     table = _table("backend", "points", "verdict", "store ms", "retrieve ms", "query ms", "data",
                    right=("points", "store ms", "retrieve ms", "query ms"))  # fmt: skip
     for one in result.evaluations:
@@ -318,11 +318,11 @@ def _build_table(result: StatementResult) -> Table:
 
 _DRAWINGS: dict[type[Result], Callable[[Any, Console], None]] = {
     ConversationsFound: _conversations,
-    Evaluated: _evaluated,
-    Examined: _examined,
+    Evaluated: _draw_evaluation,
+    Examined: _draw_checks,
     Log: _log,
     MessagesFound: _messages,
-    Recalled: _recalled,
+    Recalled: _draw_recall,
     SessionList: _sessions,
     SessionShown: _session,
     Stats: _stats,

@@ -1,4 +1,4 @@
-"""What ``mnemos`` alone says."""
+"""The greeting of ``mnemos`` without a command."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NEXT_STEPS = {
 
 @dataclass(frozen=True, slots=True)
 class Greeting:
-    """Where the home is, what is in it, and the next three useful commands."""
+    """The home, its contents, and three useful commands."""
 
     version: str
     home: str

@@ -54,7 +54,7 @@ def sql(chosen: Chosen, database: str, query: str | None, read_only: bool) -> No
 
 
 def run_query(memory: Memory, text: str, database: str, *, read_only: bool) -> QueryAnswer:
-    """What a query gives, with as many rows as a person may want to see."""
+    """Run a query, with as many rows as a person may want to see."""
     # Only who asks the workspace should wait for it to be imported.
     from mnemos.operations.workspace import QueryAnswer
     from mnemos.workspace import limits

@@ -35,7 +35,7 @@ class Calls:
         self._places = threading.Semaphore(_THREADS)
 
     async def tool(self, name: str, arguments: Mapping[str, Any] | None, session_id: str) -> dict[str, Any]:
-        """The answer to a call of a tool in the shape of the protocol; a failure is an answer, too."""
+        """Answer a tool call in the shape of the protocol; a failure is an answer too."""
         try:
             if name not in self.entries:
                 offered = ", ".join(self.entries) or "none"
@@ -49,7 +49,7 @@ class Calls:
         return _answer(result["text"], result)
 
     async def run(self, name: str, arguments: Mapping[str, Any], session_id: str) -> dict[str, Any]:
-        """The result of an operation, whether it is offered as a tool or not; failures raise MnemosError.
+        """Run an operation, offered as a tool or not; failures raise MnemosError.
 
         ``session_id``: the session of the connection, for operations that happen in one and are not told.
         """

@@ -1,4 +1,4 @@
-"""From a memory to a server that runs until it is told to stop."""
+"""Starting and stopping the server."""
 
 from __future__ import annotations
 

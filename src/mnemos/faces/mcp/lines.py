@@ -37,7 +37,7 @@ class Lines:
         self._add(begun)
 
     def last(self) -> bytes:
-        """What came after the last line break."""
+        """The text after the last line break."""
         return b"" if self._too_long else bytes(self._rest)
 
     def _add(self, part: bytes) -> None:
@@ -49,7 +49,7 @@ class Lines:
 
 
 def read(line: bytes | None) -> tuple[JSONRPCMessage | None, JSONRPCError | None]:
-    """The message that a line is, or the answer to one that is none; a blank line is neither."""
+    """Parse a line: a message, the answer to an invalid one, or None for a blank line."""
     if line is None:
         return None, _refusal(None, types.INVALID_REQUEST, f"the message has over {LONGEST} bytes; send less")
     if not line or line.isspace():

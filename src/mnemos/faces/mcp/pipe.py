@@ -1,4 +1,4 @@
-"""The server over standard input and output: one client, a message a line.
+"""The server over standard input and output: one client, one message per line.
 
 The SDK has such a transport, too. It hands every line to a thread and back three times, which costs more
 than the call itself, and a thread that waits for a line cannot be told to stop. Here the event loop reads
@@ -114,7 +114,7 @@ async def _lines(incoming: int) -> AsyncIterator[bytes | None]:
 
 
 async def _chunk(incoming: int) -> bytes:
-    """What is there to read; empty at the end."""
+    """Read what is available; empty at the end."""
     while True:
         try:
             await anyio.wait_readable(incoming)

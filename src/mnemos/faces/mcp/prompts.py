@@ -68,7 +68,7 @@ async def fill_in(
 
 
 def note(offered: Collection[str]) -> str:
-    """What the model is asked to keep; empty when no tool that writes is offered."""
+    """Ask the model to keep what a session settled; empty if no tool that writes is offered."""
     for tool, how in _WRITERS:
         if tool in offered:
             return _NOTE.format(tool=tool, how=how)

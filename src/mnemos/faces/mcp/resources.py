@@ -1,4 +1,4 @@
-"""What a client may read without calling a tool: each resource is the text of one operation's answer."""
+"""Resources: what a client may read without calling a tool, each the text of one operation's answer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Readable:
         return self.operation in BY_NAME
 
     def argument_of(self, uri: str) -> str | None:
-        """What the URI says after the address; None when it is another one's."""
+        """Return the argument in a URI; None if the URI belongs to another resource."""
         if not self.variable:
             return "" if uri == self.address else None
         rest = uri.removeprefix(self.address)

@@ -82,7 +82,7 @@ def recall(
     from mnemos.faces.cli.bench.dataset import read
 
     as_json = as_json or chosen.json
-    loaded = read(data, Format(format) if format else None).limited(limit_questions)
+    loaded = read(data, Format(format) if format else None).limit(limit_questions)
     measured = _measure(loaded, pools, quiet=as_json)
     if as_json:
         click.echo(in_json(report.document(loaded, measured)))

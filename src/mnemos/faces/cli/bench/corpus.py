@@ -73,8 +73,8 @@ class Data:
     """In the order in which tables show them."""
     left_out: Mapping[str, int] = field(default_factory=dict)
 
-    def limited(self, questions: int | None) -> Data:
-        """The same data with at most so many questions, taken evenly from all over the file."""
+    def limit(self, questions: int | None) -> Data:
+        """Keep up to ``questions`` questions, taken evenly from the whole file."""
         total = sum(len(corpus.questions) for corpus in self.corpora)
         if questions is None or questions >= total:
             return self
@@ -100,7 +100,7 @@ def arrangements(data: Data, sizes: Sequence[str] = ()) -> dict[str, Iterator[Co
     is asked as it stands, one conversation at a time.
     """
     if data.format is not Format.LONGMEMEVAL:
-        return {"conversations": _asked(data.corpora)}
+        return {"conversations": _select_asked(data.corpora)}
     return {
         f"{size} sessions": together(data) if size == WHOLE else filled(data, int(size))
         for size in sizes or (str(POOL_SIZE), WHOLE)
@@ -110,7 +110,7 @@ def arrangements(data: Data, sizes: Sequence[str] = ()) -> dict[str, Iterator[Co
 def filled(data: Data, size: int, seed: int = SEED) -> Iterator[Corpus]:
     """Every corpus with its own sessions, and others drawn at random until there are ``size``."""
     everything = _distinct(data.corpora)
-    for corpus in _asked(data.corpora):
+    for corpus in _select_asked(data.corpora):
         own = {session.id for session in corpus.sessions}
         others = [session for name, session in everything.items() if name not in own]
         count = min(len(others), max(0, size - len(own)))
@@ -126,13 +126,13 @@ def together(data: Data) -> Iterator[Corpus]:
         yield Corpus(data.name, _by_time(list(_distinct(data.corpora).values())), questions)
 
 
-def _asked(corpora: Sequence[Corpus]) -> Iterator[Corpus]:
+def _select_asked(corpora: Sequence[Corpus]) -> Iterator[Corpus]:
     return (corpus for corpus in corpora if corpus.questions)
 
 
 def _distinct(corpora: Sequence[Corpus]) -> dict[str, Session]:
     """Sessions by id. Where questions share one, that of a question that is asked goes first."""
-    ordered = [*_asked(corpora), *(corpus for corpus in corpora if not corpus.questions)]
+    ordered = [*_select_asked(corpora), *(corpus for corpus in corpora if not corpus.questions)]
     found: dict[str, Session] = {}
     for corpus in ordered:
         for session in corpus.sessions:

@@ -61,7 +61,7 @@ def _read(path: Path, items: Iterator[Any], format: Format | None) -> Data:
     first = next(items, None)
     if first is None:
         raise InvalidInput(f"{path} holds no conversations")
-    format = format or _detected(path, first)
+    format = format or _detect(path, first)
     left_out: Counter[str] = Counter()
     corpora = []
     for number, item in enumerate(chain([first], items), start=1):
@@ -75,7 +75,7 @@ def _read(path: Path, items: Iterator[Any], format: Format | None) -> Data:
     return Data(path.stem, format, tuple(corpora), _categories(format, corpora), dict(left_out))
 
 
-def _detected(path: Path, item: Any) -> Format:
+def _detect(path: Path, item: Any) -> Format:
     for format, mark in _MARKS.items():
         if isinstance(item, dict) and mark in item:
             return format

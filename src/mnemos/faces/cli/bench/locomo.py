@@ -121,12 +121,12 @@ def _session(number: int, conversation: dict[str, Any]) -> Session:
 
 
 def _text(turn: _Turn) -> str:
-    """What was said, with what the picture that was sent shows."""
+    """Return what was said, with the caption of a picture that was sent."""
     return f"{turn.text} ({turn.blip_caption})" if turn.blip_caption else turn.text
 
 
 def _evidence(named: list[str], homes: dict[str, str], left_out: Counter[str]) -> tuple[str, ...]:
-    """The turns that are named and exist, each once; odd spellings are mended and counted."""
+    """Return the turns that are named and exist, each once; odd spellings are repaired and counted."""
     turns: dict[str, None] = {}
     for text in named:
         found = [f"D{int(session)}:{int(turn)}" for session, turn in _EVIDENCE.findall(text)]

@@ -35,12 +35,12 @@ class Asked(Protocol):
 
     @property
     def mode(self) -> str:
-        """What the store used for its answers, in its own words; empty when it has one way only."""
+        """The search mode the store reports; empty if it has only one."""
         ...
 
     @property
     def file_bytes(self) -> int | None:
-        """What the store needs on disk; None when it has nothing there."""
+        """The size of the store on disk; None if it has no files."""
         ...
 
 
@@ -49,7 +49,7 @@ Load = Callable[[Corpus], AbstractContextManager[Asked]]
 
 @dataclass(slots=True)
 class Taken:
-    """What asking has shown, question by question."""
+    """The results of asking, question by question."""
 
     questions: list[Question] = field(default_factory=list)
     corpora: list[str] = field(default_factory=list)

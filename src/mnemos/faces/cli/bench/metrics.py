@@ -1,4 +1,4 @@
-"""How good a ranking is, and how sure we are of it.
+"""Metrics of a ranking, with confidence intervals.
 
 ``recall@k`` is LoCoMo's: the share of a question's evidence among the first k. ``any@k``, ``all@k`` and
 ``ndcg@10`` are LongMemEval's: whether one piece, or every piece, of the evidence is among the first k,
@@ -89,7 +89,7 @@ def first_seen(names: Iterable[str]) -> list[str]:
 def estimates(
     rows: Sequence[Mapping[str, float]], clusters: Sequence[str] | None = None
 ) -> dict[str, Estimate]:
-    """The mean of each metric over the questions that have it, with bootstrap intervals.
+    """Return the mean of each metric over the questions that have it, with bootstrap intervals.
 
     The draws are seeded: the same rows give the same intervals. ``clusters`` names the conversation of
     each row; with enough of them, a second interval draws conversations instead of questions, which is
@@ -100,8 +100,8 @@ def estimates(
         return {}
     table = np.array([[row.get(name, nan) for name in names] for row in rows])
     random = np.random.default_rng(SEED)
-    interval = _interval(table, _drawn(random, list(range(len(rows)))))
-    clustered = _interval(table, _drawn(random, clusters)) if clusters and _enough(clusters) else None
+    interval = _interval(table, _draw(random, list(range(len(rows)))))
+    clustered = _interval(table, _draw(random, clusters)) if clusters and _enough(clusters) else None
     means = _means(table, np.ones((1, len(rows))))[0]
     return {
         name: Estimate(
@@ -129,8 +129,8 @@ def _enough(clusters: Sequence[str]) -> bool:
     return FEWEST_CLUSTERS <= len(set(clusters)) < len(clusters)
 
 
-def _drawn(random: np.random.Generator, groups: Sequence[object]) -> Numbers:
-    """How often each row is drawn when its group may be: one line per resample."""
+def _draw(random: np.random.Generator, groups: Sequence[object]) -> Numbers:
+    """Return how often each row is drawn with its group, one line per resample."""
     numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
     share = np.full(len(numbers), 1 / len(numbers))
     drawn = random.multinomial(len(numbers), share, size=RESAMPLES)
@@ -138,7 +138,7 @@ def _drawn(random: np.random.Generator, groups: Sequence[object]) -> Numbers:
 
 
 def _interval(table: Numbers, drawn: Numbers) -> Numbers:
-    """The 95% interval of the means, a line for its lower and one for its upper ends."""
+    """Return the 95% interval of the means: one row of lower ends and one of upper ends."""
     return np.nanpercentile(_means(table, drawn), [2.5, 97.5], axis=0)
 
 

@@ -29,7 +29,7 @@ HEADLINE = {
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table in words, for whoever draws it: the first column is text, the others are figures."""
+    """A table to be drawn: the first column is text, the others are figures."""
 
     title: str
     headings: tuple[str, ...]
