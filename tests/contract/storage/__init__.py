@@ -1,6 +1,6 @@
-"""What ``mnemos.storage.base`` promises, as tests that any engine must pass.
+"""The promises of ``mnemos.storage.base`` as tests that any engine must pass.
 
-The tests know the Protocols and nothing of an engine. A subclass says how the engine is opened::
+The tests use only the Protocols. A subclass says how the engine is opened::
 
     class TestMyEngine(StorageContract):
         @pytest.fixture
@@ -17,10 +17,9 @@ The tests know the Protocols and nothing of an engine. A subclass says how the e
 
 and may set:
 
-- ``several_openers``: whether the data can be opened twice at a time; if not, the tests that need it
-  are skipped, with that reason;
-- ``restorable``: whether a backup can be put back;
-- ``seams``: where the engine cuts long texts, so that the tests look there.
+- ``several_openers``: False if the data can be opened only once, which skips the tests that need more;
+- ``restorable``: False if a backup cannot be restored;
+- ``seams``: the positions at which the engine splits long texts, for the tests to look there.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ from contract.storage.limits import LimitContract
 from contract.storage.messages import MessageContract
 from contract.storage.models import ModelContract
 from contract.storage.nearness import NearnessContract
-from contract.storage.opening import Opener
+from contract.storage.openers import Opener
 from contract.storage.order import OrderContract
 from contract.storage.passages import PassageContract
 from contract.storage.proposals import ProposalContract
 from contract.storage.removal import RemovalContract
-from contract.storage.restoring import RestoreContract
+from contract.storage.restoration import RestoreContract
 from contract.storage.roundtrip import RoundTripContract
 from contract.storage.scopes import ScopeContract
 from contract.storage.sessions import SessionContract

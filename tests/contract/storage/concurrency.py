@@ -1,4 +1,4 @@
-"""Threads and openers at once: nothing is lost, nobody sees half of anything."""
+"""Concurrent threads and openers lose nothing and never see a partial change."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from contract.storage.opening import (
+from contract.storage.openers import (
     EVERYTHING,
     Contract,
     Opener,

@@ -1,4 +1,4 @@
-"""Entries: a key and a value of a user, found by their words, and never by somebody else."""
+"""Entries: a user's keys and values, found by their words and never by another user."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from contract.storage.opening import NOW, Contract, Opener
+from contract.storage.openers import NOW, Contract, Opener
 from mnemos.storage.base import Storage
 from mnemos.storage.entries import EntryRow, Place, Settled, kind_of
 
@@ -55,13 +55,13 @@ def value_of(storage: Storage, key: str, user: str = "alice") -> str | None:
 
 
 class EntryContract(Contract):
-    @pytest.mark.parametrize("text", ODD_TEXTS)
-    def test_an_entry_comes_back_as_it_was_put(self, storage: Storage, text: str) -> None:
-        row = storage.write(lambda tx: tx.entries.put(text[:400], text, text, '{"a": 1}', NOW))
-        assert storage.read(lambda tx: tx.entries.get(text[:400], text)) == row
-        assert (row.user, row.key, row.value, row.metadata) == (text[:400], text, text, '{"a": 1}')
+    def test_an_entry_comes_back_as_it_was_put(self, storage: Storage) -> None:
+        for text in ODD_TEXTS:
+            row = storage.write(lambda tx: tx.entries.put(text[:400], text, text, '{"a": 1}', NOW))  # noqa: B023
+            assert storage.read(lambda tx: tx.entries.get(text[:400], text)) == row  # noqa: B023
+            assert (row.user, row.key, row.value, row.metadata) == (text[:400], text, text, '{"a": 1}')
 
-    def test_a_key_is_replaced_and_keeps_when_it_was_made(self, storage: Storage) -> None:
+    def test_replacing_a_key_keeps_its_creation_time(self, storage: Storage) -> None:
         first = put(storage, "theme", "dark")
         again = put(storage, "theme", "light", at=NOW + 5)
         assert (again.id, again.created_at, again.updated_at) == (first.id, NOW, NOW + 5)
@@ -127,7 +127,7 @@ class EntryContract(Contract):
         }
         assert "dark" not in storage.read(lambda tx: tx.entries.vocabulary("alice")).split("\n")
 
-    def test_what_changed_since_it_was_prepared_is_not_settled(self, storage: Storage) -> None:
+    def test_an_entry_changed_since_it_was_prepared_is_not_settled(self, storage: Storage) -> None:
         before = put(storage, "theme", "dark")
         now = put(storage, "theme", "light")
         late = Settled(before, {"dark": int(Place.VALUE)}, "theme: dark")
@@ -141,7 +141,7 @@ class EntryContract(Contract):
         assert storage.write(lambda tx: tx.entries.settle([ready], "m")) == 0
         assert storage.read(lambda tx: tx.entries.counts("alice", ["dark"])) == {"dark": 1}
 
-    def test_another_vocabulary_has_another_mark(self, storage: Storage) -> None:
+    def test_the_vocabulary_mark_changes_with_the_vocabulary(self, storage: Storage) -> None:
         def mark() -> int:
             return storage.read(lambda tx: tx.entries.vocabulary_mark("alice"))
 
@@ -184,7 +184,7 @@ class EntryContract(Contract):
         assert storage.read(lambda tx: tx.entries.has_others("bob"))
         assert not storage.read(lambda tx: tx.entries.has_others("alice"))
 
-    def test_signs_are_found_as_they_stand(self, storage: Storage) -> None:
+    def test_punctuation_is_found_exactly(self, storage: Storage) -> None:
         put(storage, "a", "100% sure")
         put(storage, "b_c", "no")
 
@@ -216,7 +216,7 @@ class EntryContract(Contract):
         storage.write(lambda tx: tx.entries.delete("alice", "near"))
         assert nearest("alice") == []
 
-    def test_another_model_makes_every_vector_of_a_user_anew(self, storage: Storage) -> None:
+    def test_another_model_makes_every_vector_of_a_user_again(self, storage: Storage) -> None:
         for key in ("a", "b"):
             put(storage, key)
         settle_entries(storage, model="old", vector=[1] * 64)
@@ -227,7 +227,7 @@ class EntryContract(Contract):
         assert storage.read(lambda tx: tx.entries.pending(10)) == []
         assert storage.read(lambda tx: tx.entries.counts("alice", ["one"])) == {"one": 3}
 
-    def test_what_fails_leaves_everything_as_it_was(self, storage: Storage) -> None:
+    def test_a_failed_change_to_entries_changes_nothing(self, storage: Storage) -> None:
         put(storage, "theme", "dark")
 
         def work(tx):  # type: ignore[no-untyped-def]

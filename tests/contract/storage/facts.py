@@ -1,4 +1,4 @@
-"""Facts: what was said stays as it was said, and of each kind one is live at most."""
+"""Facts: statements never change, and at most one of each kind is live."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from contract.storage.opening import DAY, NOW, Contract, Opener
+from contract.storage.openers import DAY, NOW, Contract, Opener
 from mnemos.errors import MnemosError
 from mnemos.storage.base import Storage
 from mnemos.storage.facts import FactRow, Hot, NewFact, Wanted
@@ -254,13 +254,13 @@ class FactContract(Contract):
         assert history_of(storage, before=ids[10]) == ids[9::-1]
         assert storage.read(lambda tx: tx.facts.rows_in()) == (2, 31)
 
-    def test_history_of_one_scope(self, storage: Storage) -> None:
+    def test_history_can_be_limited_to_one_scope(self, storage: Storage) -> None:
         scope = open_scope(storage, "auth")
         own = versions(storage, 3, scope_id=scope)
         versions(storage, 3)
         assert history_of(storage, scope_id=scope) == own[::-1]
 
-    def test_what_was_believed_then(self, storage: Storage) -> None:
+    def test_history_as_of_a_moment_shows_what_was_believed_then(self, storage: Storage) -> None:
         first, second, third = versions(storage, 3)
         storage.write(lambda tx: tx.facts.end([third], "retired", NOW + 3))
         for moment, wanted in (
@@ -274,7 +274,7 @@ class FactContract(Contract):
             assert history_of(storage, as_of=moment) == wanted, moment
             assert all_listed(storage, as_of=moment) == wanted, moment
 
-    def test_earlier_versions_are_told_newest_first(self, storage: Storage) -> None:
+    def test_earlier_versions_are_listed_newest_first(self, storage: Storage) -> None:
         ids = versions(storage, 6)
         question = add_fact(storage, mark="?")
         new = add_fact(storage, content="new", ending=[ids[-1], question], recorded_at=NOW + 9)
@@ -309,7 +309,7 @@ class FactContract(Contract):
             for hot in (None, True):
                 assert all_listed(storage, limit=limit, hot=hot) == ids
 
-    def test_ended_facts_are_told_oldest_end_first(self, storage: Storage) -> None:
+    def test_ended_facts_are_listed_by_end_oldest_first(self, storage: Storage) -> None:
         scope = open_scope(storage, "auth")
         first, second, third = versions(storage, 3)
         other, _ = versions(storage, 2, scope_id=scope)
@@ -360,7 +360,7 @@ class FactContract(Contract):
         storage.write(lambda tx: tx.facts.heat(two))
         assert is_hot(storage, one, two) == [False, True]
 
-    def test_what_ended_is_not_heated_nor_referred_to(self, storage: Storage) -> None:
+    def test_an_ended_fact_cannot_be_heated_or_used(self, storage: Storage) -> None:
         old, _ = versions(storage, 2)
         before = fact(storage, old)
 
@@ -380,7 +380,7 @@ class FactContract(Contract):
 
     # --- contradictions ---------------------------------------------------------------------
 
-    def test_contradictions_are_told_newest_first_and_once(self, storage: Storage) -> None:
+    def test_contradictions_are_listed_once_and_newest_first(self, storage: Storage) -> None:
         one, two, three = (add_fact(storage, mark=mark) for mark in "CDV")
 
         def work(tx: Any) -> None:

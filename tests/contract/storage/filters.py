@@ -1,10 +1,10 @@
-"""Filters are part of a search: what they leave out does not count against the limit."""
+"""Filters are part of a search: excluded messages do not count against the limit."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from contract.storage.opening import (
+from contract.storage.openers import (
     DAY,
     NOW,
     Contract,
@@ -22,7 +22,7 @@ SIMILAR = ["cli", "CLI", "Cli", "c-l-i", "c l i", "ｃｌｉ", "x434c49", "cli "
 
 
 class FilterContract(Contract):
-    def test_by_source(self, storage: Storage, settled: Settled) -> None:
+    def test_search_filters_by_source(self, storage: Storage, settled: Settled) -> None:
         (cli,) = tell(storage, "a", "parrot", source="cli")
         (web,) = tell(storage, "b", "parrot", source="web")
         (cron,) = tell(storage, "c", "parrot", source="cron")
@@ -47,7 +47,7 @@ class FilterContract(Contract):
         for name, own in zip(SIMILAR, ids, strict=True):
             assert found(storage, "parrot", roles=[name]) == [own], name
 
-    def test_by_role(self, storage: Storage, settled: Settled) -> None:
+    def test_search_filters_by_role(self, storage: Storage, settled: Settled) -> None:
         asked, said, did = tell(
             storage,
             "s",
@@ -60,7 +60,7 @@ class FilterContract(Contract):
         assert sorted(found(storage, "parrot", roles=["user", "tool"])) == [asked, did]
         assert found(storage, "parrot", roles=[]) == []
 
-    def test_by_session(self, storage: Storage, settled: Settled) -> None:
+    def test_search_filters_by_session(self, storage: Storage, settled: Settled) -> None:
         ids = {one: tell(storage, one, "parrot")[0] for one in "abc"}
         settled(storage)
         assert found(storage, "parrot", session_ids=["b"]) == [ids["b"]]
@@ -70,7 +70,7 @@ class FilterContract(Contract):
         assert sorted(found(storage, "parrot", exclude_session_ids=["b", "nobody"])) == [ids["a"], ids["c"]]
         assert found(storage, "parrot", session_ids=["a"], exclude_session_ids=["a"]) == []
 
-    def test_by_many_sessions(self, storage: Storage, settled: Settled) -> None:
+    def test_search_filters_by_many_sessions(self, storage: Storage, settled: Settled) -> None:
         names = [f"s{n}" for n in range(300)]
 
         for name in names:
@@ -80,7 +80,7 @@ class FilterContract(Contract):
         assert found(storage, "parrot", exclude_session_ids=names[1:]) == ids[:1]
         assert sorted(found(storage, "parrot", session_ids=names[:299], limit=500)) == ids[:299]
 
-    def test_by_time(self, storage: Storage, settled: Settled) -> None:
+    def test_search_filters_by_time(self, storage: Storage, settled: Settled) -> None:
         times = [NOW - 400 * DAY, NOW - DAY, NOW, NOW + 0.5, NOW + DAY]
         ids = tell(storage, "s", *(message("parrot", timestamp=time) for time in times))
         settled(storage)
@@ -92,7 +92,9 @@ class FilterContract(Contract):
             assert found(storage, "parrot", order=order, since=NOW + 1, until=NOW - 1) == []
             assert found(storage, "parrot", order=order, since=NOW, until=NOW) == []
 
-    def test_times_before_the_epoch_and_far_ahead(self, storage: Storage, settled: Settled) -> None:
+    def test_search_filters_by_times_before_the_epoch_and_far_ahead(
+        self, storage: Storage, settled: Settled
+    ) -> None:
         times = [-5e9, -1.0, 0.0, 1.0, 9e11]
         ids = tell(storage, "s", *(message("parrot", timestamp=time) for time in times))
         settled(storage)
@@ -103,14 +105,14 @@ class FilterContract(Contract):
         assert found(storage, "parrot", order=Order.NEWEST) == ids[::-1]
         assert found(storage, "parrot", order=Order.OLDEST) == ids
 
-    def test_a_wide_span_of_time(self, storage: Storage, settled: Settled) -> None:
+    def test_search_filters_by_a_wide_span_of_time(self, storage: Storage, settled: Settled) -> None:
         times = [NOW - n * 7 * DAY for n in range(150)]
         ids = tell(storage, "s", *(message("parrot", timestamp=time) for time in times))
         settled(storage)
         wanted = found(storage, "parrot", since=NOW - 100 * 7 * DAY, until=NOW, limit=500)
         assert sorted(wanted) == ids[1:101]
 
-    def test_all_filters_at_once(self, storage: Storage, settled: Settled) -> None:
+    def test_all_filters_work_together(self, storage: Storage, settled: Settled) -> None:
         create(storage, "a", source="cli")
         create(storage, "b", source="web")
         wanted: dict[str, Any] = {"role": "assistant", "timestamp": NOW}
@@ -135,7 +137,9 @@ class FilterContract(Contract):
                 until=NOW + 1,
             ) == [right]
 
-    def test_what_is_filtered_out_takes_no_place(self, storage: Storage, settled: Settled) -> None:
+    def test_filtered_messages_do_not_count_against_the_limit(
+        self, storage: Storage, settled: Settled
+    ) -> None:
         (old,) = tell(storage, "rare", "parrot", source="web")
         tell(storage, "noisy", *["parrot"] * 200, source="cron")
         settled(storage)

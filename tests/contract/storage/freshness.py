@@ -1,8 +1,8 @@
-"""What was appended can be found at once, by everyone, whether or not the index has caught up."""
+"""Every opener finds a message as soon as it is appended, indexed or not."""
 
 from __future__ import annotations
 
-from contract.storage.opening import NOW, Contract, Opener, append, create, found, settle, tell
+from contract.storage.openers import NOW, Contract, Opener, append, create, found, settle, tell
 from mnemos.storage.base import Order, Storage
 
 

@@ -1,11 +1,11 @@
-"""What was imported: files by how far they were read, and keys of what came from them."""
+"""The ledger of imports: how far files were read, and the keys of imported messages."""
 
 from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
 
-from contract.storage.opening import NOW, Contract, Opener, session_row
+from contract.storage.openers import NOW, Contract, Opener, session_row
 from mnemos.errors import NotFound
 from mnemos.storage.base import SessionRow, Storage, Writes
 from mnemos.storage.imports import KEY_BITS, ImportedFile
@@ -53,7 +53,7 @@ class ImportContract(Contract):
             note_file(storage, file)
         assert storage.read(lambda tx: tx.imports.files("a-kind")) == [further]
 
-    def test_files_are_told_apart_by_kind(self, storage: Storage) -> None:
+    def test_files_of_different_kinds_are_separate(self, storage: Storage) -> None:
         other = replace(FILE, kind="another")
         for file in (FILE, other):
             note_file(storage, file)

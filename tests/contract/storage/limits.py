@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from contract.storage.opening import (
+from contract.storage.openers import (
     NOW,
     Contract,
     Settled,
@@ -23,6 +21,20 @@ from mnemos.storage.base import Order, Storage
 
 LONG = 300_000
 FILLER = "on a day like every other day "
+
+
+HUGE_QUERIES = (
+    " ".join(f"word{n}" for n in range(3_000)),
+    " OR ".join(f"word{n}" for n in range(2_000)),
+    "word1 " + " ".join(f"-unwanted{n}" for n in range(2_000)),
+    '"' + " ".join(f"word{n}" for n in range(3_000)) + '"',
+    ".".join(f"word{n}" for n in range(3_000)),
+    "(" * 5_000 + "word1" + ")" * 5_000,
+    '"' * 9_999 + "word1",
+    "NOT " * 3_000 + "word1",
+    "数" * 3_000,
+    "word1 " * 3_000,
+)
 
 
 class LimitContract(Contract):
@@ -136,27 +148,13 @@ class LimitContract(Contract):
         assert found_whole(storage, word) == ids[:1]
         assert found_whole(storage, script[100:300]) == ids[1:]
 
-    @pytest.mark.parametrize(
-        "query",
-        [
-            " ".join(f"word{n}" for n in range(3_000)),
-            " OR ".join(f"word{n}" for n in range(2_000)),
-            "word1 " + " ".join(f"-unwanted{n}" for n in range(2_000)),
-            '"' + " ".join(f"word{n}" for n in range(3_000)) + '"',
-            ".".join(f"word{n}" for n in range(3_000)),
-            "(" * 5_000 + "word1" + ")" * 5_000,
-            '"' * 9_999 + "word1",
-            "NOT " * 3_000 + "word1",
-            "数" * 3_000,
-            "word1 " * 3_000,
-        ],
-        ids=["words", "or", "not", "phrase", "path", "parens", "quotes", "nots", "unspaced", "same"],
-    )
-    def test_a_huge_query_is_no_error(self, storage: Storage, query: str) -> None:
+    def test_a_huge_query_raises_no_error(self, storage: Storage) -> None:
         tell(storage, "s", "word1 word2 word3")
-        for _ in range(2):
+        for query in HUGE_QUERIES:
             found(storage, query)
-            settle(storage)
+        settle(storage)
+        for query in HUGE_QUERIES:
+            found(storage, query)
 
     def test_a_huge_list_of_words_still_finds_what_has_them(self, storage: Storage) -> None:
         (own,) = tell(storage, "s", " ".join(f"word{n}" for n in range(3_000)))
@@ -171,7 +169,7 @@ class LimitContract(Contract):
         row = storage.read(lambda tx: tx.sessions.messages("s", after=0, limit=1))[0]
         assert (row.token_count, row.timestamp) == (large, 1767225600.123457)
 
-    def test_many_messages_in_one_append(self, storage: Storage) -> None:
+    def test_many_messages_can_be_appended_at_once(self, storage: Storage) -> None:
         ids = tell(storage, "s", *(f"parrot number{n}" for n in range(3_000)))
         assert len(set(ids)) == 3_000
         assert session(storage).message_count == 3_000

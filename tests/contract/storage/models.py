@@ -1,8 +1,8 @@
-"""Vectors of several models side by side, and what becomes of those nobody wants any more."""
+"""Vectors of several models side by side, and dropping those of unused models."""
 
 from __future__ import annotations
 
-from contract.storage.opening import Contract, Opener, append, tell
+from contract.storage.openers import Contract, Opener, append, tell
 from contract.storage.passages import put
 from contract.storage.vectors import (
     DIM,
@@ -55,7 +55,7 @@ class ModelContract(Contract):
         assert steps > 2
         assert set(cosines(storage, "parrot", ids, "new")) == set(ids)
 
-    def test_whoever_goes_back_to_a_model_gets_every_vector_again(self, storage: Storage) -> None:
+    def test_returning_to_a_model_makes_every_vector_again(self, storage: Storage) -> None:
         ids = tell(storage, "s", *(f"parrot {n}" for n in range(700)))
         embed_all(storage, "old")
         embed_all(storage, "new")

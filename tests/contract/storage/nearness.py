@@ -1,4 +1,4 @@
-"""What is near: as exact as the stored bytes, within the filters, each passage once."""
+"""Nearest vectors: as exact as the stored bytes, within the filters, each passage once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from contract.storage.opening import DAY, NOW, Contract, append, create, message, tell
+from contract.storage.openers import DAY, NOW, Contract, append, create, message, tell
 from contract.storage.passages import GROUPS, outdate, put
 from contract.storage.proposals import NOTHING, OLD, RIGHT
 from contract.storage.vectors import (
@@ -38,7 +38,7 @@ def exact(texts: list[str], asked: Vector, dim: int) -> list[float]:
 
 class NearnessContract(Contract):
     @pytest.mark.parametrize("dim", [8, 100, 256, 384])
-    def test_few_are_compared_exactly(self, storage: Storage, dim: int) -> None:
+    def test_a_few_vectors_are_compared_exactly(self, storage: Storage, dim: int) -> None:
         texts = [f"parrot {n}" for n in range(30)]
         ids = tell(storage, "s", *texts)
         embed_all(storage, dim=dim)
@@ -167,7 +167,7 @@ class NearnessContract(Contract):
 
     # --- filters ----------------------------------------------------------------------------
 
-    def test_what_is_filtered_out_is_not_in_the_way_of_what_is_near(self, storage: Storage) -> None:
+    def test_nearest_is_not_limited_by_filtered_passages(self, storage: Storage) -> None:
         (right,) = tell(storage, "rare", message("pigeon", role="assistant", timestamp=OLD), source="web")
         tell(storage, "noisy", *["parrot"] * 3_200, source="cron")
         embed_all(storage)
@@ -176,7 +176,7 @@ class NearnessContract(Contract):
         for nothing in NOTHING:
             assert nearest(storage, "parrot", **nothing) == [], nothing
 
-    def test_what_is_near_by_kind(self, storage: Storage) -> None:
+    def test_nearest_filters_by_kind(self, storage: Storage) -> None:
         (said,) = tell(storage, "s", "parrot")
         fact, note, odd, odder = (
             put(storage, kind, "a", "parrot") for kind in ("fact", "note", "Odd", "odd")
@@ -195,7 +195,7 @@ class NearnessContract(Contract):
         ):
             assert sorted(near_ids(storage, "parrot", kinds=kinds)) == wanted, kinds
 
-    def test_what_is_near_by_group(self, storage: Storage) -> None:
+    def test_nearest_filters_by_group(self, storage: Storage) -> None:
         tell(storage, "s", "parrot")
         ids = {
             group: put(storage, "fact", f"f{n}", "parrot", group=group)
@@ -216,7 +216,7 @@ class NearnessContract(Contract):
         assert near_ids(storage, "parrot", group="small", limit=1) == [own]
         assert len(near_ids(storage, "parrot", group="large", limit=700)) == 600
 
-    def test_what_is_near_by_role(self, storage: Storage) -> None:
+    def test_nearest_filters_by_role(self, storage: Storage) -> None:
         roles = ["user", "assistant", "tool", "system", "developer", "function", "User"]
         ids = tell(storage, "s", *(message("parrot", role=role) for role in roles))
         embed_all(storage)
@@ -225,7 +225,7 @@ class NearnessContract(Contract):
         assert sorted(near_ids(storage, "parrot", roles=["user", "developer"])) == [ids[0], ids[4]]
         assert near_ids(storage, "parrot", roles=["unheard of"]) == []
 
-    def test_what_is_near_by_time(self, storage: Storage) -> None:
+    def test_nearest_filters_by_time(self, storage: Storage) -> None:
         times = [-5e9, -1.0, 0.0, 1.0, NOW - 400 * DAY, NOW - DAY, NOW, NOW + 0.5, NOW + DAY, 9e11]
         ids = tell(storage, "s", *(message("parrot", timestamp=time) for time in times))
         facts = [put(storage, "fact", f"f{n}", "parrot", at=time) for n, time in enumerate(times)]

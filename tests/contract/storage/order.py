@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import MutableSequence
 
-from contract.storage.opening import (
+from contract.storage.openers import (
     DAY,
     NOW,
     Contract,
@@ -75,7 +75,7 @@ class OrderContract(Contract):
         results = search(storage, "parrot pigeon", offset=5)
         assert (results.hits, results.partial) == ((), False)
 
-    def test_as_many_hits_as_asked(self, storage: Storage) -> None:
+    def test_a_search_returns_up_to_its_limit(self, storage: Storage) -> None:
         tell(storage, "s", *["parrot"] * 12)
         for order in Order:
             assert len(found(storage, "parrot", order=order, limit=5)) == 5

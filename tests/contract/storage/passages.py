@@ -1,4 +1,4 @@
-"""Passages: what is put is found at once, what is removed is gone, and messages are passages too."""
+"""Passages: found as soon as they are put, gone once removed; messages are passages too."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from contract.storage.opening import (
+from contract.storage.openers import (
     DAY,
     NOW,
     Contract,
@@ -186,7 +186,7 @@ class PassageContract(Contract):
         assert remove(storage, "fact", "a") is True
         assert best(storage, "pigeon") == [note]
 
-    def test_putting_again_replaces(self, storage: Storage) -> None:
+    def test_putting_a_passage_again_replaces_it(self, storage: Storage) -> None:
         put(storage, "fact", "a", "the parrot is green", speaker="Ada")
         new = put(storage, "fact", "a", "the quetzal is blue", at=NOW + 5)
         passage = find(storage, "fact", "a")
@@ -279,7 +279,7 @@ class PassageContract(Contract):
 
     # --- groups -----------------------------------------------------------------------------
 
-    def test_a_group_chooses(self, storage: Storage, settled: Settled) -> None:
+    def test_a_search_can_be_limited_to_a_group(self, storage: Storage, settled: Settled) -> None:
         (said,) = tell(storage, "s", "parrot")
         ids = {
             group: put(storage, "fact", f"f{n}", "parrot", group=group)
@@ -299,7 +299,7 @@ class PassageContract(Contract):
         assert best(storage, "parrot", group="small", limit=1) == [own]
         assert len(best(storage, "parrot", group="large", limit=500)) == 300
 
-    def test_a_group_and_a_time_choose_together(self, storage: Storage) -> None:
+    def test_a_search_can_be_limited_to_a_group_and_a_time(self, storage: Storage) -> None:
         ids = [
             put(storage, "fact", f"f{n}", "parrot", at=NOW + n * DAY, group=("a", "b")[n % 2])
             for n in range(6)
@@ -314,7 +314,7 @@ class PassageContract(Contract):
 
     # --- what is no longer so ---------------------------------------------------------------
 
-    def test_an_outdated_passage_stays_and_says_so(self, storage: Storage) -> None:
+    def test_an_outdated_passage_stays_and_is_marked(self, storage: Storage) -> None:
         own = put(storage, "fact", "a", "parrot", speaker="Ada", also="bird", group="zoo")
         before = find(storage, "fact", "a")
         assert before is not None
@@ -358,7 +358,7 @@ class PassageContract(Contract):
         assert best(storage, "red parrot")[0] == fact
         assert best(storage, "green parrot")[0] == said
 
-    def test_kinds_choose(self, storage: Storage, settled: Settled) -> None:
+    def test_a_search_can_be_limited_to_kinds(self, storage: Storage, settled: Settled) -> None:
         (said,) = tell(storage, "s", "parrot")
         fact, note, odd = (put(storage, kind, "a", "parrot") for kind in ("fact", "note", "Odd kind"))
         settled(storage)

@@ -1,10 +1,10 @@
-"""What words propose: rare ones drive, common ones do no harm, and filters are part of the question."""
+"""Proposals by words: rare words decide, and filters are part of the question."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from contract.storage.opening import DAY, NOW, Contract, Settled, append, message, settle, tell
+from contract.storage.openers import DAY, NOW, Contract, Settled, append, message, settle, tell
 from contract.storage.passages import best, clauses_of, put, weigh
 from mnemos.storage.base import Storage
 

@@ -1,4 +1,4 @@
-"""Forgetting and deleting: what is gone is gone for every reader, and nothing else is."""
+"""Forgetting and deleting: data is gone for every reader, and no other data is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from contract.storage.opening import (
+from contract.storage.openers import (
     EVERYTHING,
     NOW,
     Contract,
@@ -211,7 +211,7 @@ class RemovalContract(Contract):
         self._check_gone(storage, "s", [gone, secret])
         assert found(storage, "parrot") == []
 
-    def test_finishing_deletes_when_there_are_none(self, storage: Storage) -> None:
+    def test_finishing_deletes_without_any_changes_nothing(self, storage: Storage) -> None:
         tell(storage, "s", "parrot")
         storage.finish_deletes()
         assert contents(storage) == ["parrot"]
@@ -227,7 +227,9 @@ class RemovalContract(Contract):
         settle(second)
         assert found(second, "parrot") == []
 
-    def test_who_appended_before_learns_that_another_deleted_the_session(self, open_another: Opener) -> None:
+    def test_an_append_after_another_opener_deleted_the_session_is_not_found(
+        self, open_another: Opener
+    ) -> None:
         mine, other = open_another(), open_another()
         used = tell(mine, "s", "one")
         other.write(lambda tx: tx.sessions.begin_delete("s"))
@@ -242,7 +244,7 @@ class RemovalContract(Contract):
         assert contents(other) == ["three", "four", "five", "six"]
         assert session(other).message_count == 4
 
-    def test_what_was_remembered_of_an_append_that_failed_is_not_used(self, storage: Storage) -> None:
+    def test_nothing_cached_by_a_failed_append_is_used(self, storage: Storage) -> None:
         tell(storage, "a", "kept")
 
         def fails(tx: Writes) -> None:

@@ -1,4 +1,4 @@
-"""Any text an agent may produce comes back exactly, through the engine and through sessions."""
+"""Any text an agent may produce is returned exactly, by the engine and by sessions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contract.storage.opening import Contract, append, contents, create, found, message, session, settle
+from contract.storage.openers import Contract, append, contents, create, found, message, session, settle
 from mnemos.sessions.sessions import Sessions
 from mnemos.settings import Settings
 from mnemos.storage.base import Storage

@@ -1,11 +1,11 @@
-"""Units of work: they open and close with their facts, and every session counts its own turns."""
+"""Scopes: they open and close with their facts, and every session counts its own turns."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from contract.storage.facts import add_fact, fact, hot_facts, is_hot, open_scope
-from contract.storage.opening import DAY, NOW, Contract, Opener
+from contract.storage.openers import DAY, NOW, Contract, Opener
 from mnemos.storage.base import Storage
 from mnemos.storage.facts import Attendance, ScopeRow
 
@@ -44,7 +44,7 @@ def attendance_of(storage: Storage, session_id: str) -> Attendance | None:
 class ScopeContract(Contract):
     # --- opening and closing ----------------------------------------------------------------
 
-    def test_a_scope_is_made_by_opening_it(self, storage: Storage) -> None:
+    def test_opening_an_unknown_scope_creates_it(self, storage: Storage) -> None:
         assert storage.read(lambda tx: tx.facts.scope("auth")) is None
         row, was_closed = storage.write(lambda tx: tx.facts.open_scope("Auth", "auth", NOW))
         assert row == ScopeRow(row.id, "Auth", "auth", NOW, NOW, None)
@@ -93,7 +93,7 @@ class ScopeContract(Contract):
 
     # --- lists ------------------------------------------------------------------------------
 
-    def test_open_scopes_are_told_by_when_they_were_touched(self, storage: Storage) -> None:
+    def test_open_scopes_are_listed_most_recently_touched_first(self, storage: Storage) -> None:
         ids = [open_scope(storage, f"s{n}", NOW + n) for n in range(5)]
         touch(storage, "session", ids[1], turn=1, at=NOW + 50)
         close_scope(storage, ids[3], NOW + 90)
@@ -152,7 +152,7 @@ class ScopeContract(Contract):
 
     # --- sessions and turns -----------------------------------------------------------------
 
-    def test_a_session_is_remembered_where_it_is(self, storage: Storage) -> None:
+    def test_the_attendance_of_a_session_is_kept(self, storage: Storage) -> None:
         scope = open_scope(storage, "one")
         assert attendance_of(storage, "s") is None
         for attendance in (
@@ -164,7 +164,7 @@ class ScopeContract(Contract):
             assert attendance_of(storage, "s") == attendance
         assert attendance_of(storage, "S") is None
 
-    def test_no_session_is_at_a_closed_scope(self, storage: Storage) -> None:
+    def test_no_session_writes_to_a_closed_scope(self, storage: Storage) -> None:
         scope = open_scope(storage, "one")
         touch(storage, "s", scope, turn=1)
         close_scope(storage, scope)
@@ -195,7 +195,7 @@ class ScopeContract(Contract):
         assert idle_scopes(storage, "s", turn=3, since=NOW + 10) == ["one"]
         assert idle_scopes(storage, "other", turn=900, since=NOW + 10) == ["one"]
 
-    def test_counting_anew_makes_everything_referred_to_now(self, storage: Storage) -> None:
+    def test_restarting_turns_counts_every_scope_as_used_now(self, storage: Storage) -> None:
         scope = open_scope(storage, "one")
         touch(storage, "s", scope, turn=300)
         touch(storage, "other", scope, turn=300, at=NOW - DAY)
@@ -212,7 +212,7 @@ class ScopeContract(Contract):
         touch(storage, "s", scope, turn=2, at=NOW + DAY)
         assert scope_row(storage, "one").touched_at == NOW + DAY
 
-    def test_sessions_not_seen_for_a_month_are_forgotten_in_passing(self, storage: Storage) -> None:
+    def test_sessions_not_seen_for_a_month_are_dropped(self, storage: Storage) -> None:
         scope = open_scope(storage, "one")
         touch(storage, "old", scope, turn=5, at=NOW)
         touch(storage, "recent", scope, turn=5, at=NOW + 20 * DAY)

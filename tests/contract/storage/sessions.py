@@ -7,7 +7,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from contract.storage.opening import (
+from contract.storage.openers import (
     DAY,
     NOW,
     Contract,
@@ -65,7 +65,7 @@ class SessionContract(Contract):
             create(storage, "s", parent_session_id="nobody")
         assert storage.read(lambda tx: tx.sessions.get("s")) is None
 
-    def test_ids_are_told_apart_exactly(self, storage: Storage) -> None:
+    def test_session_ids_are_compared_exactly(self, storage: Storage) -> None:
         ids = ["a", "A", "a ", "ä", "a\u0308", "á", "%", "_", "a'b", 'a"b', "a\\b", "Ａ"]
         assert [create(storage, one) for one in ids] == [True] * len(ids)
         assert [session(storage, one).id for one in ids] == ids
@@ -124,7 +124,7 @@ class SessionContract(Contract):
         storage.write(lambda tx: tx.sessions.end("s", "later", NOW + 2))
         assert (session(storage).end_reason, session(storage).ended_at) == ("later", NOW + 2)
 
-    def test_single_values_can_be_set_and_taken_away(self, storage: Storage) -> None:
+    def test_single_values_can_be_set_and_cleared(self, storage: Storage) -> None:
         create(storage, "s")
         assert storage.write(lambda tx: tx.sessions.set_title("s", "Named")) is True
         assert storage.write(lambda tx: tx.sessions.set_system_prompt("s", "Be kind.")) is True
@@ -164,7 +164,7 @@ class SessionContract(Contract):
         assert (row.message_count, row.tool_call_count) == (4, 4)
         assert storage.read(lambda tx: tx.sessions.message_count("s")) == 4
 
-    def test_message_counts_of_a_session_and_of_all(self, storage: Storage) -> None:
+    def test_messages_are_counted_per_session_and_in_total(self, storage: Storage) -> None:
         tell(storage, "a", "1", "2")
         tell(storage, "b", "3")
         assert storage.read(lambda tx: tx.sessions.message_count("a")) == 2
@@ -178,7 +178,7 @@ class SessionContract(Contract):
         assert _listed(storage, limit=2, offset=1) == ["a", "b"]
         assert _listed(storage, limit=2, offset=4) == []
 
-    def test_lists_and_counts_by_source_and_archive(self, storage: Storage) -> None:
+    def test_lists_and_counts_filter_by_source_and_archive(self, storage: Storage) -> None:
         create(storage, "a", source="cli", started_at=1.0)
         create(storage, "b", source="telegram", started_at=2.0)
         create(storage, "c", source="cli", started_at=3.0, archived=True)
@@ -256,7 +256,7 @@ class SessionContract(Contract):
             storage.write(lambda tx: tx.sessions.set_parent("s", "nobody"))
         assert session(storage).parent_session_id == "b"
 
-    def test_as_many_are_named_as_asked(self, storage: Storage) -> None:
+    def test_lookups_by_name_return_up_to_their_limit(self, storage: Storage) -> None:
         for n in range(5):
             create(storage, f"s{n}")
             storage.write(lambda tx: tx.sessions.set_title(f"s{n}", "same"))  # noqa: B023

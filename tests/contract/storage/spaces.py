@@ -1,4 +1,4 @@
-"""A space is a wall: nothing on one side can be seen, counted, found or changed from the other."""
+"""Spaces are separate: no data can be seen, counted, found or changed from another space."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from contract.storage.opening import (
+from contract.storage.openers import (
     NOW,
     Contract,
     Opener,
@@ -158,7 +158,7 @@ class SpaceContract(Contract):
             assert contents(storage) == [f"parrot in {name}"]
             assert len(found(storage, "parrot")) == 1
 
-    def test_a_space_is_the_same_for_every_opener(self, open_another: Opener) -> None:
+    def test_every_opener_sees_the_same_space(self, open_another: Opener) -> None:
         (own,) = tell(open_another("team-a/alice"), "s", "parrot")
         assert found(open_another("team-a/alice"), "parrot") == [own]
         assert found(open_another("team-a/alice", read_only=True), "parrot") == [own]

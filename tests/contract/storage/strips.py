@@ -1,10 +1,10 @@
-"""Strips: what stands around a message, and nothing from elsewhere."""
+"""Strips: the neighbours of a message in its own session."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contract.storage.opening import NOW, Contract, Opener, append, create, message, tell
+from contract.storage.openers import NOW, Contract, Opener, append, create, message, tell
 from contract.storage.passages import put
 from mnemos.storage.base import MessageRow, Storage
 from mnemos.storage.passages import Strip

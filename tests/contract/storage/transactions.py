@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contract.storage.opening import (
+from contract.storage.openers import (
     NOW,
     Contract,
     Opener,
@@ -201,7 +201,7 @@ class TransactionContract(Contract):
         storage.close()
         storage.close()
 
-    def test_a_closed_storage_says_so(self, storage: Storage) -> None:
+    def test_using_a_closed_storage_raises(self, storage: Storage) -> None:
         create(storage, "s")
         storage.close()
         with pytest.raises(MnemosError):
@@ -209,6 +209,6 @@ class TransactionContract(Contract):
         with pytest.raises(MnemosError):
             create(storage, "t")
 
-    def test_a_storage_says_where_it_is(self, storage: Storage) -> None:
+    def test_a_storage_has_a_location(self, storage: Storage) -> None:
         assert storage.location
         assert not storage.read_only

@@ -1,4 +1,4 @@
-"""Tidying, checking, copying: none of it changes what is stored."""
+"""Optimizing, checking and copying change nothing that is stored."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contract.storage.opening import (
+from contract.storage.openers import (
     NOW,
     Contract,
     Opener,
@@ -36,7 +36,7 @@ class UpkeepContract(Contract):
         assert len(contents(storage)) == 50
         assert sorted(found(storage, "parrot")) == ids
 
-    def test_waking_does_what_was_left_for_quiet_moments(self, storage: Storage) -> None:
+    def test_waking_runs_idle_work(self, storage: Storage) -> None:
         done = threading.Event()
 
         def work() -> bool:
@@ -53,7 +53,7 @@ class UpkeepContract(Contract):
         reader.wake()
         assert found(reader, "parrot")
 
-    def test_usage_says_what_is_pending(self, storage: Storage) -> None:
+    def test_usage_counts_pending_messages(self, storage: Storage) -> None:
         tell(storage, "s", "parrot")
         settle(storage)
         usage = storage.usage()
@@ -88,11 +88,11 @@ class UpkeepContract(Contract):
             storage.backup(target)
         assert target.read_text() == "precious"
 
-    def test_a_backup_into_no_folder_is_not_found(self, storage: Storage, tmp_path: Path) -> None:
+    def test_a_backup_into_a_missing_folder_is_not_found(self, storage: Storage, tmp_path: Path) -> None:
         with pytest.raises(NotFound):
             storage.backup(tmp_path / "nowhere" / "backup")
 
-    def test_a_backup_reports_how_far_it_is(self, storage: Storage, tmp_path: Path) -> None:
+    def test_a_backup_reports_its_progress(self, storage: Storage, tmp_path: Path) -> None:
         tell(storage, "s", *["parrot"] * 20)
         seen: list[float] = []
         storage.backup(tmp_path / "backup", seen.append)
@@ -128,7 +128,7 @@ class UpkeepContract(Contract):
         storage.backup(tmp_path / "backup", write_more)
         assert session(storage).message_count == 500 + len(written)
 
-    def test_a_file_that_is_no_backup_is_refused(self, storage: Storage, tmp_path: Path) -> None:
+    def test_a_file_that_is_not_a_backup_is_refused(self, storage: Storage, tmp_path: Path) -> None:
         tell(storage, "s", "parrot")
         wrong = tmp_path / "wrong"
         wrong.write_bytes(b"not a backup at all, but long enough to look into" * 100)

@@ -1,4 +1,4 @@
-"""Vectors: made outside transactions, stored once, and gone with what they were made of."""
+"""Vectors: made outside transactions, stored once, and erased with their passage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from contract.storage.opening import NOW, Contract, Opener, append, create, message, settle, tell
+from contract.storage.openers import NOW, Contract, Opener, append, create, message, settle, tell
 from contract.storage.passages import put, remove
 from mnemos.storage.base import Filters, Storage, Writes
 from mnemos.storage.passages import PIECE_BITS, Coverage, Near, NewVectors, Unembedded
@@ -129,7 +129,7 @@ class VectorContract(Contract):
         assert nearest(storage, "parrot") == []
         assert cosines(storage, "parrot", ids) == {}
 
-    def test_what_lacks_vectors_is_told_once_and_in_order(self, storage: Storage) -> None:
+    def test_passages_without_vectors_are_listed_once_and_in_order(self, storage: Storage) -> None:
         texts = [f"message {n} " + "x" * (n % 90) for n in range(120)]
         ids = tell(storage, "s", *texts)
         told: list[tuple[int, str]] = []
@@ -164,7 +164,7 @@ class VectorContract(Contract):
         assert done.share == 1.0
         assert cosines(storage, "x", ids) == {}
 
-    def test_forgotten_messages_are_not_told(self, storage: Storage) -> None:
+    def test_forgotten_messages_are_not_pending(self, storage: Storage) -> None:
         gone, kept = tell(storage, "s", "secret", "parrot")
         forget(storage, gone)
         assert some_pending(storage).passages == ((kept, "parrot"),)
@@ -185,7 +185,7 @@ class VectorContract(Contract):
         embed_all(storage)
         assert storage.read(lambda tx: tx.vectors.pending("model", characters=5, after=after)) is None
 
-    def test_pending_tells_when_ids_may_mean_something_else(self, storage: Storage) -> None:
+    def test_the_era_of_pending_changes_when_ids_may_be_reused(self, storage: Storage) -> None:
         gone, _ = tell(storage, "s", "parrot", "pigeon")
         before = some_pending(storage)
         append(storage, "s", "quetzal")
@@ -206,7 +206,7 @@ class VectorContract(Contract):
 
     # --- coverage ---------------------------------------------------------------------------
 
-    def test_coverage_says_how_far_a_model_came(self, storage: Storage) -> None:
+    def test_coverage_reports_the_progress_of_a_model(self, storage: Storage) -> None:
         tell(storage, "s", *["x" * 100] * 20)
         put(storage, "fact", "a", "x" * 100)
         todo = some_pending(storage, characters=1_000)
@@ -217,7 +217,7 @@ class VectorContract(Contract):
         embed_all(storage)
         assert coverage(storage) == [Coverage("model", DIM, 21, 21)]
 
-    def test_what_is_new_is_not_covered(self, storage: Storage) -> None:
+    def test_new_passages_are_not_covered(self, storage: Storage) -> None:
         tell(storage, "s", *["parrot"] * 3)
         embed_all(storage)
         append(storage, "s", "pigeon")
@@ -267,7 +267,7 @@ class VectorContract(Contract):
         assert cosines(storage, "secret", [gone]) == {}
         assert near_ids(storage, "parrot", limit=1)
 
-    def test_of_two_that_embed_the_same_one_comes_too_late(self, open_another: Opener) -> None:
+    def test_only_one_of_two_equal_embedding_steps_is_stored(self, open_another: Opener) -> None:
         one, two = open_another(), open_another()
         ids = tell(one, "s", "parrot", "pigeon")
         first, second = some_pending(one), some_pending(two)
@@ -327,7 +327,7 @@ class VectorContract(Contract):
     # --- erasing ----------------------------------------------------------------------------
 
     @pytest.mark.parametrize("what", ["forgotten", "deleted", "removed", "replaced"])
-    def test_vectors_go_with_what_they_were_made_of(self, storage: Storage, what: str) -> None:
+    def test_vectors_are_erased_with_their_passage(self, storage: Storage, what: str) -> None:
         (kept,) = tell(storage, "other", "parrot")
         (said,) = tell(storage, "s", "secret")
         fact = put(storage, "fact", "a", "secret")
@@ -345,7 +345,7 @@ class VectorContract(Contract):
 
     @pytest.mark.parametrize("what", ["forgotten", "deleted", "removed", "replaced"])
     @pytest.mark.parametrize("read_only", [False, True])
-    def test_another_opener_that_remembers_vectors_lets_go_of_them(
+    def test_vectors_cached_by_another_opener_are_dropped_when_erased(
         self, open_another: Opener, what: str, *, read_only: bool
     ) -> None:
         writer = open_another()

@@ -1,4 +1,4 @@
-"""Which words find which messages. The rule is that of ``mnemos.text``; an engine may not add to it."""
+"""Words that find messages: the rules of ``mnemos.text``, to which an engine may not add."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contract.storage.opening import (
+from contract.storage.openers import (
     Contract,
     Settled,
     append,

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import mnemos
-from contract.storage.opening import append, create, tell
+from contract.storage.openers import append, create, tell
 from contract.storage.passages import put
 from contract.storage.vectors import near_ids, vector_of
 from mnemos.errors import InvalidInput, ModelUnavailable

@@ -13,7 +13,7 @@ import pytest
 
 import mnemos
 from contract.storage.facts import add_fact, all_listed, fact, history_of, open_scope, versions
-from contract.storage.opening import NOW, settle, tell
+from contract.storage.openers import NOW, settle, tell
 from contract.storage.passages import best, find, outdate, put, remove
 from mnemos.sessions.records import document_of
 from mnemos.storage.passages import Passage
@@ -113,7 +113,7 @@ def test_no_query_of_a_turn_scans(opens: Opens, tmp_path: Path, name: str) -> No
 # --- bytes -------------------------------------------------------------------------------------
 
 
-def test_words_besides_the_text_and_groups_are_mended_with_the_index(opens: Opens) -> None:
+def test_repairing_the_index_restores_extra_words_and_groups(opens: Opens) -> None:
     storage = opens()
     own = put(storage, "fact", "a", "cfg", also="configuration", group="infra")
     put(storage, "fact", "b", "other", also="configuration", group="else")
@@ -289,7 +289,7 @@ def rows_of(home: Path, **options: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "table", ["messages", "passages", "facts", "facts_live", "facts_by_target", "scopes"]
 )
-def test_salvage_brings_facts_over(told: Path, home: Path, table: str) -> None:
+def test_salvage_keeps_facts(told: Path, home: Path, table: str) -> None:
     shutil.copytree(told, home)
     before = rows_of(home)
     lost = damage(home / "mnemos.db", table, 3 if table in ("messages", "passages", "facts") else 0)
@@ -325,7 +325,7 @@ def test_salvage_brings_facts_over(told: Path, home: Path, table: str) -> None:
         assert str(theirs) == "V[theirs]: kept"
 
 
-def test_scopes_that_were_lost_are_made_up_for(told: Path, home: Path) -> None:
+def test_salvage_recreates_lost_scopes(told: Path, home: Path) -> None:
     shutil.copytree(told, home)
     damage(home / "mnemos.db", "scopes", 0)
     with mnemos.Memory.at(home, embedder="none") as memory:

@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 import pytest
 
-from contract.storage.opening import NOW, append, create, found, message, settle, tell
+from contract.storage.openers import NOW, append, create, found, message, settle, tell
 from contract.storage.passages import best, find, put, remove
 from contract.storage.vectors import coverage, embed_all, near_ids, pending
 from mnemos.sessions.records import document_of
@@ -171,7 +171,7 @@ def damage(path: Path, table: str) -> int:
 
 
 @pytest.mark.parametrize("table", ["messages", "passages", "vectors"])
-def test_salvage_brings_passages_over(opens: Opens, tmp_path: Path, table: str) -> None:
+def test_salvage_keeps_passages(opens: Opens, tmp_path: Path, table: str) -> None:
     storage = opens()
     texts = [f"fact number{n} " + "x" * 80 for n in range(300)]
     given = [put(storage, "fact", f"f{n}", text, speaker="Ada") for n, text in enumerate(texts)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contract.storage.opening import found_whole, settle, tell
+from contract.storage.openers import found_whole, settle, tell
 from mnemos.sessions.records import document_of
 from mnemos.storage.base import Order
 from mnemos.storage.sqlite import index

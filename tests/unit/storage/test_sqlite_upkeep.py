@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contract.storage.opening import append, create
+from contract.storage.openers import append, create
 from mnemos.errors import DiskFull, Unavailable
 from mnemos.sessions.records import document_of
 from mnemos.storage.base import Storage
@@ -45,7 +45,7 @@ def test_a_reason_is_logged_once_however_often_it_is_tried(
     assert [record.getMessage() for record in caplog.records] == ["indexing was put off: no room"]
 
 
-def test_another_reason_is_logged_and_the_former_not_again(
+def test_a_new_reason_is_logged_without_repeating_the_old_one(
     storage: Storage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with monkeypatch.context() as trouble:
@@ -135,7 +135,7 @@ class Indexer:
         pytest.param([1] * 60, [1] * 10, id="but not for ever"),
     ],
 )
-def test_a_burst_of_appends_is_let_pass_before_indexing_begins(counts: list[int], left: list[int]) -> None:
+def test_indexing_waits_for_the_end_of_a_burst_of_appends(counts: list[int], left: list[int]) -> None:
     owner = Indexer()
     upkeep = Upkeep(owner, owner.work, owner.work)
     upkeep._end = burst = Burst(upkeep, counts)

@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 from contract.storage.nearness import exact
-from contract.storage.opening import append, create, message, tell
+from contract.storage.openers import append, create, message, tell
 from contract.storage.passages import put, remove
 from contract.storage.vectors import (
     add,
@@ -400,7 +400,7 @@ DAMAGE = [
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damaged_vectors_are_reported_and_made_anew(storage: SqliteStorage, damage: str) -> None:
+def test_damaged_vectors_are_reported_and_made_again(storage: SqliteStorage, damage: str) -> None:
     ids = tell(storage, "s", *(f"text {n}" for n in range(100)))
     embed_all(storage)
     storage.write(lambda tx: tx.connection.execute(f"UPDATE vectors SET {damage}"))  # type: ignore[attr-defined]
@@ -412,7 +412,7 @@ def test_damaged_vectors_are_reported_and_made_anew(storage: SqliteStorage, dama
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damaged_vectors_are_an_error_of_ours(storage: SqliteStorage, damage: str) -> None:
+def test_damaged_vectors_raise_corrupt(storage: SqliteStorage, damage: str) -> None:
     tell(storage, "s", *(f"text {n}" for n in range(100)))
     embed_all(storage)
     storage.write(lambda tx: tx.connection.execute(f"UPDATE vectors SET {damage}"))  # type: ignore[attr-defined]

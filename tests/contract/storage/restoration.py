@@ -1,4 +1,4 @@
-"""Facts and entries as they were elsewhere: with their ids where these are free, and all their times."""
+"""Facts and entries restored from elsewhere keep their times and, if free, their ids."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from contract.storage.entries import put, settle_entries
 from contract.storage.facts import add_fact, fact, history_of, open_scope
-from contract.storage.opening import DAY, NOW, Contract, Opener
+from contract.storage.openers import DAY, NOW, Contract, Opener
 from mnemos.errors import MnemosError
 from mnemos.storage.base import Storage
 from mnemos.storage.entries import EntryRow

@@ -1,4 +1,4 @@
-"""How the contract gets at an engine, and the rows it writes."""
+"""Open an engine for the contract, write rows and search them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Settled = Callable[[Storage], None]
 
 
 class Contract:
-    """What all parts of the contract share."""
+    """Fixtures that all parts of the contract share."""
 
     several_openers: ClassVar[bool] = True
     restorable: ClassVar[bool] = True
@@ -36,7 +36,7 @@ class Contract:
 
     @pytest.fixture
     def open_storage(self) -> Opener:
-        raise NotImplementedError("give your class a fixture open_storage; see mnemos.testing")
+        raise NotImplementedError("give your class a fixture open_storage; see contract.storage")
 
     @pytest.fixture
     def storage(self, open_storage: Opener) -> Storage:
@@ -51,7 +51,7 @@ class Contract:
 
     @pytest.fixture(params=["fresh", "indexed"])
     def settled(self, request: pytest.FixtureRequest) -> Settled:
-        """Leaves new messages as they are, or has them indexed: searches find the same."""
+        """Leave new messages pending or index them: searches must find the same."""
         return settle if request.param == "indexed" else (lambda _: None)
 
 
@@ -113,13 +113,13 @@ def append(storage: Storage, session_id: str, *messages: NewMessage | str) -> li
 
 
 def tell(storage: Storage, session_id: str, *messages: NewMessage | str, **fields: Any) -> list[int]:
-    """A new session with these messages; their ids."""
+    """Create a session with these messages and return their ids."""
     create(storage, session_id, **fields)
     return append(storage, session_id, *messages)
 
 
 def settle(storage: Storage) -> None:
-    """Have everything indexed, whoever else is at it."""
+    """Index everything, even while others index too."""
     given_up = time.monotonic() + 120
     while storage.catch_up():
         assert time.monotonic() < given_up, "the index never catches up"
@@ -155,11 +155,11 @@ def search(
 
 
 def found(storage: Storage, query: str, **options: Any) -> list[int]:
-    """The ids of the hits, in their order."""
+    """Return the ids of the hits, in order."""
     return [hit.message_id for hit in search(storage, query, **options).hits]
 
 
 def found_whole(storage: Storage, query: str, **options: Any) -> list[int]:
-    """The ids of the hits that fulfil every clause: none when the answer is partial."""
+    """Return the ids of the hits that match every clause: none if the answer is partial."""
     results = search(storage, query, **options)
     return [] if results.partial else [hit.message_id for hit in results.hits]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import mnemos
-from contract.storage.opening import message
+from contract.storage.openers import message
 from mnemos.errors import Busy
 from mnemos.storage.sqlite import files
 
