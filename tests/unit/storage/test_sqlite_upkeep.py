@@ -28,6 +28,11 @@ def storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Storage
     opened.close()
 
 
+def logged(caplog: pytest.LogCaptureFixture) -> list[tuple[str, ...]]:
+    """Return the work that failed and the reason, of each record."""
+    return [tuple(map(str, record.args or ())) for record in caplog.records]
+
+
 def fail(monkeypatch: pytest.MonkeyPatch, failure: Exception) -> None:
     def write(*_: object) -> None:
         raise failure
@@ -42,7 +47,7 @@ def test_a_reason_is_logged_once_however_often_it_is_tried(
         fail(trouble, DiskFull("no room"))
         for number in range(7):
             append(storage, "s", f"message {number}")
-    assert [record.getMessage() for record in caplog.records] == ["indexing was put off: no room"]
+    assert logged(caplog) == [("indexing", "no room")]
 
 
 def test_a_new_reason_is_logged_without_repeating_the_old_one(
@@ -52,9 +57,9 @@ def test_a_new_reason_is_logged_without_repeating_the_old_one(
         for failure in (DiskFull("no room"), Unavailable("no disk")) * 3:
             fail(trouble, failure)
             append(storage, "s", "message")
-    assert [record.getMessage() for record in caplog.records] == [
-        "indexing was put off: no room",
-        "indexing was put off: no disk",
+    assert logged(caplog) == [
+        ("indexing", "no room"),
+        ("indexing", "no disk"),
     ]
 
 
@@ -67,40 +72,40 @@ def test_the_same_reason_is_logged_again_after_it_worked(
             append(storage, "s", "one")
             append(storage, "s", "two")
         append(storage, "s", "three")
-    assert [record.getMessage() for record in caplog.records] == ["indexing was put off: no room"] * 2
+    assert logged(caplog) == [("indexing", "no room")] * 2
 
 
 class Owner:
     def __init__(self, failures: list[Exception]) -> None:
         self.failures = failures
-        self.tidied = threading.Semaphore(0)
+        self.cleaned = threading.Semaphore(0)
 
     def work(self) -> bool:
         return False
 
-    def tidy(self) -> bool:
+    def clean_up(self) -> bool:
         try:
             if self.failures:
                 raise self.failures.pop(0)
         finally:
-            self.tidied.release()
+            self.cleaned.release()
         return False
 
 
-def test_tidying_up_that_fails_in_the_background_is_logged_once(
+def test_cleanup_that_fails_in_the_background_is_logged_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("mnemos.storage.sqlite.upkeep.IDLE_SECONDS", 0.0)
     owner = Owner([DiskFull("no room") for _ in range(3)])
-    upkeep = Upkeep(owner, owner.work, owner.tidy)
+    upkeep = Upkeep(owner, owner.work, owner.clean_up)
     for _ in range(4):
         upkeep.notice(0)
-        owner.tidied.acquire()
+        owner.cleaned.acquire()
     owner.failures.append(DiskFull("no room"))
     upkeep.notice(0)
-    owner.tidied.acquire()
+    owner.cleaned.acquire()
     upkeep.stop()
-    assert [record.getMessage() for record in caplog.records] == ["tidying up was put off: no room"] * 2
+    assert logged(caplog) == [("cleanup", "no room")] * 2
 
 
 class Burst(threading.Event):

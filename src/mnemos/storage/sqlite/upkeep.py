@@ -49,7 +49,7 @@ class Attempts:
         except (MnemosError, OSError) as exc:
             if str(exc) not in self._logged:
                 self._logged.add(str(exc))
-                log.warning("%s was put off: %s", self._what, exc)
+                log.warning("%s failed and will be retried: %s", self._what, exc)
 
     def succeeded(self) -> None:
         """Log the next failure again, whatever its reason."""
@@ -57,17 +57,17 @@ class Attempts:
 
 
 class Upkeep:
-    """Runs ``work`` in the background until nothing is left, and ``tidy`` when no messages come.
+    """Runs ``work`` in the background until nothing is left, and ``clean_up`` when no messages come.
 
     Holds its owner weakly: a storage that was never closed can still be collected, which ends the thread.
     """
 
-    def __init__(self, owner: object, work: Callable[[], bool], tidy: Callable[[], bool]) -> None:
+    def __init__(self, owner: object, work: Callable[[], bool], clean_up: Callable[[], bool]) -> None:
         self._work = weakref.WeakMethod(work)
-        self._tidy = weakref.WeakMethod(tidy)
+        self._clean_up = weakref.WeakMethod(clean_up)
         self.waiting = 0
         self.indexing = Attempts("indexing")
-        self._tidying = Attempts("tidying up")
+        self._cleaning = Attempts("cleanup")
         self._wake = threading.Event()
         self._enough = threading.Event()
         self._end = threading.Event()
@@ -126,7 +126,7 @@ class Upkeep:
                     # During a flood of messages, occasional passes are cheaper than one after each message.
                     self._end.wait(_PAUSE_SECONDS)
                 else:
-                    self._tidying.attempt(partial(self._work_off, self._tidy))
+                    self._cleaning.attempt(partial(self._work_off, self._clean_up))
 
     def _let_pass(self) -> None:
         """Wait for the end of a burst, within limits."""
@@ -136,12 +136,12 @@ class Upkeep:
                 return
 
     def _work_off(self, method: weakref.WeakMethod[Callable[[], bool]]) -> None:
-        # Tidying gives way to the next message.
-        while not self._stopped and not (method is self._tidy and self._wake.is_set()):
+        # Cleanup gives way to the next message.
+        while not self._stopped and not (method is self._clean_up and self._wake.is_set()):
             work = method()
             is_more = work is not None and work()
-            if method is self._tidy:
-                self._tidying.succeeded()
+            if method is self._clean_up:
+                self._cleaning.succeeded()
             if not is_more:
                 return
             del work

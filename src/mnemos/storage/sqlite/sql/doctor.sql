@@ -20,8 +20,8 @@ SELECT count(*)
 FROM messages
 WHERE session NOT IN (SELECT key FROM sessions)
 
--- Messages that should be in the index and are not. A long message has rows under the ids after its own. How
--- rows stand for ids, index.sql tells.
+-- Messages that are missing from the index. A long message also has rows under the ids after its own; see
+-- index.sql for how rowids map to ids.
 -- name: unindexed
 SELECT count(*)
 FROM messages AS m
@@ -63,7 +63,7 @@ FROM messages AS m
 JOIN spaces AS p ON p.id = m.id >> 32
 WHERE m.id > p.indexed
 
--- Read by position: a damaged letter in the name of a column costs nothing. The columns written are the
+-- Read by position, so that a damaged column name costs nothing. The columns written are the
 -- first of those read, in the order of the schema.
 
 -- name: read_spaces
@@ -233,7 +233,7 @@ LIMIT ?
 INSERT OR IGNORE INTO backups (path, made_at)
 VALUES (?, ?)
 
--- A message whose space was lost belongs to one that says so.
+-- A message whose space was lost gets a space with a telling name.
 -- name: lost_spaces
 INSERT OR IGNORE INTO spaces (id, name, next_message, indexed)
 SELECT s.id, 'recovered-' || s.id, (s.id << 32) + 1, s.id << 32

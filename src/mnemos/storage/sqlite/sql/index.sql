@@ -35,8 +35,8 @@ SELECT *
 FROM message_rows AS m
 WHERE m.id = ?
 
--- The rows of a space's messages are in reverse: the sum of a row and its id is that of the first and the last id.
--- FTS5 wants rows in ascending order, so the last message comes first.
+-- A space's messages are indexed in reverse: rowid + id = first id + last id of the space.
+-- FTS5 wants ascending rowids, so the last message is added first.
 -- name: add
 INSERT INTO messages_fts (rowid, said, tool, beside, tags)
 VALUES (((?1 >> 32) << 33) + (1 << 31) - ?1, ?2, ?3, ?4, ?5)

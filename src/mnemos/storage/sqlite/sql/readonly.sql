@@ -1,5 +1,5 @@
--- What an agent may read of its own history, in SQL of its own: one space, nothing that was forgotten.
--- Moments are written as SQLite's date functions take them.
+-- The history that an agent may query in SQL: one space, without forgotten messages.
+-- Times have the format of SQLite's date functions.
 
 -- name: sessions
 SELECT
@@ -70,7 +70,7 @@ FROM sessions
 ORDER BY started_at, id
 
 -- name: hermes_session
--- Every version of the table has other columns.
+-- The columns differ between versions.
 SELECT *
 FROM sessions
 WHERE id = ?

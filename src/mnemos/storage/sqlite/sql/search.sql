@@ -1,8 +1,8 @@
--- The index has the messages of a space in reverse, the last id first: FTS5 goes through its lists upwards in
--- two thirds of the time that it takes downwards, and the newest messages are wanted first.
+-- The index has the messages of a space in reverse, the last id first: the newest are wanted first, and FTS5
+-- scans its lists upwards in two thirds of the time it takes downwards.
 
--- How many messages of the space fulfil one clause, counted to a cap, and the oldest id counted:
--- from the newest back, so that the density of a common word can be estimated.
+-- The number of messages of the space that match a clause, up to a cap, and the oldest id counted. Counting
+-- starts at the newest, so that the density of a common word can be estimated.
 -- name: count_matches
 SELECT count(*), min(r)
 FROM (

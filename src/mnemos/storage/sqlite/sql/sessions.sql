@@ -116,7 +116,7 @@ SET model_config = coalesce(model_config, excluded.model_config),
     system_prompt = coalesce(system_prompt, excluded.system_prompt),
     metadata = coalesce(metadata, excluded.metadata)
 
--- Whether :ancestor is the session itself or above it.
+-- 1 if :ancestor is the session itself or above it.
 -- name: is_ancestor
 WITH RECURSIVE line (key, parent) AS (
     SELECT key, parent
@@ -258,7 +258,7 @@ WHERE id = :id
     AND NOT doomed
 
 -- Messages with their session and the ids before and after them, in the order asked for.
--- Of the neighbours their beginning; of one in several parts all, because its text is somewhere inside.
+-- Neighbours are truncated, except encoded ones, whose text may be anywhere inside.
 -- name: hits
 SELECT
     m.id, s.id, m.role, m.content, m.encoded, m.tool_name, m.tool_calls, m.tool_call_id,
@@ -319,7 +319,7 @@ ORDER BY 3 DESC, 1
 -- name: doom
 UPDATE sessions
 SET doomed = 1,
-    -- The name is free again at once.
+    -- Frees the name at once.
     id = id || char(0) || key,
     title = NULL,
     title_folded = NULL
