@@ -8,9 +8,9 @@ others of it, so a rate means something only for a file that was left out. The t
 of the harmless texts in the files that were written without knowing the scanner, left out in turn, at most
 the share ``FALSE_ALARMS`` is stopped.
 
-Besides, harmless prose is learnt from that nobody labelled: the documentation of the repository, and the
-docstrings of Python's standard library. So the same Python writes the same bytes. Needs numpy; takes about
-two minutes.
+Besides, harmless texts are learnt from that nobody labelled as such: what people say in the labelled texts
+of other rules, the documentation of the repository, and the docstrings of Python's standard library. So the
+same Python writes the same bytes. Needs numpy; takes about two minutes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LEXICON = Path(__file__).with_name("threat_ideas.txt")
 BLIND = ("heldout", "heldout-4", "opened", "opened-2")
 FALSE_ALARMS = 0.0125
 COST = 0.5
-BACKGROUND = 8_000
+BACKGROUND = 4_000
 SHORTEST_PROSE = 5
 GROUPS = 5
 WIDTH = sum(SIZES) + MARKS
@@ -236,6 +236,10 @@ def read_texts() -> Iterator[tuple[str, bool, str]]:
             prose |= {
                 text: "library" for docstring in read_docstrings(path) for text in split_prose(docstring)
             }
+    for name in ("closing", "extraction"):
+        for line in (FOLDER.parent / name / "labelled.tsv").read_text(encoding="utf-8").splitlines():
+            if line.strip() and not line.startswith("#"):
+                yield name, False, line.split("\t")[-1].replace("\\n", "\n")
     for text in sorted(prose, key=lambda text: crc32(text.encode()))[:BACKGROUND]:
         yield prose[text], False, text
 

@@ -50,6 +50,8 @@ from mnemos.language.notation import (
     parse,
 )
 from mnemos.language.statements import make_statements
+from mnemos.language.threats import scan
+from mnemos.language.threats.guard import is_allowed, record_allowed, refuse
 from mnemos.settings import Settings
 from mnemos.storage.base import Storage, Writes
 from mnemos.storage.facts import Attendance
@@ -103,12 +105,14 @@ class Facts:
         session_id: str | None = None,
         message_id: int | None = None,
         valid_from: float | None = None,
+        allow: bool = False,
     ) -> Written:
         """Store facts written in the notation, one per line: all of them or none.
 
         A statement replaces the live one of the same type, target and scope. Repeating a fact only renews
         its reference time. ``scope`` is a unit of work, opened by its first fact; the default is the scope
-        this session wrote to last. ``valid_from`` is when the facts began to hold, by default now.
+        this session wrote to last. ``valid_from`` is when the facts began to hold, by default now. Facts that
+        read like an order to a model raise Refused, unless a person passes ``allow``.
         """
         self._check_enabled()
         return self.state(
@@ -117,6 +121,7 @@ class Facts:
             session_id=session_id,
             message_id=message_id,
             valid_from=valid_from,
+            allow=allow,
         )
 
     def remember(
@@ -126,6 +131,7 @@ class Facts:
         target: str | None = None,
         scope: str | None = None,
         session_id: str | None = None,
+        allow: bool = False,
     ) -> Written:
         """Store plain sentences or notation. Types and targets of sentences are guessed from their words.
 
@@ -135,14 +141,21 @@ class Facts:
         # Models pass an empty string for an argument they leave out.
         target = target or None
         if target is None and isinstance(text, str) and looks_like(text):
-            return self.write(text, scope=scope, session_id=session_id)
+            return self.write(text, scope=scope, session_id=session_id, allow=allow)
         if isinstance(text, str) and self._settings.redact:
             # Before a target is guessed, which must not be made of a secret.
             text = redact(text)
         found = make_statements(text, target=target, most=self.longest)
         if len(found) > MAX_LINES:
             raise TooLarge(f"the text makes {len(found)} facts, more than {MAX_LINES}; send it in parts")
-        return self.state(found, scope=scope, session_id=session_id, guessed=target is None)
+        return self.state(
+            found,
+            scope=scope,
+            session_id=session_id,
+            guessed=target is None,
+            allow=allow,
+            original=text,
+        )
 
     def state(
         self,
@@ -154,15 +167,25 @@ class Facts:
         valid_from: float | None = None,
         guessed: bool = False,
         unscoped: bool = False,
+        allow: bool = False,
+        original: str = "",
     ) -> Written:
         """Store statements, all or none.
 
         With ``guessed``, their targets are guesses that replace only what they update. With ``unscoped``,
-        they belong to no scope, whatever the session works on.
+        they belong to no scope, whatever the session works on. ``original`` is the text they were made of; it
+        is scanned as a whole, because an order may be cut into harmless sentences.
         """
         self._check_enabled()
         clean = [self._redact(statement) for statement in stated]
         label = None if scope is None or scope == "" else self._check_public("scope", normalize_label(scope))
+        parts = [text for statement in clean for text in (statement.target, statement.content)]
+        marked = {text: found for text in (original, label or "", *parts) if (found := scan(text))}
+        if marked and not allow:
+            # What a person allowed once may be said again.
+            new = self._storage.read(lambda tx: [text for text in marked if not is_allowed(tx, text)])
+            refuse("fact", marked[new[0]] if new else [])
+            marked = {}
         source = Source(
             session_id=self._session(session_id),
             actor=self._settings.actor,
@@ -173,7 +196,13 @@ class Facts:
             has_guesses=guessed,
             is_unscoped=unscoped,
         )
-        return self._storage.write(lambda tx: self._write(tx, clean, label, source))
+
+        def work(tx: Writes) -> Written:
+            for text, found in marked.items():
+                record_allowed(tx, text, found, at=source.now, actor=source.actor)
+            return self._write(tx, clean, label, source)
+
+        return self._storage.write(work)
 
     def tick(self, turn: int, message: str = "", *, session_id: str | None = None) -> Ticked:
         """Enter a turn of a session with the user's message, and close scopes that are done, idle or left.

@@ -10,6 +10,7 @@ from mnemos.facts.fact import KIND, ref_of
 from mnemos.facts.fact_writer import ANSWERS, put_passage
 from mnemos.facts.scopes import MAX_LABEL, normalize_label
 from mnemos.language.notation import Mark, key_of, normalize_target, strip_hidden
+from mnemos.language.threats import scan
 from mnemos.storage.base import Storage, Writes
 from mnemos.storage.facts import FactRow, NewFact, ScopeRow
 from mnemos.storage.imports import HermesFact
@@ -161,7 +162,8 @@ def _add(tx: Writes, one: _Incoming, scope: ScopeRow | None, report: Report) -> 
         actor=ACTOR,
         state=state,
         ended_at=None if is_live else max(at, float(one.fact.updated_at)),
-        hot=one.fact.status == "active",
+        # A marked fact is kept, and never enters a prompt unasked.
+        hot=one.fact.status == "active" and not scan(one.content) and not scan(one.target),
     )
     ended_as = "retired" if one.mark is Mark.OBSOLETE else "superseded"
     ending = [row for row in ending if row.recorded_at <= at]

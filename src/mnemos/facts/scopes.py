@@ -13,6 +13,7 @@ from mnemos.errors import InvalidInput, NotFound
 from mnemos.inputs import name
 from mnemos.language.closing import find_closings
 from mnemos.language.notation import check_visible, key_of
+from mnemos.language.threats.guard import is_allowed
 from mnemos.storage.base import Reads, Writes
 from mnemos.storage.facts import Attendance, Hot, ScopeRow
 from mnemos.text.words import STOP_WORDS, is_unspaced
@@ -70,7 +71,17 @@ def open_scope(tx: Writes, label: str, now: float) -> tuple[ScopeRow, bool]:
     scope, was_closed = tx.facts.open_scope(label, key_of(label), now)
     if was_closed:
         tx.facts.warm(scope.id, constraints=_CONSTRAINTS_WARMED, others=_OTHERS_WARMED)
+        _cool_marked(tx, scope.id)
     return scope, was_closed
+
+
+def _cool_marked(tx: Writes, scope_id: int) -> None:
+    """Keep imported facts cold that read like an order to a model."""
+    hot = tx.facts.hot(constraints=_CONSTRAINTS_WARMED, count=_CONSTRAINTS_WARMED)
+    here = [fact for fact in (*hot.constraints, *hot.others) if fact.scope_id == scope_id]
+    marked = [fact.id for fact in here if not (is_allowed(tx, fact.content) and is_allowed(tx, fact.target))]
+    if marked:
+        tx.facts.cool(marked)
 
 
 def find_idle(tx: Reads, hot: Hot, session: str, turn: int, now: float) -> frozenset[int]:

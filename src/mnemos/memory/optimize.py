@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from mnemos.errors import InvalidInput, MnemosError
+from mnemos.errors import InvalidInput, MnemosError, Refused
 from mnemos.facts.fact import is_same_content
 from mnemos.facts.facts import Facts
 from mnemos.facts.keywords import ABBREVIATIONS
@@ -196,7 +196,11 @@ class _Room:
         if not self.dry_run:
             # Stored before it is removed: killed in between, it is in both places and dropped the next time.
             # A note belongs to every prompt, not to the scope of the current work.
-            self.facts.state(statements, guessed=not looks_like(entry), unscoped=True)
+            try:
+                self.facts.state(statements, guessed=not looks_like(entry), unscoped=True)
+            except Refused:
+                # A part of it reads like an order to a model.
+                return None
         self._change(entry, None)
         return Step(self.book, MIGRATED, entry, tuple(map(str, statements)))
 

@@ -30,6 +30,8 @@ class Page:
 
     use: Use
     entries: tuple[str, ...]
+    allowed: frozenset[str] = frozenset()
+    """Entries that a person allowed although they read like an order."""
 
 
 def render_blocks(pages: Sequence[Page], tokens: int = TOKENS) -> str:
@@ -78,7 +80,7 @@ def _render_page(page: Page, tokens: int) -> str:
         # A token has at most about 16 characters, so a giant entry need not be read.
         if len(entry) > 16 * max(room, 0):
             break
-        text = render_entry(entry)
+        text = _strip_hidden(entry) if entry in page.allowed else render_entry(entry)
         cost = count_tokens(text + _BETWEEN)
         if cost > room:
             break

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mnemos.errors import Disabled, InvalidInput, MnemosError, NotFound, ReadOnly, Refused
+from mnemos.language.threats.guard import is_allowed, record_allowed, refuse
 from mnemos.notebook import note_changes
 from mnemos.notebook.note_block import Page, find_orders, render_blocks
 from mnemos.notebook.note_changes import (
@@ -58,9 +59,12 @@ class Notebook:
 
     # --- change -----------------------------------------------------------------------------
 
-    def add(self, content: str, *, target: str = Book.MEMORY) -> Use:
-        """Add an entry. An exact duplicate is not added twice."""
-        return self.change([{"action": "add", "content": content}], target=target)
+    def add(self, content: str, *, target: str = Book.MEMORY, allow: bool = False) -> Use:
+        """Add an entry. An exact duplicate is not added twice.
+
+        An entry that reads like an order to a model raises Refused, unless a person passes ``allow``.
+        """
+        return self.change([{"action": "add", "content": content}], target=target, allow=allow)
 
     def replace(self, old_text: str, content: str, *, target: str = Book.MEMORY) -> Use:
         """Replace the entry that contains ``old_text``."""
@@ -70,7 +74,9 @@ class Notebook:
         """Remove the entry that contains ``old_text``."""
         return self.change([{"action": "remove", "old_text": old_text}], target=target)
 
-    def change(self, operations: Sequence[dict[str, Any]], *, target: str = Book.MEMORY) -> Use:
+    def change(
+        self, operations: Sequence[dict[str, Any]], *, target: str = Book.MEMORY, allow: bool = False
+    ) -> Use:
         """Make several changes to one file, all or none. Only the final state must keep the limit."""
         # Manual edits first: the log keeps the order of events.
         self.log_manual_edits()
@@ -78,7 +84,9 @@ class Notebook:
             book = self._open_book(target)
             changes = check_operations(operations)
             for change in changes:
-                _check_safe(change)
+                _check_safe(change, allow=allow)
+            if allow:
+                self._storage.write(lambda tx: self._record_allowed(tx, changes))
             use = self._change(book, changes)
         except MnemosError as exc:
             self._failures += 1
@@ -209,7 +217,8 @@ class Notebook:
             except MnemosError as exc:
                 pages.append(Page(self._use(book, []), (f"({exc})",)))
             else:
-                pages.append(Page(self._use(book, entries), tuple(entries)))
+                allowed = self._find_allowed(_take_newest(entries, self.limit(book)))
+                pages.append(Page(self._use(book, entries), tuple(entries), allowed))
         return render_blocks(pages)
 
     # --- recall -----------------------------------------------------------------------------
@@ -296,6 +305,18 @@ class Notebook:
         if undoing is not None:
             tx.audit.mark_undone(undoing, by)
         self._index(tx, book, after)
+
+    def _record_allowed(self, tx: Writes, changes: Sequence[Change]) -> None:
+        for change in changes:
+            found = find_orders(change.content)
+            record_allowed(tx, change.content, found, at=self._clock(), actor=self._settings.actor)
+
+    def _find_allowed(self, entries: Sequence[str]) -> frozenset[str]:
+        """Return the entries that read like an order to a model and that a person allowed."""
+        marked = [entry for entry in entries if find_orders(entry)]
+        if not marked:
+            return frozenset()
+        return self._storage.read(lambda tx: frozenset(entry for entry in marked if is_allowed(tx, entry)))
 
     def _is_unlogged(self, book: Book, text: str) -> bool:
         return self._storage.read(lambda tx: _read_logged(tx, book)) not in (text, None)
@@ -384,13 +405,9 @@ def _read_indexed(tx: Reads, book: Book) -> set[str]:
     return {passage.ref for passage in tx.passages.of_kind(KIND) if passage.ref.startswith(f"{book}:")}
 
 
-def _check_safe(change: Change) -> None:
-    found = find_orders(change.content)
-    if found:
-        raise Refused(
-            f"the note was not stored: it {found[0].reason}. Notes are part of every prompt: state facts "
-            "instead of instructions"
-        )
+def _check_safe(change: Change, *, allow: bool = False) -> None:
+    if not allow:
+        refuse("note", find_orders(change.content))
     if find_secrets(change.content):
         raise Refused(
             "the note was not stored: it holds a secret, and notes are sent to the model with every turn; "

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import Meta
 
 from mnemos.errors import InvalidInput, NotFound
+from mnemos.language.threats import scan
+from mnemos.language.threats.guard import record_allowed
 from mnemos.operations.texts import cut
 
 if TYPE_CHECKING:
@@ -36,6 +38,16 @@ _PERSON_ONLY = "person_only"
 def person_only(description: str) -> Meta:
     """Annotate a field that only the command line offers, because a model must not set it."""
     return Meta(description=description, extra={_PERSON_ONLY: True})
+
+
+Allow = Annotated[bool, person_only("Store it even if it reads like an order to a model")]
+
+
+def log_allowed(memory: Memory, text: str) -> None:
+    """Note in the log that a person allowed a text, if a scan marks it."""
+    if found := scan(text):
+        at, actor = memory.clock(), memory.settings.actor
+        memory.storage.write(lambda tx: record_allowed(tx, text, found, at=at, actor=actor))
 
 
 def is_person_only(extra: Mapping[str, Any] | None) -> bool:

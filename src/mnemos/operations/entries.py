@@ -10,7 +10,9 @@ from msgspec.structs import replace
 
 from mnemos.entries.backend import WORDS, MemoryBackend, MemoryEntry, NullBackend
 from mnemos.errors import InvalidInput, MnemosError, NotFound
-from mnemos.operations.arguments import up_to
+from mnemos.language.threats import scan
+from mnemos.language.threats.guard import refuse
+from mnemos.operations.arguments import Allow, log_allowed, up_to
 from mnemos.operations.base import Done, Info, LongOperation, Operation, Result, Traits, fill
 from mnemos.operations.evaluation import EvaluationReport
 from mnemos.operations.texts import cut, render_time
@@ -23,6 +25,23 @@ User = Annotated[str, Meta(description="User whose entries these are; users neve
 Key = Annotated[str, Meta(description="What the entry is about, e.g. pref_editor")]
 _SHOWN = 200
 _OFF = "Nothing is stored: the backend is disabled ({}). Set MNEMOS_BACKEND=local to store entries here."
+
+
+def store_entry(
+    memory: Memory,
+    user: str,
+    key: str,
+    value: str,
+    metadata: dict[str, Any] | None = None,
+    *,
+    allow: bool = False,
+) -> None:
+    """Store an entry in the backend; one that reads like an order to a model needs a person to allow it."""
+    if not allow:
+        refuse("entry", scan(value) or scan(key))
+    memory.backend.store(user, key, value, metadata)
+    if allow:
+        log_allowed(memory, value)
 
 
 class UseBackend(LongOperation, frozen=True, kw_only=True):
@@ -78,7 +97,7 @@ class UseBackend(LongOperation, frozen=True, kw_only=True):
             raise InvalidInput(f"{self.action} needs {' and '.join(missing)}")
 
     def _store(self, memory: Memory) -> BackendAnswer:
-        memory.backend.store(self.user_id, _text(self.key), _text(self.value), self.metadata)
+        store_entry(memory, self.user_id, _text(self.key), _text(self.value), self.metadata)
         return BackendAnswer(success=True, key=_text(self.key), note=_note(memory.backend))
 
     def _retrieve(self, memory: Memory) -> BackendAnswer:
@@ -251,9 +270,10 @@ class SetEntry(Operation, frozen=True, kw_only=True):
     value: Annotated[str, Meta(description="The value")]
     user: User = "default"
     metadata: Annotated[dict[str, Any], Meta(description="Any JSON object")] | None = None
+    allow: Allow = False
 
     def run(self, memory: Memory) -> Done:
-        memory.backend.store(self.user, self.key, self.value, self.metadata)
+        store_entry(memory, self.user, self.key, self.value, self.metadata, allow=self.allow)
         note = _note(memory.backend)
         return Done(done=note if isinstance(note, str) else f"Set {self.key} for {self.user}.")
 

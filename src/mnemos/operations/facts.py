@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from mnemos.errors import MnemosError
-from mnemos.operations.arguments import MOST, When, seconds, up_to
+from mnemos.operations.arguments import MOST, Allow, When, seconds, up_to
 from mnemos.operations.base import Info, Operation, Result, Traits
 from mnemos.operations.texts import day, iso_time
 
@@ -155,6 +155,7 @@ class WriteFacts(Operation, frozen=True, kw_only=True):
     scope: Scope = None
     valid_from: When = None
     session_id: SessionId = None
+    allow: Allow = False
 
     def run(self, memory: Memory) -> FactsWritten:
         written = memory.facts.write(
@@ -162,6 +163,7 @@ class WriteFacts(Operation, frozen=True, kw_only=True):
             scope=self.scope,
             session_id=self.session_id,
             valid_from=seconds("valid_from", self.valid_from),
+            allow=self.allow,
         )
         return FactsWritten.of(written)
 

@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.notebook.note_block import render_entry
 from mnemos.notebook.notes import join_entries, parse_entries
+from mnemos.operations.arguments import Allow
 from mnemos.operations.base import Done, Info, Operation, Result, Traits
 from mnemos.operations.texts import plural
 
@@ -138,10 +139,11 @@ class AddNote(Operation, frozen=True, kw_only=True):
 
     content: Annotated[str, Meta(description="The note")]
     target: Target = "memory"
+    allow: Allow = False
 
     def run(self, memory: Memory) -> NotesEdited:
         before = memory.notebook.use(self.target).entries
-        use = memory.notebook.add(self.content, target=self.target)
+        use = memory.notebook.add(self.content, target=self.target, allow=self.allow)
         return NotesEdited.of(use, changed=use.entries != before)
 
 

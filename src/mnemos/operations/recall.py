@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from msgspec import Meta
 
 from mnemos.errors import InvalidInput, Refused
-from mnemos.operations.arguments import Source, When, resolve_exclusions, resolve_sessions, seconds, up_to
+from mnemos.operations.arguments import (
+    Allow,
+    Source,
+    When,
+    resolve_exclusions,
+    resolve_sessions,
+    seconds,
+    up_to,
+)
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.facts import FactInfo, FactsWritten, Scope, SessionId, describe
 from mnemos.operations.texts import cut, plural, render_time
@@ -162,15 +170,16 @@ class Remember(Operation, frozen=True, kw_only=True):
     ] = None
     scope: Scope = None
     session_id: SessionId = None
+    allow: Allow = False
 
     def run(self, memory: Memory) -> Remembered:
         if self.kind == "note":
-            use = memory.notebook.add(self.text, target=self.target or "memory")
+            use = memory.notebook.add(self.text, target=self.target or "memory", allow=self.allow)
             return Remembered(kind="note", where=use.book.filename, stored=[], warning=use.warning)
         if self.kind == "entry":
-            return _store_entry(memory, self.target, self.text)
+            return _store_entry(memory, self.target, self.text, allow=self.allow)
         written = memory.facts.remember(
-            self.text, target=self.target, scope=self.scope, session_id=self.session_id
+            self.text, target=self.target, scope=self.scope, session_id=self.session_id, allow=self.allow
         )
         return Remembered(
             kind="fact",
@@ -180,9 +189,10 @@ class Remember(Operation, frozen=True, kw_only=True):
         )
 
 
-def _store_entry(memory: Memory, key: str | None, text: str) -> Remembered:
+def _store_entry(memory: Memory, key: str | None, text: str, *, allow: bool) -> Remembered:
     # Backends: only for entries.
     from mnemos.entries.backend import NullBackend
+    from mnemos.operations.entries import store_entry
     from mnemos.storage.entries import USUAL_USER
 
     if key is None:
@@ -192,7 +202,7 @@ def _store_entry(memory: Memory, key: str | None, text: str) -> Remembered:
             f"nothing was stored: the backend for entries is disabled ({memory.backend.reason}); set "
             "MNEMOS_BACKEND=local to keep entries on this machine"
         )
-    memory.backend.store(USUAL_USER, key, text)
+    store_entry(memory, USUAL_USER, key, text, allow=allow)
     return Remembered(kind="entry", where=memory.backend.backend_name, stored=[])
 
 

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from mnemos.errors import NotFound
-from mnemos.operations.arguments import Session, Source, up_to
+from mnemos.operations.arguments import Allow, Session, Source, log_allowed, up_to
 from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import cut, plural, render_time
 
@@ -138,17 +138,20 @@ class CreateTemplate(Operation, frozen=True, kw_only=True):
     max_examples: Annotated[int, up_to(100, "Maximum number of tool calls")] = 10
     description: Annotated[str, Meta(description="What it is useful for")] = ""
     tags: Annotated[list[str] | None, Meta(description="Tags to find it by")] = None
+    allow: Allow = False
 
     def run(self, memory: Memory) -> TemplateCreated:
         session_id = memory.sessions.resolve_session(self.session)
         template = memory.templates.create_template(
-            session_id, self.name, self.type, self.max_examples, self.description, self.tags
+            session_id, self.name, self.type, self.max_examples, self.description, self.tags, allow=self.allow
         )
         if template is None:
             raise NotFound(
                 f"session {session_id} has no successful tool call; the tool templates_suggest lists "
                 "sessions that have"
             )
+        if self.allow:
+            log_allowed(memory, "\n".join([self.description, *(self.tags or [])]))
         return TemplateCreated(template=TemplateInfo.of(template))
 
 

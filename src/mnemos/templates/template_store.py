@@ -22,6 +22,7 @@ from mnemos.errors import (
 from mnemos.inputs import name as checked_name
 from mnemos.inputs import whole
 from mnemos.language.threats import scan
+from mnemos.language.threats.guard import refuse
 from mnemos.settings import Settings
 from mnemos.templates import session_survey
 from mnemos.templates.template import (
@@ -109,17 +110,20 @@ class Templates:
         max_examples: int = 10,
         description: str = "",
         tags: Sequence[str] | None = None,
+        *,
+        allow: bool = False,
     ) -> SessionTemplate | None:
         """Save a template made from a session; None, with nothing saved, if no call succeeded.
 
         The default name is made of type, session and time. A name in use raises AlreadyExists, one that is
-        not a safe file name InvalidInput.
+        not a safe file name InvalidInput, a description that reads like an order to a model Refused, unless a
+        person passes ``allow``.
         """
         self._check_writable()
         chosen = None if name is None else check_name(name)
         kind = None if task_type is None else parse_task_type(task_type)
         text, labels = check_description(description), parse_tags([] if tags is None else tags)
-        _check_safe(text, labels)
+        _check_safe(text, labels, allow=allow)
         examples = self.extract_from_session(session_id, max_examples)
         if not examples:
             return None
@@ -366,13 +370,10 @@ def _check_max_examples(value: Any) -> int:
     return most
 
 
-def _check_safe(description: str, tags: Sequence[str]) -> None:
+def _check_safe(description: str, tags: Sequence[str], *, allow: bool = False) -> None:
     text = "\n".join([description, *tags])
-    if found := scan(text):
-        raise Refused(
-            f"the template was not saved: its description {found[0].reason}. Descriptions are put into "
-            "conversations; describe what the template is for"
-        )
+    if not allow:
+        refuse("template", scan(text))
     if find_secrets(text):
         raise Refused("the template was not saved: its description contains a secret; remove it")
 

@@ -19,6 +19,7 @@ from mnemos.facts.fact_writer import COMPARED, VERSIONS_IN_RECALL, put_passage
 from mnemos.facts.scopes import normalize_label
 from mnemos.inputs import name, optional_name
 from mnemos.language.notation import Mark, format_line, key_of, normalize_target
+from mnemos.language.threats.guard import is_allowed
 from mnemos.storage.base import Reads, Writes
 from mnemos.storage.facts import FactRow, ScopeRow, Wanted
 from mnemos.text.secrets import redact
@@ -114,6 +115,9 @@ def _end_fact(fact: FactRow, newer: FactRow) -> FactRow:
 
 def _put(tx: Writes, fact: FactRow) -> int:
     number = tx.facts.restore(fact)
+    if fact.state == LIVE and not (is_allowed(tx, fact.content) and is_allowed(tx, fact.target)):
+        # A marked fact is kept, and never enters a prompt unasked.
+        tx.facts.cool([number])
     if fact.mark != Mark.OBSOLETE:
         scope = None if fact.scope_id is None else tx.facts.scopes([fact.scope_id]).get(fact.scope_id)
         put_passage(tx, number, fact, scope)

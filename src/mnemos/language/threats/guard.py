@@ -1,0 +1,41 @@
+"""Guard at the door of everything that enters a prompt unasked.
+
+What an agent writes is refused if the scan finds a threat in it. A person may allow a text, and the audit log
+says so: an entry "allow" with the digest of the text and what was seen in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+from mnemos.errors import Refused
+from mnemos.language.threats import Threat, scan
+from mnemos.storage.base import Reads, Writes
+
+ALLOW = "allow"
+
+
+def refuse(what: str, found: Sequence[Threat]) -> None:
+    """Raise Refused if something was found; ``what`` names the text, such as "note"."""
+    if found:
+        raise Refused(
+            f"the {what} was not stored: it {found[0].reason}. It would enter prompts unasked: write what"
+            " is so, not what a model should do. A person who wants it as it is can store it with --allow"
+        )
+
+
+def record_allowed(tx: Writes, text: str, found: Sequence[Threat], *, at: float, actor: str) -> None:
+    """Note in the log that a person allowed a text that the scan had marked."""
+    if found:
+        tx.audit.record(at=at, actor=actor, operation=ALLOW, ref=ref_of(text), after=found[0].reason)
+
+
+def is_allowed(tx: Reads, text: str) -> bool:
+    """True if a text is harmless, or was allowed by a person."""
+    return not scan(text) or tx.audit.newest_on(ref_of(text)) is not None
+
+
+def ref_of(text: str) -> str:
+    """Return the name under which the log knows an allowed text."""
+    return f"allowed:{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
