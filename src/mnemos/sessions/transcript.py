@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain, islice
 from typing import IO, Any
 
 from msgspec.structs import replace
@@ -18,23 +20,47 @@ from mnemos.sessions.records import (
     new_session,
     session_dict,
 )
-from mnemos.storage.base import NewMessage, SessionRow, Storage, Writes
+from mnemos.storage.base import MessageRow, NewMessage, SessionRow, Storage, Writes
 from mnemos.text.secrets import Redact
 
-# A page of an export is one short read; a batch of an import is one short write.
+# A page is one short read, a batch one short write; both are shorter where messages are long.
 PAGE = 500
+_PAGE_CHARACTERS = 2_000_000
 BATCH = 200
+_BATCH_CHARACTERS = 200_000
 # Time to index pending messages after each batch, so that searches stay fast meanwhile.
 INDEX_SECONDS = 0.2
 
+Placed = Callable[[int, int], None]
+"""Called with the number of a message within its session, from 1, and its id here."""
+
 
 @dataclass(frozen=True, slots=True)
-class Incoming:
-    """A checked session. ``forgotten`` are the positions of erased messages."""
+class IncomingMessage:
+    """A checked message. A ``forgotten`` one is empty and marked as such."""
 
+    message: NewMessage
+    forgotten: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingSession:
     session: SessionRow
-    messages: Sequence[NewMessage]
-    forgotten: frozenset[int]
+    messages: Sequence[IncomingMessage]
+
+
+class Outcome(StrEnum):
+    """What became of a session that was to be stored."""
+
+    CREATED = "created"
+    COMPLETED = "completed"
+    """It had the first messages and now has all."""
+    SAME = "same"
+    """It had all messages."""
+    LONGER = "longer"
+    """It had all messages, and more."""
+    OTHER = "other"
+    """It has other messages and is left unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +81,51 @@ def export_session(storage: Storage, session_id: str) -> dict[str, Any] | None:
     row = storage.read(lambda tx: tx.sessions.get(session_id))
     if row is None:
         return None
-    return session_dict(row) | {"messages": list(_messages(storage, session_id))}
+    return session_dict(row) | {"messages": _list_messages(storage, session_id)}
 
 
 def iterate_sessions(storage: Storage, source: str | None) -> Iterator[dict[str, Any]]:
     """Yield every session by id; no transaction stays open between them."""
+    for row in read_sessions(storage, source):
+        yield session_dict(row) | {"messages": _list_messages(storage, row.id)}
+
+
+def read_sessions(storage: Storage, source: str | None = None) -> Iterator[SessionRow]:
+    """Yield the rows of all sessions by id, without their messages."""
     after = ""
+    while page := storage.read(
+        lambda tx: tx.sessions.page(source=source, after=after, limit=PAGE)  # noqa: B023
+    ):
+        yield from page
+        after = page[-1].id
+
+
+def read_messages(storage: Storage, session_id: str) -> Iterator[MessageRow]:
+    """Yield the messages of a session, read in short pages."""
+    after, limit = 0, 16
     while True:
         page = storage.read(
-            lambda tx: tx.sessions.page(source=source, after=after, limit=PAGE)  # noqa: B023
+            lambda tx: tx.sessions.messages(session_id, after=after, limit=limit)  # noqa: B023
         )
-        for row in page:
-            yield session_dict(row) | {"messages": list(_messages(storage, row.id))}
-        if len(page) < PAGE:
+        yield from page
+        if len(page) < limit:
             return
         after = page[-1].id
+        characters = max(1, sum(map(_length, page)))
+        limit = max(1, min(PAGE, limit * _PAGE_CHARACTERS // characters))
+
+
+def _list_messages(storage: Storage, session_id: str) -> list[dict[str, Any]]:
+    return list(map(message_dict, read_messages(storage, session_id)))
 
 
 def check_sessions(
     sessions: Iterable[Mapping[str, Any]], *, now: float, redact: Redact, max_bytes: int
-) -> list[Incoming]:
+) -> list[IncomingSession]:
     """Check every session and message; parents come before children, the first mistake raises."""
     if not isinstance(sessions, Iterable) or isinstance(sessions, (str, bytes, Mapping)):
         raise InvalidInput(f"sessions must be a list, not {type(sessions).__name__}; nothing was imported")
-    incoming: dict[str, Incoming] = {}
+    incoming: dict[str, IncomingSession] = {}
     for number, item in enumerate(sessions, start=1):
         try:
             one = _check_session(item, now=now, redact=redact, max_bytes=max_bytes)
@@ -87,12 +134,13 @@ def check_sessions(
         if one.session.id in incoming:
             raise InvalidInput(f"session {number}: {one.session.id!r} occurs twice; nothing was imported")
         incoming[one.session.id] = one
-    return _sort_parents_first(incoming)
+    parents = {session_id: one.session.parent_session_id for session_id, one in incoming.items()}
+    return [incoming[session_id] for session_id in sort_parents_first(parents)]
 
 
 def store(
     storage: Storage,
-    incoming: Sequence[Incoming],
+    incoming: Sequence[IncomingSession],
     now: float,
     progress: Callable[[float], None] | None = None,
 ) -> Imported:
@@ -100,48 +148,124 @@ def store(
     done: list[str] = []
     skipped: list[str] = []
     created: dict[str, int] = {}
-    count = 0
+    messages = 0
     for number, one in enumerate(incoming):
         if progress:
             progress(number / len(incoming))
-        there = storage.write(lambda tx: _begin(tx, one))  # noqa: B023
-        if there is None:
-            skipped.append(one.session.id)
-            continue
-        for start in range(there, len(one.messages), BATCH):
-            storage.write(lambda tx: _append(tx, one, start, now))  # noqa: B023
-            storage.catch_up(INDEX_SECONDS)
-        done.append(one.session.id)
-        if there == 0:
-            created[one.session.id] = len(one.messages)
-        count += len(one.messages) - there
+        outcome, added = store_session(storage, one.session, one.messages, now=now)
+        messages += added
+        (done if outcome in (Outcome.CREATED, Outcome.COMPLETED) else skipped).append(one.session.id)
+        if outcome is Outcome.CREATED:
+            created[one.session.id] = added
+        storage.catch_up(INDEX_SECONDS)
     storage.catch_up()
-    return Imported(tuple(done), count, tuple(skipped), created)
+    return Imported(tuple(done), messages, tuple(skipped), created)
 
 
-def _append(tx: Writes, one: Incoming, start: int, now: float) -> None:
-    batch = one.messages[start : start + BATCH]
-    ids = tx.sessions.append(one.session.id, batch)
-    for position, (message_id, message) in enumerate(zip(ids, batch, strict=True), start):
-        if position in one.forgotten:
-            tx.sessions.forget_message(message_id, tool_calls=message.tool_calls, at=now)
+def store_session(
+    storage: Storage,
+    session: SessionRow,
+    messages: Iterable[IncomingMessage],
+    *,
+    now: float,
+    placed: Placed = lambda _number, _id: None,
+) -> tuple[Outcome, int]:
+    """Store a session, or the messages it lacks; return the outcome and the number of added messages.
+
+    Transactions are short, and a repeated call resumes an interrupted one. A parent that does not exist is
+    left out.
+    """
+    coming = iter(messages)
+    first = _take_batch(coming)
+    ids = storage.write(lambda tx: _create(tx, session, first, now))
+    if ids is not None:
+        _report_places(placed, 0, ids)
+        added = _append_rest(storage, session.id, coming, len(ids), now, placed)
+        # Another process writes to the session already, so the rest is not mixed in.
+        return (Outcome.OTHER, len(ids)) if added is None else (Outcome.CREATED, len(ids) + added)
+    there = read_messages(storage, session.id)
+    coming = chain(first, coming)
+    for number, one in enumerate(coming, start=1):
+        row = next(there, None)
+        if row is None:
+            added = _append_rest(storage, session.id, chain([one], coming), number - 1, now, placed)
+            return (Outcome.OTHER, 0) if added is None else (Outcome.COMPLETED, added)
+        if not is_same(row, one):
+            return Outcome.OTHER, 0
+        placed(number, row.id)
+    return Outcome.SAME if next(there, None) is None else Outcome.LONGER, 0
 
 
-def _begin(tx: Writes, one: Incoming) -> int | None:
-    """Create the session and return the number of messages it has; None if nothing is missing."""
-    parent = one.session.parent_session_id
-    session = one.session
+def is_same(row: MessageRow, incoming: IncomingMessage) -> bool:
+    """True if a stored message is this one. A forgotten one is only compared by role and time."""
+    new = incoming.message
+    if (row.role, row.timestamp) != (new.role, new.timestamp):
+        return False
+    return row.forgotten or incoming.forgotten or row.content == new.content
+
+
+def _create(tx: Writes, session: SessionRow, first: list[IncomingMessage], now: float) -> list[int] | None:
+    """Create the session with its first messages; None if the id exists."""
+    parent = session.parent_session_id
     if parent is not None and tx.sessions.get(parent) is None:
-        # Exported without its parent.
         session = replace(session, parent_session_id=None)
-    if tx.sessions.create(session):
-        return 0
-    there = tx.sessions.messages(session.id, after=0, limit=len(one.messages))
-    same = all(
-        (row.role, row.timestamp, row.content) == (new.role, new.timestamp, new.content)
-        for row, new in zip(there, one.messages, strict=False)
-    )
-    return len(there) if same and len(there) < len(one.messages) else None
+    return _append(tx, session.id, first, now) if tx.sessions.create(session) else None
+
+
+def _append_rest(
+    storage: Storage,
+    session_id: str,
+    messages: Iterator[IncomingMessage],
+    number: int,
+    now: float,
+    placed: Placed,
+) -> int | None:
+    """Append the rest and return how many; None if another process appended meanwhile."""
+    before = number
+    while batch := _take_batch(messages):
+        ids = storage.write(
+            lambda tx: (
+                _append(tx, session_id, batch, now)
+                if tx.sessions.message_count(session_id) == number  # noqa: B023
+                else None
+            )
+        )
+        if ids is None:
+            return None
+        _report_places(placed, number, ids)
+        number += len(ids)
+        storage.catch_up(INDEX_SECONDS)
+    return number - before
+
+
+def _append(tx: Writes, session_id: str, batch: list[IncomingMessage], now: float) -> list[int]:
+    if not batch:
+        return []
+    ids = tx.sessions.append(session_id, [incoming.message for incoming in batch])
+    for message_id, incoming in zip(ids, batch, strict=True):
+        if incoming.forgotten:
+            tx.sessions.forget_message(message_id, tool_calls=incoming.message.tool_calls, at=now)
+    return ids
+
+
+def _take_batch(messages: Iterator[IncomingMessage]) -> list[IncomingMessage]:
+    batch: list[IncomingMessage] = []
+    characters = 0
+    for incoming in islice(messages, BATCH):
+        batch.append(incoming)
+        characters += _length(incoming.message)
+        if characters > _BATCH_CHARACTERS:
+            break
+    return batch
+
+
+def _report_places(placed: Placed, number: int, ids: list[int]) -> None:
+    for position, message_id in enumerate(ids, number + 1):
+        placed(position, message_id)
+
+
+def _length(message: MessageRow | NewMessage) -> int:
+    return len(message.content or "") + len(message.tool_calls or "") + len(message.metadata or "")
 
 
 def write_lines(sessions: Iterable[Mapping[str, Any]], stream: IO[str]) -> int:
@@ -168,60 +292,47 @@ def read_lines(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
         yield session
 
 
-def _messages(storage: Storage, session_id: str) -> Iterator[dict[str, Any]]:
-    after = 0
-    while True:
-        page = storage.read(
-            lambda tx: tx.sessions.messages(session_id, after=after, limit=PAGE)  # noqa: B023
-        )
-        yield from map(message_dict, page)
-        if len(page) < PAGE:
-            return
-        after = page[-1].id
-
-
-def _check_session(item: Mapping[str, Any], *, now: float, redact: Redact, max_bytes: int) -> Incoming:
+def _check_session(item: Mapping[str, Any], *, now: float, redact: Redact, max_bytes: int) -> IncomingSession:
     if not isinstance(item, Mapping):
         raise InvalidInput(f"a {type(item).__name__} is not a session")
-    messages = item.get("messages", [])
-    if not isinstance(messages, list):
+    listed = item.get("messages", [])
+    if not isinstance(listed, list):
         raise InvalidInput("messages must be a list")
-    checked_messages = [
-        check_message(message, number, now=now, redact=redact, max_bytes=max_bytes)
-        for number, message in enumerate(messages, start=1)
-    ]
-    started = checked_messages[0].timestamp if checked_messages else now
-    forgotten = frozenset(
-        position for position, message in enumerate(messages) if message.get("forgotten") is True
-    )
-    session = new_session(item, started=started, redact=redact, max_bytes=max_bytes)
-    return Incoming(session, checked_messages, forgotten)
+    messages = []
+    for number, message in enumerate(listed, start=1):
+        try:
+            messages.append(check_message(message, now=now, redact=redact, max_bytes=max_bytes))
+        except InvalidInput as exc:
+            raise type(exc)(f"message {number}: {exc}") from exc
+    started = messages[0].message.timestamp if messages else now
+    return IncomingSession(new_session(item, started=started, redact=redact, max_bytes=max_bytes), messages)
 
 
-def check_message(message: Any, number: int, *, now: float, redact: Redact, max_bytes: int) -> NewMessage:
+def check_message(message: Any, *, now: float, redact: Redact, max_bytes: int) -> IncomingMessage:
     """Check a message of an export; a forgotten one has no content."""
     if not isinstance(message, Mapping):
-        raise InvalidInput(f"message {number} must be a dict, not {type(message).__name__}")
+        raise InvalidInput(f"it must be a dict, not {type(message).__name__}")
     unknown = set(message) - MESSAGE_FIELDS - {"id", "session_id", "forgotten"}
     if unknown:
-        raise InvalidInput(f"message {number} has the unknown field {sorted(unknown)[0]!r}")
-    if message.get("forgotten") is True:
+        raise InvalidInput(f"it has the unknown field {sorted(unknown)[0]!r}")
+    forgotten = message.get("forgotten") is True
+    if forgotten:
         message = {**message, "content": None}
-    try:
-        return new_message(message, now=now, redact=redact, max_bytes=max_bytes)
-    except InvalidInput as exc:
-        raise type(exc)(f"message {number}: {exc}") from exc
+    return IncomingMessage(new_message(message, now=now, redact=redact, max_bytes=max_bytes), forgotten)
 
 
-def _sort_parents_first(incoming: dict[str, Incoming]) -> list[Incoming]:
-    ordered: dict[str, Incoming] = {}
-    for session_id in incoming:
-        line: dict[str, Incoming] = {}
+def sort_parents_first(parents: Mapping[str, str | None], *, allow_cycles: bool = False) -> list[str]:
+    """Return the sessions in their order, but each after its parent; a cycle raises InvalidInput."""
+    ordered: dict[str, None] = {}
+    for session_id in parents:
+        line: dict[str, None] = {}
         above: str | None = session_id
-        while above is not None and above in incoming and above not in ordered:
+        while above is not None and above in parents and above not in ordered:
             if above in line:
+                if allow_cycles:
+                    break
                 raise InvalidInput(f"session {above!r} is its own ancestor; nothing was imported")
-            line[above] = incoming[above]
-            above = incoming[above].session.parent_session_id
-        ordered |= dict(reversed(line.items()))
-    return list(ordered.values())
+            line[above] = None
+            above = parents[above]
+        ordered |= dict.fromkeys(reversed(line))
+    return list(ordered)

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from mnemos import files
-from mnemos.errors import Corrupt, DiskFull, ReadOnly
+from mnemos.errors import DiskFull, ReadOnly
 from mnemos.sessions.records import dump_json
 from mnemos.transfer.archive.archive_reader import Archive, open_archive
 from mnemos.transfer.archive.database_part import DatabasePart
 from mnemos.transfer.archive.fact_part import FactPart
-from mnemos.transfer.archive.manifest import MessagePlaces, PartComparison, PartReport
+from mnemos.transfer.archive.manifest import MessagePlaces, PartComparison, PartReport, Progress, Stage
 from mnemos.transfer.archive.record_parts import EntryPart, LedgerPart, NotePart, TemplatePart
 from mnemos.transfer.archive.session_part import SessionPart
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
     from mnemos.transfer.archive.archive_writer import ArchiveFolder
-    from mnemos.transfer.archive.manifest import PartComparison, PartReport
 
-Progress = Callable[[float], None]
 OPERATION: Final = "archive.import"
 _LOCK: Final = ".import.lock"
 _UNPACKED: Final = 0.15
@@ -84,7 +82,7 @@ def import_archive(memory: Memory, path: Path, progress: Progress) -> ArchiveRep
             archive.manifest.space,
             archive.manifest.made_at,
             tuple(reports),
-            tuple(file.file for file in archive.manifest.files if file.file not in archive.known),
+            archive.list_unknown(),
             tuple(archive.manifest.left_out),
         )
         if report.is_new:
@@ -100,17 +98,12 @@ def compare_archive(memory: Memory, path: Path, progress: Progress) -> Compariso
     with open_archive(path, beside, lambda share: progress(_UNPACKED * share)) as archive:
         parts = list_parts(memory)
         _check(parts, archive, progress)
-        advance = _Advance(archive, progress, _CHECKED, 1.0)
-        compared = []
-        for part in parts:
-            result = PartComparison(part.name)
+        archive.advance = Stage(progress, _CHECKED, 1.0, archive.manifest.size()).advance
+        compared = [PartComparison(part.name) for part in parts]
+        for part, result in zip(parts, compared, strict=True):
             part.compare(archive, result)
-            compared.append(result)
-        advance.done()
+    progress(1.0)
     return Comparison(archive.manifest.space, archive.manifest.made_at, tuple(compared))
-
-
-# --- inside ---------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -122,32 +115,22 @@ def _lock_imports(memory: Memory, beside: Path) -> Iterator[None]:
 
 
 def _check(parts: list[Part], archive: Archive, progress: Progress) -> None:
-    advance = _Advance(archive, progress, _UNPACKED, _CHECKED)
+    archive.advance = Stage(progress, _UNPACKED, _CHECKED, archive.manifest.size()).advance
     for part in parts:
-        found = part.check(archive)
-        expected = {file.file: file.rows for file in archive.manifest.list_files(part.name)}
-        for name, rows in found.items():
-            if expected.get(name, rows) != rows:
-                raise Corrupt(
-                    f"{name} has {rows:,} rows, but {expected[name]:,} in the manifest; nothing was imported"
-                )
-    advance.done()
+        part.check(archive)
 
 
 def _store(parts: list[Part], archive: Archive, progress: Progress) -> list[PartReport]:
-    advance = _Advance(archive, progress, _CHECKED, 1.0)
-    done = []
-    for part in parts:
-        report = PartReport(part.name)
-        try:
+    archive.advance = Stage(progress, _CHECKED, 1.0, archive.manifest.size()).advance
+    done = [PartReport(part.name) for part in parts]
+    try:
+        for part, report in zip(parts, done, strict=True):
             part.import_part(archive, report)
-        except DiskFull as exc:
-            raise DiskFull(
-                "the disk is too full for the archive. What was imported so far is kept: free some space and "
-                "import it again"
-            ) from exc
-        done.append(report)
-    advance.done()
+    except DiskFull as exc:
+        raise DiskFull(
+            "the disk is too full for the archive. What was imported so far is kept: free some space and "
+            "import it again"
+        ) from exc
     return done
 
 
@@ -159,25 +142,6 @@ def _record_import(memory: Memory, report: ArchiveReport) -> None:
             at=at, actor=memory.settings.actor, operation=OPERATION, ref=report.space, after=what
         )
     )
-
-
-class _Advance:
-    """Reports the progress of reading an archive, as a share of one stage of the work."""
-
-    def __init__(self, archive: Archive, progress: Progress, first: float, last: float) -> None:
-        self._whole = max(1, archive.manifest.size())
-        self._progress = progress
-        self._first, self._last = first, last
-        self._read = 0
-        archive.advance = self._more
-
-    def done(self) -> None:
-        self._progress(self._last)
-
-    def _more(self, size: int) -> None:
-        self._read += size
-        share = min(1.0, self._read / self._whole)
-        self._progress(self._first + (self._last - self._first) * share)
 
 
 class Part(Protocol):
@@ -198,8 +162,8 @@ class Part(Protocol):
         """Write everything in short reads, in an order that depends only on the content."""
         ...
 
-    def check(self, archive: Archive) -> dict[str, int]:
-        """Check all of it before anything of any part is stored; return the rows of each file.
+    def check(self, archive: Archive) -> None:
+        """Check all of it before anything of any part is stored.
 
         Raises for what we can't have written. What is merely refused here, such as a database that is too
         large, is reported by ``import_part``.

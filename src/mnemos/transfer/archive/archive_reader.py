@@ -10,7 +10,7 @@ import shutil
 import stat
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from io import BufferedReader
@@ -22,7 +22,16 @@ import msgspec
 from mnemos import files
 from mnemos.errors import Corrupt, DiskFull, InvalidInput, NotFound, PermissionDenied, SchemaTooNew, TooLarge
 from mnemos.files import is_running, zstd
-from mnemos.transfer.archive.manifest import FORMAT, KIND, MANIFEST, File, Manifest, is_valid_path
+from mnemos.transfer.archive.manifest import (
+    FORMAT,
+    KIND,
+    MANIFEST,
+    File,
+    Manifest,
+    Progress,
+    Stage,
+    is_valid_path,
+)
 
 _UNFINISHED: Final = ".unfinished"
 LONGEST_LINE: Final = 160 * 1024 * 1024
@@ -41,7 +50,6 @@ _MAX_TEXT: Final = 1_000
 # Text shrinks to a tenth, one line repeated over and over to a thousandth.
 _MAX_RATIO: Final = 1_000
 _SMALL: Final = 100 * 1024**2
-Progress = Callable[[float], None]
 
 
 @contextmanager
@@ -59,38 +67,18 @@ def temporary_folder(parent: Path, name: str) -> Iterator[Path]:
         shutil.rmtree(made, ignore_errors=True)
 
 
-def read_rows(path: Path, name: str, advance: Callable[[int], None]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield rows, each with its place for people; a line that is not a row raises InvalidInput."""
-    with path.open("rb") as stream:
-        number = 0
-        while line := stream.readline(LONGEST_LINE):
-            number += 1
-            place = f"{name}, line {number}"
-            if not line.endswith(b"\n"):
-                cut = "is too long" if len(line) == LONGEST_LINE else "is cut off"
-                raise InvalidInput(f"{place} {cut}")
-            yield place, _parse_line(line, place)
-            advance(len(line))
-
-
-def parse_row(row: Mapping[str, Any], kind: type[T], place: str) -> T:
-    """Convert a row to a struct; InvalidInput if its fields are wrong."""
-    try:
-        return msgspec.convert(row, kind)
-    except (msgspec.ValidationError, UnicodeEncodeError) as exc:
-        raise InvalidInput(f"{place} has wrong fields: {exc}") from exc
-
-
-def _parse_line(line: bytes, place: str) -> dict[str, Any]:
+def _parse_line(line: bytes) -> dict[str, Any]:
+    if not line.endswith(b"\n"):
+        raise InvalidInput("it is too long" if len(line) == LONGEST_LINE else "it is cut off")
     try:
         # Not msgspec, which refuses the lone surrogates that a message may have.
         row = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
     except UnicodeDecodeError as exc:
-        raise InvalidInput(f"{place} is not UTF-8 text ({exc.reason} at byte {exc.start})") from exc
+        raise InvalidInput(f"it is not UTF-8 text ({exc.reason} at byte {exc.start})") from exc
     except (ValueError, RecursionError) as exc:
-        raise InvalidInput(f"{place} is not JSON: {exc}") from exc
+        raise InvalidInput(f"it is not JSON: {exc}") from exc
     if not isinstance(row, dict):
-        raise InvalidInput(f"{place} is not an object with named fields")
+        raise InvalidInput("it is not an object with named fields")
     return row
 
 
@@ -201,27 +189,55 @@ class Archive:
     """An archive whose files are on disk, with verified sizes and checksums."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
-        self.folder = folder
         self.manifest = manifest
-        self.known: set[str] = set()
-        """The files that some part read."""
+        self._folder = folder
+        self._files = {file.file: file for file in manifest.files}
+        self._known: set[str] = set()
         self.is_imported = False
         """True if it is to be imported, not only compared."""
         self.advance: Callable[[int], None] = lambda _: None
         """Called with the number of bytes read."""
 
     def path(self, name: str) -> Path:
-        self.known.add(name)
-        return self.folder / name
+        return self._folder / name
 
     def has(self, name: str) -> bool:
-        self.known.add(name)
-        return any(file.file == name for file in self.manifest.files)
+        self._known.add(name)
+        return name in self._files
 
-    def rows(self, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the rows of a file, each with its place for people; nothing if there is no such file."""
-        if self.has(name):
-            yield from read_rows(self.path(name), name, self.advance)
+    def list_files(self, part: str) -> list[str]:
+        return [name for name, file in self._files.items() if file.part == part and self.has(name)]
+
+    def read(self, name: str, parse: Callable[[dict[str, Any]], T]) -> Iterator[T]:
+        """Yield the rows of a file, parsed; nothing if there is no such file.
+
+        A line that is not a row, or that ``parse`` refuses, raises InvalidInput with its place.
+        """
+        if not self.has(name):
+            return
+        number = 0
+        with self.path(name).open("rb") as stream:
+            while line := stream.readline(LONGEST_LINE):
+                number += 1
+                try:
+                    row = parse(_parse_line(line))
+                except InvalidInput as exc:
+                    raise type(exc)(f"{name}, line {number}: {exc}") from exc
+                except (msgspec.ValidationError, UnicodeEncodeError) as exc:
+                    raise InvalidInput(f"{name}, line {number} has wrong fields: {exc}") from exc
+                yield row
+                self.advance(len(line))
+        self.check_rows(name, number)
+
+    def check_rows(self, name: str, rows: int) -> None:
+        """Raise Corrupt if the manifest counts other rows in a file."""
+        expected = self._files[name].rows
+        if rows != expected:
+            raise Corrupt(f"{name} has {rows:,} rows, but {expected:,} in the manifest; nothing was imported")
+
+    def list_unknown(self) -> tuple[str, ...]:
+        """Return the files that no part asked for."""
+        return tuple(name for name in self._files if name not in self._known)
 
 
 @contextmanager
@@ -251,15 +267,14 @@ def _open_folder(folder: Path, progress: Progress) -> Archive:
         raise InvalidInput(f"{folder} has no {MANIFEST}; name a folder or a file that `mnemos export` wrote")
     with _open_plain(place) as stream:
         manifest = _parse_manifest(stream.read(_MAX_MANIFEST + 1), folder)
-    whole, done = max(1, manifest.size()), 0
+    stage = Stage(progress, 0.0, 1.0, manifest.size())
     for file in manifest.files:
         try:
             with _open_plain(folder / file.file) as stream:
                 _check_file(file, os.fstat(stream.fileno()).st_size, _hash_stream(stream), folder)
         except FileNotFoundError:
             raise Corrupt(f"{folder} does not have {file.file}, which is in its manifest") from None
-        done += file.bytes
-        progress(done / whole)
+        stage.advance(file.bytes)
     return Archive(folder, manifest)
 
 
@@ -326,7 +341,7 @@ def _unpack(
     members: Iterator[Member], manifest: Manifest, path: Path, folder: Path, progress: Progress
 ) -> None:
     wanted = {file.file: file for file in manifest.files}
-    whole, done = max(1, manifest.size()), 0
+    stage = Stage(progress, 0.0, 1.0, manifest.size())
     for member in members:
         file = wanted.pop(member.name, None)
         if file is None:
@@ -338,8 +353,7 @@ def _unpack(
                 f"{path}: {file.file} has {member.size:,} bytes, but {file.bytes:,} in the manifest"
             )
         _check_file(file, member.size, _write_member(member, folder / file.file), path)
-        done += file.bytes
-        progress(done / whole)
+        stage.advance(file.bytes)
     if wanted:
         raise Corrupt(f"{path} does not have {', '.join(sorted(wanted)[:5])}, which are in its manifest")
 

@@ -20,58 +20,40 @@ from mnemos.files import zstd
 from mnemos.sessions.records import dump_json
 from mnemos.transfer.archive.archive_import import list_parts
 from mnemos.transfer.archive.archive_reader import Form, temporary_folder
-from mnemos.transfer.archive.manifest import FORMAT, KIND, MANIFEST, Exported, File, Manifest
+from mnemos.transfer.archive.manifest import FORMAT, KIND, MANIFEST, Exported, File, Manifest, Progress, Stage
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 _MODE: Final = 0o600
-_NOT_OURS: Final = (
-    ".zip",
-    ".zst",
-    ".gz",
-    ".bz2",
-    ".xz",
-    ".7z",
-    ".rar",
-    ".json",
-    ".jsonl",
-    ".db",
-    ".md",
-    ".txt",
-)
-Progress = Callable[[float], None]
+_NOT_OURS: Final = tuple(".zip .zst .gz .bz2 .xz .7z .rar .json .jsonl .db .md .txt".split())
+_FORMS: Final = {
+    ".tar.zst": Form.ZSTD,
+    ".tzst": Form.ZSTD,
+    ".tar.gz": Form.GZIP,
+    ".tgz": Form.GZIP,
+    ".tar": Form.TAR,
+}
 # The share of the work that reading is; the rest is packing.
 _READ: Final = 0.7
 
 
 class RowWriter:
-    """Writes rows, one JSON object per line, counting and hashing them."""
+    """Writes and counts rows, one JSON object per line."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
-        self._hash = hashlib.sha256()
         self.rows = 0
-        self.bytes = 0
 
     def write(self, row: Mapping[str, Any]) -> None:
-        data = dump_json(row).encode() + b"\n"
-        self._stream.write(data)
-        self._hash.update(data)
+        self._stream.write(dump_json(row).encode() + b"\n")
         self.rows += 1
-        self.bytes += len(data)
-
-    def sha256(self) -> str:
-        return self._hash.hexdigest()
 
 
 def choose_form(path: Path) -> Form:
     """Return the form of an archive by its name."""
     name = path.name.lower()
-    for ending, form in (
-        (".tar.zst", Form.ZSTD), (".tzst", Form.ZSTD), (".tar.gz", Form.GZIP), (".tgz", Form.GZIP),
-        (".tar", Form.TAR),
-    ):  # fmt: skip
+    for ending, form in _FORMS.items():
         if name.endswith(ending):
             return form
     if name.endswith(_NOT_OURS):
@@ -128,29 +110,27 @@ class ArchiveFolder:
     @contextmanager
     def lines(self, part: str, name: str) -> Iterator[RowWriter]:
         """A new file with one JSON object per line."""
-        handle = os.open(self._new(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "wb") as stream:
+        with self.path(name).open("xb") as stream:
             writer = RowWriter(stream)
             yield writer
-        self.files.append(File(name, part, writer.rows, writer.bytes, writer.sha256()))
+        self.note(part, name, writer.rows)
 
     def path(self, name: str) -> Path:
         """Return the path of a new file; the caller writes it and calls ``note``."""
-        return self._new(name)
-
-    def note(self, part: str, name: str, rows: int = 1) -> None:
-        """Add a file that the caller wrote."""
-        path = self.folder / name
-        path.chmod(0o600)
-        self.files.append(File(name, part, rows, path.stat().st_size, hash_file(path)))
-
-    def count(self, what: str, number: int) -> None:
-        self.counts[what] = self.counts.get(what, 0) + number
-
-    def _new(self, name: str) -> Path:
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         return path
+
+    def note(self, part: str, name: str, rows: int = 1) -> None:
+        """Add a file that was written."""
+        path = self.folder / name
+        path.chmod(_MODE)
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        self.files.append(File(name, part, rows, path.stat().st_size, digest))
+
+    def count(self, what: str, number: int) -> None:
+        self.counts[what] = self.counts.get(what, 0) + number
 
 
 def write_archive(memory: Memory, target: Path, progress: Progress) -> Exported:
@@ -171,24 +151,12 @@ def write_archive(memory: Memory, target: Path, progress: Progress) -> Exported:
     return Exported(target, size, manifest.counts, tuple(manifest.left_out))
 
 
-def hash_file(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _write_parts(memory: Memory, folder: Path, progress: Progress) -> Manifest:
     parts = list_parts(memory)
-    whole = max(1, sum(part.size() for part in parts))
-    done = 0
-
-    def advance(more: int) -> None:
-        nonlocal done
-        done += more
-        progress(_READ * min(1.0, done / whole))
-
+    stage = Stage(progress, 0.0, _READ, sum(part.size() for part in parts))
     contents = folder / "contents"
     contents.mkdir(mode=0o700)
-    out = ArchiveFolder(contents, advance)
+    out = ArchiveFolder(contents, stage.advance)
     for part in parts:
         part.write(out)
     manifest = Manifest(
@@ -215,17 +183,9 @@ def _put_in_place(
             raise AlreadyExists(f"{target} was created meanwhile; choose another name")
         contents.rename(target)
         return
-    whole = max(1, manifest.size())
-    packed = 0
-
-    def advance(more: int) -> None:
-        nonlocal packed
-        packed += more
-        progress(_READ + (1 - _READ) * min(1.0, packed / whole))
-
     names = [MANIFEST, *(file.file for file in manifest.files)]
     archive = folder / "archive"
-    pack(contents, names, archive, form, at=at, advance=advance)
+    pack(contents, names, archive, form, at=at, advance=Stage(progress, _READ, 1.0, manifest.size()).advance)
     with archive.open("rb") as file:
         os.fsync(file.fileno())
     try:

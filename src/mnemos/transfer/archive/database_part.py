@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.transfer.archive.archive_reader import temporary_folder
-from mnemos.transfer.archive.manifest import File, PartComparison, PartReport, number_names
+from mnemos.transfer.archive.manifest import PartComparison, PartReport, number_names
 from mnemos.workspace.identifiers import SUFFIX, check_name
 
 if TYPE_CHECKING:
@@ -77,12 +77,11 @@ class DatabasePart:
             else:
                 out.count("snapshots", 1)
 
-    def check(self, archive: Archive) -> dict[str, int]:
-        self._incoming = _group_files(archive.manifest.list_files(NAME))
+    def check(self, archive: Archive) -> None:
+        self._incoming = _group_files(archive.list_files(NAME))
         for one in self._incoming if archive.is_imported else ():
             problems = [self._examine(archive.path(file)) for file in (one.file, *one.snapshots.values())]
             one.problem = next(filter(None, problems), "")
-        return {}
 
     def _examine(self, path: Path) -> str:
         """Return why a file is not a database; empty if it is."""
@@ -124,12 +123,8 @@ class DatabasePart:
         for one in self._incoming:
             wanted = hash_contents(archive.path(one.file))
             there = list(takewhile(self._workspace.has, number_names(one.name, _MAX_NAME)))
-            if any(self._contents(name) == wanted for name in there):
-                compared.same += 1
-            elif there:
-                compared.add_different(f"database {one.name}")
-            else:
-                compared.add_missing(f"database {one.name}")
+            is_same = any(self._contents(name) == wanted for name in there)
+            compared.add(f"database {one.name}", is_same if there else None)
 
     def _contents(self, database: str) -> str:
         with temporary_folder(self._memory.folder, "compared") as folder:
@@ -150,20 +145,20 @@ def hash_contents(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _group_files(files: list[File]) -> list[_Incoming]:
+def _group_files(files: list[str]) -> list[_Incoming]:
     """Return databases with their snapshots; InvalidInput for a file that is neither."""
     found: dict[str, _Incoming] = {}
     for file in files:
-        folder, _, rest = file.file.partition("/")
+        folder, _, rest = file.partition("/")
         name, _, snapshot = rest.partition("/")
-        if folder != _FOLDER or not file.file.endswith(SUFFIX):
-            raise InvalidInput(f"{file.file} is not a database of the workspace")
+        if folder != _FOLDER or not file.endswith(SUFFIX):
+            raise InvalidInput(f"{file} is not a database of the workspace")
         database = check_name(name.removesuffix(_SNAPSHOTS if snapshot else SUFFIX))
         one = found.setdefault(database, _Incoming(database))
         if snapshot:
-            one.snapshots[_parse_snapshot(snapshot, file.file)] = file.file
+            one.snapshots[_parse_snapshot(snapshot, file)] = file
         else:
-            one.file = file.file
+            one.file = file
     for one in found.values():
         if not one.file:
             raise InvalidInput(f"the archive has snapshots of {one.name} but not the database")

@@ -23,8 +23,14 @@ from mnemos.language.threats.guard import is_allowed
 from mnemos.storage.base import Reads, Writes
 from mnemos.storage.facts import FactRow, ScopeRow, Wanted
 from mnemos.text.secrets import redact
-from mnemos.transfer.archive.archive_reader import parse_row
-from mnemos.transfer.archive.manifest import MessagePlaces, PartComparison, PartReport, split_batches
+from mnemos.transfer.archive.manifest import (
+    MessagePlaces,
+    Moment,
+    PartComparison,
+    PartReport,
+    exhaust,
+    split_batches,
+)
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -43,7 +49,6 @@ _ALL: Final = 1 << 53
 _STATES: Final = ("live", "superseded", "retired")
 _LONGEST: Final = 100_000
 Id = Annotated[int, Meta(ge=1, le=_ALL)]
-Moment = Annotated[float, Meta(gt=-1e12, lt=1e12)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,28 +236,18 @@ class FactPart:
         message = None if place is None else MessagePlace(*place)
         return FactLine(type=fields.pop("mark"), message=message, **fields)
 
-    def check(self, archive: Archive) -> dict[str, int]:
-        rows = dict.fromkeys((SCOPES, FACTS, CONFLICTS), 0)
-        scopes: set[str] = set()
-        for place, row in archive.rows(SCOPES):
-            scopes.add(_check_scope(parse_row(row, ScopeLine, place), place).key)
-            rows[SCOPES] += 1
+    def check(self, archive: Archive) -> None:
+        scopes = {scope.key for scope in archive.read(SCOPES, _parse_scope)}
         last = 0
-        for place, row in archive.rows(FACTS):
-            line = parse_row(row, FactLine, place)
-            _check_fact(line, place)
+        for line in archive.read(FACTS, _parse_fact):
             if line.scope is not None and key_of(line.scope) not in scopes:
-                raise InvalidInput(f"{place}: the scope {line.scope[:100]!r} is not in {SCOPES}")
+                raise InvalidInput(f"{FACTS}: the scope {line.scope[:100]!r} is not in {SCOPES}")
             if line.id <= last:
-                raise InvalidInput(f"{place}: the id {line.id} comes after {last}; ids must ascend")
+                raise InvalidInput(f"{FACTS}: the id {line.id} comes after {last}; ids must ascend")
             last = line.id
-            rows[FACTS] += 1
             if line.message is not None:
                 self._places.request(line.message.session_id, line.message.number)
-        for place, row in archive.rows(CONFLICTS):
-            parse_row(row, ConflictLine, place)
-            rows[CONFLICTS] += 1
-        return rows
+        exhaust(archive.read(CONFLICTS, _parse_conflict))
 
     def import_part(self, archive: Archive, report: PartReport) -> None:
         scopes = self._import_scopes(archive)
@@ -264,28 +259,22 @@ class FactPart:
                 here[fact.id] = restored.number
                 taken.add(restored.number)
                 _count(report, fact, restored)
-        self._link(archive, here)
-        self._restore_conflicts(archive, here)
+        for links in split_batches(_find_links(archive, here), _BATCH):
+            self._storage.write(lambda tx: relink(tx, dict(links)))  # noqa: B023
+        pairs = (
+            (here.get(one.older), here.get(one.newer)) for one in archive.read(CONFLICTS, _parse_conflict)
+        )
+        known = ((older, newer) for older, newer in pairs if older is not None and newer is not None)
+        for conflicts in split_batches(known, _BATCH):
+            self._storage.write(lambda tx: _restore_pairs(tx, conflicts))  # noqa: B023
         self._storage.catch_up()
 
     def _import_scopes(self, archive: Archive) -> dict[str, ScopeRow]:
         scopes: dict[str, ScopeRow] = {}
-        rows = (_check_scope(parse_row(row, ScopeLine, place), place) for place, row in archive.rows(SCOPES))
-        for some in split_batches(rows, _BATCH):
+        for some in split_batches(archive.read(SCOPES, _parse_scope), _BATCH):
             made = self._storage.write(lambda tx: [tx.facts.restore_scope(scope) for scope in some])  # noqa: B023
             scopes |= {scope.key: scope for scope in made}
         return scopes
-
-    def _link(self, archive: Archive, here: dict[int, int]) -> None:
-        for some in split_batches(_find_links(archive, here), _BATCH):
-            self._storage.write(lambda tx: relink(tx, dict(some)))  # noqa: B023
-
-    def _restore_conflicts(self, archive: Archive, here: dict[int, int]) -> None:
-        pairs = (parse_row(row, ConflictLine, place) for place, row in archive.rows(CONFLICTS))
-        found = ((here.get(pair.older), here.get(pair.newer)) for pair in pairs)
-        known = ((older, newer) for older, newer in found if older is not None and newer is not None)
-        for some in split_batches(known, _BATCH):
-            self._storage.write(lambda tx: _restore_pairs(tx, some))  # noqa: B023
 
     def compare(self, archive: Archive, compared: PartComparison) -> None:
         there = self._storage.read(lambda tx: tx.facts.newest_scopes(_ALL))
@@ -300,12 +289,14 @@ class FactPart:
             numbers = [here[fact.id] for fact in some if fact.id in here]
             rows = self._storage.read(lambda tx: tx.facts.get(numbers))  # noqa: B023
             for fact in some:
-                _compare(fact, rows.get(here.get(fact.id, 0)), here, compared)
+                what = f"fact f{fact.id} {format_line(fact.mark, fact.target, fact.content)[:60]}"
+                row = rows.get(here.get(fact.id, 0))
+                moved = replace(fact, superseded_by=here.get(fact.superseded_by or 0))
+                compared.add(what, None if row is None else _contents(row) == _contents(moved))
 
     def _read(self, archive: Archive, scopes: dict[str, ScopeRow]) -> Iterator[FactRow]:
         """Yield facts as they would be here, but with ``superseded_by`` of the archive."""
-        for place, row in archive.rows(FACTS):
-            line = parse_row(row, FactLine, place)
+        for line in archive.read(FACTS, _parse_fact):
             scope = None if line.scope is None else scopes.get(key_of(line.scope))
             fields = msgspec.structs.asdict(line)
             message = fields.pop("message")
@@ -321,19 +312,28 @@ class FactPart:
             yield FactRow(**fields)
 
 
-def _check_fact(line: FactLine, place: str) -> None:
-    """Raise for a fact that would break the lines that facts are printed in."""
-    try:
-        if normalize_target(line.target) != line.target:
-            raise InvalidInput(f"the target {line.target[:100]!r} is not normalised")
-        if not (line.content.isprintable() or _is_visible(line.content)):
-            raise InvalidInput("its content has line breaks or control characters")
-        if (line.ended_at is None) != (line.state == "live") or (line.hot and line.state != "live"):
-            raise InvalidInput(f"it is {line.state}, but its times say otherwise")
-        optional_name("session_id", line.session_id)
-        name("actor", line.actor)
-    except InvalidInput as exc:
-        raise type(exc)(f"{place}: {exc}") from exc
+def _parse_fact(row: dict[str, Any]) -> FactLine:
+    """Parse a fact, and refuse one that would break the lines that facts are printed in."""
+    line = msgspec.convert(row, FactLine)
+    if normalize_target(line.target) != line.target:
+        raise InvalidInput(f"the target {line.target[:100]!r} is not normalised")
+    if not (line.content.isprintable() or _is_visible(line.content)):
+        raise InvalidInput("its content has line breaks or control characters")
+    if (line.ended_at is None) != (line.state == LIVE) or (line.hot and line.state != LIVE):
+        raise InvalidInput(f"it is {line.state}, but its times say otherwise")
+    optional_name("session_id", line.session_id)
+    name("actor", line.actor)
+    return line
+
+
+def _parse_scope(row: dict[str, Any]) -> ScopeRow:
+    line = msgspec.convert(row, ScopeLine)
+    label = normalize_label(line.label)
+    return ScopeRow(0, label, key_of(label), line.opened_at, line.touched_at, line.closed_at)
+
+
+def _parse_conflict(row: dict[str, Any]) -> ConflictLine:
+    return msgspec.convert(row, ConflictLine)
 
 
 def _facts(tx: Reads) -> Iterator[FactRow]:
@@ -346,14 +346,6 @@ def _facts(tx: Reads) -> Iterator[FactRow]:
 
 def _is_visible(text: str) -> bool:
     return not any(c != "\t" and (c < " " or "\x7f" <= c < "\xa0" or "\ud800" <= c <= "\udfff") for c in text)
-
-
-def _check_scope(line: ScopeLine, place: str) -> ScopeRow:
-    try:
-        label = normalize_label(line.label)
-    except InvalidInput as exc:
-        raise type(exc)(f"{place}: {exc}") from exc
-    return ScopeRow(0, label, key_of(label), line.opened_at, line.touched_at, line.closed_at)
 
 
 def _restore_batch(tx: Writes, some: list[FactRow], taken: set[int]) -> list[Restored]:
@@ -378,8 +370,8 @@ def _find_batch(tx: Reads, some: list[FactRow], taken: set[int]) -> dict[int, in
 
 def _find_links(archive: Archive, here: dict[int, int]) -> Iterator[tuple[int, int]]:
     """Yield which facts were replaced by which, by their ids here."""
-    for _, row in archive.rows(FACTS):
-        old, new = here.get(row["id"]), here.get(row["superseded_by"])
+    for line in archive.read(FACTS, _parse_fact):
+        old, new = here.get(line.id), here.get(line.superseded_by or 0)
         if old is not None and new is not None and old != new:
             yield old, new
 
@@ -402,21 +394,6 @@ def _count(report: PartReport, fact: FactRow, restored: Restored) -> None:
         report.explain(f"f{fact.id} {text} became history: a newer fact holds here")
     elif restored.number != fact.id:
         report.explain(f"f{fact.id} is f{restored.number} here: another fact has its id")
-
-
-def _compare(fact: FactRow, row: FactRow | None, here: dict[int, int], compared: PartComparison) -> None:
-    what = f"fact f{fact.id} {format_line(fact.mark, fact.target, fact.content)[:60]}"
-    if row is None:
-        compared.add_missing(what)
-    elif _contents(row) != _contents(_translate_links(fact, here)):
-        compared.add_different(what)
-    else:
-        compared.same += 1
-
-
-def _translate_links(fact: FactRow, here: dict[int, int]) -> FactRow:
-    by = None if fact.superseded_by is None else here.get(fact.superseded_by)
-    return replace(fact, superseded_by=by)
 
 
 def _contents(fact: FactRow) -> tuple[Any, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 
@@ -21,9 +22,11 @@ MAX_REASONS: Final = 50
 _PIECE: Final = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 _NAME: Final = re.compile(rf"{_PIECE}(?:/{_PIECE}){{0,3}}")
 _MAX_PATH: Final = 250
+Moment = Annotated[float, msgspec.Meta(gt=-1e12, lt=1e12)]
 MessagePlace = tuple[str, int]
 """A session, and the number of a message in it, from 1. Ids differ between homes, places do not."""
 T = TypeVar("T")
+Progress = Callable[[float], None]
 
 
 class File(msgspec.Struct, frozen=True):
@@ -47,9 +50,6 @@ class Manifest(msgspec.Struct, frozen=True):
     counts: dict[str, int]
     files: list[File]
     left_out: list[str] = []
-
-    def list_files(self, part: str) -> list[File]:
-        return [file for file in self.files if file.part == part]
 
     def size(self) -> int:
         return sum(file.bytes for file in self.files)
@@ -103,17 +103,32 @@ class PartComparison:
     different: int = 0
     examples: list[str] = field(default_factory=list)
 
-    def add_missing(self, what: str) -> None:
-        self.missing += 1
-        self._add_example(f"{what} is not here")
-
-    def add_different(self, what: str) -> None:
-        self.different += 1
-        self._add_example(f"{what} differs from the archive")
-
-    def _add_example(self, what: str) -> None:
+    def add(self, what: str, is_same: bool | None) -> None:  # noqa: FBT001
+        """Count an item of the archive. ``is_same`` is None if it is not here."""
+        if is_same:
+            self.same += 1
+            return
+        if is_same is None:
+            self.missing += 1
+        else:
+            self.different += 1
         if len(self.examples) < MAX_REASONS:
-            self.examples.append(what)
+            self.examples.append(f"{what} {'is not here' if is_same is None else 'differs from the archive'}")
+
+
+class Stage:
+    """Reports one stage of the work as progress from one share of the whole to another."""
+
+    def __init__(self, progress: Progress, first: float, last: float, whole: int) -> None:
+        self._progress = progress
+        self._first, self._last = first, last
+        self._whole = max(1, whole)
+        self._done = 0
+
+    def advance(self, more: int) -> None:
+        self._done += more
+        share = min(1.0, self._done / self._whole)
+        self._progress(self._first + (self._last - self._first) * share)
 
 
 @dataclass(slots=True)
@@ -147,6 +162,11 @@ def number_names(name: str, longest: int) -> Iterator[str]:
     for number in range(2, MAX_NUMBERED):
         ending = f"-{number}"
         yield f"{name[: longest - len(ending)]}{ending}"
+
+
+def exhaust(items: Iterator[Any]) -> None:
+    """Read all items for the checks that reading makes."""
+    deque(items, maxlen=0)
 
 
 def split_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from mnemos.entries.backend import check_key, check_user, check_value, encode_metadata
 from mnemos.errors import InvalidInput, MnemosError
-from mnemos.inputs import name
+from mnemos.inputs import optional_name
 from mnemos.notebook.notes import Book, join_entries, parse_entries
 from mnemos.storage.base import Writes
 from mnemos.storage.entries import EntryRow
@@ -19,8 +19,14 @@ from mnemos.storage.imports import KEY_BITS
 from mnemos.templates.template import MAX_NAME, SessionTemplate
 from mnemos.templates.tool_calls import clean_example
 from mnemos.text.secrets import redact
-from mnemos.transfer.archive.archive_reader import parse_row
-from mnemos.transfer.archive.manifest import PartComparison, PartReport, number_names, split_batches
+from mnemos.transfer.archive.manifest import (
+    Moment,
+    PartComparison,
+    PartReport,
+    exhaust,
+    number_names,
+    split_batches,
+)
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -30,7 +36,6 @@ if TYPE_CHECKING:
 ENTRIES: Final = "entries"
 ENTRIES_FILE: Final = "entries.jsonl"
 _ENTRY_BATCH: Final = 50
-Moment = Annotated[float, Meta(gt=-1e12, lt=1e12)]
 IMPORTS: Final = "imports"
 IMPORTS_FILE: Final = "imports.jsonl"
 _LEDGER_PAGE: Final = 1_000
@@ -57,8 +62,8 @@ class EntryPart:
     name = ENTRIES
 
     def __init__(self, memory: Memory) -> None:
-        self._memory = memory
         self._storage = memory.storage
+        self._most = memory.settings.max_message_bytes
         self._redact = redact if memory.settings.redact else str
 
     def size(self) -> int:
@@ -71,54 +76,43 @@ class EntryPart:
                 lambda tx: tx.entries.page(after=after, limit=_ENTRY_BATCH)  # noqa: B023
             ):
                 for row in page:
-                    lines.write(msgspec.to_builtins(_entry_line(row)))
+                    metadata = msgspec.json.decode(row.metadata) if row.metadata else {}
+                    line = EntryLine(row.user, row.key, row.value, metadata, row.created_at, row.updated_at)
+                    lines.write(msgspec.to_builtins(line))
                 after = page[-1].id
                 out.advance(len(page))
         out.count("entries", lines.rows)
 
-    def check(self, archive: Archive) -> dict[str, int]:
-        return {ENTRIES_FILE: sum(1 for _ in self._read(archive))}
+    def check(self, archive: Archive) -> None:
+        exhaust(self._read(archive))
 
     def import_part(self, archive: Archive, report: PartReport) -> None:
         for some in split_batches(self._read(archive), _ENTRY_BATCH):
-            brought_in = self._storage.write(lambda tx: [_restore_entry(tx, row) for row in some])  # noqa: B023
-            for done in brought_in:
+            for done in self._storage.write(lambda tx: [_restore_entry(tx, row) for row in some]):  # noqa: B023
                 setattr(report, done, getattr(report, done) + 1)
 
     def compare(self, archive: Archive, compared: PartComparison) -> None:
         for row in self._read(archive):
             there = self._storage.read(lambda tx: tx.entries.get(row.user, row.key))  # noqa: B023
-            what = f"entry {row.key[:60]!r} of {row.user[:60]!r}"
-            if there is None:
-                compared.add_missing(what)
-            elif _entry_contents(there) != _entry_contents(row):
-                compared.add_different(what)
-            else:
-                compared.same += 1
+            is_same = there is not None and msgspec.structs.replace(there, id=0, version=0) == row
+            compared.add(f"entry {row.key[:60]!r} of {row.user[:60]!r}", is_same if there else None)
 
     def _read(self, archive: Archive) -> Iterator[EntryRow]:
-        most = self._memory.settings.max_message_bytes
-        for place, row in archive.rows(ENTRIES_FILE):
-            line = parse_row(row, EntryLine, place)
-            try:
-                about = encode_metadata(line.metadata)
-                yield EntryRow(
-                    id=0,
-                    user=check_user(line.user_id),
-                    key=check_key(line.key),
-                    value=self._redact(check_value(line.value, most)),
-                    metadata=None if about is None else self._redact(about),
-                    created_at=line.created_at,
-                    updated_at=line.updated_at,
-                    version=0,
-                )
-            except InvalidInput as exc:
-                raise type(exc)(f"{place}: {exc}") from exc
+        return archive.read(ENTRIES_FILE, self._parse)
 
-
-def _entry_line(row: EntryRow) -> EntryLine:
-    metadata = msgspec.json.decode(row.metadata) if row.metadata else {}
-    return EntryLine(row.user, row.key, row.value, metadata, row.created_at, row.updated_at)
+    def _parse(self, row: dict[str, Any]) -> EntryRow:
+        line = msgspec.convert(row, EntryLine)
+        metadata = encode_metadata(line.metadata)
+        return EntryRow(
+            id=0,
+            user=check_user(line.user_id),
+            key=check_key(line.key),
+            value=self._redact(check_value(line.value, self._most)),
+            metadata=None if metadata is None else self._redact(metadata),
+            created_at=line.created_at,
+            updated_at=line.updated_at,
+            version=0,
+        )
 
 
 def _restore_entry(tx: Writes, row: EntryRow) -> str:
@@ -128,10 +122,6 @@ def _restore_entry(tx: Writes, row: EntryRow) -> str:
         return "there"
     tx.entries.restore(row)
     return "imported" if there is None else "updated"
-
-
-def _entry_contents(row: EntryRow) -> tuple[Any, ...]:
-    return row.value, row.metadata, row.created_at, row.updated_at
 
 
 class LedgerLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -167,32 +157,27 @@ class LedgerPart:
         out.advance(1)
         out.count("imports", lines.rows)
 
-    def check(self, archive: Archive) -> dict[str, int]:
-        return {IMPORTS_FILE: sum(1 for _ in _read_ledger(archive))}
+    def check(self, archive: Archive) -> None:
+        exhaust(archive.read(IMPORTS_FILE, _parse_key))
 
     def import_part(self, archive: Archive, report: PartReport) -> None:
-        for some in split_batches(_read_ledger(archive), _LEDGER_BATCH):
+        for some in split_batches(archive.read(IMPORTS_FILE, _parse_key), _LEDGER_BATCH):
             new = self._storage.write(lambda tx: _note_keys(tx, some))  # noqa: B023
             report.imported += new
             report.there += len(some) - new
 
     def compare(self, archive: Archive, compared: PartComparison) -> None:
-        for some in split_batches(_read_ledger(archive), _LEDGER_BATCH):
+        for some in split_batches(archive.read(IMPORTS_FILE, _parse_key), _LEDGER_BATCH):
             keys = [line.key for line in some]
             known = self._storage.read(lambda tx: tx.imports.owners(keys))  # noqa: B023
-            for line in some:
-                if line.key in known:
-                    compared.same += 1
-                else:
-                    compared.add_missing(f"the imported key {line.key}")
+            for key in keys:
+                compared.add(f"the imported key {key}", key in known or None)
 
 
-def _read_ledger(archive: Archive) -> Iterator[LedgerLine]:
-    for place, row in archive.rows(IMPORTS_FILE):
-        line = parse_row(row, LedgerLine, place)
-        if line.session_id is not None:
-            name(f"{place}: session_id", line.session_id)
-        yield line
+def _parse_key(row: dict[str, Any]) -> LedgerLine:
+    line = msgspec.convert(row, LedgerLine)
+    optional_name("session_id", line.session_id)
+    return line
 
 
 def _note_keys(tx: Writes, some: list[LedgerLine]) -> int:
@@ -237,58 +222,49 @@ class NotePart:
             out.count("notes", len(entries))
             out.advance(1)
 
-    def check(self, archive: Archive) -> dict[str, int]:
-        return {
-            _book_path(book): len(_read_notes(archive, book))
-            for book in Book
-            if archive.has(_book_path(book))
-        }
+    def check(self, archive: Archive) -> None:
+        exhaust(_read_notes(archive))
 
     def import_part(self, archive: Archive, report: PartReport) -> None:
-        for book in Book:
-            for entry in _read_notes(archive, book):
-                if entry in self._notebook.entries(book):
-                    report.there += 1
-                    continue
-                try:
-                    # Each is a turn of its own, so that one that does not fit keeps no other out.
-                    self._notebook.begin_turn()
-                    self._notebook.add(entry, target=book)
-                except MnemosError as exc:
-                    # The rest of the error is advice to a model and lists all entries.
-                    report.refuse(f"{book.filename}, {_quote_note(entry)}: {str(exc).partition('. ')[0]}")
-                else:
-                    report.imported += 1
+        for book, entry in _read_notes(archive):
+            if entry in self._notebook.entries(book):
+                report.there += 1
+                continue
+            try:
+                # Each is a turn of its own, so that one that does not fit keeps no other out.
+                self._notebook.begin_turn()
+                self._notebook.add(entry, target=book)
+            except MnemosError as exc:
+                # The rest of the error is advice to a model and lists all entries.
+                report.refuse(f"{book.filename}, {_quote_note(entry)}: {str(exc).partition('. ')[0]}")
+            else:
+                report.imported += 1
         self._notebook.begin_turn()
 
     def compare(self, archive: Archive, compared: PartComparison) -> None:
-        for book in Book:
-            there = self._notebook.entries(book)
-            for entry in _read_notes(archive, book):
-                if entry in there:
-                    compared.same += 1
-                else:
-                    compared.add_missing(f"the note {_quote_note(entry)} of {book.filename}")
+        for book, entry in _read_notes(archive):
+            is_there = entry in self._notebook.entries(book)
+            compared.add(f"the note {_quote_note(entry)} of {book.filename}", is_there or None)
 
 
 def _book_path(book: Book) -> str:
     return f"notebook/{book.filename}"
 
 
-def _read_notes(archive: Archive, book: Book) -> list[str]:
-    if not archive.has(_book_path(book)):
-        return []
-    data = archive.path(_book_path(book)).read_bytes()
-    if len(data) > _MAX_NOTEBOOK_BYTES:
-        raise InvalidInput(
-            f"{_book_path(book)} has {len(data):,} bytes; at most {_MAX_NOTEBOOK_BYTES:,} are allowed"
-        )
-    try:
-        return parse_entries(data.decode("utf-8"))
-    except UnicodeDecodeError as exc:
-        raise InvalidInput(
-            f"{_book_path(book)} is not UTF-8 text ({exc.reason} at byte {exc.start})"
-        ) from exc
+def _read_notes(archive: Archive) -> Iterator[tuple[Book, str]]:
+    for book in Book:
+        path = _book_path(book)
+        if not archive.has(path):
+            continue
+        data = archive.path(path).read_bytes()
+        if len(data) > _MAX_NOTEBOOK_BYTES:
+            raise InvalidInput(f"{path} has {len(data):,} bytes; at most {_MAX_NOTEBOOK_BYTES:,} are allowed")
+        try:
+            entries = parse_entries(data.decode("utf-8"))
+        except UnicodeDecodeError as exc:
+            raise InvalidInput(f"{path} is not UTF-8 text ({exc.reason} at byte {exc.start})") from exc
+        archive.check_rows(path, len(entries))
+        yield from ((book, entry) for entry in entries)
 
 
 def _quote_note(entry: str) -> str:
@@ -314,55 +290,45 @@ class TemplatePart:
         out.count("templates", lines.rows)
         out.advance(1)
 
-    def check(self, archive: Archive) -> dict[str, int]:
-        return {TEMPLATES_FILE: sum(1 for _ in _read_templates(archive))}
+    def check(self, archive: Archive) -> None:
+        exhaust(archive.read(TEMPLATES_FILE, _parse_template))
 
     def import_part(self, archive: Archive, report: PartReport) -> None:
-        for template in _read_templates(archive):
-            self._import_template(template, report)
+        for template in archive.read(TEMPLATES_FILE, _parse_template):
+            try:
+                self._import_template(template, report)
+            except MnemosError as exc:
+                report.refuse(f"template {template.name}: {exc}")
 
     def _import_template(self, template: SessionTemplate, report: PartReport) -> None:
         there = {one.name.casefold(): one for one in self._templates.read_all()}
-        for free in number_names(template.name, MAX_NAME):
-            known = there.get(free.casefold())
-            if known is not None and _template_contents(known) == _template_contents(template):
-                report.there += 1
-                return
+        for name in number_names(template.name, MAX_NAME):
+            known = there.get(name.casefold())
             if known is None:
-                self._save(template, free, report)
+                self._templates.save(replace(template, name=name))
+                report.imported += 1
+                if name != template.name:
+                    report.explain(f"template {template.name} was renamed {name}: another one has its name")
+                return
+            if _template_contents(known) == _template_contents(template):
+                report.there += 1
                 return
         report.refuse(f"template {template.name}: too many templates have that name")
 
-    def _save(self, template: SessionTemplate, name: str, report: PartReport) -> None:
-        try:
-            self._templates.save(replace(template, name=name))
-        except MnemosError as exc:
-            report.refuse(f"template {template.name}: {exc}")
-            return
-        report.imported += 1
-        if name != template.name:
-            report.explain(f"template {template.name} was renamed {name}: another one has its name")
-
     def compare(self, archive: Archive, compared: PartComparison) -> None:
-        there = [_template_contents(template) for template in self._templates.read_all()]
-        names = {template.name.casefold() for template in self._templates.read_all()}
-        for template in _read_templates(archive):
-            if _template_contents(template) in there:
-                compared.same += 1
-            elif template.name.casefold() in names:
-                compared.add_different(f"template {template.name}")
-            else:
-                compared.add_missing(f"template {template.name}")
+        there = self._templates.read_all()
+        contents = [_template_contents(template) for template in there]
+        names = {template.name.casefold() for template in there}
+        for template in archive.read(TEMPLATES_FILE, _parse_template):
+            is_same = _template_contents(template) in contents
+            is_there = is_same or template.name.casefold() in names
+            compared.add(f"template {template.name}", is_same if is_there else None)
 
 
-def _read_templates(archive: Archive) -> Iterator[SessionTemplate]:
-    for place, row in archive.rows(TEMPLATES_FILE):
-        try:
-            template = SessionTemplate.from_dict(row)
-            template.examples = [clean_example(example) for example in template.examples]
-        except InvalidInput as exc:
-            raise type(exc)(f"{place}: {exc}") from exc
-        yield template
+def _parse_template(row: dict[str, Any]) -> SessionTemplate:
+    template = SessionTemplate.from_dict(row)
+    template.examples = [clean_example(example) for example in template.examples]
+    return template
 
 
 def _template_contents(template: SessionTemplate) -> dict[str, Any]:
