@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from mnemos import files
 from mnemos.errors import (
@@ -28,36 +28,8 @@ Change = Callable[[str | None], str | None]
 """Maps the present text, or None, to the new one. Returning None or raising changes nothing."""
 
 
-class TemplateFiles(Protocol):
-    """Texts by name. ``change`` is atomic among all threads and processes."""
-
-    def names(self) -> list[str]:
-        """Return all names, including unreadable files and names that no template can have."""
-        ...
-
-    def read(self, name: str) -> str:
-        """Return a text. Raises NotFound, and Corrupt, TooLarge or Refused if it is not a text."""
-        ...
-
-    def change(self, name: str, change: Change) -> None:
-        """Replace a text. An unreadable file is not replaced, but raises."""
-        ...
-
-    def remove(self, name: str) -> bool:
-        """Delete a text, readable or not; False if there is none."""
-        ...
-
-    def states(self) -> dict[str, object]:
-        """Return, by name, a value that changes whenever the text does."""
-        ...
-
-    def place(self, name: str) -> str:
-        """Return where the text is, for people."""
-        ...
-
-
 class TemplatesInMemory:
-    """Templates of a memory without a home."""
+    """Templates of a memory without a home, with the methods of ``TemplateFolder``."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
@@ -90,16 +62,18 @@ class TemplatesInMemory:
 
 
 class TemplateFolder:
-    """Files in a folder, private to their owner, changed by one process at a time."""
+    """Texts by name: files in a folder, private to their owner, changed by one process at a time."""
 
     def __init__(self, folder: Path, *, busy_seconds: float) -> None:
         self._folder = folder
         self._busy_seconds = busy_seconds
 
     def names(self) -> list[str]:
+        """Return all names, including unreadable files and names that no template can have."""
         return sorted(name for name, _ in self._entries())
 
     def read(self, name: str) -> str:
+        """Return a text. Raises NotFound, and Corrupt, TooLarge or Refused if it is not a text."""
         path = self._path(name)
         try:
             found = path.stat()
@@ -120,6 +94,7 @@ class TemplateFolder:
             raise Corrupt(f"{path} is not UTF-8 text ({exc.reason} at byte {exc.start})") from exc
 
     def change(self, name: str, change: Change) -> None:
+        """Replace a text. An unreadable file is not replaced, but raises."""
         with files.lock(self._folder, ".lock", self._busy_seconds):
             try:
                 before: str | None = self.read(name)
@@ -130,6 +105,7 @@ class TemplateFolder:
                 files.replace(self._path(name), after.encode(), alone=True)
 
     def remove(self, name: str) -> bool:
+        """Delete a text, readable or not; False if there is none."""
         path = self._path(name)
         if not os.path.lexists(path):
             return False
@@ -143,6 +119,7 @@ class TemplateFolder:
         return True
 
     def states(self) -> dict[str, object]:
+        """Return, by name, a value that changes whenever the text does."""
         # A file may be written twice within one tick of the file system's clock.
         settled = time.time_ns() - _CLOCK_TICK_NS
         return {
@@ -151,6 +128,7 @@ class TemplateFolder:
         }
 
     def place(self, name: str) -> str:
+        """Return where the text is, for people."""
         return str(self._path(name))
 
     def _path(self, name: str) -> Path:
@@ -168,6 +146,9 @@ class TemplateFolder:
             return
         except OSError as exc:
             raise Unavailable(f"{self._folder} can't be read: {exc.strerror}") from exc
+
+
+TemplateFiles = TemplateFolder | TemplatesInMemory
 
 
 def _signature(entry: os.DirEntry[str]) -> tuple[int, ...]:

@@ -27,7 +27,6 @@ _DONE: Final = "Those calls worked before; what they answered then may differ no
 _NO_OUTPUT: Final = "(no output)"
 _LEADING: Final = ("system", "developer")
 _ID: Final = re.compile(r"tmpl[0-9a-z]{5}")
-_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 # Tool names that both APIs accept.
 _TOOL: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _LOADED_LINE: Final = re.compile(rf"{LOADED}(?P<name>[^\n]+) \((?P<kind>[a-z]+)\)")
@@ -167,15 +166,7 @@ def _count_leading(messages: Sequence[Mapping[str, Any]]) -> int:
 def _generate_ids(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield ids that the conversation does not use."""
     taken = set(_find_ids(messages))
-    return (fresh for number in count() if (fresh := _encode_id(number)) not in taken)
-
-
-def _encode_id(number: int) -> str:
-    digits = ""
-    for _ in range(5):
-        number, digit = divmod(number, 36)
-        digits = _DIGITS[digit] + digits
-    return f"tmpl{digits}"
+    return (fresh for number in count() if (fresh := f"tmpl{number:05x}") not in taken)
 
 
 def _find_ids(value: Any) -> Iterator[str]:

@@ -22,24 +22,22 @@ log = logging.getLogger("mnemos.templates")
 
 def index_templates(storage: Storage, read: Callable[[], Iterable[SessionTemplate]]) -> None:
     """Bring the passages up to date with the templates. Writes only when something changed."""
-    wanted: dict[str, SessionTemplate] = {}
+    wanted: dict[str, Passage] = {}
 
-    def find_changes(tx: Reads) -> dict[str, str]:
+    def find_changes(tx: Reads) -> list[str]:
         known = {passage.ref: passage.text for passage in tx.passages.of_kind(KIND)}
-        texts = {name: render_passage(template) for name, template in wanted.items()}
-        fresh = {name: text for name, text in texts.items() if _is_safe(text)}
-        changed = {name: text for name, text in fresh.items() if known.get(name) != text}
-        return changed | dict.fromkeys(known.keys() - fresh.keys(), "")
+        changed = [name for name, passage in wanted.items() if known.get(name) != passage.text]
+        return changed + list(known.keys() - wanted.keys())
 
     def work(tx: Writes) -> None:
-        for name, text in find_changes(tx).items():
-            if text:
-                tx.passages.put(KIND, name, text=text, at=wanted[name].created_at)
+        for name in find_changes(tx):
+            if passage := wanted.get(name):
+                tx.passages.put(KIND, name, text=passage.text, at=passage.at)
             else:
                 tx.passages.remove(KIND, name)
 
     try:
-        wanted |= {template.name: template for template in read()}
+        wanted |= {passage.ref: passage for passage in make_passages(read())}
         if storage.read(find_changes):
             storage.write(work, within=0.5)
     except MnemosError as exc:
