@@ -6,7 +6,7 @@ files at once, or a kill at any moment, store nothing twice.
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
@@ -15,8 +15,11 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput, TooLarge
+from mnemos.sessions.records import new_message, new_session
+from mnemos.settings import Settings
 from mnemos.storage.base import NewMessage, Reads, SessionRow, Storage, Writes
 from mnemos.storage.imports import KEY_BITS, ImportedFile
+from mnemos.text.secrets import redact
 from mnemos.transfer.reader import (
     BEGINNING,
     Conversation,
@@ -38,16 +41,7 @@ _READ: Final = 4_000_000
 _INDEX_CHARACTERS: Final = 2_000_000
 _INDEX_SECONDS: Final = 0.5
 _CUT: Final = "… [cut]"
-
-
-@dataclass(frozen=True, slots=True)
-class Checks:
-    """Turns the data of a reader into rows: checked and redacted."""
-
-    session: Callable[[Mapping[str, Any]], SessionRow]
-    message: Callable[[Mapping[str, Any]], NewMessage]
-    longest: int
-    """Characters that always fit into a message."""
+_BYTES_PER_CHARACTER: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +57,8 @@ class _Outcome:
     continued: set[str] = field(default_factory=set)
     messages: int = 0
     known: int = 0
-    skipped: dict[str, int] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
     refused: list[str] = field(default_factory=list)
-
-    def skip(self, what: str, count: int) -> None:
-        self.skipped[what] = self.skipped.get(what, 0) + count
 
 
 Place = Callable[[Mark, bool], ImportedFile]
@@ -80,8 +71,9 @@ class ImportWriter:
     def __init__(
         self,
         storage: Storage,
+        settings: Settings,
+        now: float,
         kind: str,
-        checks: Checks,
         report: ImportReport,
         *,
         since: float | None = None,
@@ -90,7 +82,9 @@ class ImportWriter:
         """``since`` leaves out older conversations, of readers that yield them whole between marks."""
         self._storage = storage
         self._kind = kind
-        self._checks = checks
+        self._now = now
+        self._most = settings.max_message_bytes
+        self._redact = redact if settings.redact else str
         self._report = report
         self._since = since
         self._indexes = indexes
@@ -164,13 +158,13 @@ class ImportWriter:
 
     def _check(self, fields: Mapping[str, Any]) -> NewMessage:
         try:
-            return self._checks.message(fields)
+            return new_message(fields, now=self._now, redact=self._redact, max_bytes=self._most)
         except TooLarge:
-            content = fields.get("content")
-            if not isinstance(content, str) or len(content) <= self._checks.longest:
+            content, longest = fields.get("content"), self._most // _BYTES_PER_CHARACTER // 2
+            if not isinstance(content, str) or len(content) <= longest:
                 raise
             self._report.skip("ends of very long messages")
-            return self._checks.message({**fields, "content": content[: self._checks.longest] + _CUT})
+            return self._check({**fields, "content": content[: longest - len(_CUT)] + _CUT})
 
     def _key(self, name: str) -> int:
         digest = blake2b(f"{self._kind}\0{name}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
@@ -252,10 +246,10 @@ class ImportWriter:
         owners = tx.imports.owners([own, *(key for one in kept for key in one.keys)])
         is_there = tx.sessions.get(session_id) is not None
         if is_there and own not in owners:
-            outcome.skip("messages of sessions that were recorded here another way", len(kept))
+            outcome.skipped["messages of sessions that were recorded here another way"] += len(kept)
             return [], None
         if not is_there and own in owners:
-            outcome.skip("messages of sessions that were deleted here", len(kept))
+            outcome.skipped["messages of sessions that were deleted here"] += len(kept)
             return [], None
         new: list[_Checked] = []
         seen: set[int] = set()
@@ -291,7 +285,7 @@ class ImportWriter:
         fields = asdict(conversation)
         fields["parent_session_id"] = fields.pop("parent_id")
         fields["started_at"] = at if conversation.started_at is None else conversation.started_at
-        row = self._checks.session(fields)
+        row = new_session(fields, started=self._now, redact=self._redact, max_bytes=self._most)
         is_known = parent is not None and parent != session_id and tx.sessions.get(parent) is not None
         return replace(row, parent_session_id=parent if is_known else None)
 
@@ -309,11 +303,6 @@ class ImportWriter:
             self._report.skip(what, count)
         for why in outcome.refused:
             self._report.add_problem(self._path, 0, why)
-
-
-def load_state(file: ImportedFile) -> Any:
-    """Return the state that a reader needs to resume."""
-    return None if file.state is None else json.loads(file.state)
 
 
 def _group_by_session(batch: Sequence[_Checked]) -> dict[str, list[_Checked]]:

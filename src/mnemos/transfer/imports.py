@@ -12,19 +12,17 @@ from typing import Final
 
 from mnemos.errors import Disabled, DiskFull, InvalidInput, NotFound
 from mnemos.sessions import session_upkeep
-from mnemos.sessions.records import dump_json, new_message, new_session
+from mnemos.sessions.records import dump_json
 from mnemos.sessions.sessions import Clock
 from mnemos.settings import Settings
 from mnemos.storage.base import Storage
 from mnemos.storage.imports import ImportedFile
-from mnemos.text.secrets import redact
 from mnemos.transfer.foreign_files import path_exists
-from mnemos.transfer.import_writer import Checks, ImportWriter, load_state
+from mnemos.transfer.import_writer import ImportWriter
 from mnemos.transfer.reader import BEGINNING, ImportReport, Mark, Reader, SourceFile, Stop
 
 # Bytes hashed at the beginning of a file and before the position it was read to.
 _SAMPLE: Final = 4_096
-_BYTES_PER_CHARACTER: Final = 4
 # The noted size of a file that was not read to its end, so that it counts as changed.
 _UNFINISHED: Final = -1
 
@@ -62,11 +60,24 @@ class Imports:
         report = ImportReport(reader.kind, str(path), dry_run=dry_run)
         sources = self._find_sources(reader, path, report)
         wanted = self._select_changed(reader, since, report, sources)
-        writer = self._make_writer(reader, report, since=since, indexes=indexes)
+        # A conversation that continues over several marks is judged by the age of its file.
+        writer_since = None if reader.resumes else since
+        now = self._clock()
+        writer = ImportWriter(
+            self._storage, self._settings, now, reader.kind, report, since=writer_since, indexes=indexes
+        )
+        # Conversations left out now must be found by a later import.
+        remembers = writer_since is None
+        total = sum(source.size for source, _ in wanted) or 1
         try:
             with self._storage.without_background():
                 try:
-                    self._import_all(reader, wanted, writer, report, since, progress, stop)
+                    for done in self._import_all(reader, wanted, writer, report, remembers=remembers):
+                        if progress is not None:
+                            progress(done / total)
+                        if stop is not None and done < total and stop():
+                            report.finished = False
+                            break
                 finally:
                     if undoable and not dry_run:
                         self._record_undo(writer.created)
@@ -111,25 +122,18 @@ class Imports:
         wanted: list[tuple[SourceFile, ImportedFile | None]],
         writer: ImportWriter,
         report: ImportReport,
-        since: float | None,
-        progress: Progress | None,
-        stop: Stop | None,
-    ) -> None:
-        total = sum(source.size for source, _ in wanted) or 1
+        *,
+        remembers: bool,
+    ) -> Iterator[int]:
+        """Import the files. Yields the number of bytes read whenever the import may stop."""
         done = 0
         for source, file in wanted:
-            if stop is not None and stop():
-                report.finished = False
-                return
-            # Conversations left out now must be found by a later import.
-            remembers = reader.resumes or since is None
+            yield done
             for mark in self._import_file(reader, source, file, writer, report, remembers=remembers):
-                if progress is not None:
-                    progress((done + mark.position) / total)
-                if stop is not None and stop() and mark.position < source.size:
-                    report.finished = False
-                    return
+                if mark.position < source.size:
+                    yield done + mark.position
             done += source.size
+        yield done
 
     def _import_file(
         self,
@@ -153,26 +157,6 @@ class Imports:
         except OSError as exc:
             report.add_problem(name, 0, f"it can't be read: {exc.strerror or exc}")
 
-    def _make_writer(
-        self, reader: Reader, report: ImportReport, *, since: float | None, indexes: bool
-    ) -> ImportWriter:
-        most = self._settings.max_message_bytes
-        secrets = redact if self._settings.redact else str
-        checks = Checks(
-            partial(new_session, started=self._clock(), redact=secrets, max_bytes=most),
-            partial(new_message, now=self._clock(), redact=secrets, max_bytes=most),
-            most // _BYTES_PER_CHARACTER // 2,
-        )
-        # A conversation that continues over several marks is judged by the age of its file.
-        return ImportWriter(
-            self._storage,
-            reader.kind,
-            checks,
-            report,
-            since=None if reader.resumes else since,
-            indexes=indexes,
-        )
-
     def _record_undo(self, created: set[str]) -> None:
         """Record the new sessions, so that the import can be undone."""
         if not created:
@@ -195,7 +179,7 @@ def _find_start(source: SourceFile, file: ImportedFile) -> Mark:
     """Return where to resume; the beginning if the file was replaced."""
     if source.size < file.position or _hash_before(source.path, file.position) != file.digest:
         return BEGINNING
-    return Mark(file.position, file.line, load_state(file))
+    return Mark(file.position, file.line, None if file.state is None else json.loads(file.state))
 
 
 def _note_file(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 MAX_PROBLEMS: Final = 50
 """Problems that are listed; more are only counted."""
@@ -159,7 +159,5 @@ class ImportReport:
             self.more_problems += 1
 
 
-class Stop(Protocol):
-    """Returns True if an import should stop after its current step."""
-
-    def __call__(self) -> bool: ...
+Stop = Callable[[], bool]
+"""Returns True if an import should stop after its current step."""
