@@ -10,16 +10,16 @@ import codecs
 import re
 import struct
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
-from typing import IO, Final, Generic, TypeVar
+from typing import IO, Any, Final, Generic, TypeVar
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from mnemos.errors import InvalidInput
-from mnemos.transfer.foreign_files import find_files, is_file, is_folder, stat_source
-from mnemos.transfer.reader import Item, Mark, OnProblem, SourceFile, Unreadable
+from mnemos.transfer.foreign_files import decode_holder, find_files, is_file, is_folder, stat_sources
+from mnemos.transfer.reader import Item, Mark, OnProblem, Reader, SourceFile, Unreadable
 
 LONGEST: Final = 24 << 20
 """Bytes of a conversation. A longer one is skipped in pieces."""
@@ -67,7 +67,7 @@ def find_exports(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
         files = files or list(find_files(path, ".zip", on_problem))
         if not files and is_folder(path):
             on_problem(path, "it has no conversations.json and no zip")
-    yield from (source for file in files if (source := stat_source(file, on_problem)))
+    return stat_sources(files, on_problem)
 
 
 def read_conversations(path: Path) -> Iterator[RawConversation]:
@@ -246,37 +246,61 @@ def choose_entries(path: Path, archive: ZipFile) -> list[ZipInfo]:
 class ChatService(Generic[T]):
     """How the conversations of one service are read."""
 
+    kind: str
     title: str
-    decode: Callable[[bytes], T]
-    """Raises ValueError for bytes that are not a conversation of it."""
+    conversation: type[T]
+    messages: str
+    """The field of a conversation with its messages, which are decoded one by one."""
     items: Callable[[T, bytes, int, float], Iterator[Item]]
     """Yields the items of a conversation, given its bytes, its number and the time of the export."""
     other_service: tuple[bytes, str]
     """A key that only the other service uses, and what to do then."""
 
-
-def read_export(service: ChatService[T], source: SourceFile) -> Iterator[Item]:
-    """Yield each conversation and a mark after it. Raises InvalidInput if none is understood."""
-    number = understood = 0
-    sign, advice = service.other_service
-    for found in read_conversations(source.path):
-        number = found.number
-        if found.data is None:
-            yield Unreadable(number, found.why)
-            continue
-        try:
-            conversation = service.decode(found.data)
-        except (ValueError, RecursionError) as exc:
-            if sign in found.data[:_SIGN_BYTES] and not understood:
-                raise InvalidInput(f"{source.path} is {advice}") from exc
-            yield Unreadable(number, f"it is not a conversation of {service.title}: {exc}")
-        else:
-            understood += 1
-            yield from service.items(conversation, found.data, number, source.changed_ns / 1e9)
-        # Before the end, because only the last mark may say that everything was read.
-        yield Mark(min(found.position, source.size - 1), number)
-    if number and not understood:
-        raise InvalidInput(
-            f"{source.path} is not an export of {service.title}: it has no conversation that can be read"
+    def make_reader(self) -> Reader:
+        return Reader(
+            self.kind, self.title, find_exports, lambda source, _: self._read(source), resumes=False
         )
-    yield Mark(source.size, number)
+
+    def _read(self, source: SourceFile) -> Iterator[Item]:
+        """Yield each conversation and a mark after it. Raises InvalidInput if none is understood."""
+        number = understood = 0
+        sign, advice = self.other_service
+        for found in read_conversations(source.path):
+            number = found.number
+            if found.data is None:
+                yield Unreadable(number, found.why)
+                continue
+            try:
+                conversation = decode_holder(found.data, self.conversation, self.messages)
+            except (ValueError, RecursionError) as exc:
+                if sign in found.data[:_SIGN_BYTES] and not understood:
+                    raise InvalidInput(f"{source.path} is {advice}") from exc
+                yield Unreadable(number, f"it is not a conversation of {self.title}: {exc}")
+            else:
+                understood += 1
+                yield from self.items(conversation, found.data, number, source.changed_ns / 1e9)
+            # Before the end, because only the last mark may say that everything was read.
+            yield Mark(min(found.position, source.size - 1), number)
+        if number and not understood:
+            raise InvalidInput(
+                f"{source.path} is not an export of {self.title}: it has no conversation that can be read"
+            )
+        yield Mark(source.size, number)
+
+
+def follow_branch(parents: Mapping[str, str | None], current: Any) -> tuple[list[str], int]:
+    """Return the messages from the root to the current one, and the number of other branches.
+
+    Without a valid current message it is the one added last.
+    """
+    above = set(parents.values())
+    leaves = [one for one in parents if one not in above]
+    at = current if isinstance(current, str) else None
+    if at not in parents:
+        # A cycle has no leaves.
+        at = next(reversed(leaves or list(parents)), None)
+    path: dict[str, None] = {}
+    while at is not None and at in parents and at not in path:
+        path[at] = None
+        at = parents[at]
+    return list(reversed(path)), sum(leaf not in path for leaf in leaves)

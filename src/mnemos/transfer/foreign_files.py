@@ -5,20 +5,20 @@ from __future__ import annotations
 import codecs
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any, BinaryIO, Final, TypeVar
+from typing import Any, BinaryIO, Final, Protocol, TypeVar
 
 import msgspec
 
 from mnemos.errors import InvalidInput
 from mnemos.files import zstd
 from mnemos.inputs import MAX_NAME
-from mnemos.transfer.reader import OnProblem, SourceFile
+from mnemos.transfer.reader import Item, Mark, OnProblem, Skipped, SourceFile, Unreadable
 
 T = TypeVar("T")
 _decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
@@ -64,6 +64,11 @@ def stat_source(path: Path, on_problem: OnProblem) -> SourceFile | None:
         on_problem(path, "it is not a file")
         return None
     return SourceFile(path, found.st_size, found.st_mtime_ns)
+
+
+def stat_sources(paths: Iterable[Path], on_problem: OnProblem) -> Iterator[SourceFile]:
+    """Yield the files that can be read."""
+    return (source for path in paths if (source := stat_source(path, on_problem)))
 
 
 def find_files(path: Path, suffix: str, on_problem: OnProblem) -> Iterator[Path]:
@@ -140,6 +145,55 @@ def read_lines(file: BinaryIO, position: int, number: int) -> Iterator[Line]:
         start = end
 
 
+class Translator(Protocol):
+    """Turns the lines of one file into items."""
+
+    def translate(self, data: bytes, number: int) -> Iterator[Item]:
+        """Yield the items of a line; ValueError if it is not a line of the program."""
+        ...
+
+    def advance(self, position: int, number: int) -> Iterator[Item]:
+        """Yield what is complete after a line, and a mark if reading can resume from one."""
+        ...
+
+    def finish(self) -> Iterator[Item]:
+        """Yield what was held back."""
+        ...
+
+    def state(self) -> Any:
+        """Return what is needed to resume at this point."""
+        ...
+
+
+def translate_lines(source: SourceFile, mark: Mark, translator: Translator, problem: str) -> Iterator[Item]:
+    """Yield the items of a file from a mark on. A line that is not understood is a ``problem``."""
+    position, number = mark.position, mark.line
+    with open_file(source.path) as file:
+        for line in read_lines(file, position, number):
+            if line.data is None:
+                yield Unreadable(line.number, "it is too long")
+            else:
+                try:
+                    yield from translator.translate(line.data, line.number)
+                except ValueError as exc:
+                    if not line.is_whole and not _is_json(line.data):
+                        yield Skipped("unfinished last lines")
+                        break
+                    yield Unreadable(line.number, f"{problem}: {exc}")
+            position, number = line.end, line.number
+            yield from translator.advance(position, number)
+    yield from translator.finish()
+    yield Mark(position, number, translator.state())
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        decode_json(data)
+    except ValueError:
+        return False
+    return True
+
+
 def decode_json(data: bytes | str) -> Any:
     """Decode JSON, tolerating what strict decoders refuse. Raises ValueError."""
     try:
@@ -206,6 +260,13 @@ def _decode_strictly(data: bytes | msgspec.Raw, kind: type[T]) -> T:
         decoder = _decoders[kind] = msgspec.json.Decoder(kind)
     found: T = decoder.decode(data)
     return found
+
+
+def remember(known: dict[str, str], key: str, value: str, most: int) -> None:
+    """Note what later lines may refer to, and forget the oldest beyond ``most``."""
+    known[key] = value
+    while len(known) > most:
+        del known[next(iter(known))]
 
 
 def clean_name(value: Any) -> str | None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import codecs
-import json
 import os
 import re
-import tarfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,8 +15,9 @@ from typing import Any, Final
 from zipfile import BadZipFile, ZipFile
 
 from mnemos.errors import InvalidInput, NotFound
-from mnemos.files import zstd
 from mnemos.settings import Settings, hermes_home
+from mnemos.transfer.archive.archive_reader import CutOff, open_tar, read_members
+from mnemos.transfer.archive.manifest import KIND, MANIFEST
 from mnemos.transfer.chat_exports import choose_entries
 from mnemos.transfer.foreign_files import decode_json, is_file, is_folder, path_exists
 from mnemos.transfer.reader import Reader
@@ -35,8 +34,6 @@ _APPLICATION: Final = slice(68, 72)
 _ZIP: Final = b"PK"
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
-_ARCHIVE: Final = "mnemos archive"
-_MANIFEST: Final = "manifest.json"
 _ENVELOPES: Final = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 _ITEMS: Final = frozenset({"reasoning", "function_call", "function_call_output", "local_shell_call"})
 # Keys that tell the format of a file whose first record is longer than what is examined. A quote within text
@@ -82,7 +79,7 @@ def detect_kind(path: Path) -> str | None:
 
 
 def _detect_folder(path: Path) -> str | None:
-    if _is_manifest(path / _MANIFEST):
+    if _is_manifest(path / MANIFEST):
         return "archive"
     for name, kind in _PLACES:
         place = path / name
@@ -108,10 +105,9 @@ def _detect_file(path: Path) -> str | None:
         return _detect_database(head)
     if head.startswith(_ZIP):
         return _detect_zip(path)
-    if head.startswith((_GZIP, _ZSTD)):
-        head = _decompress(head)
-        return "archive" if _is_tar(head) else None
-    return "archive" if _is_tar(head) else _detect_text(head)
+    if head.startswith((_GZIP, _ZSTD)) or head[257:262] == b"ustar":
+        return "archive" if _is_archive(path) else None
+    return _detect_text(head)
 
 
 def _detect_text(head: bytes) -> str | None:
@@ -123,17 +119,13 @@ def _detect_text(head: bytes) -> str | None:
         return kind if kind in ("chatgpt", "claude") else None
     if not text.startswith(b"{"):
         return None
-    lines = text.split(b"\n")
-    for line in islice((line for line in lines if line.strip()), _LINES):
+    lines = islice((line for line in text.split(b"\n") if line.strip()), _LINES)
+    # The whole text too: it may be one object over several lines.
+    for record in (*lines, text):
         try:
-            found_here = decode_json(line)
+            kind = _detect_record(decode_json(record))
         except ValueError:
             continue
-        kind = _detect_line(found_here) if isinstance(found_here, dict) else None
-        if kind:
-            return kind
-    if len(head) < _HEAD and len(lines) > 1:
-        kind = _detect_whole(text)
         if kind:
             return kind
     # The first record is longer than what is examined.
@@ -141,22 +133,16 @@ def _detect_text(head: bytes) -> str | None:
     return _BY_KEY[found.group(1)] if found else None
 
 
-def _detect_whole(text: bytes) -> str | None:
-    try:
-        found = decode_json(text)
-    except ValueError:
+def _detect_record(found: Any) -> str | None:
+    if not isinstance(found, dict):
         return None
-    return _detect_line(found) if isinstance(found, dict) else None
-
-
-def _detect_line(found: dict[str, Any]) -> str | None:
     kind = found.get("type")
     if isinstance(found.get("mapping"), dict):
         return "chatgpt"
     if isinstance(found.get("chat_messages"), list):
         return "claude"
     if isinstance(found.get("conversations"), list):
-        return next((_detect_line(one) for one in found["conversations"][:1] if isinstance(one, dict)), None)
+        return next(map(_detect_record, found["conversations"]), None)
     if "payload" in found and isinstance(kind, str) and kind in _ENVELOPES:
         return "codex"
     if found.get("record_type") == "state" or {"id", "timestamp", "instructions"} <= found.keys():
@@ -189,34 +175,25 @@ def _detect_zip(path: Path) -> str | None:
         return _detect_text(stream.read(_HEAD))
 
 
-def _decompress(head: bytes) -> bytes:
-    """Decompress the first bytes of a file."""
-    if head.startswith(_GZIP):
-        return zlib.decompressobj(wbits=31).decompress(head, 2 * tarfile.BLOCKSIZE)
-    try:
-        unpacked: bytes = zstd().ZstdDecompressor().decompress(head, 2 * tarfile.BLOCKSIZE)
-    except zstd().ZstdError:
-        return b""
-    return unpacked
-
-
-def _is_tar(head: bytes) -> bool:
+def _is_archive(path: Path) -> bool:
     """True if it is a tar that begins with a manifest of ours."""
-    if len(head) < tarfile.BLOCKSIZE or head[257:262] != b"ustar":
-        return False
     try:
-        first = tarfile.TarInfo.frombuf(head[: tarfile.BLOCKSIZE], "utf-8", "replace")
-    except tarfile.HeaderError:
+        with open_tar(path) as stream:
+            first = next(read_members(stream), None)
+            return first is not None and first.name == MANIFEST and _has_kind(next(first.chunks(), b""))
+    except CutOff:
         return False
-    return first.name == _MANIFEST and _ARCHIVE.encode() in head
 
 
 def _is_manifest(path: Path) -> bool:
     if not is_file(path):
         return False
     with path.open("rb") as file:
-        head = file.read(_HEAD)
-    return f'"kind":{json.dumps(_ARCHIVE)}'.encode() in head.replace(b'": "', b'":"')
+        return _has_kind(file.read(_HEAD))
+
+
+def _has_kind(manifest: bytes) -> bool:
+    return f'"kind":"{KIND}"'.encode() in manifest.replace(b'": "', b'":"')
 
 
 def _files_below(path: Path, ending: str) -> Iterator[Path]:

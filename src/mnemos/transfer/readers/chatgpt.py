@@ -5,6 +5,7 @@ The branch that was viewed last is imported, and the others are counted.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -12,24 +13,19 @@ from typing import Any, Final
 
 import msgspec
 
-from mnemos.transfer.chat_exports import ChatService, find_exports, read_export
+from mnemos.transfer.chat_exports import ChatService, follow_branch
 from mnemos.transfer.foreign_files import (
     clean_name,
     decode_held,
-    decode_holder,
     drop_empty,
     make_call,
     parse_time,
 )
 from mnemos.transfer.reader import (
-    BEGINNING,
     Conversation,
     ImportedMessage,
     Item,
-    Mark,
-    Reader,
     Skipped,
-    SourceFile,
     Unreadable,
 )
 
@@ -97,14 +93,6 @@ class Tree(msgspec.Struct):
     conversation_template_id: Any = None
 
 
-def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
-    """Yield every conversation and a mark after each, always from the first."""
-    return read_export(_SERVICE, source)
-
-
-READER: Final = Reader(KIND, "ChatGPT", find_exports, read, resumes=False)
-
-
 class _Branch:
     """One conversation, from its root to the message viewed last."""
 
@@ -120,7 +108,8 @@ class _Branch:
 
     def items(self, number: int) -> Iterator[Item]:
         tree = self._tree
-        path, branches = _follow_branch(tree)
+        parents = {node_id: _decode_parent(raw) for node_id, raw in tree.mapping.items()}
+        path, branches = follow_branch(parents, tree.current_node)
         yield Conversation(
             self.id,
             KIND,
@@ -221,7 +210,7 @@ class _Words:
 
     text: str = ""
     parts: list[dict[str, Any]] = field(default_factory=list)
-    skipped: dict[str, int] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
 
     @property
     def content(self) -> str | list[dict[str, Any]] | None:
@@ -242,7 +231,7 @@ def _extract_words(content: Content) -> _Words:
         elif isinstance(part, dict) and isinstance(part.get("content_type"), str):
             kind = next((kind for kind in _PARTS if kind in part["content_type"]), "file")
             words.parts.append({"type": kind} | drop_empty(name=_get_file_name(part)))
-            words.skipped[_PARTS[kind]] = words.skipped.get(_PARTS[kind], 0) + 1
+            words.skipped[_PARTS[kind]] += 1
     if content.content_type == "tether_quote":
         texts += [value for value in (content.title, content.url) if isinstance(value, str)]
     texts += [value for value in (content.text, content.result, content.content) if isinstance(value, str)]
@@ -276,32 +265,12 @@ def _extract_thoughts(thoughts: Any) -> list[str]:
     return [text for text in found if text]
 
 
-def _follow_branch(tree: Tree) -> tuple[list[str], int]:
-    """Return the node ids from the root to the current one, and the number of other branches."""
-    parents = {node_id: _decode_parent(raw) for node_id, raw in tree.mapping.items()}
-    above = set(parents.values())
-    leaves = [node_id for node_id in parents if node_id not in above]
-    at = tree.current_node
-    if not isinstance(at, str) or at not in parents:
-        # The node added last; a cycle has none.
-        at = leaves[-1] if leaves else next(iter(parents), None)
-    path: dict[str, None] = {}
-    while isinstance(at, str) and at in parents and at not in path:
-        path[at] = None
-        at = parents[at]
-    return list(reversed(path)), sum(leaf not in path for leaf in leaves)
-
-
 def _decode_parent(raw: Any) -> str | None:
     try:
         found = decode_held(raw, Link)
     except (ValueError, RecursionError):
         return None
     return found.parent if isinstance(found.parent, str) else None
-
-
-def _decode_conversation(data: bytes) -> Tree:
-    return decode_holder(data, Tree, "mapping")
 
 
 def _hash(data: bytes) -> str:
@@ -312,6 +281,6 @@ def _items(tree: Tree, data: bytes, number: int, changed: float) -> Iterator[Ite
     return _Branch(tree, data, changed).items(number)
 
 
-_SERVICE: Final = ChatService(
-    "ChatGPT", _decode_conversation, _items, (b'"chat_messages"', "an export of Claude; import it as claude")
-)
+READER: Final = ChatService(
+    KIND, "ChatGPT", Tree, "mapping", _items, (b'"chat_messages"', "an export of Claude; import it as claude")
+).make_reader()

@@ -6,6 +6,7 @@ others are counted.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -14,24 +15,19 @@ from typing import Any, Final
 import msgspec
 
 from mnemos.text.fences import strip_fences
-from mnemos.transfer.chat_exports import ChatService, find_exports, read_export
+from mnemos.transfer.chat_exports import ChatService, follow_branch
 from mnemos.transfer.foreign_files import (
     clean_name,
     decode_held,
-    decode_holder,
     drop_empty,
     make_call,
     parse_time,
 )
 from mnemos.transfer.reader import (
-    BEGINNING,
     Conversation,
     ImportedMessage,
     Item,
-    Mark,
-    Reader,
     Skipped,
-    SourceFile,
     Unreadable,
 )
 
@@ -63,14 +59,6 @@ class ClaudeConversation(msgspec.Struct):
     project: Any = None
 
 
-def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa: ARG001
-    """Yield every conversation and a mark after each, always from the first."""
-    return read_export(_SERVICE, source)
-
-
-READER: Final = Reader(KIND, "Claude", find_exports, read, resumes=False)
-
-
 def _items(talk: ClaudeConversation, data: bytes, number: int, changed: float) -> Iterator[Item]:
     session_id = clean_name(talk.uuid) or f"claude-{blake2b(data, digest_size=12).hexdigest()}"
     started = parse_time(talk.created_at)
@@ -89,7 +77,7 @@ def _items(talk: ClaudeConversation, data: bytes, number: int, changed: float) -
             known.append(decode_held(raw, Message))
         except (ValueError, RecursionError) as exc:
             yield Unreadable(number, f"message {place} of the conversation can't be read: {exc}")
-    messages, branches = _follow_branch(known, talk.current_leaf_message_uuid)
+    messages, branches = _choose_messages(known, talk.current_leaf_message_uuid)
     if branches:
         yield Skipped("other branches", branches)
     times = (parse_time(message.created_at) for message in messages)
@@ -107,7 +95,7 @@ def _convert(session_id: str, uuid: str, message: Message, at: float) -> Iterato
         yield Skipped("records of the program")
         return
     turn = _read_turn(role, message, uuid)
-    yield from (Skipped(what, count) for what, count in turn.left.items())
+    yield from (Skipped(what, count) for what, count in turn.skipped.items())
     if not turn.messages:
         yield Skipped("empty messages")
     for number, fields in enumerate(turn.messages):
@@ -123,7 +111,7 @@ class _Turn:
     role: str
     uuid: str
     messages: list[dict[str, Any]] = field(default_factory=list)
-    left: dict[str, int] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
     texts: list[str] = field(default_factory=list)
     parts: list[dict[str, Any]] = field(default_factory=list)
     calls: list[dict[str, Any]] = field(default_factory=list)
@@ -145,7 +133,7 @@ class _Turn:
         elif kind in ("image", "file", "document"):
             self.attach(str(kind), part.get("file_name"))
         else:
-            self.skip("records of the program")
+            self.skipped["records of the program"] += 1
 
     def attach(self, kind: str, name: Any, text: Any = None) -> None:
         if isinstance(text, str) and text:
@@ -153,10 +141,7 @@ class _Turn:
             return
         kind = "image" if kind == "image" or str(name).lower().endswith(_PICTURES) else "file"
         self.parts.append({"type": kind} | drop_empty(name=clean_name(name)))
-        self.skip(f"{kind}s")
-
-    def skip(self, what: str) -> None:
-        self.left[what] = self.left.get(what, 0) + 1
+        self.skipped[f"{kind}s"] += 1
 
     def flush(self) -> None:
         """Make a message of the text and calls so far."""
@@ -206,7 +191,7 @@ class _Turn:
             if isinstance(part, dict) and isinstance(part.get("text"), str):
                 texts.append(part["text"])
             elif isinstance(part, dict) and part.get("type") == "image":
-                self.skip("images")
+                self.skipped["images"] += 1
             elif isinstance(part, dict):
                 # A search result: its title and address.
                 texts += [str(part[key]) for key in ("title", "url") if isinstance(part.get(key), str)]
@@ -238,31 +223,25 @@ def _read_turn(role: str, message: Message, uuid: str) -> _Turn:
     return turn
 
 
-def _follow_branch(messages: Sequence[Message], leaf: Any) -> tuple[list[Message], int]:
+def _choose_messages(messages: Sequence[Message], leaf: Any) -> tuple[Sequence[Message], int]:
     """Return the messages of the branch viewed last, and the number of other branches."""
     by_id = {message.uuid: message for message in messages if isinstance(message.uuid, str)}
     parents = {
-        message.parent_message_uuid for message in messages if isinstance(message.parent_message_uuid, str)
+        uuid: message.parent_message_uuid if isinstance(message.parent_message_uuid, str) else None
+        for uuid, message in by_id.items()
     }
-    if not parents & by_id.keys() or len(by_id) < len(messages):
+    if len(by_id) < len(messages) or by_id.keys().isdisjoint(parents.values()):
         # Without parents they are in order.
-        return list(messages), 0
-    leaves = [message for message in by_id.values() if message.uuid not in parents]
-    at = by_id.get(leaf) if isinstance(leaf, str) else None
-    if at is None:
-        at = leaves[-1] if leaves else messages[-1]
-    path: dict[str, Message] = {}
-    while at is not None and at.uuid not in path:
-        path[at.uuid] = at
-        parent = at.parent_message_uuid
-        at = by_id.get(parent) if isinstance(parent, str) else None
-    return list(reversed(path.values())), sum(message.uuid not in path for message in leaves)
+        return messages, 0
+    path, branches = follow_branch(parents, leaf)
+    return [by_id[uuid] for uuid in path], branches
 
 
-def _decode_conversation(data: bytes) -> ClaudeConversation:
-    return decode_holder(data, ClaudeConversation, "chat_messages")
-
-
-_SERVICE: Final = ChatService(
-    "Claude", _decode_conversation, _items, (b'"mapping"', "an export of ChatGPT; import it as chatgpt")
-)
+READER: Final = ChatService(
+    KIND,
+    "Claude",
+    ClaudeConversation,
+    "chat_messages",
+    _items,
+    (b'"mapping"', "an export of ChatGPT; import it as chatgpt"),
+).make_reader()

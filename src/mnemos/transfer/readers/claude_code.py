@@ -19,8 +19,9 @@ from mnemos.transfer.foreign_files import (
     is_file,
     is_folder,
     parse_time,
-    read_lines,
-    stat_source,
+    remember,
+    stat_sources,
+    translate_lines,
 )
 from mnemos.transfer.reader import (
     BEGINNING,
@@ -53,33 +54,11 @@ def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
             find_files(projects if is_folder(projects) else path, ".jsonl", on_problem),
             key=lambda file: file.name.startswith(_AGENT),
         )
-    yield from (source for file in found if (source := stat_source(file, on_problem)))
+    return stat_sources(found, on_problem)
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
-    transcript = _Transcript(mark.state if isinstance(mark.state, dict) else {}, source.changed_ns / 1e9)
-    position, number = mark.position, mark.line
-    marked = position
-    with source.path.open("rb") as file:
-        for line in read_lines(file, mark.position, mark.line):
-            if line.data is None:
-                yield Unreadable(line.number, "it is too long")
-            else:
-                try:
-                    found = decode_struct(line.data, Line)
-                except ValueError as exc:
-                    if not line.is_whole:
-                        yield Skipped("unfinished last lines")
-                        break
-                    yield Unreadable(line.number, f"it is not a line of a transcript: {exc}")
-                else:
-                    yield from transcript.line(found, line.number)
-            position, number = line.end, line.number
-            if position - marked >= _STEP and not transcript.is_inside:
-                marked = position
-                yield Mark(position, number, transcript.state())
-    yield from transcript.flush()
-    yield Mark(position, number, transcript.state())
+    return translate_lines(source, mark, _Transcript(source, mark), "it is not a line of a transcript")
 
 
 READER: Final = Reader(KIND, "Claude Code", find, read)
@@ -88,19 +67,16 @@ READER: Final = Reader(KIND, "Claude Code", find, read)
 class _Transcript:
     """A file being read: what its lines so far tell about the next ones."""
 
-    def __init__(self, state: dict[str, Any], changed: float) -> None:
-        self._changed = changed
+    def __init__(self, source: SourceFile, mark: Mark) -> None:
+        state: dict[str, Any] = mark.state or {}
+        self._changed = source.changed_ns / 1e9
+        self._marked = mark.position
         self._known = KnownCalls.load(state)
         self._chains = Chains(state.get("chains"))
         self._titles: dict[str, str] = dict(state.get("titles") or {})
         self._begun: dict[str, Conversation] = {}
         self._answer: Answer | None = None
         self._time: float | None = state.get("time")
-
-    @property
-    def is_inside(self) -> bool:
-        """True if lines were read that are not yielded yet."""
-        return self._answer is not None
 
     def state(self) -> dict[str, Any]:
         return drop_empty(
@@ -110,7 +86,8 @@ class _Transcript:
             **self._known.state(),
         )
 
-    def line(self, line: Line, number: int) -> Iterator[Item]:
+    def translate(self, data: bytes, number: int) -> Iterator[Item]:
+        line = decode_struct(data, Line)
         if line.type == "assistant" and line.message is not None:
             yield from self._assistant(line)
         elif line.type == "user" and line.message is not None:
@@ -119,9 +96,7 @@ class _Transcript:
             # Typed while the agent was working.
             yield from self._user(line, queued)
         elif line.type == "summary" and line.summary and line.leafUuid:
-            self._titles[line.leafUuid] = line.summary
-            while len(self._titles) > _MOST_TITLES:
-                del self._titles[next(iter(self._titles))]
+            remember(self._titles, line.leafUuid, line.summary, _MOST_TITLES)
         elif line.type in ("custom-title", "ai-title") and (session_id := clean_name(line.sessionId)):
             yield from self._set_title(session_id, line.customTitle or line.aiTitle)
         elif line.type:
@@ -129,7 +104,13 @@ class _Transcript:
         else:
             yield Unreadable(number, "it has no type")
 
-    def flush(self) -> Iterator[Item]:
+    def advance(self, position: int, number: int) -> Iterator[Item]:
+        # Not within an answer, whose lines so far are not yielded yet.
+        if position - self._marked >= _STEP and self._answer is None:
+            self._marked = position
+            yield Mark(position, number, self.state())
+
+    def finish(self) -> Iterator[Item]:
         """Yield the message of the last answer's lines."""
         answer, self._answer = self._answer, None
         if answer is not None:
@@ -142,12 +123,12 @@ class _Transcript:
             return
         session_id = yield from self._open_session(line)
         if self._answer is None or not self._answer.continues(session_id, line):
-            yield from self.flush()
+            yield from self.finish()
             self._answer = Answer(session_id, line, self._get_time(line))
         self._answer.add(line)
 
     def _user(self, line: Line, content: Any) -> Iterator[Item]:
-        yield from self.flush()
+        yield from self.finish()
         if line.is_injected():
             yield Skipped("injected context")
             return

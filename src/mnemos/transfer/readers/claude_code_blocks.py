@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -10,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from mnemos.transfer.foreign_files import clean_name, drop_empty, make_call, parse_count
+from mnemos.transfer.foreign_files import clean_name, drop_empty, make_call, parse_count, remember
 from mnemos.transfer.reader import ImportedMessage, Item, Skipped
 from mnemos.transfer.readers.injected_text import SplitText, describe_injected, split_injected
 
@@ -163,9 +164,7 @@ class Chains:
         if not line.isSidechain or not line.uuid:
             return None
         agent = self._agents.get(line.parentUuid or "") or line.uuid
-        self._agents[line.uuid] = agent
-        while len(self._agents) > _MAX_CHAINED:
-            del self._agents[next(iter(self._agents))]
+        remember(self._agents, line.uuid, agent, _MAX_CHAINED)
         return agent
 
     def state(self) -> dict[str, str]:
@@ -191,9 +190,7 @@ class KnownCalls:
 
     def add(self, block: Block) -> None:
         if block.id and block.name:
-            self.names[block.id] = block.name
-            while len(self.names) > _MAX_NAMES:
-                del self.names[next(iter(self.names))]
+            remember(self.names, block.id, block.name, _MAX_NAMES)
 
     def count_tokens(self, message: Message) -> tuple[int, int]:
         """Return the tokens of a message, without those counted for its earlier lines."""
@@ -274,10 +271,7 @@ class UserContent:
     """The messages of one user line: the user's text, and results of tools."""
 
     messages: list[dict[str, Any]] = field(default_factory=list)
-    skipped: dict[str, int] = field(default_factory=dict)
-
-    def skip(self, what: str) -> None:
-        self.skipped[what] = self.skipped.get(what, 0) + 1
+    skipped: Counter[str] = field(default_factory=Counter)
 
 
 def split_user_content(content: Content, known: KnownCalls) -> UserContent:
@@ -290,7 +284,7 @@ def split_user_content(content: Content, known: KnownCalls) -> UserContent:
             spoken.messages.append(_read_result(block, known, spoken))
         elif block.type in ("image", "document"):
             images.append(_describe_media(block))
-            spoken.skip(f"{block.type}s")
+            spoken.skipped[f"{block.type}s"] += 1
         elif block.text:
             texts.append(block.text)
     if texts or images:
@@ -320,7 +314,7 @@ def _add_user_text(texts: Sequence[str], images: list[dict[str, Any]], spoken: U
     injected = [(tag, body) for tag, body in apart.injected if tag in _INJECTED or tag in _LETTERS]
     if not said and not images:
         if not output:
-            spoken.skip("injected context")
+            spoken.skipped["injected context"] += 1
         return
     spoken.messages.append(
         drop_empty(
@@ -361,7 +355,7 @@ def _read_result(block: Block, known: KnownCalls, spoken: UserContent) -> dict[s
         if part.text:
             texts.append(part.text)
         elif part.type == "image":
-            spoken.skip("images")
+            spoken.skipped["images"] += 1
     apart = split_injected("\n".join(texts), _RESULT_TAGS)
     name = known.names.pop(block.tool_use_id or "", None)
     return drop_empty(

@@ -19,11 +19,11 @@ from mnemos.transfer.foreign_files import (
     is_file,
     is_folder,
     make_call,
-    open_file,
     parse_count,
     parse_time,
-    read_lines,
-    stat_source,
+    remember,
+    stat_sources,
+    translate_lines,
 )
 from mnemos.transfer.reader import (
     BEGINNING,
@@ -38,7 +38,6 @@ from mnemos.transfer.reader import (
     Unreadable,
 )
 from mnemos.transfer.readers.codex_items import (
-    Line,
     Pairs,
     Payload,
     PendingMessage,
@@ -48,7 +47,6 @@ from mnemos.transfer.readers.codex_items import (
     extract_words,
     get_call,
     hash_text,
-    is_json,
     parse_line,
 )
 from mnemos.transfer.readers.injected_text import describe_injected
@@ -76,36 +74,14 @@ def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
         )
         everything = sorted(below, key=lambda file: file.name)
         found = [file for file in everything if file.name.startswith("rollout-")] or everything
-    yield from (source for file in found if (source := stat_source(file, on_problem)))
+    return stat_sources(found, on_problem)
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
-    rollout = _Rollout(source, mark.state if isinstance(mark.state, dict) else {})
-    position, number = mark.position, mark.line
-    marked = -1
+    rollout = _Rollout(source, mark)
     if rollout.is_begun:
         yield rollout.conversation()
-    with open_file(source.path) as file:
-        for line in read_lines(file, mark.position, mark.line):
-            before = Mark(position, number, rollout.state())
-            made = rollout.pairs.made
-            if line.data is None:
-                yield Unreadable(line.number, "it is too long")
-            else:
-                try:
-                    yield from rollout.line(parse_line(line.data), line.number)
-                except ValueError as exc:
-                    if not line.is_whole and not is_json(line.data):
-                        yield Skipped("unfinished last lines")
-                        break
-                    yield Unreadable(line.number, f"it is not a line of a rollout: {exc}")
-            position, number = line.end, line.number
-            yield from rollout.take_final()
-            if rollout.pairs.yielded >= made and before.position > marked:
-                marked = before.position
-                yield before
-    yield from rollout.take_rest()
-    yield Mark(position, number, rollout.state())
+    yield from translate_lines(source, mark, rollout, "it is not a line of a rollout")
 
 
 READER: Final = Reader(KIND, "Codex", find, read)
@@ -114,7 +90,8 @@ READER: Final = Reader(KIND, "Codex", find, read)
 class _Rollout:
     """A file being read: what its lines so far tell about the next ones."""
 
-    def __init__(self, source: SourceFile, state: dict[str, Any]) -> None:
+    def __init__(self, source: SourceFile, mark: Mark) -> None:
+        state: dict[str, Any] = mark.state or {}
         self._changed = source.changed_ns / 1e9
         self._is_archived = "archived_sessions" in source.path.parts
         self._about: dict[str, Any] = state.get("session") or {"id": _name_session(source.path)}
@@ -130,6 +107,10 @@ class _Rollout:
         self._total: tuple[int, int] = tuple(state.get("total") or (0, 0))
         self._carried: tuple[int, int] = tuple(state.get("carried") or (0, 0))
         self.pairs = Pairs(state)
+        # The end of the line before, and the messages made until then.
+        self._before = Mark(mark.position, mark.line, self.state())
+        self._made = 0
+        self._marked = -1
 
     def state(self) -> dict[str, Any]:
         return drop_empty(
@@ -159,9 +140,10 @@ class _Rollout:
             archived=self._is_archived,
         )
 
-    def line(self, line: Line, number: int) -> Iterator[Item]:
+    def translate(self, data: bytes, number: int) -> Iterator[Item]:
         """Read a line. Messages are held back until their counterpart can't follow any more."""
         self.pairs.advance(number)
+        line = parse_line(data)
         payload = line.payload
         if payload is None:
             return
@@ -185,10 +167,14 @@ class _Rollout:
         else:
             yield Unreadable(number, "it has no type")
 
-    def take_final(self) -> Iterator[ImportedMessage]:
-        return self._convert(self.pairs.take_final())
+    def advance(self, position: int, number: int) -> Iterator[Item]:
+        yield from self._convert(self.pairs.take_final())
+        if self.pairs.yielded >= self._made and self._before.position > self._marked:
+            self._marked = self._before.position
+            yield self._before
+        self._before, self._made = Mark(position, number, self.state()), self.pairs.made
 
-    def take_rest(self) -> Iterator[ImportedMessage]:
+    def finish(self) -> Iterator[Item]:
         return self._convert(self.pairs.take_rest())
 
     def _begin(self, payload: Payload) -> Iterator[Item]:
@@ -314,9 +300,7 @@ class _Rollout:
     def _call(self, payload: Payload, name: str, arguments: Any) -> Iterator[Item]:
         call_id = clean_name(payload.call_id) or clean_name(payload.id) or ""
         if call_id:
-            self._calls[call_id] = name
-            while len(self._calls) > _MAX_CALLS:
-                del self._calls[next(iter(self._calls))]
+            remember(self._calls, call_id, name, _MAX_CALLS)
         made = make_call(call_id, name, arguments)
         yield from self._say(
             call_id or hash_text(made["function"]["arguments"]),

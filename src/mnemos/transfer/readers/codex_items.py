@@ -100,14 +100,6 @@ def parse_line(data: bytes) -> Line:
     return Line(timestamp=payload.timestamp, payload=payload)
 
 
-def is_json(data: bytes) -> bool:
-    try:
-        decode_json(data)
-    except ValueError:
-        return False
-    return True
-
-
 @dataclass(slots=True)
 class Words:
     """The text of a message, separated from injected blocks."""

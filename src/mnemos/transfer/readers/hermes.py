@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from mnemos.errors import InvalidInput, NotFound, StorageError, Unavailable
 from mnemos.inputs import MAX_NAME, can_be_name
+from mnemos.sessions.transcript import sort_parents_first
 from mnemos.storage import HermesState, hermes_state
 from mnemos.storage.imports import HermesSession
 from mnemos.text.fences import strip_fences_in_content
@@ -166,7 +167,7 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa:
     number = 0
     try:
         with hermes_state(source.path) as state:
-            ids = sort_parents_first(state.parents())
+            ids = sort_parents_first(state.parents(), allow_cycles=True)
             for number, session_id in enumerate(ids, start=1):
                 yield from _read_session(state, session_id, number)
                 # Before the end, because only the last mark may say that everything was read.
@@ -179,19 +180,6 @@ def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:  # noqa:
 
 
 READER: Final = Reader(KIND, "Hermes Agent", find, read, resumes=False)
-
-
-def sort_parents_first(parents: Mapping[str, str | None]) -> list[str]:
-    """Return the sessions in their order, but each after its parent."""
-    ordered: dict[str, None] = {}
-    for session_id in parents:
-        line: list[str] = []
-        above: str | None = session_id
-        while above is not None and above in parents and above not in ordered and above not in line:
-            line.append(above)
-            above = parents[above]
-        ordered |= dict.fromkeys(reversed(line))
-    return list(ordered)
 
 
 def _read_session(state: HermesState, session_id: str, number: int) -> Iterator[Item]:

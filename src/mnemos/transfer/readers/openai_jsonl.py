@@ -17,7 +17,6 @@ from mnemos.inputs import can_be_name
 from mnemos.text.fences import strip_fences_in_content
 from mnemos.transfer.foreign_files import (
     clean_name,
-    decode_json,
     decode_object,
     drop_empty,
     find_files,
@@ -25,8 +24,9 @@ from mnemos.transfer.foreign_files import (
     make_call,
     parse_count,
     parse_time,
-    read_lines,
-    stat_source,
+    remember,
+    stat_sources,
+    translate_lines,
 )
 from mnemos.transfer.reader import (
     BEGINNING,
@@ -57,34 +57,17 @@ _MAX_DEPTH: Final = 40
 
 def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
     found = [path] if is_file(path) else find_files(path, ".jsonl", on_problem)
-    yield from (source for file in found if (source := stat_source(file, on_problem)))
+    return stat_sources(found, on_problem)
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
-    file_of_lines = _Lines(source, mark.state if isinstance(mark.state, dict) else {})
-    position, number = mark.position, mark.line
-    understood, wrong = mark != BEGINNING, 0
-    with source.path.open("rb") as file:
-        for line in read_lines(file, mark.position, mark.line):
-            if line.data is None:
-                yield Unreadable(line.number, "it is too long")
-            else:
-                try:
-                    items = list(file_of_lines.items(line.data))
-                except ValueError as exc:
-                    if not line.is_whole and not _is_json(line.data):
-                        yield Skipped("unfinished last lines")
-                        break
-                    wrong += 1
-                    yield Unreadable(line.number, f"it is neither a conversation nor a message: {exc}")
-                else:
-                    understood = True
-                    yield from items
-            position, number = line.end, line.number
-            yield Mark(position, number, file_of_lines.state())
-    if wrong and not understood:
+    lines = _Lines(source, mark)
+    is_wrong = False
+    for item in translate_lines(source, mark, lines, "it is neither a conversation nor a message"):
+        is_wrong = is_wrong or isinstance(item, Unreadable)
+        yield item
+    if is_wrong and not lines.is_understood:
         raise InvalidInput(f"{source.path} has no conversations in OpenAI's format")
-    yield Mark(position, number, file_of_lines.state())
 
 
 READER: Final = Reader(KIND, "JSON lines", find, read)
@@ -93,29 +76,36 @@ READER: Final = Reader(KIND, "JSON lines", find, read)
 class _Lines:
     """A file being read. ``state`` is that of the session which a file of messages is."""
 
-    def __init__(self, source: SourceFile, state: dict[str, Any]) -> None:
+    def __init__(self, source: SourceFile, mark: Mark) -> None:
+        self.is_understood = mark != BEGINNING
         self._name = source.path.stem
         self._changed = source.changed_ns / 1e9
-        self._known = state
-        self._session = _Session.load(state) if state else None
+        self._session = _Session.load(mark.state) if mark.state else None
         self._is_told = False
 
     def state(self) -> dict[str, Any] | None:
         return self._session.state() if self._session else None
 
-    def items(self, data: bytes) -> Iterator[Item]:
-        """Yield the items of a line; ValueError if it has none."""
+    def advance(self, position: int, number: int) -> Iterator[Item]:
+        yield Mark(position, number, self.state())
+
+    def finish(self) -> Iterator[Item]:
+        return iter(())
+
+    def translate(self, data: bytes, number: int) -> Iterator[Item]:  # noqa: ARG002
         found = decode_object(data)
         body = found.get("body")
         if isinstance(body, dict) and "messages" in body:
             # A line of a batch request.
             found = {**found, **body}
         if isinstance(found.get("messages"), list):
-            yield from self._conversation(found, data)
+            items = list(self._conversation(found, data))
         elif isinstance(found.get("role"), str):
-            yield from self._message(found, data)
+            items = list(self._message(found, data))
         else:
             raise ValueError("it has neither messages nor a role")  # noqa: TRY004 - it is about the text
+        self.is_understood = True
+        yield from items
 
     def _conversation(self, found: Mapping[str, Any], data: bytes) -> Iterator[Item]:
         listed = [one if isinstance(one, dict) else {} for one in found["messages"]]
@@ -236,9 +226,7 @@ class _Session:
         name = clean_name(function.get("name")) if isinstance(function, dict) else None
         call_id = clean_name(made.get("id")) if isinstance(made, dict) else None
         if name and call_id:
-            self.calls[call_id] = name
-            while len(self.calls) > _MAX_CALLS:
-                del self.calls[next(iter(self.calls))]
+            remember(self.calls, call_id, name, _MAX_CALLS)
 
 
 @dataclass(slots=True)
@@ -342,11 +330,3 @@ def _name(value: Any) -> str | None:
 
 def _hash(data: bytes) -> str:
     return blake2b(data, digest_size=12).hexdigest()
-
-
-def _is_json(data: bytes) -> bool:
-    try:
-        decode_json(data)
-    except ValueError:
-        return False
-    return True
