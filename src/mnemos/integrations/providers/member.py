@@ -204,18 +204,18 @@ class Member:
     def status(self) -> ProviderStatus:
         with self._lock:
             failures, skipped, last = dict(self._failures), dict(self._skipped), self._last_failure
-        overdue = self._worker.overdue[self.name]
+        lane = self._worker.look(self.name)
         return ProviderStatus(
             name=self.name,
             is_builtin=self.is_builtin,
             is_active=self.state is State.ACTIVE,
-            is_answering=not (self._patience.is_out or self._worker.is_out(self.name)),
+            is_answering=not (self._patience.is_out or lane.is_late),
             why_not=self.why_not,
-            failures=failures | ({"in the background": overdue} if overdue else {}),
+            failures=failures | ({"in the background": lane.overdue} if lane.overdue else {}),
             skipped=skipped,
             last_failure=last,
-            waiting=self._worker.waiting(self.name),
-            dropped=self._worker.dropped[self.name],
+            waiting=len(lane.queue),
+            dropped=lane.dropped,
             tools=tuple(self.tools),
         )
 

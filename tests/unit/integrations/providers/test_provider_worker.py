@@ -62,7 +62,7 @@ def test_submit_does_not_block(gate: threading.Event) -> None:
     assert worker.flush(LONG)
 
 
-def test_a_hanging_owner_delays_others_only_until_the_deadline(gate: threading.Event) -> None:
+def test_a_hanging_owner_delays_nobody_else(gate: threading.Event) -> None:
     worker, done = Worker(deadline=SHORT), list[str]()
     worker.submit("slow", lambda: gate.wait(LONG) and done.append("slow 1"))
     worker.submit("slow", lambda: done.append("slow 2"))
@@ -70,13 +70,14 @@ def test_a_hanging_owner_delays_others_only_until_the_deadline(gate: threading.E
     worker.submit("quick", reached.set)
     assert reached.wait(LONG)
     assert done == []
-    assert worker.is_out("slow")
-    assert worker.waiting("slow") == 1
+    assert not worker.flush()
+    slow = worker.look("slow")
+    assert (slow.is_late, len(slow.queue)) == (True, 1)
     gate.set()
     assert worker.flush(LONG)
     assert done == ["slow 1", "slow 2"]
-    assert not worker.is_out("slow")
-    assert worker.overdue == {"slow": 1}
+    assert not slow.is_late
+    assert slow.overdue == 1
 
 
 def test_flush_without_a_timeout_does_not_wait_for_a_hanging_task(gate: threading.Event) -> None:
@@ -114,7 +115,7 @@ def test_tasks_beyond_the_limit_are_dropped_and_counted(
     gate.set()
     assert worker.flush(LONG)
     assert done == [0, 1]
-    assert worker.dropped == {"me": 3}
+    assert worker.look("me").dropped == 3
     assert len(caplog.records) == 1
 
 
@@ -140,7 +141,7 @@ def test_close_drops_tasks_after_the_timeout(gate: threading.Event) -> None:
     gate.set()
     assert worker.flush(LONG)
     assert done == []
-    assert worker.dropped == {"me": 1}
+    assert worker.look("me").dropped == 1
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3), KeyboardInterrupt()])
