@@ -30,10 +30,9 @@ _WRITTEN: Final = "`mnemos connect hermes`"
 _PARTS: Final = ("mnemos", "apsw", "msgspec", "numpy", "Stemmer", "click")
 
 _BOM: Final = "\ufeff"
-_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_MEMORY: Final = re.compile(r"memory[ \t]*:[ \t]*(?:#.*)?$")
-_OTHER_MEMORY: Final = re.compile(r"""(?:memory|"memory"|'memory')[ \t]*:""")
-_PROVIDER: Final = re.compile(r"([ \t]+)provider[ \t]*:(?:[ \t]+(.*?))?[ \t]*$")
+_MEMORY: Final = re.compile(r"\ufeff?memory[ \t]*:\s*(?:#.*)?$")
+_OTHER_MEMORY: Final = re.compile(r"""\ufeff?(?:memory|"memory"|'memory')[ \t]*:""")
+_PROVIDER: Final = re.compile(r"([ \t]+)provider[ \t]*:(?:[ \t]+(.*?))?((?:[ \t]+#.*)?\s*)$")
 _NOTHING: Final = ("", "''", '""', "null", "~")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -284,98 +283,68 @@ def read_provider(text: str) -> str | None:
 
     A YAML library would be a dependency for everybody just for this line.
     """
-    lines = [_bare(line) for line in _lines(text)]
-    table = _table(lines)
+    lines = text.splitlines(keepends=True)
+    table = _find_table(lines)
     if table is None:
-        return None if any(_OTHER_MEMORY.match(line) for line in lines) or _is_flow(lines) else ""
-    at = _provider_line(lines, table)
-    if at is None:
+        first = next(_iter_content(lines, 0), (0, ""))[1].lstrip(f"{_BOM} \t")
+        is_odd = first.startswith(("{", "[", "- ", "%", "&", "!"))
+        return None if is_odd or any(map(_OTHER_MEMORY.match, lines)) else ""
+    found, indent = _find_provider(lines, table)
+    if found is None:
         return ""
-    return None if _continues(lines, at) else _parse_value(lines[at])
-
-
-def set_provider(text: str, name: str) -> str:
-    """Return a text that ``read_provider`` understands with another provider. Line breaks stay."""
-    mark, lines = text[: text.startswith(_BOM)], _lines(text)
-    bare = [_bare(line) for line in lines]
-    end = lines[0][len(bare[0]) :] or "\n" if lines else "\n"
-    table = _table(bare)
-    value = name or "''"
-    if table is None:
-        ended = "" if not lines or lines[-1] != bare[-1] else end
-        apart = end if lines and bare[-1].strip() else ""
-        return f"{text}{ended}{apart}memory:{end}  provider: {value}{end}"
-    at = _provider_line(bare, table)
-    if at is None:
-        closing = lines[table][len(bare[table]) :]
-        lines[table] = bare[table] + (closing or end)
-        lines.insert(table + 1, f"{_indent(bare, table)}provider: {value}{closing}")
-    else:
-        found = _PROVIDER.match(_strip_comment(bare[at]))
-        indent = found[1] if found else "  "
-        rest = lines[at][len(_strip_comment(bare[at])) :]
-        lines[at] = f"{indent}provider: {value}{rest}"
-    return mark + "".join(lines)
-
-
-def _lines(text: str) -> list[str]:
-    """Split into lines with their line breaks, which may differ, without a byte order mark."""
-    return _LINE.findall(text.removeprefix(_BOM))
-
-
-def _bare(line: str) -> str:
-    return line.rstrip("\r\n")
-
-
-def _table(lines: list[str]) -> int | None:
-    found = [number for number, line in enumerate(lines) if _MEMORY.match(line)]
-    return found[0] if len(found) == 1 else None
-
-
-def _provider_line(lines: list[str], table: int) -> int | None:
-    indent = _indent(lines, table)
-    for number in range(table + 1, len(lines)):
-        line = lines[number]
-        if line.strip() and not line.lstrip().startswith("#"):
-            if not line.startswith((" ", "\t")):
-                return None
-            found = _PROVIDER.match(_strip_comment(line))
-            if found and found[1] == indent:
-                return number
-    return None
-
-
-def _indent(lines: list[str], table: int) -> str:
-    """Return the indentation of the first entry below; two spaces if there is none."""
-    for line in lines[table + 1 :]:
-        if line.strip() and not line.lstrip().startswith("#"):
-            own = line[: len(line) - len(line.lstrip())]
-            return own or "  "
-    return "  "
-
-
-def _continues(lines: list[str], at: int) -> bool:
-    """True if a value continues on the next lines."""
-    own = len(lines[at]) - len(lines[at].lstrip())
-    following = (line for line in lines[at + 1 :] if line.strip() and not line.lstrip().startswith("#"))
-    line = next(following, "")
-    return len(line) - len(line.lstrip()) > own
-
-
-def _parse_value(line: str) -> str | None:
-    found = _PROVIDER.match(_strip_comment(line))
-    value = (found[2] or "") if found else ""
+    number, match = found
+    following = next(_iter_content(lines, number + 1), (0, ""))[1]
+    if following.startswith((f"{indent} ", f"{indent}\t")):
+        # The value continues there.
+        return None
+    value = match[2] or ""
     if value in _NOTHING:
         return ""
     bare = value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"" else value
     return bare if _PLAIN.fullmatch(bare) else None
 
 
-def _strip_comment(line: str) -> str:
-    return line.partition(" #")[0].rstrip()
+def set_provider(text: str, name: str) -> str:
+    """Return a text that ``read_provider`` understands with another provider. Line breaks stay."""
+    lines = text.splitlines(keepends=True)
+    newline = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+    value = name or "''"
+    table = _find_table(lines)
+    if table is None:
+        last = lines[-1].removeprefix(_BOM) if lines else ""
+        gap = newline * ((bool(last) and not last.endswith(("\n", "\r"))) + bool(last.strip()))
+        return f"{text}{gap}memory:{newline}  provider: {value}{newline}"
+    found, indent = _find_provider(lines, table)
+    if found is None:
+        bare = lines[table].rstrip("\r\n")
+        closing = lines[table][len(bare) :]
+        lines[table : table + 1] = [bare + (closing or newline), f"{indent}provider: {value}{closing}"]
+    else:
+        number, match = found
+        lines[number] = f"{indent}provider: {value}{match[3]}"
+    return "".join(lines)
 
 
-def _is_flow(lines: list[str]) -> bool:
-    """True if the whole file is one object in braces."""
-    first = next((line for line in lines if line.strip() and not line.lstrip().startswith("#")), "")
-    return first.lstrip().startswith(("{", "[", "- ", "%", "&", "!"))
+def _find_table(lines: list[str]) -> int | None:
+    found = [number for number, line in enumerate(lines) if _MEMORY.match(line)]
+    return found[0] if len(found) == 1 else None
+
+
+def _find_provider(lines: list[str], table: int) -> tuple[tuple[int, re.Match[str]] | None, str]:
+    """Return the line of the provider, if there is one, and the indentation of the table."""
+    indent = ""
+    for number, line in _iter_content(lines, table + 1):
+        own = line[: len(line) - len(line.lstrip(" \t"))]
+        if not own:
+            break
+        indent = indent or own
+        if own == indent and (match := _PROVIDER.match(line)):
+            return (number, match), indent
+    return None, indent or "  "
+
+
+def _iter_content(lines: list[str], start: int) -> Iterator[tuple[int, str]]:
+    """Yield the numbered lines from ``start`` that are neither blank nor comments."""
+    for number in range(start, len(lines)):
+        if lines[number].strip() and not lines[number].lstrip().startswith("#"):
+            yield number, lines[number]
