@@ -1,12 +1,11 @@
 """Evaluation of backends: the trial that scores one, and the report that compares all of them.
 
-What an evaluation stores is always deleted. A killed process can't clean up, so the made-up users are
-written to the evaluation's folder before anything is stored, and the next evaluation deletes their entries.
+What an evaluation stores is always deleted. A killed process can't clean up, so the made-up users are named
+after the temporary folder, and the next evaluation of the same server deletes the entries of those it finds.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import shutil
@@ -15,8 +14,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from statistics import fmean
 from types import FrameType
@@ -26,6 +26,7 @@ from mnemos.entries import backend_choice
 from mnemos.entries.backend import MemoryBackend, NullBackend
 from mnemos.entries.evaluation_workload import Workload, WorkloadResult, name_users
 from mnemos.errors import MnemosError
+from mnemos.files import is_running
 from mnemos.progress import Progress, no_progress
 from mnemos.settings import Settings
 
@@ -45,7 +46,6 @@ _VALUE = "A lantern beside the harbour, number {}: 100% ü 試験"
 _QUESTION = "lantern harbour"
 
 _PREFIX = "mnemos-evaluation-"
-_JOURNAL = "stored.json"
 
 
 @dataclass(slots=True)
@@ -189,12 +189,11 @@ def compare_backends(
     Entries that a killed evaluation left behind are deleted too.
     """
     progress = progress or no_progress
-    with temporary_folder() as folder:
+    server = settings.honcho.base_url
+    delete_leftovers(server, lambda: backend_choice.make_honcho(settings))
+    with temporary_folder(server) as folder:
         candidates, skipped = _list_candidates(settings, lambda: make_local(folder / "home"))
-        server = settings.honcho.base_url
-        delete_leftovers(server, lambda: backend_choice.make_honcho(settings))
-        users = name_users(os.urandom(4).hex())
-        write_journal(folder, server, users)
+        users = name_users(folder.name)
         evaluations: list[BackendEvaluation] = []
         workloads: dict[str, WorkloadResult] = {}
         for number, (name, make) in enumerate(candidates.items()):
@@ -278,19 +277,17 @@ def _evaluate_candidate(name: str, make: Callable[[], MemoryBackend], user: str)
         backend = make()
     except MnemosError as exc:
         return BackendEvaluation(name, is_cloud=True, notes=[f"Not available: {exc}"])
-    try:
+    with closing(backend):
         return evaluate_backend(backend, user)
-    finally:
-        backend.close()
 
 
 # --- cleaning up ------------------------------------------------------------------------------
 
 
 @contextmanager
-def temporary_folder() -> Iterator[Path]:
+def temporary_folder(server: str) -> Iterator[Path]:
     """A new folder that is removed at the end, also after a signal that can be caught."""
-    folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
+    folder = Path(tempfile.mkdtemp(prefix=f"{_name_folders(server)}{os.getpid()}-"))
     try:
         with _signals_as_interrupts():
             yield folder
@@ -298,61 +295,35 @@ def temporary_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def write_journal(folder: Path, server: str, users: list[str]) -> None:
-    """Record the users that are about to have entries on a server."""
-    (folder / _JOURNAL).write_text(json.dumps({"server": server, "users": users}), encoding="utf-8")
-
-
 def delete_leftovers(server: str, make: Callable[[], MemoryBackend]) -> int:
     """Delete the folders and this server's entries of killed evaluations; return how many entries."""
     deleted = 0
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        if not _is_leftover(folder):
+    for folder in Path(tempfile.gettempdir()).glob(f"{_name_folders(server)}*"):
+        process = folder.name.removeprefix(_name_folders(server)).partition("-")[0]
+        if not process.isdecimal() or is_running(int(process)) or not _is_ours(folder):
             continue
-        journal = _read_journal(folder / _JOURNAL)
-        if journal is not None:
-            if journal["server"] != server:
-                # An evaluation of that server will delete it.
-                continue
-            try:
-                deleted += _delete_users(make(), journal["users"])
-            except MnemosError as exc:
-                log.warning("entries of a killed evaluation are still at %s: %s", server, exc)
-                continue
+        try:
+            with closing(make()) as backend:
+                users = name_users(folder.name)
+                deleted += sum(backend.delete(user, key) for user in users for key in backend.list_keys(user))
+        except MnemosError as exc:
+            log.warning("entries of a killed evaluation are still at %s: %s", server, exc)
+            continue
         shutil.rmtree(folder, ignore_errors=True)
     return deleted
 
 
-def _delete_users(backend: MemoryBackend, users: list[str]) -> int:
+def _is_ours(folder: Path) -> bool:
     try:
-        return sum(backend.delete(user, key) for user in users for key in backend.list_keys(user))
-    finally:
-        backend.close()
-
-
-def _is_leftover(path: Path) -> bool:
-    """True if this is a folder of ours whose process is gone."""
-    owner = path.name.removeprefix(_PREFIX).partition("-")[0]
-    try:
-        if not owner.isdecimal() or path.is_symlink() or path.stat().st_uid != os.getuid():
-            return False
-        os.kill(int(owner), 0)
-    except ProcessLookupError:
-        return True
+        return folder.lstat().st_uid == os.getuid()
     except OSError:
+        # Another evaluation deleted it just now.
         return False
-    return False
 
 
-def _read_journal(path: Path) -> dict[str, Any] | None:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    users = found.get("users") if isinstance(found, dict) else None
-    # A journal that was tampered with must not make us delete entries of real users.
-    is_ours = isinstance(users, list) and all(isinstance(u, str) and u.startswith(_PREFIX) for u in users)
-    return found if is_ours and isinstance(found.get("server"), str) else None
+def _name_folders(server: str) -> str:
+    """Return how the names of folders of evaluations of a server begin."""
+    return f"{_PREFIX}{sha256(server.encode()).hexdigest()[:8]}-"
 
 
 @contextmanager

@@ -176,8 +176,8 @@ class Workload:
 
 
 def name_users(run: str) -> list[str]:
-    """Return user names for one run that nobody else has."""
-    return [f"mnemos-evaluation-{run}-{name}" for name in PEOPLE]
+    """Return the users of a run, which nobody else has."""
+    return [f"{run}-{name}" for name in PEOPLE]
 
 
 @cache

@@ -33,7 +33,7 @@ from mnemos.entries.evaluation import (
     rate_latency,
     rate_score,
     recommend,
-    write_journal,
+    temporary_folder,
 )
 from mnemos.entries.evaluation_page import render_page
 from mnemos.entries.evaluation_workload import PEOPLE, Workload, load_topics, name_users
@@ -293,24 +293,20 @@ def test_the_next_evaluation_deletes_what_a_killed_one_left_on_the_server(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    users = name_users("killed")
-    honcho.store(users[0], "left", "behind")
-    honcho.store("alice", "theme", "dark")
-    left = tmp_path / f"mnemos-evaluation-{gone.pid}-x"
-    left.mkdir()
-    write_journal(left, server.base_url, users)
-    elsewhere = tmp_path / f"mnemos-evaluation-{gone.pid}-y"
-    elsewhere.mkdir()
-    write_journal(elsewhere, "https://another.example", users)
-    own = tmp_path / f"mnemos-evaluation-{os.getpid()}-z"
-    own.mkdir()
-    tampered = tmp_path / f"mnemos-evaluation-{gone.pid}-t"
-    tampered.mkdir()
-    write_journal(tampered, server.base_url, ["alice"])
-    assert delete_leftovers(server.base_url, lambda: honcho) == 1
+    with temporary_folder(server.base_url) as running, temporary_folder("https://another.example") as other:
+        left, elsewhere = (
+            folder.with_name(folder.name.replace(f"-{os.getpid()}-", f"-{gone.pid}-"))
+            for folder in (running, other)
+        )
+        left.mkdir()
+        elsewhere.mkdir()
+        users = name_users(left.name)
+        honcho.store(users[0], "left", "behind")
+        honcho.store("alice", "theme", "dark")
+        assert delete_leftovers(server.base_url, lambda: honcho) == 1
+        assert (left.exists(), elsewhere.exists(), running.exists()) == (False, True, True)
     assert honcho.list_keys(users[0]) == []
     assert honcho.list_keys("alice") == ["theme"]
-    assert (left.exists(), elsewhere.exists(), own.exists()) == (False, True, True)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
