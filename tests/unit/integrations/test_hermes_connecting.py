@@ -49,9 +49,9 @@ def test_hermes_finds_a_plug_in_that_names_its_contract_in_the_first_lines(
     assert sorted(path.name for path in folder.iterdir()) == ["__init__.py", "cli.py", "plugin.yaml"]
     assert "MemoryProvider" in (folder / "__init__.py").read_text().splitlines()[0]
     about = parse_manifest((folder / "plugin.yaml").read_text())
-    assert about.name == "mnemos"
-    assert about.version
-    assert about.description.startswith("Mnemos")
+    assert about["name"] == "mnemos"
+    assert about["version"]
+    assert about["description"].startswith("Mnemos")
     assert plugin.read_provider((hermes / "config.yaml").read_text()) == "mnemos"
     assert host.find_place(hermes) == host.Place(memory.settings.home, "default")
 

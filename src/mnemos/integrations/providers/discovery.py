@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
@@ -32,6 +33,7 @@ _DISTRIBUTION = re.compile(r"[A-Za-z0-9._-]+")
 _LARGEST_MANIFEST = 64 * 1024
 _KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?$")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)$")
+_TEXTS = ("name", "version", "description")
 # The second is what Hermes calls them.
 _REQUIREMENTS = ("requirements", "pip_dependencies")
 
@@ -132,11 +134,10 @@ def _find_folders(folder: Path) -> Iterator[Found]:
             continue
         try:
             about = _read_manifest(path)
+            problem = "" if (path / "__init__.py").is_file() else f"{path} has no __init__.py"
         except InvalidInput as exc:
-            yield Found(path.name, str(path), problem=str(exc), folder=path)
-            continue
-        problem = "" if (path / "__init__.py").is_file() else f"{path} has no __init__.py"
-        yield Found(path.name, str(path), about.version, about.description, about.requirements, problem, path)
+            about, problem = {}, str(exc)
+        yield Found(**{**about, "name": path.name}, where=str(path), problem=problem, folder=path)
 
 
 def _entry_points() -> Iterable[EntryPoint]:
@@ -222,18 +223,7 @@ class _Registration:
 # --- manifests ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """The contents of a ``plugin.yaml``."""
-
-    name: str = ""
-    version: str = ""
-    description: str = ""
-    requirements: tuple[str, ...] = ()
-    """Requirements in pip's format, such as ``honcho-ai>=1.2``."""
-
-
-def _read_manifest(folder: Path) -> Manifest:
+def _read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
         data = path.read_bytes()
@@ -247,9 +237,10 @@ def _read_manifest(folder: Path) -> Manifest:
         raise InvalidInput(f"{path} is not UTF-8 text: {exc.reason} at byte {exc.start}") from exc
 
 
-def parse_manifest(text: str) -> Manifest:
-    """Read the plain keys, strings and lists of strings of a ``plugin.yaml``; anything else is skipped.
+def parse_manifest(text: str) -> dict[str, Any]:
+    """Return name, version, description and requirements of a ``plugin.yaml``, as far as it has them.
 
+    Only plain keys, strings and lists of strings are read; anything else is skipped.
     A YAML library would be a dependency for everybody just for these.
     """
     keys: dict[str, str | list[str]] = {}
@@ -263,12 +254,9 @@ def parse_manifest(text: str) -> Manifest:
             current = found[1]
             value = _strip_comment(found[2] or "").strip()
             keys[current] = _split_list(value) if not value or value.startswith("[") else _unquote(value)
-    return Manifest(
-        **{name: _text(keys.get(name)) for name in ("name", "version", "description")},
-        requirements=tuple(
-            one for name in _REQUIREMENTS if isinstance(listed := keys.get(name), list) for one in listed
-        ),
-    )
+    texts = {name: plain for name in _TEXTS if isinstance(plain := keys.get(name), str)}
+    lists = [some for name in _REQUIREMENTS if isinstance(some := keys.get(name), list)]
+    return {**texts, "requirements": tuple(chain.from_iterable(lists))}
 
 
 def _split_list(value: str) -> list[str]:
@@ -286,7 +274,3 @@ def _unquote(value: str) -> str:
 
 def _strip_comment(value: str) -> str:
     return value if value[:1] in ("'", '"') else value.partition(" #")[0]
-
-
-def _text(value: str | list[str] | None) -> str:
-    return value if isinstance(value, str) else ""

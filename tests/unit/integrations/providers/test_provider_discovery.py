@@ -5,12 +5,13 @@ from __future__ import annotations
 import tomllib
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mnemos.errors import InvalidInput, NotFound, Unavailable
 from mnemos.integrations.providers import discovery
-from mnemos.integrations.providers.discovery import Manifest, parse_manifest
+from mnemos.integrations.providers.discovery import parse_manifest
 
 PROVIDER = """
 from mnemos.integrations.providers import MemoryProvider
@@ -199,18 +200,18 @@ def test_an_unknown_provider_is_not_found(home: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", Manifest()),
-        ("name: a\nversion: 1.0", Manifest("a", "1.0")),
-        ("name: 'a # b'\ndescription: \"x: y\" # z", Manifest("a # b", "", "x: y")),
-        ("requirements: [a, 'b>=1', \"c\"]", Manifest(requirements=("a", "b>=1", "c"))),
-        ("requirements: []", Manifest()),
-        ("requirements:\n- a\n-   b # why\n", Manifest(requirements=("a", "b"))),
-        ("pip_dependencies:\n  - httpx\nname: n", Manifest("n", requirements=("httpx",))),
-        ("name:\n  - a list\nversion:", Manifest()),
-        ("nested:\n  name: inner\nname: outer", Manifest("outer")),
-        ("no colon here\n: nothing\n- stray", Manifest()),
-        ("name: a\r\nversion: 2\r\n", Manifest("a", "2")),
+        ("", {}),
+        ("name: a\nversion: 1.0", {"name": "a", "version": "1.0"}),
+        ("name: 'a # b'\ndescription: \"x: y\" # z", {"name": "a # b", "description": "x: y"}),
+        ("requirements: [a, 'b>=1', \"c\"]", {"requirements": ("a", "b>=1", "c")}),
+        ("requirements: []", {}),
+        ("requirements:\n- a\n-   b # why\n", {"requirements": ("a", "b")}),
+        ("pip_dependencies:\n  - httpx\nname: n", {"name": "n", "requirements": ("httpx",)}),
+        ("name:\n  - a list\nversion:", {}),
+        ("nested:\n  name: inner\nname: outer", {"name": "outer"}),
+        ("no colon here\n: nothing\n- stray", {}),
+        ("name: a\r\nversion: 2\r\n", {"name": "a", "version": "2"}),
     ],
 )
-def test_a_manifest_has_plain_keys_and_lists(text: str, expected: Manifest) -> None:
-    assert parse_manifest(text) == expected
+def test_a_manifest_has_plain_keys_and_lists(text: str, expected: dict[str, Any]) -> None:
+    assert parse_manifest(text) == {"requirements": (), **expected}
