@@ -16,13 +16,15 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from importlib import import_module
 from importlib.util import find_spec
 from ipaddress import ip_address
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
+
+import msgspec
 
 from mnemos.deadlines import Overdue, Patience, StillOut
 from mnemos.entries import entry_ranking
@@ -190,16 +192,7 @@ class HonchoBackend(MemoryBackend):
     def _create_session(self, entry: MemoryEntry) -> str:
         session = f"{_OURS}{_digest(entry.user_id)[:12]}-{_digest(entry.key)[:12]}-{os.urandom(8).hex()}"
         # One ASCII text, so that nothing the server does to numbers or nesting changes it.
-        exact = json.dumps(
-            {
-                "user_id": entry.user_id,
-                "key": entry.key,
-                "value": entry.value,
-                "created_at": entry.created_at,
-                "updated_at": entry.updated_at,
-                "metadata": entry.metadata,
-            }
-        )
+        exact = json.dumps(asdict(entry))
         metadata = {_USER: _digest(entry.user_id), _KEY: _digest(entry.key), _ENTRY: exact}
         peer = _peer(entry.user_id)
         self._ask(lambda client: client.session(session, metadata=metadata, peers=[peer]))
@@ -425,25 +418,10 @@ def _peer(user: str) -> str:
 def _parse_session(session: str, about: Any) -> Kept | None:
     """Return the entry of a session; None if somebody else made or changed it."""
     try:
-        held = json.loads(about[_ENTRY])
-        entry = MemoryEntry(
-            _check_text(held["key"]),
-            _check_text(held["value"]),
-            _check_text(held["user_id"]),
-            float(held["created_at"]),
-            float(held["updated_at"]),
-            dict(held["metadata"]),
-        )
-    except (KeyError, TypeError, ValueError):
+        return Kept(session, msgspec.convert(json.loads(about[_ENTRY]), MemoryEntry))
+    except (KeyError, TypeError, ValueError, msgspec.ValidationError):
         log.warning("the session %r at Honcho is marked as an entry of ours but can't be read", session)
         return None
-    return Kept(session, entry)
-
-
-def _check_text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is not text")
-    return value
 
 
 def _match(entries: list[MemoryEntry], question: str, limit: int) -> list[MemoryEntry]:
