@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -70,52 +71,24 @@ class Hands:
 hands = Hands()
 
 
-class Attempt:
-    """A call on a thread of its own, started at once."""
+def start(call: Callable[[], Any]) -> Future[Any]:
+    """Run a call on a thread of its own. An exit of the program in it becomes a RuntimeError."""
+    future: Future[Any] = Future()
 
-    def __init__(self, call: Callable[[], Any], when_back: Callable[[], None] | None = None) -> None:
-        """``when_back``: called on that thread when the call has ended."""
-        self._call = call
-        self._when_back = when_back
-        self._back = threading.Event()
-        self._answer: Any = None
-        self._failure: BaseException | None = None
+    def run() -> None:
         try:
-            hands.begin(self._run)
-        except RuntimeError:
-            # No thread is available: too many, or the interpreter is ending. Run it here without a deadline.
-            self._run()
+            future.set_result(call())
+        except Exception as exc:  # noqa: BLE001 - other people's code
+            future.set_exception(exc)
+        except BaseException as exc:  # noqa: BLE001
+            future.set_exception(RuntimeError(f"it tried to end the program with {type(exc).__name__}"))
 
-    @property
-    def is_back(self) -> bool:
-        return self._back.is_set()
-
-    def wait(self, seconds: float | None) -> bool:
-        """Wait for the call. Returns False after the timeout."""
-        return self._back.wait(seconds)
-
-    @property
-    def failure(self) -> Exception | None:
-        """The exception of the call. One that would end the program becomes a RuntimeError."""
-        if self._failure is None or isinstance(self._failure, Exception):
-            return self._failure
-        return RuntimeError(f"it tried to end the program with {type(self._failure).__name__}")
-
-    def answer(self) -> Any:
-        """Return the result of the call, or raise its exception."""
-        if self.failure is not None:
-            raise self.failure
-        return self._answer
-
-    def _run(self) -> None:
-        try:
-            self._answer = self._call()
-        except BaseException as exc:  # noqa: BLE001 - other people's code
-            self._failure = exc
-        finally:
-            self._back.set()
-            if self._when_back is not None:
-                self._when_back()
+    try:
+        hands.begin(run)
+    except RuntimeError:
+        # No thread is available: too many, or the interpreter is ending. Run it here without a deadline.
+        run()
+    return future
 
 
 class Patience:
@@ -124,7 +97,7 @@ class Patience:
     def __init__(self, name: str) -> None:
         self._name = name
         self._process = os.getpid()
-        self._late: list[Attempt] = []
+        self._late: list[Future[Any]] = []
 
     @property
     def is_out(self) -> bool:
@@ -132,15 +105,15 @@ class Patience:
         if self._process != os.getpid():
             # After a fork the thread is in the parent.
             self._process, self._late = os.getpid(), []
-        self._late = [attempt for attempt in self._late if not attempt.is_back]
+        self._late = [future for future in self._late if not future.done()]
         return bool(self._late)
 
     def ask(self, call: Callable[[], Any], seconds: float) -> Any:
         """Return the result. Raises the call's exception, Overdue after the timeout, or StillOut at once."""
         if self.is_out:
             raise StillOut(f"an earlier call of {self._name} has not returned")
-        attempt = Attempt(call)
-        if not attempt.wait(seconds):
-            self._late.append(attempt)
+        future = start(call)
+        if not wait([future], seconds).done:
+            self._late.append(future)
             raise Overdue(f"{self._name} did not answer within {seconds:g} seconds")
-        return attempt.answer()
+        return future.result()

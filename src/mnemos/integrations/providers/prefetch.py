@@ -11,10 +11,11 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import Future
 from functools import partial
 from typing import Final
 
-from mnemos.deadlines import Attempt
+from mnemos.deadlines import start
 
 Look = Callable[[str, str, bool], str]
 """Recall for a session and a query, by words only or fully, as a text for the prompt."""
@@ -37,7 +38,7 @@ class _Search:
         self.began = began
         self.text = ""
         self.ready = threading.Event()
-        self.attempt: Attempt | None = None
+        self.future: Future[None] = Future()
         self.was_taken = False
 
 
@@ -54,7 +55,7 @@ class Recalls:
         self._lock = threading.Lock()
         self._searches: OrderedDict[str, _Search] = OrderedDict()
         self._former: dict[str, _Search] = {}
-        self._running: list[Attempt] = []
+        self._running: list[Future[None]] = []
         self._seconds = float("inf")
 
     def start(self, session_id: str, query: str, *, anew: bool = False) -> None:
@@ -86,12 +87,13 @@ class Recalls:
 
     def _use(self, session_id: str, search: _Search) -> str:
         search.was_taken = True
-        if not search.text and search.attempt is not None and search.attempt.failure is not None:
+        failure = search.future.exception() if search.future.done() else None
+        if not search.text and failure is not None:
             with self._lock:
                 if self._searches.get(session_id) is search:
                     # The next call tries again.
                     del self._searches[session_id]
-            raise search.attempt.failure
+            raise failure
         return search.text
 
     def _search(self, session_id: str, query: str, *, anew: bool = False) -> _Search | None:
@@ -107,7 +109,7 @@ class Recalls:
                 and not (anew and known.was_taken)
             ):
                 return known
-            self._running = [attempt for attempt in self._running if not attempt.is_back]
+            self._running = [future for future in self._running if not future.done()]
             if len(self._running) >= _MAX_RUNNING:
                 return None
             search = self._searches[session_id] = _Search(query, now)
@@ -118,8 +120,9 @@ class Recalls:
                 gone, _ = self._searches.popitem(last=False)
                 self._former.pop(gone, None)
             work = partial(self._run, session_id, search, self._seconds > _QUICK)
-            search.attempt = Attempt(work, search.ready.set)
-            self._running.append(search.attempt)
+            search.future = start(work)
+            search.future.add_done_callback(lambda _: search.ready.set())
+            self._running.append(search.future)
         return search
 
     def _run(self, session_id: str, search: _Search, words_first: bool) -> None:  # noqa: FBT001 - of this module

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import wait
 from typing import Any
 
 from mnemos import Memory
@@ -24,8 +25,7 @@ def looked_up(recalls: Recalls, session_id: str, query: str) -> None:
     """Look, and wait until all is found."""
     search = recalls._search(session_id, query)
     assert search is not None
-    assert search.attempt is not None
-    assert search.attempt.wait(LONG)
+    assert wait([search.future], LONG).done
 
 
 def recalled(provider: BuiltinMemoryProvider, query: str) -> str:

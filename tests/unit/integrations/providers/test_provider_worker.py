@@ -14,7 +14,7 @@ from functools import partial
 import pytest
 
 from mnemos import deadlines
-from mnemos.deadlines import Attempt, Hands, Overdue, Patience, StillOut
+from mnemos.deadlines import Hands, Overdue, Patience, StillOut
 from mnemos.integrations.providers import background_worker as worker_module
 from mnemos.integrations.providers.background_worker import Worker
 
@@ -252,7 +252,7 @@ def test_a_hanging_party_costs_the_deadline_once_and_is_called_again_later(
     assert asked == []
     gate.set()
     (late,) = patience._late
-    assert late.wait(LONG)
+    assert late.result(LONG)
     patience.ask(partial(asked.append, 9), LONG)
     assert asked == [9]
     assert not patience.is_out
@@ -260,14 +260,6 @@ def test_a_hanging_party_costs_the_deadline_once_and_is_called_again_later(
 
 def test_without_a_thread_a_call_runs_on_the_callers_thread(no_threads: pytest.MonkeyPatch) -> None:
     assert Patience("me").ask(threading.get_ident, LONG) == threading.get_ident()
-
-
-def test_when_back_is_called_when_a_call_ends() -> None:
-    told = threading.Event()
-    attempt = Attempt(lambda: 1, told.set)
-    assert told.wait(LONG)
-    assert attempt.is_back
-    assert attempt.answer() == 1
 
 
 def test_idle_threads_are_reused() -> None:
