@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
 from typing import Any
@@ -19,24 +19,33 @@ svg { width: 12rem; height: .9rem; vertical-align: middle; background: var(--lin
 .s0 { fill: var(--a); } .s1 { fill: var(--b); } .s2 { fill: var(--c); } .s3 { fill: var(--d); }
 .bad { color: #d6336c; font-weight: 600; }
 """
-_CALLS = ("store", "update", "retrieve", "query", "list", "delete")
-_PROMISES = ("exact", "isolated", "persistent", "cleared")
-_DEPTHS = ("1", "3", "5", "10")
+_QUESTIONS = {"recall_words": "found by its own words", "recall_paraphrased": "found by other words"}
+_PROMISES = {
+    "exact": "values exact",
+    "isolated": "users isolated",
+    "persistent": "survives a restart",
+    "cleared": "cleaned up",
+}
 
 
 def render_page(report: Mapping[str, Any]) -> str:
     made = datetime.fromtimestamp(report["timestamp"], UTC)
-    evaluations, workloads = report["evaluations"], report["workloads"]
     title = "Memory backends compared"
-    sections = [
+    kinds = ", ".join(f"{name} {most}" for name, most in MAX_POINTS.items())
+    head = ("backend", f"points ({kinds})", "verdict", "ms per store / retrieve / query", "data", "notes")
+    workloads = report["workloads"]
+    slowest = max((t["p95"] for one in workloads.values() for t in one["latencies"].values()), default=0) or 1
+    results = [
+        [escape(name), *row] for name, one in workloads.items() for row in _iter_results(one, 100 / slowest)
+    ]
+    skipped = [[escape(name), escape(why)] for name, why in report["skipped"].items()]
+    sections = (
         f"<h1>{title}</h1><p>{made:%Y-%m-%d %H:%M} UTC, by mnemos evaluate</p>",
         f'<p class="lead">{escape(report["recommendation"])}</p>',
-        _render_scores(evaluations),
-        _render_latencies(workloads) + _render_recall(workloads) + _render_promises(workloads),
-    ]
-    if report["skipped"]:
-        rows = [[escape(name), escape(why)] for name, why in report["skipped"].items()]
-        sections.append(_render_table("Not evaluated", ("backend", "reason"), rows))
+        _render_table("Scores", head, [_list_scores(one) for one in report["evaluations"]]),
+        _render_table("Workload", ("backend", "measured", "result"), results),
+        _render_table("Not evaluated", ("backend", "reason"), skipped),
+    )
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -44,66 +53,30 @@ def render_page(report: Mapping[str, Any]) -> str:
     )
 
 
-def _render_scores(evaluations: Iterable[Mapping[str, Any]]) -> str:
-    rows = [
-        [
-            escape(one["backend_name"]),
-            f"{_draw_bar([one['points'][name] for name in MAX_POINTS])} {one['score']}",
-            escape(one["recommendation"]),
-            " / ".join(f"{one[f'{call}_latency_ms']:.3g}" for call in ("store", "retrieve", "query")),
-            _render_location(one),
-            "<br>".join(escape(note) for note in one["notes"]),
-        ]
-        for one in evaluations
+def _list_scores(one: Mapping[str, Any]) -> list[str]:
+    return [
+        escape(one["backend_name"]),
+        f"{_draw_bar([one['points'][name] for name in MAX_POINTS])} {one['score']}",
+        escape(one["recommendation"]),
+        " / ".join(f"{one[f'{call}_latency_ms']:.3g}" for call in ("store", "retrieve", "query")),
+        _render_location(one),
+        "<br>".join(escape(note) for note in one["notes"]),
     ]
-    kinds = ", ".join(f"{name} {most}" for name, most in MAX_POINTS.items())
-    head = ("backend", f"points ({kinds})", "verdict", "ms per store / retrieve / query", "data", "notes")
-    return _render_table("Scores", head, rows)
 
 
-def _render_latencies(workloads: Mapping[str, Mapping[str, Any]]) -> str:
-    timed = [(name, call, one["latencies"]) for name, one in workloads.items() for call in _CALLS]
-    found = [(name, call, times[call]) for name, call, times in timed if call in times]
-    slowest = max((times["p95"] for _, _, times in found), default=1.0)
-    rows = [
-        [
-            escape(name),
-            call,
-            f"{_draw_bar([100 * times['p50'] / slowest, 100 * (times['p95'] - times['p50']) / slowest])} "
-            f"{times['p50']:.3g} / {times['p95']:.3g}",
-        ]
-        for name, call, times in found
-    ]
-    return _render_table("Workload: milliseconds per call", ("backend", "call", "p50 / p95"), rows)
-
-
-def _render_recall(workloads: Mapping[str, Mapping[str, Any]]) -> str:
-    kinds = (("its own words", "recall_words"), ("other words", "recall_paraphrased"))
-    rows = [
-        [
-            escape(name),
-            words,
-            *(f"{_draw_bar([100 * one[kind][k]])} {100 * one[kind][k]:.0f}%" for k in _DEPTHS),
-        ]
-        for name, one in workloads.items()
-        for words, kind in kinds
-        if one[kind]
-    ]
-    head = ("backend", "question in", *(f"among the first {k}" for k in _DEPTHS))
-    return _render_table("Workload: entries found", head, rows)
-
-
-def _render_promises(workloads: Mapping[str, Mapping[str, Any]]) -> str:
-    rows = [
-        [
-            escape(name),
-            *("yes" if one[kept] else '<span class="bad">no</span>' for kept in _PROMISES),
-            "<br>".join(escape(problem) for problem in one["problems"]),
-        ]
-        for name, one in workloads.items()
-    ]
-    head = ("backend", "values exact", "users isolated", "survives a restart", "cleaned up", "problems")
-    return _render_table("Workload: guarantees", head, rows)
+def _iter_results(one: Mapping[str, Any], scale: float) -> Iterator[tuple[str, str]]:
+    """Yield what was measured and the result. ``scale``: percent of a bar per millisecond."""
+    for call, times in one["latencies"].items():
+        p50, p95 = times["p50"], times["p95"]
+        bar = _draw_bar([scale * p50, scale * (p95 - p50)])
+        yield f"{call}: ms p50 / p95", f"{bar} {p50:.3g} / {p95:.3g}"
+    for name, title in _QUESTIONS.items():
+        for depth, share in one[name].items():
+            yield f"{title}, among the first {depth}", f"{_draw_bar([100 * share])} {share:.0%}"
+    for name, title in _PROMISES.items():
+        yield title, "yes" if one[name] else '<span class="bad">no</span>'
+    for problem in one["problems"]:
+        yield "problem", escape(problem)
 
 
 def _render_location(one: Mapping[str, Any]) -> str:
