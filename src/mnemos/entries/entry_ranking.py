@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -108,7 +108,7 @@ def find_matches(
     """
     terms = parse_question(question)
     if not terms:
-        return _find_literal(tx, user, question, fresh, limit)
+        return _select_literal([*tx.holding(user, question, limit), *fresh], question, limit)
     scores: defaultdict[int, float] = defaultdict(float)
     wanted = _expand(terms, _select_parts(terms), lambda: vocabularies.read(tx, user))
     _score_indexed(tx, user, wanted, limit, scores)
@@ -120,31 +120,29 @@ def find_matches(
     known = {row.id: row for row in fresh}
     rows = [known[entry] for entry in best if entry in known]
     rows += tx.of_ids(user, [entry for entry in best if entry not in known])
-    whole = fold(question)
-    rows.sort(key=lambda row: (-scores[row.id] - _score_whole(row, whole), -row.updated_at, -row.id))
-    return rows[:limit]
+    return _sort(rows, scores, question)[:limit]
 
 
 def rank_entries(rows: Sequence[EntryRow], question: str, limit: int) -> list[EntryRow]:
     """Do the same for entries that are all in memory."""
     terms = parse_question(question)
     if not terms:
-        held = [row for row in rows if question in row.key or question in row.value]
-        return sorted(held, key=lambda row: (question not in row.key, -row.updated_at, -row.id))[:limit]
+        return _select_literal(rows, question, limit)
     scores: defaultdict[int, float] = defaultdict(float)
     _score_fresh(rows, terms, scores)
+    return _sort([row for row in rows if row.id in scores], scores, question)[:limit]
+
+
+def _sort(rows: Iterable[EntryRow], scores: Mapping[int, float], question: str) -> list[EntryRow]:
     whole = fold(question)
-    found = [row for row in rows if row.id in scores]
-    found.sort(key=lambda row: (-scores[row.id] - _score_whole(row, whole), -row.updated_at, -row.id))
-    return found[:limit]
+    return sorted(
+        rows, key=lambda row: (-scores[row.id] - _score_whole(row, whole), -row.updated_at, -row.id)
+    )
 
 
-def _find_literal(
-    tx: EntryReads, user: str, question: str, fresh: Sequence[EntryRow], limit: int
-) -> list[EntryRow]:
-    """Find the characters of a question without a word, such as ``%``."""
-    found = {row.id: row for row in tx.holding(user, question, limit)}
-    found |= {row.id: row for row in fresh if question in row.key or question in row.value}
+def _select_literal(rows: Iterable[EntryRow], question: str, limit: int) -> list[EntryRow]:
+    """Return entries with the characters of a question without a word, such as ``%``."""
+    found = {row.id: row for row in rows if question in row.key or question in row.value}
     return sorted(found.values(), key=lambda row: (question not in row.key, -row.updated_at, -row.id))[:limit]
 
 
