@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import PurePath
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -25,25 +25,6 @@ class Addition(msgspec.Struct, frozen=True, kw_only=True):
     def containers(self) -> tuple[str, ...]:
         """The path of the object, or for an item of the list, that holds it."""
         return self.path if self.is_item else self.path[:-1]
-
-
-class Format(Protocol):
-    """A file format in which one entry can be changed while all other bytes stay.
-
-    ``where`` names the file in errors. A text that cannot be parsed raises InvalidInput with line and column.
-    """
-
-    def parse(self, text: str, where: str) -> dict[str, Any]:
-        """Return the settings; a blank text is an empty dict."""
-        ...
-
-    def add(self, text: str, addition: Addition, where: str) -> str:
-        """Return the text with an addition that it does not have yet."""
-        ...
-
-    def remove(self, text: str, keys: Keys, where: str) -> str:
-        """Return the text without the value at that path. A container that holds a comment stays."""
-        ...
 
 
 def locate(settings: Any, addition: Addition) -> Keys | None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from mnemos import __version__
-from mnemos.integrations.clients.additions import Addition, Format
-from mnemos.integrations.clients.formats import Json, Toml
+from mnemos.integrations.clients.additions import Addition
+from mnemos.integrations.clients.formats import Format, Json, Toml
 from mnemos.integrations.clients.machine import NAME, Launch, Machine
 
 CLAUDE_CODE: Final = "claude-code"
@@ -49,9 +48,6 @@ class ClientCommand:
 
     def arguments(self, launch: Launch, *, undo: bool) -> tuple[str, ...]:
         return self.remove if undo else (*self.add, *launch.server_command())
-
-    def render(self, arguments: Sequence[str]) -> str:
-        return shlex.join((self.program, *arguments))
 
 
 @dataclass(frozen=True, slots=True)

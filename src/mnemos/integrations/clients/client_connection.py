@@ -17,7 +17,6 @@ from mnemos.errors import Busy, InvalidInput, Refused
 from mnemos.integrations.clients import settings_files
 from mnemos.integrations.clients.additions import (
     Addition,
-    Format,
     has_addition,
     locate,
     starts_mnemos,
@@ -32,7 +31,7 @@ from mnemos.integrations.clients.catalogue import (
     claude_hooks,
     claude_plugin,
 )
-from mnemos.integrations.clients.formats import Json
+from mnemos.integrations.clients.formats import Format, Json
 from mnemos.integrations.clients.machine import Launch, Machine
 from mnemos.integrations.clients.settings_files import Record, Records
 
@@ -111,7 +110,8 @@ class Plan:
         """Return the client's own command as it is typed; empty for none."""
         if self.command is None:
             return ""
-        return self.command.render(self.command.arguments(request.launch, undo=request.undo))
+        arguments = self.command.arguments(request.launch, undo=request.undo)
+        return shlex.join((self.command.program, *arguments))
 
 
 def plan(request: Request, machine: Machine) -> Plan:

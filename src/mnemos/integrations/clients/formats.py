@@ -52,17 +52,20 @@ def _unsafe(where: str) -> Refused:
 
 
 class Json:
-    """JSON; comments and trailing commas are allowed."""
+    """JSON; comments and trailing commas are allowed. ``where`` names the file in errors."""
 
     def parse(self, text: str, where: str) -> dict[str, Any]:
+        """Return the settings; a blank text is an empty dict."""
         return _Document(text, where).settings
 
     def add(self, text: str, addition: Addition, where: str) -> str:
+        """Return the text with an addition that it does not have yet."""
         document = _Document(text, where)
         expected = settings_with(document.settings, addition, where)
         return self._verify(_insert(document, addition), expected, where)
 
     def remove(self, text: str, keys: Keys, where: str) -> str:
+        """Return the text without the value at that path. A container that holds a comment stays."""
         document = _Document(text, where)
         if document.is_only_comments(keys):
             return text
@@ -307,6 +310,9 @@ class Toml:
         # The table around an entry may exist by the header of that entry alone.
         bare = settings_without(expected, keys[:-1]) if not value_at(expected, keys[:-1]) else expected
         return _first_valid(_toml_without(text, keys), where, bare, expected)
+
+
+Format = Json | Toml
 
 
 def _load_toml(text: str) -> dict[str, Any]:
