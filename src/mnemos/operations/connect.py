@@ -64,10 +64,8 @@ class ConnectHermes(Operation, frozen=True, kw_only=True):
         records = Records(settings.home, _HERMES)
         with nullcontext() if self.print else records.lock():
             steps = plugin.plan_disconnect(hermes, records) if self.undo else plugin.plan_connect(hermes, own)
-            if not self.print and self.undo:
-                plugin.disconnect(steps, hermes, records)
-            elif not self.print:
-                plugin.connect(steps, hermes, records)
+            if not self.print:
+                plugin.carry_out(steps, hermes, records, undo=self.undo)
         return HermesConnected(
             hermes_home=str(hermes),
             home=str(own.home),

@@ -142,17 +142,17 @@ class HermesImport:
             if session is not None and session["started_at"] < report.begun_at and session["messages"]:
                 sessions[session_id] = session
         try:
-            _count(report, memory.sessions.import_sessions(list(sessions.values())))
-        except InvalidInput:
+            done = memory.sessions.import_sessions(list(sessions.values()))
+        except InvalidInput as exc:
+            if len(sessions) == 1:
+                report.refuse(f"session {next(iter(sessions))}", exc)
+                return
             # One of them cannot be stored. The others can.
-            self._store_each(memory, sessions, report)
-
-    def _store_each(self, memory: Memory, sessions: Mapping[str, Mapping[str, Any]], report: Report) -> None:
-        for session_id, session in sessions.items():
-            try:
-                _count(report, memory.sessions.import_sessions([session]))
-            except InvalidInput as exc:
-                report.refuse(f"session {session_id}", exc)
+            for one in sessions:
+                self._store(memory, [one], state, report)
+            return
+        report.sessions += len(done["imported"])
+        report.messages += done["messages"]
 
     def _import_notes(self, memory: Memory, report: Report) -> None:
         for book in map(Book, memory.settings.notebook_files):
@@ -208,11 +208,6 @@ class HermesImport:
 def read_notes(hermes: Path, book: Book) -> list[str]:
     """Return the entries of MEMORY.md or USER.md of Hermes."""
     return parse_entries(files.read(hermes / NOTES / book.filename) or "")
-
-
-def _count(report: Report, done: Mapping[str, Any]) -> None:
-    report.sessions += len(done["imported"])
-    report.messages += done["messages"]
 
 
 def _parents_first(parents: Mapping[str, str | None]) -> list[str]:

@@ -137,39 +137,33 @@ def is_installed(hermes: Path) -> bool:
     return (hermes / FOLDER / NAME / "__init__.py").is_file()
 
 
-def connect(steps: list[Step], hermes: Path, records: Records) -> None:
-    """Carry out a plan, each file in one step, and record the original settings."""
+def carry_out(steps: list[Step], hermes: Path, records: Records, *, undo: bool) -> None:
+    """Make the changes of a plan, each file in one step, with a record of the original settings.
+
+    With ``undo``, folders that were made for the files are deleted if they are empty.
+    """
     for step in steps:
         settings_files.check_writable(step.path)
-    first = _first_file(hermes)
+    first, config = hermes / FOLDER / NAME / "__init__.py", hermes / CONFIG
     made = settings_files.missing_folders(first)
-    if made:
+    if made and not undo:
         records.keep(first, written=b"", original=None, folders=made)
     for step in steps:
-        text = step.text or ""
-        if step.path == hermes / CONFIG:
-            was = settings_files.read(step.path)
-            records.keep(step.path, written=text.encode(), original=was, folders=[])
-        settings_files.replace(step.path, text.encode())
-
-
-def disconnect(steps: list[Step], hermes: Path, records: Records) -> None:
-    """Carry out a plan; folders that were made for it are deleted if they are empty."""
-    for step in steps:
-        settings_files.check_writable(step.path)
-    first = _first_file(hermes)
-    kept = records.find(first)
-    for step in steps:
-        if step.text is not None:
-            settings_files.replace(step.path, step.text.encode())
-        else:
+        if step.text is None:
             settings_files.remove(step.path, [])
-            if step.path.parent.name == NAME:
-                _remove_folder(step.path.parent)
-    # The innermost folder is gone already.
-    settings_files.remove(first, [Path(one) for one in kept.folders if Path(one).exists()] if kept else [])
-    for path in (first, hermes / CONFIG):
-        records.drop(path)
+            continue
+        if step.path == config and not undo:
+            was = settings_files.read(config)
+            records.keep(config, written=step.text.encode(), original=was, folders=[])
+        settings_files.replace(step.path, step.text.encode())
+    if undo:
+        kept = records.find(first)
+        _remove_folder(first.parent)
+        # The innermost folder is gone already.
+        made = [folder for one in kept.folders if (folder := Path(one)).exists()] if kept else []
+        settings_files.remove(first, made)
+        for path in (first, config):
+            records.drop(path)
 
 
 def find_remarks(hermes: Path) -> list[str]:
@@ -210,10 +204,6 @@ def _check_folder(hermes: Path) -> Path:
         if there is not None and _WRITTEN not in there:
             raise Refused(f"{folder / name} was not written by {_WRITTEN}. Move {folder} away first.")
     return folder
-
-
-def _first_file(hermes: Path) -> Path:
-    return hermes / FOLDER / NAME / "__init__.py"
 
 
 def _restore_config(hermes: Path, records: Records) -> list[Step]:
