@@ -7,6 +7,7 @@ from typing import Final
 
 _TRIVIAL_WORDS: Final = 5
 _TRIVIAL_LENGTH: Final = 60
+_QUESTION_HALF: Final = 1_000
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+")
 
 # Consent, thanks and greetings, with the words around them. A message of nothing else is answered from the
@@ -37,3 +38,9 @@ def is_trivial(message: str) -> bool:
     words = _WORD.findall(message.casefold())
     # A number or a code may answer a question, and is worth looking for.
     return len(words) <= _TRIVIAL_WORDS and all(word.replace("’", "'") in _EMPTY for word in words)
+
+
+def cut_question(message: str) -> str:
+    """Return a long message without its middle: its beginning and end tell what it asks."""
+    half = _QUESTION_HALF
+    return message if len(message) <= 2 * half else f"{message[:half]} {message[-half:]}"

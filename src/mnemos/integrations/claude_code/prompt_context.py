@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from mnemos.errors import Unavailable
 from mnemos.integrations.claude_code.events import Event
-from mnemos.integrations.small_talk import is_trivial
+from mnemos.integrations.small_talk import cut_question, is_trivial
 from mnemos.memory.home import Home
 from mnemos.recall.embedding import Embedding
 from mnemos.recall.hits import make_excerpt
@@ -42,8 +42,6 @@ _UNHEARD: Final = 200
 _HITS: Final = 4
 # Passages with this share of the best one's evidence are shown too.
 _BESIDE_THE_BEST: Final = 0.7
-# The beginning and the end of a long prompt tell what it asks.
-_HALF: Final = 1_000
 # A home that is only recorded to has unindexed messages; up to this many are read one by one.
 _MOST_UNINDEXED: Final = 1_000
 _MOST_ANCESTORS: Final = 20
@@ -97,7 +95,7 @@ def extract_question(prompt: str) -> str:
     # Commands of Claude Code begin with a slash.
     if is_trivial(text) or text.startswith("/"):
         return ""
-    return text if len(text) <= 2 * _HALF else f"{text[:_HALF]} {text[-_HALF:]}"
+    return cut_question(text)
 
 
 def find_passages(home: Home, question: str, seen: Sequence[str] = ()) -> Found:

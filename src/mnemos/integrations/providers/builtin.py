@@ -20,10 +20,11 @@ from mnemos.integrations.providers.conversation import (
     COMPRESSED,
     Conversation,
     build_turn,
+    extract_question,
     extract_text,
 )
 from mnemos.integrations.providers.prefetch import Recalls
-from mnemos.integrations.small_talk import is_trivial
+from mnemos.integrations.small_talk import cut_question
 from mnemos.memory import Memory
 from mnemos.recall.answer import KINDS
 from mnemos.text.fences import strip_fences
@@ -36,8 +37,6 @@ TOOLS: Final = "recall,session_search,remember,memory,memory_search,memory_write
 PRIMARY: Final = "primary"
 
 _HITS: Final = 6
-# The beginning and the end of a long message tell what it asks.
-_QUERY_HALF: Final = 1_000
 _SETTLE_SECONDS: Final = 2.0
 _CLOSE_SECONDS: Final = 5.0
 # A character may take four bytes.
@@ -139,23 +138,21 @@ class BuiltinMemoryProvider(MemoryProvider):
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
         """Recall for the message, with the facts that changed since the prompt was built."""
-        question = _question(query)
-        if question is None:
-            return ""
-        return self._recalls.take(session_id or self._session_id, question)
+        question = cut_question(extract_question(query))
+        return self._recalls.take(session_id or self._session_id, question) if question else ""
 
     def queue_prefetch(self, query: str, *, session_id: str = "") -> None:
-        question = _question(query)
-        if question is not None and self._memory is not None:
+        question = cut_question(extract_question(query))
+        if question and self._memory is not None:
             self._recalls.start(session_id or self._session_id, question)
 
     def _look(self, session_id: str, query: str, words_only: bool) -> str:  # noqa: FBT001 - called by Recalls alone
         memory, block = self.memory, self._block
         budget = self.prefetch_tokens or memory.settings.prefetch_tokens
-        changed, known = "", frozenset[str]()
+        changed, known = "", set[str]()
         if block is not None and block.session_id == session_id:
-            changes = prompt.find_changes(memory, block, min(prompt.CHANGES_TOKENS, budget // 3))
-            changed, known = changes.text, changes.known
+            most = min(prompt.CHANGES_TOKENS, budget // 3)
+            changed, known = prompt.find_changes(memory, block, most)
         # The session is in the model's context, unless it was compressed in place.
         seen = [session_id] if session_id and session_id not in self._compressed else []
         found = memory.recall(
@@ -179,8 +176,8 @@ class BuiltinMemoryProvider(MemoryProvider):
         memory.notebook.begin_turn()
         self._began = memory.clock()
         text = strip_fences(message) if isinstance(message, str) else ""
-        question = _question(text)
-        if question is not None:
+        question = cut_question(extract_question(text))
+        if question:
             self._recalls.start(session_id, question, anew=True)
         if self._writes:
             self._later(
@@ -335,14 +332,6 @@ def _finish(memory: Memory, conversation: Conversation, session_id: str, message
     conversation.end(session_id)
     if candidates:
         memory.sessions.update_metadata(session_id, {"candidates": candidates})
-
-
-def _question(query: Any) -> str | None:
-    """Return what to recall for a message; None if it is trivial."""
-    text = strip_fences(query).strip() if isinstance(query, str) else ""
-    if not text or is_trivial(text):
-        return None
-    return text if len(text) <= 2 * _QUERY_HALF else f"{text[:_QUERY_HALF]} {text[-_QUERY_HALF:]}"
 
 
 def _schemas_of(tools: str) -> dict[str, dict[str, Any]]:

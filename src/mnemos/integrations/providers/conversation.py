@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemos.errors import InvalidInput, NotFound
+from mnemos.integrations.small_talk import is_trivial
 from mnemos.text.fences import strip_fences, strip_fences_in_content
 
 if TYPE_CHECKING:
@@ -55,6 +56,12 @@ def extract_text(content: Any) -> str:
         texts = [part.get("text") for part in content if isinstance(part, Mapping)]
         return "\n".join(strip_fences(text) for text in texts if isinstance(text, str))
     return ""
+
+
+def extract_question(query: Any) -> str:
+    """Return a message without recalled text; empty if it is trivial."""
+    text = strip_fences(query).strip() if isinstance(query, str) else ""
+    return "" if is_trivial(text) else text
 
 
 def _messages_since_user(messages: Any) -> list[dict[str, Any]]:

@@ -15,8 +15,8 @@ from mnemos.integrations.providers.background_worker import DEADLINE, Worker
 from mnemos.integrations.providers.builtin import NAME as BUILT_IN
 from mnemos.integrations.providers.builtin import PRIMARY, BuiltinMemoryProvider
 from mnemos.integrations.providers.contract import MemoryProvider
+from mnemos.integrations.providers.conversation import extract_question
 from mnemos.integrations.providers.member import ManagerStatus, Member, State
-from mnemos.integrations.small_talk import is_trivial
 from mnemos.settings import Settings
 from mnemos.text.fences import clean, fence, strip_fences, strip_fences_in_content
 from mnemos.text.tokens import count_tokens, cut_to_tokens
@@ -154,7 +154,7 @@ class MemoryManager:
 
     def prefetch_all(self, query: str, *, session_id: str = "") -> str:
         """Recall for a message, fenced as data, within the budget; empty for a trivial message."""
-        question = _question(query)
+        question = extract_question(query)
         if not question:
             return ""
         where = session_id or self._session_id
@@ -176,7 +176,7 @@ class MemoryManager:
 
     def queue_prefetch_all(self, query: str, *, session_id: str = "") -> None:
         """Start looking for what ``prefetch_all`` will ask."""
-        question = _question(query)
+        question = extract_question(query)
         if question:
             self._tell("queue_prefetch", question, session_id=session_id or self._session_id)
 
@@ -371,12 +371,6 @@ def _get_name(provider: MemoryProvider) -> str:
     if not isinstance(name, str) or not name.strip():
         raise InvalidInput(f"The name of a {type(provider).__name__} must be a short string, not {name!r}.")
     return name
-
-
-def _question(query: Any) -> str:
-    """Return a message without recalled text; empty if it is trivial."""
-    text = strip_fences(query).strip() if isinstance(query, str) else ""
-    return "" if is_trivial(text) else text
 
 
 def _strip_message(message: Any) -> Any:

@@ -39,15 +39,6 @@ class Block:
     has_all_notes: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """Hot facts that are not in the prompt, and kinds of passages that recall can skip."""
-
-    text: str
-    known: frozenset[str]
-    """Kinds of passages that are all in the prompt."""
-
-
 def compose(memory: Memory, session_id: str) -> Block:
     """Build the block from notes, hot facts and tables, each within its own budget."""
     parts = memory.settings.prompt_parts.split(",")
@@ -71,11 +62,14 @@ def _tables(memory: Memory) -> str:
         return ""
 
 
-def find_changes(memory: Memory, block: Block, tokens: int) -> Changes:
-    """Find the hot facts that are not in the block, and those in it that were withdrawn."""
+def find_changes(memory: Memory, block: Block, tokens: int) -> tuple[str, set[str]]:
+    """Render the hot facts that are not in the block, and those in it that were withdrawn.
+
+    Returns also the kinds of passages that are all in the prompt, so that recall can skip them.
+    """
     known = {NOTE} if block.has_all_notes else set()
     if "facts" not in memory.settings.prompt_parts.split(","):
-        return Changes("", frozenset(known))
+        return "", known
     now = list(_iter_facts(memory.facts.status(session_id=block.session_id or None).text))
     new = [line for line in now if line not in block.facts]
     gone = [line for line in block.facts if line not in now][:_MOST_GONE]
@@ -83,7 +77,7 @@ def find_changes(memory: Memory, block: Block, tokens: int) -> Changes:
     # A line may combine several facts; then recall looks for some in vain.
     if memory.facts.count() <= len(block.facts) - len(gone) + sum(line in text for line in new):
         known.add(FACT)
-    return Changes(text, frozenset(known))
+    return text, known
 
 
 def _iter_facts(text: str) -> Iterator[str]:
