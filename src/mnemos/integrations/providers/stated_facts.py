@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -49,16 +49,16 @@ def find_statements(memory: Memory, messages: Any) -> list[Stated]:
     return list(found.values())[-_MOST_FACTS:]
 
 
-def save(memory: Memory, session_id: str, found: Iterable[Stated]) -> list[Statement]:
+def save(memory: Memory, session_id: str, found: Sequence[Stated]) -> list[Statement]:
     """Store statements as facts, linked to their messages. Returns those that now hold."""
-    ids = _MessageIds(memory, session_id)
+    ids = _find_ids(memory, session_id) if found else {}
     saved: list[Statement] = []
     for one in found:
         try:
             memory.facts.state(
                 [one.statement],
                 session_id=session_id or None,
-                message_id=ids.find(one.text),
+                message_id=ids.get(one.text.strip()),
                 guessed=one.guessed,
             )
         except (InvalidInput, NotFound, Refused):
@@ -83,35 +83,23 @@ def render_lines(statements: Iterable[Statement]) -> str:
 
 def find_candidates(memory: Memory, session_id: str, messages: Any) -> dict[str, Any]:
     """Find what may be worth keeping of a finished conversation: new facts, patterns of tool calls."""
-    ids = _MessageIds(memory, session_id)
+    new = [one for one in find_statements(memory, messages) if not _is_known(memory, one.statement)]
+    ids = _find_ids(memory, session_id) if new else {}
     facts = [
-        {"fact": str(one.statement), "message_id": ids.find(one.text)}
-        for one in find_statements(memory, messages)
-        if not _is_known(memory, one.statement)
-    ][-_MOST_CANDIDATES:]
+        {"fact": str(one.statement), "message_id": ids.get(one.text.strip())}
+        for one in new[-_MOST_CANDIDATES:]
+    ]
     patterns = list(dict.fromkeys(_iter_patterns(messages)))[:_MOST_PATTERNS]
     found = {"facts": facts, "templates": [list(pattern) for pattern in patterns]}
     return {name: some for name, some in found.items() if some}
 
 
-class _MessageIds:
-    """The messages of a session by text, loaded on first use."""
-
-    def __init__(self, memory: Memory, session_id: str) -> None:
-        self._memory = memory
-        self._session_id = session_id
-        self._ids: dict[str, int] | None = None
-
-    def find(self, text: str) -> int | None:
-        if self._ids is None:
-            self._ids = dict(self._read())
-        return self._ids.get(text.strip())
-
-    def _read(self) -> Iterator[tuple[str, int]]:
-        if not self._session_id or self._memory.sessions.get_session(self._session_id) is None:
-            return
-        for message in self._memory.sessions.get_messages(self._session_id):
-            yield extract_text(message["content"]).strip(), message["id"]
+def _find_ids(memory: Memory, session_id: str) -> dict[str, int]:
+    """Return the ids of the messages of a session by text."""
+    if not session_id or memory.sessions.get_session(session_id) is None:
+        return {}
+    messages = memory.sessions.get_messages(session_id)
+    return {extract_text(message["content"]).strip(): message["id"] for message in messages}
 
 
 def _iter_texts(messages: Any) -> Iterator[tuple[str, str]]:
