@@ -121,7 +121,7 @@ class Member:
 
     def begin(self, session_id: str, given: Mapping[str, Any], seconds: float) -> None:
         """Initialize it if it is available. One that takes too long becomes active when it is done."""
-        self.state, self.why_not = State.OFF, "it did not start in time"
+        self.state, self.why_not = State.OFF, "it is starting"
         start = self._start = object()
 
         def work() -> None:
@@ -130,22 +130,20 @@ class Member:
                 return
             call_compatibly(self.provider.initialize, (session_id,), given)
             self.read_tools()
-            # It may have been shut down or initialized again meanwhile.
-            if self._start is start:
-                self.state, self.why_not = State.ACTIVE, ""
+            with self._lock:
+                # It may have been shut down or initialized again meanwhile.
+                if self._start is start:
+                    self.state, self.why_not = State.ACTIVE, ""
 
-        try:
-            self._answer(work, seconds)
-        except StillOut as exc:
-            self.why_not = str(exc)
-        except Exception as exc:  # noqa: BLE001 - other people's code
-            self.note("initialize", exc)
-            self.why_not = self.why_not if isinstance(exc, Overdue) else _reason(exc)
+        _, problem = self._call("initialize", work, seconds)
+        with self._lock:
+            if problem and self.state is not State.ACTIVE:
+                self.why_not = problem
 
     def end(self, seconds: float) -> None:
         """Shut it down, whether it was ever initialized or not."""
         self.state, self.why_not, self._start = State.OFF, "shut down", None
-        self._ask("shutdown", object, (), {}, seconds)
+        self._call("shutdown", partial(self._run, "shutdown"), seconds)
 
     def read_tools(self) -> None:
         """Read its tool schemas; invalid ones count as failures."""
@@ -159,35 +157,37 @@ class Member:
 
     def ask(self, hook: str, kind: type[T], *args: Any, seconds: float, **extras: Any) -> T | None:
         """Return the answer; None if it failed, took too long or is not active."""
-        return self._ask(hook, kind, args, extras, seconds) if self.state is State.ACTIVE else None
+        if self.state is not State.ACTIVE:
+            return None
+        answer, _ = self._call(hook, partial(self._run, hook, *args, **extras), seconds)
+        if answer is None or isinstance(answer, kind):
+            return answer
+        self.note(hook, TypeError(f"it must return {kind.__name__}, not {type(answer).__name__}"))
+        return None
 
     def tell(self, hook: str, *args: Any, **extras: Any) -> None:
         """Notify it in the background, in order; the built-in one queues slow work itself."""
-        method = self._method(hook) if self.state is State.ACTIVE else None
-        if method is None:
+        work = partial(self._run, hook, *args, **extras)
+        if self.state is not State.ACTIVE:
             return
         if self.is_builtin:
-            self._try(hook, partial(call_compatibly, method, args, extras))
+            self._call(hook, work, 0)
         else:
-            work = partial(self._try, hook, partial(call_compatibly, method, args, extras), BaseException)
-            self._worker.submit(self.name, work)
+            self._worker.submit(self.name, partial(self._notify, hook, work))
 
     def run_tool(
         self, tool_name: str, args: Mapping[str, Any], extras: Mapping[str, Any], seconds: float
     ) -> str:
         """Return the tool's answer as JSON, also if it failed."""
-        hook = "handle_tool_call"
-        try:
-            method = self.provider.handle_tool_call
-            return provider_tools.render_answer(
-                self._answer(partial(call_compatibly, method, (tool_name, dict(args)), extras), seconds)
-            )
-        except StillOut as exc:
-            self._skip(hook)
-            return provider_tools.failure(f"{exc}; go on without {tool_name}", "unavailable")
-        except Exception as exc:  # noqa: BLE001 - other people's code
-            self.note(hook, exc)
-            return provider_tools.failure(f"{tool_name} failed: {_reason(exc)}", "unavailable")
+
+        def work() -> str:
+            answer = call_compatibly(self.provider.handle_tool_call, (tool_name, dict(args)), extras)
+            return provider_tools.render_answer(answer)
+
+        answer, problem = self._call("handle_tool_call", work, seconds)
+        if problem:
+            return provider_tools.failure(f"{tool_name} failed: {problem}", "unavailable")
+        return str(answer)
 
     # --- failures ---------------------------------------------------------------------------
 
@@ -221,48 +221,29 @@ class Member:
 
     # --- inside -----------------------------------------------------------------------------
 
-    def _ask(
-        self, hook: str, kind: type[T], args: tuple[Any, ...], extras: Mapping[str, Any], seconds: float
-    ) -> T | None:
-        method = self._method(hook)
-        if method is None:
-            return None
+    def _call(self, hook: str, work: Callable[[], Any], seconds: float) -> tuple[Any, str]:
+        """Return the answer and an empty string, or None and the problem, which is counted."""
         try:
-            answer = self._answer(partial(call_compatibly, method, args, extras), seconds)
-        except StillOut:
-            self._skip(hook)
-            return None
+            # The built-in one limits its own time and needs no thread.
+            return work() if self.is_builtin else self._patience.ask(work, seconds), ""
+        except StillOut as exc:
+            with self._lock:
+                self._skipped[hook] += 1
+            return None, str(exc)
         except Exception as exc:  # noqa: BLE001 - other people's code
             self.note(hook, exc)
-            return None
-        if answer is None or isinstance(answer, kind):
-            return answer
-        self.note(hook, TypeError(f"it must return {kind.__name__}, not {type(answer).__name__}"))
-        return None
+            return None, _reason(exc)
 
-    def _method(self, hook: str) -> Callable[..., Any] | None:
-        """Return a method; None if it does not have it."""
-        try:
-            method = getattr(self.provider, hook, None)
-        except Exception as exc:  # noqa: BLE001 - other people's code
-            self.note(hook, exc)
-            return None
-        return method if callable(method) else None
-
-    def _answer(self, work: Callable[[], Any], seconds: float) -> Any:
-        # The built-in one limits its own time and needs no thread.
-        return work() if self.is_builtin else self._patience.ask(work, seconds)
-
-    def _try(self, hook: str, work: Callable[[], Any], caught: type[BaseException] = Exception) -> None:
-        """``caught``: on our own thread, also exceptions that would end the program."""
+    def _notify(self, hook: str, work: Callable[[], Any]) -> None:
         try:
             work()
-        except caught as exc:
+        except BaseException as exc:  # noqa: BLE001 - on our thread, an exit of the program too is a failure
             self.note(hook, exc)
 
-    def _skip(self, hook: str) -> None:
-        with self._lock:
-            self._skipped[hook] += 1
+    def _run(self, hook: str, *args: Any, **extras: Any) -> Any:
+        """Call a method; None if the provider does not have it."""
+        method = getattr(self.provider, hook, None)
+        return call_compatibly(method, args, extras) if callable(method) else None
 
 
 def _reason(exc: BaseException) -> str:
