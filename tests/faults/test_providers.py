@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import wait
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,7 @@ def check_the_turn_went_on(
 
 def wait_until_it_is_back(manager: MemoryManager) -> None:
     """Until the calls that took too long have come back."""
-    assert all(attempt.wait(LONG) for attempt in manager._members[1]._patience._late)
+    assert not wait(manager._members[1]._patience._late, LONG).not_done
 
 
 # --- raising --------------------------------------------------------------------------------------

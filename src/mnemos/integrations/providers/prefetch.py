@@ -40,6 +40,8 @@ class _Search:
         self.ready = threading.Event()
         self.future: Future[None] = Future()
         self.was_taken = False
+        self.former: _Search | None = None
+        """The search before, whose answer may be used if this one is late."""
 
 
 class Recalls:
@@ -54,49 +56,15 @@ class Recalls:
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._searches: OrderedDict[str, _Search] = OrderedDict()
-        self._former: dict[str, _Search] = {}
         self._running: list[Future[None]] = []
         self._seconds = float("inf")
 
-    def start(self, session_id: str, query: str, *, anew: bool = False) -> None:
+    def start(self, session_id: str, query: str, *, anew: bool = False) -> _Search | None:
         """Search in the background; the same query right after is not searched twice.
 
-        ``anew``: a new turn starts, so an answer that was already taken does not count.
+        ``anew``: a new turn starts, so an answer that was already taken does not count. Returns None if too
+        many searches are running.
         """
-        self._search(session_id, query, anew=anew)
-
-    def take(self, session_id: str, query: str, within: float = WITHIN) -> str:
-        """Return the answer within ``within`` seconds, else the unused one to the query before, or nothing.
-
-        Raises what the search raised.
-        """
-        search = self._search(session_id, query)
-        if search is None:
-            return ""
-        search.ready.wait(within)
-        if search.text or search.ready.is_set():
-            return self._use(session_id, search)
-        former = self._former.pop(session_id, None)
-        return former.text if former is not None and not former.was_taken else ""
-
-    def forget(self) -> None:
-        """Drop all results: the session was compressed or changed."""
-        with self._lock:
-            self._searches.clear()
-            self._former.clear()
-
-    def _use(self, session_id: str, search: _Search) -> str:
-        search.was_taken = True
-        failure = search.future.exception() if search.future.done() else None
-        if not search.text and failure is not None:
-            with self._lock:
-                if self._searches.get(session_id) is search:
-                    # The next call tries again.
-                    del self._searches[session_id]
-            raise failure
-        return search.text
-
-    def _search(self, session_id: str, query: str, *, anew: bool = False) -> _Search | None:
         if self._process != os.getpid():
             self._begin_process()
         now = self._timer()
@@ -115,15 +83,44 @@ class Recalls:
             search = self._searches[session_id] = _Search(query, now)
             self._searches.move_to_end(session_id)
             if known is not None:
-                self._former[session_id] = known
+                search.former, known.former = known, None
             while len(self._searches) > _SESSIONS:
-                gone, _ = self._searches.popitem(last=False)
-                self._former.pop(gone, None)
+                self._searches.popitem(last=False)
             work = partial(self._run, session_id, search, self._seconds > _QUICK)
             search.future = start(work)
             search.future.add_done_callback(lambda _: search.ready.set())
             self._running.append(search.future)
         return search
+
+    def take(self, session_id: str, query: str, within: float = WITHIN) -> str:
+        """Return the answer within ``within`` seconds, else the unused one to the query before, or nothing.
+
+        Raises what the search raised.
+        """
+        search = self.start(session_id, query)
+        if search is None:
+            return ""
+        search.ready.wait(within)
+        if search.text or search.ready.is_set():
+            return self._use(session_id, search)
+        former, search.former = search.former, None
+        return former.text if former is not None and not former.was_taken else ""
+
+    def forget(self) -> None:
+        """Drop all results: the session was compressed or changed."""
+        with self._lock:
+            self._searches.clear()
+
+    def _use(self, session_id: str, search: _Search) -> str:
+        search.was_taken = True
+        failure = search.future.exception() if search.future.done() else None
+        if not search.text and failure is not None:
+            with self._lock:
+                if self._searches.get(session_id) is search:
+                    # The next call tries again.
+                    del self._searches[session_id]
+            raise failure
+        return search.text
 
     def _run(self, session_id: str, search: _Search, words_first: bool) -> None:  # noqa: FBT001 - of this module
         if words_first:

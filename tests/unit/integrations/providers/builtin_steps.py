@@ -23,7 +23,7 @@ def settle(provider: BuiltinMemoryProvider) -> None:
 
 def looked_up(recalls: Recalls, session_id: str, query: str) -> None:
     """Look, and wait until all is found."""
-    search = recalls._search(session_id, query)
+    search = recalls.start(session_id, query)
     assert search is not None
     assert wait([search.future], LONG).done
 
