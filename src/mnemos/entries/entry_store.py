@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mnemos.entries import entry_ranking
@@ -46,13 +47,13 @@ _EMBEDDED_CHARACTERS = 2_000
 _NO_MODEL = ""
 
 
+@dataclass(frozen=True, slots=True)
 class Meaning:
     """An embedding model, with the name its vectors are stored under."""
 
-    def __init__(self, model: str, embed: Vectors, quantise: Callable[[Any], tuple[bytes, bytes]]) -> None:
-        self.model = model
-        self.embed = embed
-        self.quantise = quantise
+    model: str
+    embed: Vectors
+    quantise: Callable[[Any], tuple[bytes, bytes]]
 
 
 class Entries(MemoryBackend):

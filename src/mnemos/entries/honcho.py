@@ -70,6 +70,14 @@ _QUESTION_CHARACTERS = 10_000
 # Statuses of a server without a dialectic, and of temporary failures.
 _NO_DIALECTIC = frozenset({405, 501})
 _TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
+_REFUSALS: dict[int, tuple[type[MnemosError], str]] = {
+    400: (InvalidInput, "refused the input"),
+    401: (PermissionDenied, "refused the key; check HONCHO_API_KEY"),
+    403: (PermissionDenied, "refused the key; check HONCHO_API_KEY"),
+    404: (NotFound, "does not have it"),
+    413: (TooLarge, "refused that much"),
+    422: (InvalidInput, "refused the input"),
+}
 _TRIES = 3
 _FIRST_PAUSE = 0.2
 _SHOWN = 200
@@ -385,20 +393,13 @@ class _Calls:
     def _translate(self, exc: Exception) -> MnemosError:
         status, where = _status(exc), f"the Honcho server at {self._base_url}"
         text = (str(exc).splitlines() or [""])[0][:_SHOWN]
-        if status in (401, 403):
-            return PermissionDenied(f"{where} refused the key ({status}: {text}); check HONCHO_API_KEY")
-        if status == 404:
-            return NotFound(f"{where} does not have it: {text}")
-        if status == 413:
-            return TooLarge(f"{where} refused that much: {text}")
-        if status in (400, 422):
-            return InvalidInput(f"{where} refused the input ({status}): {text}")
+        if status in _REFUSALS:
+            kind, what = _REFUSALS[status]
+            return kind(f"{where} {what} ({status}: {text})")
         if _is_garbage(exc):
             return Unavailable(
                 f"{where} did not answer like Honcho ({text}); is HONCHO_BASE_URL the address of its API?"
             )
-        if status == 429:
-            return Unavailable(f"{where} received too many requests (429); try again later")
         if status:
             return Unavailable(f"{where} failed ({status}: {text}); try again later")
         return Unavailable(f"{where} can't be reached: {text}")
