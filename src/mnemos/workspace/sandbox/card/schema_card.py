@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import apsw
@@ -83,7 +85,8 @@ def build(
         if asked in kept["cards"]:
             answer: dict[str, Any] = kept["cards"][asked]
             return answer
-        tables = _Describing(connection, there, pace, kept["described"]).all(chosen)
+        describing = _Describing(connection, there, pace, kept["described"])
+        tables = [describing.describe(one) for one in chosen]
     answer = _answer(tables, others, Budget(most_bytes, tokens), is_one=table is not None)
     if not any(one.contents.is_hurried for one in tables):
         while len(kept["cards"]) >= _KEPT_CARDS:
@@ -127,19 +130,16 @@ class _Describing:
         self._weights = Weights(there.tables)
         self._reader = Reader(connection, self._weights, pace)
 
-    def all(self, chosen: list[TableEntry]) -> list[TableDescription]:
-        return [self._describe_once(one) for one in chosen]
-
-    def _describe_once(self, one: TableEntry) -> TableDescription:
+    def describe(self, one: TableEntry) -> TableDescription:
         key = (one.name, self._pace.bounds)
         if key not in self._kept:
-            described = self._describe(one)
+            described = self._read(one)
             if described.contents.is_hurried:
                 return described
             self._kept[key] = described
         return self._kept[key]
 
-    def _describe(self, one: TableEntry) -> TableDescription:
+    def _read(self, one: TableEntry) -> TableDescription:
         made = Structure()
         try:
             made = read_structure(self._connection, one, self._listing, self._weights, self._pace)
@@ -187,13 +187,12 @@ def _answer(
     tables: list[TableDescription], others: list[TableEntry], budget: Budget, *, is_one: bool
 ) -> dict[str, Any]:
     if not tables and not others:
-        fits = all(count(EMPTY) <= most for count, most in budget.counters())
-        return {"text": EMPTY if fits else "", "tables": [], "more": 0}
-    card = fit(tables, others, LONG_LEVELS if is_one else LEVELS, budget)
+        return {"text": EMPTY if budget.allows(EMPTY) else "", "tables": [], "more": 0}
+    text, fitted = fit(tables, others, LONG_LEVELS if is_one else LEVELS, budget)
     return {
-        "text": card.text,
-        "tables": [to_data(one, in_full=is_one) for one in card.tables],
-        "more": len(tables) - len(card.tables) + len(others),
+        "text": text,
+        "tables": [to_data(one, in_full=is_one) for one in fitted],
+        "more": len(tables) - len(fitted) + len(others),
     }
 
 
@@ -207,164 +206,55 @@ class Budget:
     bytes: int
     tokens: int | None = None
 
-    def counters(self) -> list[tuple[Callable[[str], int], int]]:
-        """Return what is counted, each with its limit."""
-        found: list[tuple[Callable[[str], int], int]] = [(_size, self.bytes)]
-        if self.tokens is not None:
-            # Imported when a card goes into a prompt: the tables of costs take 10 ms.
-            from mnemos.text.tokens import count_tokens
+    def allows(self, text: str) -> bool:
+        if len(text.encode("utf-8", "replace")) > self.bytes:
+            return False
+        if self.tokens is None:
+            return True
+        # Imported when a card goes into a prompt: the tables of costs take 10 ms.
+        from mnemos.text.tokens import count_tokens
 
-            found.append((count_tokens, self.tokens))
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    text: str
-    tables: list[TableDescription]
-    """Those with more than their name in the text."""
-
-
-class _Pieces:
-    """Texts of tables at each level of detail, and what they cost."""
-
-    def __init__(self, tables: Sequence[TableDescription], levels: Sequence[Detail], budget: Budget) -> None:
-        self._tables = tables
-        self._levels = levels
-        self._counters = budget.counters()
-        self._texts: dict[tuple[int, int], str] = {}
-        self._costs: dict[tuple[int, int], tuple[int, ...]] = {}
-
-    def text(self, place: int, level: int) -> str:
-        if (place, level) not in self._texts:
-            self._texts[place, level] = render_table(self._tables[place], self._levels[level])
-        return self._texts[place, level]
-
-    def cost(self, place: int, level: int) -> tuple[int, ...]:
-        if (place, level) not in self._costs:
-            self._costs[place, level] = self.cost_of(self.text(place, level) + "\n")
-        return self._costs[place, level]
-
-    def cost_of(self, text: str) -> tuple[int, ...]:
-        return tuple(count(text) for count, _ in self._counters)
-
-    def fits(self, cost: tuple[int, ...]) -> bool:
-        return all(spent <= most for spent, (_, most) in zip(cost, self._counters, strict=True))
+        return count_tokens(text) <= self.tokens
 
 
 def fit(
     tables: Sequence[TableDescription], others: Sequence[TableEntry], levels: Sequence[Detail], budget: Budget
-) -> Fitted:
-    """Fit as many tables as there is room for, all in about the same detail, the first in more.
+) -> tuple[str, list[TableDescription]]:
+    """Return the most detailed text within the budget, and the tables with more than their name in it.
 
-    The budget is never exceeded; a budget too small for a line gives an empty text.
+    Each cut takes one level of detail from one table, from the last to the first and then again; the last
+    round leaves tables out. A budget too small for a line gives an empty text.
     """
-    return _Fitting(tables, others, levels, budget).fit()
+    total = _render_total([*(table.listed for table in tables), *others])
+    render = cache(lambda place, level: render_table(tables[place], levels[level]))
+
+    def choose(cuts: int) -> dict[int, int]:
+        chosen = {place: (cuts + place) // len(tables) for place in range(len(tables))}
+        return {place: level for place, level in chosen.items() if level < len(levels)}
+
+    def write(cuts: int, named: int) -> str:
+        chosen = choose(cuts)
+        body = [render(place, level) for place, level in chosen.items()]
+        order = "; last used first" if len(tables) > 1 else ""
+        head = f"{total}{order}{'. ~: seen in sampled rows' * any('~' in text for text in body)}"
+        left_out = [table.listed for table in tables[len(chosen) :]] + list(others)
+        return "\n".join([head, *body, *_render_rest(left_out, named)])
+
+    most = len(tables) * len(levels)
+    cuts = bisect_left(range(most), True, key=lambda cuts: budget.allows(write(cuts, 0)))
+    if not budget.allows(write(cuts, 0)):
+        shorter = (total, total.partition(",")[0])
+        return next((text for text in shorter if budget.allows(text)), ""), []
+    # As many names of the others as there is room for.
+    named = bisect_left(range(_MOST_NAMED), True, key=lambda named: not budget.allows(write(cuts, named + 1)))
+    return write(cuts, named), list(tables[: len(choose(cuts))])
 
 
-class _Fitting:
-    def __init__(
-        self,
-        tables: Sequence[TableDescription],
-        others: Sequence[TableEntry],
-        levels: Sequence[Detail],
-        budget: Budget,
-    ) -> None:
-        self._tables = tables
-        self._others = others
-        self._lowest = len(levels) - 1
-        self._pieces = _Pieces(tables, levels, budget)
-
-    def fit(self) -> Fitted:
-        chosen = self._choose_levels()
-        self._improve(chosen)
-        text = self._render(chosen)
-        # Costs of pieces add up to a little more than the cost of the whole, or with some counters less.
-        while not self._pieces.fits(self._pieces.cost_of(text)) and chosen:
-            self._reduce(chosen)
-            text = self._render(chosen)
-        if not self._pieces.fits(self._pieces.cost_of(text)):
-            text = next(
-                (text for text in self._shortest_texts() if self._pieces.fits(self._pieces.cost_of(text))), ""
-            )
-        return Fitted(text, [self._tables[place] for place in sorted(chosen)])
-
-    def _choose_levels(self) -> dict[int, int]:
-        """Return the level of each table: the highest at which all fit, else the lowest for those that do."""
-        places = range(len(self._tables))
-        for level in range(self._lowest + 1):
-            chosen = dict.fromkeys(places, level)
-            if self._pieces.fits(self._total(chosen)):
-                return chosen
-        chosen = {}
-        for place in places:
-            if self._pieces.fits(self._total({**chosen, place: self._lowest})):
-                chosen[place] = self._lowest
-        return chosen
-
-    def _improve(self, chosen: dict[int, int]) -> None:
-        """Raise the level of each table in turn, as long as there is room."""
-        total = self._total(chosen)
-        level = max(chosen.values(), default=0)
-        while level > 0:
-            level -= 1
-            for place in sorted(chosen):
-                now, better = self._pieces.cost(place, level + 1), self._pieces.cost(place, level)
-                further = tuple(sum_ - old + new for sum_, old, new in zip(total, now, better, strict=True))
-                if not self._pieces.fits(further):
-                    return
-                chosen[place], total = level, further
-
-    def _reduce(self, chosen: dict[int, int]) -> None:
-        """Lower the last table that has more than the least detail, or leave one table out."""
-        for place in sorted(chosen, reverse=True):
-            if chosen[place] < self._lowest:
-                chosen[place] += 1
-                return
-        del chosen[max(chosen)]
-
-    def _total(self, chosen: dict[int, int]) -> tuple[int, ...]:
-        frame = self._pieces.cost_of(self._head(is_sampled=True) + "\n" + self._tail(chosen, named=0))
-        costs = [self._pieces.cost(place, level) for place, level in chosen.items()]
-        return tuple(sum(each) for each in zip(frame, *costs, strict=True))
-
-    def _render(self, chosen: dict[int, int]) -> str:
-        body = [self._pieces.text(place, chosen[place]) for place in sorted(chosen)]
-        is_sampled = any("~" in text for text in body)
-        best = ""
-        # As many names of the others as there is room for.
-        low, high = 0, min(self._left_out(chosen), _MOST_NAMED)
-        while low <= high:
-            named = (low + high + 1) // 2
-            text = "\n".join(
-                [self._head(is_sampled=is_sampled), *body, self._tail(chosen, named=named)]
-            ).rstrip("\n")
-            if self._pieces.fits(self._pieces.cost_of(text)) or named == 0:
-                best, low = text, named + 1
-            else:
-                high = named - 1
-        return best
-
-    def _head(self, *, is_sampled: bool) -> str:
-        said = _render_total([table.listed for table in self._tables] + list(self._others))
-        order = "; last used first" if len(self._tables) > 1 else ""
-        return f"{said}{order}{'. ~: seen in sampled rows' * is_sampled}"
-
-    def _left_out(self, chosen: dict[int, int]) -> int:
-        return len(self._tables) - len(chosen) + len(self._others)
-
-    def _tail(self, chosen: dict[int, int], *, named: int) -> str:
-        left_out = [self._tables[place].listed for place in range(len(self._tables)) if place not in chosen]
-        left_out += self._others
-        if not left_out:
-            return ""
+def _render_rest(left_out: Sequence[TableEntry], named: int) -> Iterator[str]:
+    if left_out:
         names = ", ".join(write_name(one.name) for one in left_out[:named])
         rest = ", …" if named < len(left_out) else ""
-        return f"and {len(left_out):,} more{f': {names}{rest}' if names else ''}"
-
-    def _shortest_texts(self) -> list[str]:
-        said = _render_total([table.listed for table in self._tables] + list(self._others))
-        return [said, said.partition(",")[0]]
+        yield f"and {len(left_out):,} more{f': {names}{rest}' if names else ''}"
 
 
 def _render_total(listed: Sequence[TableEntry]) -> str:
@@ -374,7 +264,3 @@ def _render_total(listed: Sequence[TableEntry]) -> str:
     if views:
         said.append(f"{views:,} view{'s' * (views != 1)}")
     return ", ".join(said)
-
-
-def _size(text: str) -> int:
-    return len(text.encode("utf-8", "replace"))
