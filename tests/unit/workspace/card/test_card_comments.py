@@ -18,19 +18,12 @@ def test_a_comment_beside_a_column_is_about_that_column() -> None:
     assert said == Remarks("prices of competitors", {"item": "the SKU", "eur": "incl. VAT", "n": "how many"})
 
 
-def test_comments_on_lines_of_their_own_are_about_the_column_below() -> None:
+def test_comments_on_lines_of_their_own_are_about_the_table() -> None:
     said = read_comments(
         "CREATE TABLE prices (\n  -- the SKU\n  item TEXT,\n  -- in euros\n  -- with VAT\n  Eur REAL\n)",
         ["item", "Eur"],
     )
-    assert said == Remarks("", {"item": "the SKU", "eur": "in euros; with VAT"})
-
-
-def test_a_single_comment_above_the_first_column_is_about_the_table() -> None:
-    said = read_comments(
-        "CREATE TABLE p (\n  -- collected daily\n  item TEXT, -- the SKU\n  eur REAL)", ["item", "eur"]
-    )
-    assert said == Remarks("collected daily", {"item": "the SKU"})
+    assert said == Remarks("the SKU; in euros; with VAT", {})
 
 
 def test_comments_before_and_after_the_columns_and_beside_rules_are_about_the_table() -> None:
@@ -38,7 +31,7 @@ def test_comments_before_and_after_the_columns_and_beside_rules_are_about_the_ta
         "CREATE TABLE p /* one */ (a INT, b,\n UNIQUE(a, b) -- two\n -- three\n) /* four */ STRICT",
         ["a", "b"],
     )
-    assert said.table == "one; two; four; three"
+    assert said.table == "one; two; three; four"
     assert said.columns == {}
 
 

@@ -31,7 +31,7 @@ class Bounds:
     seconds: float = 1.0
     table_seconds: float = 0.1
     agent_seconds: float = 0.05
-    """One view, or the computed columns of one table."""
+    """One view."""
     all_agent_seconds: float = 0.15
     whole_rows: int = 300
     """A table of no more rows is read whole."""
@@ -99,7 +99,7 @@ class Pace:
 
     @contextmanager
     def agents(self) -> Iterator[None]:
-        """Around what the agent's code computes: views and generated columns share one allowance."""
+        """Around what the agent's code computes: views share one allowance."""
         began = time.monotonic()
         try:
             with self._within(min(self.bounds.agent_seconds, self._agents_left)):

@@ -241,12 +241,12 @@ def fit(
         return "\n".join([head, *body, *_render_rest(left_out, named)])
 
     most = len(tables) * len(levels)
-    cuts = bisect_left(range(most), True, key=lambda cuts: budget.allows(write(cuts, 0)))
+    cuts = bisect_left(range(most), 1, key=lambda cuts: budget.allows(write(cuts, 0)))
     if not budget.allows(write(cuts, 0)):
         shorter = (total, total.partition(",")[0])
         return next((text for text in shorter if budget.allows(text)), ""), []
     # As many names of the others as there is room for.
-    named = bisect_left(range(_MOST_NAMED), True, key=lambda named: not budget.allows(write(cuts, named + 1)))
+    named = bisect_left(range(_MOST_NAMED), 1, key=lambda named: not budget.allows(write(cuts, named + 1)))
     return write(cuts, named), list(tables[: len(choose(cuts))])
 
 

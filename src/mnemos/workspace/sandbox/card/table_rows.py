@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -25,7 +25,6 @@ from mnemos.workspace.sandbox.card.table_description import (
     Column,
     Contents,
     Count,
-    Range,
     Structure,
     TableEntry,
     TableSort,
@@ -38,8 +37,6 @@ from mnemos.workspace.sandbox.result_rows import decode_rows, select_as_bytes
 NO_TIME = "no time left"
 _ROWID = ("rowid", "_rowid_", "oid")
 _ROWS_A_PROBE = 4
-_MOST_RANGES = 20
-_MOST_GENERATED = 20
 _READABLE = frozenset({"fts5", "rtree", "rtree_i32"})
 # FTS5 takes any beginning of `content`, which may name a view: reading that runs it.
 _CONTENT_ELSEWHERE = re.compile(r"\bc\w*\s*=", re.IGNORECASE)
@@ -102,11 +99,11 @@ class Reader:
             count = _count_up_to(self._connection, one.name, bounds.counted_rows)
         else:
             count = Count(most + 1, is_exact=False)
-        return _summarize(columns, _Rows(rows[:most], is_whole), count, {}, bounds.shown_rows)
+        return _summarize(columns, _Rows(rows[:most], is_whole), count, bounds.shown_rows)
 
 
 class _Table:
-    """An ordinary table being read."""
+    """An ordinary table being read, without the columns that the agent's code computes."""
 
     def __init__(
         self, connection: apsw.Connection, one: TableEntry, structure: Structure, pace: Pace
@@ -117,51 +114,23 @@ class _Table:
         self._pace = pace
         self._name = one.name
         self._table = quote(one.name)
-        self._note = ""
-        self._is_hurried = False
-        self._columns = self._readable(structure.columns[: pace.bounds.columns])
+        stored = [column for column in structure.columns if column.generated != "virtual"]
+        self._columns = stored[: pace.bounds.columns]
         self._fetch = _Fetch(connection, pace, len(self._columns))
 
     def read(self, *, counts_all: bool) -> Contents:
         if not self._columns:
-            return Contents(unread=self._note)
+            return Contents(unread="all columns are computed")
+        shown = self._bounds.shown_rows
         whole = self._at_most(self._bounds.whole_rows)
         if (count := _count_up_to(self._connection, self._name, whole)).is_exact:
             rows = self._first(whole)
-            return self._summarize(_Rows(rows, is_whole=len(rows) == count.least), count, {})
+            return _summarize(self._columns, _Rows(rows, is_whole=len(rows) == count.least), count, shown)
         rowid = self._rowid()
         ends = self._ends(rowid)
         count = self._count(counts_all=counts_all)
-        ranges = self._ranges()
-        read = self._spread(rowid, ends) if ends else self._two_ends()
-        return self._summarize(_Rows(read, is_whole=False), count, ranges)
-
-    def _summarize(self, read: _Rows, count: Count, ranges: dict[str, Range]) -> Contents:
-        contents = _summarize(self._columns, read, count, ranges, self._bounds.shown_rows)
-        return replace(contents, unread=self._note, is_hurried=self._is_hurried)
-
-    def _readable(self, columns: Sequence[Column]) -> Sequence[Column]:
-        """Leave out columns that are computed when they are read, unless that is harmless."""
-        computed = [column for column in columns if column.generated == "virtual"]
-        why = self._why_not_computed(columns, len(computed)) if computed else ""
-        if not why:
-            return columns
-        self._note = f"{', '.join(column.name for column in computed)[:200]}: {why}"
-        return [column for column in columns if column.generated != "virtual"]
-
-    def _why_not_computed(self, columns: Sequence[Column], computed: int) -> str:
-        if computed > _MOST_GENERATED:
-            return "too many are computed"
-        if self._pace.agents_is_over:
-            self._is_hurried = True
-            return NO_TIME
-        try:
-            with self._pace.agents():
-                return find_obstacle(self._connection, f"SELECT {_names(columns)} FROM {self._table}")
-        except apsw.InterruptError:
-            if self._pace.call_is_over:
-                raise
-            return "too slow"
+        sampled = self._spread(rowid, ends) if ends else self._first(self._at_most(self._bounds.sampled_rows))
+        return _summarize(self._columns, _Rows(sampled, is_whole=False), count, shown)
 
     def _at_most(self, rows: int) -> int:
         """Return how many rows to read: fewer of a wide table."""
@@ -206,28 +175,6 @@ class _Table:
             return Count(self._connection.execute(f"SELECT count(*) FROM {self._table}").get, is_exact=True)
         return _count_up_to(self._connection, self._name, self._bounds.counted_rows)
 
-    def _ranges(self) -> dict[str, Range]:
-        """Return the smallest and largest values of columns for which an index knows them."""
-        first = {
-            index.columns[0] for index in self._structure.indexes if index.columns and not index.is_partial
-        }
-        found = {}
-        known = [column for column in self._columns if column.name in first or column.key == 1]
-        for column in known[:_MOST_RANGES]:
-            name = quote(column.name)
-            ask = f"SELECT (SELECT min({name}) FROM {self._table}), (SELECT max({name}) FROM {self._table})"
-            if not self._is_quick(ask):
-                continue
-            (row,) = _Fetch(self._connection, self._pace, 2).rows(ask)
-            low, high = row
-            if low is not None and not isinstance(low, Blob) and not isinstance(high, Blob):
-                found[column.name] = Range(low, high, is_exact=True)
-        return found
-
-    def _is_quick(self, ask: str) -> bool:
-        plan = [row[3] for row in self._connection.execute(f"EXPLAIN QUERY PLAN {ask}", can_cache=False)]
-        return not any(step.startswith("SCAN ") and step != "SCAN CONSTANT ROW" for step in plan)
-
     def _spread(self, rowid: str, ends: tuple[int, int]) -> list[tuple[Cell, ...]]:
         """Read rows from all over the table, in its order."""
         probes = max(self._at_most(self._bounds.sampled_rows) // _ROWS_A_PROBE, 2)
@@ -241,17 +188,6 @@ class _Table:
         found = self._read_until_stopped(row for start in at for row in fetch.rows(select, (start,)))
         # Where numbers are far apart, two probes find the same rows.
         return list({row[0]: row[1:] for row in found}.values())
-
-    def _two_ends(self) -> list[tuple[Cell, ...]]:
-        """Read the first and last rows by primary key, where rows have no number."""
-        half = self._at_most(self._bounds.sampled_rows) // 2
-        first = self._first(half)
-        keys = {column.key: quote(column.name) for column in self._structure.columns if column.key}
-        order = ", ".join(f"{name} DESC" for _, name in sorted(keys.items()))
-        if not order or self._pace():
-            return first
-        select = f"SELECT {_names(self._columns)} FROM {self._table} ORDER BY {order} LIMIT {half}"
-        return first + self._read_until_stopped(self._fetch.rows(select))[::-1]
 
 
 class _Fetch:
@@ -312,13 +248,12 @@ def _summarize(
     columns: Sequence[Column],
     read: _Rows,
     count: Count,
-    ranges: dict[str, Range],
     shown: int,
 ) -> Contents:
-    seen = {}
-    for place, column in enumerate(columns):
-        cells = [row[place] for row in read.rows]
-        seen[column.name] = summarize_column(column, cells, ranges.get(column.name), is_whole=read.is_whole)
+    seen = {
+        column.name: summarize_column(column, [row[place] for row in read.rows], is_whole=read.is_whole)
+        for place, column in enumerate(columns)
+    }
     return Contents(
         count=count,
         sampled=len(read.rows),

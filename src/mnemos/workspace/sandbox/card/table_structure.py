@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -229,8 +229,6 @@ def _ask(connection: apsw.Connection, pragma: str, name: str, most: int | None =
 
 LONGEST_COMMENT = 500
 _MOST_TOKENS = 8_000
-# What begins a rule of the table where a column could begin.
-_RULES = frozenset({"constraint", "primary", "unique", "check", "foreign"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,80 +238,33 @@ class Remarks:
     """By folded name."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Comment:
-    text: str
-    depth: int
-    """The number of parentheses around it."""
-    is_beside: bool
-    """It is on the line of what comes before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Begin:
-    column: str | None
-    """None for a rule of the table."""
-
-
 def read_comments(sql: str, columns: Iterable[str]) -> Remarks:
     """Read the comments inside a CREATE TABLE, which SQLite keeps with the statement.
 
-    A comment beside a column is about that column; one on a line of its own is about the column below, and
-    before the first column only if other columns have theirs above them too. All others are about the table.
+    A comment on the line of a column's definition is about that column, others are about the table.
     """
     if "--" not in sql and "/*" not in sql:
         return Remarks("", {})
+    known = {fold(name) for name in columns}
     table: list[str] = []
     said: dict[str, list[str]] = {}
-    opening: list[str] = []
-    waiting: list[str] = []
-    column = first = None
-    has_above = False
-    for found in _scan(sql, {fold(name) for name in columns}):
-        if isinstance(found, _Begin):
-            column = found.column
-            first = first or column
-            has_above |= bool(waiting) and column is not None
-            (said.setdefault(column, []) if column is not None else table).extend(waiting)
-            waiting.clear()
-        elif found.depth == 0 or (found.is_beside and column is None):
-            table.append(found.text)
-        elif found.is_beside and column is not None:
-            said.setdefault(column, []).append(found.text)
-        else:
-            (waiting if first else opening).append(found.text)
-    if has_above and first is not None:
-        said[first] = opening + said.get(first, [])
-        opening = []
-    by_column = {name: _join(texts) for name, texts in said.items() if texts}
-    return Remarks(_join(opening + table + waiting), by_column)
-
-
-def _scan(sql: str, known: set[str]) -> Iterator[_Begin | _Comment]:
-    """Yield definitions as they begin, and comments, in order."""
-    depth, end = 0, 0
-    begins = False
+    column = None
+    depth, end, begins = 0, 0, False
     for token in islice(tokens(sql), _MOST_TOKENS):
+        if "\n" in sql[end : token.start] and depth == 1:
+            column = None
+        end = token.end
         if token.kind is Kind.COMMENT:
             if text := _meaning(token.text):
-                yield _Comment(text, depth, is_beside="\n" not in sql[end : token.start])
-            # A comment to the end of the line takes no line from what follows it.
-            end = token.end
-            continue
-        end = token.end
-        if token.kind is Kind.OPERATOR and token.text in ("(", ")", ","):
+                (table if column is None or not depth else said.setdefault(column, [])).append(text)
+        elif token.kind is Kind.OPERATOR and token.text in ("(", ")", ","):
             depth += {"(": 1, ")": -1, ",": 0}[token.text]
             begins = depth == 1 and token.text != ")"
         elif begins:
             begins = False
-            yield _Begin(_find_column(token, known))
-
-
-def _find_column(token: Token, known: set[str]) -> str | None:
-    if token.kind is Kind.WORD and fold(token.text) in _RULES:
-        return None
-    name = fold(unquote(token.text))
-    return name if name in known else None
+            name = fold(unquote(token.text))
+            column = name if name in known else None
+    return Remarks(_join(table), {name: _join(texts) for name, texts in said.items()})
 
 
 def _meaning(comment: str) -> str:

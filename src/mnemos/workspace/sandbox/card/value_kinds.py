@@ -206,10 +206,7 @@ _WITH_RANGE = frozenset({"date", "datetime"})
 _WITHOUT_CHOICES = frozenset({"json", "csv", "boolean", "date", "datetime", "unix time", "unix ms"})
 
 
-def summarize_column(
-    column: Column, cells: Sequence[Cell], known: Range | None, *, is_whole: bool
-) -> ColumnSummary:
-    """Summarize the cells of a column; ``known`` is the range that an index gave."""
+def summarize_column(column: Column, cells: Sequence[Cell], *, is_whole: bool) -> ColumnSummary:
     values = [cell for cell in cells if cell is not None]
     storage = _storage(values)
     if storage not in ("integer", "real", "text"):
@@ -223,7 +220,7 @@ def summarize_column(
         kind=kind,
         is_mostly=is_mostly,
         fields=find_fields(texts)[:_MOST_FIELDS] if kind == "json" else (),
-        range=None if choices else _range(plain, kind, known, is_whole=is_whole),
+        range=None if choices else _range(plain, kind, is_whole=is_whole),
         values=choices,
     )
 
@@ -253,29 +250,15 @@ def _choices(values: Sequence[int | float | str]) -> tuple[Value, ...]:
     return tuple(sorted(distinct, key=str if texts else None))
 
 
-def _range(
-    values: Sequence[int | float | str], kind: str, known: Range | None, *, is_whole: bool
-) -> Range | None:
-    if kind == "boolean":
-        return None
-    if known is not None:
-        return known if _has_order(known, kind) else None
-    if not values:
+def _range(values: Sequence[int | float | str], kind: str, *, is_whole: bool) -> Range | None:
+    """Return the range of numbers, or of days that sort as they are written."""
+    if kind == "boolean" or not values:
         return None
     if isinstance(values[0], str) and kind not in _WITH_RANGE:
         return None
-    found = Range(min(values), max(values), is_whole)
-    return found if _has_order(found, kind) else None
-
-
-def _has_order(found: Range, kind: str) -> bool:
-    """True if the two ends mean something: numbers, or days that sort as they are written."""
-    low, high = found.low, found.high
+    low, high = min(values), max(values)
     if isinstance(low, str) and isinstance(high, str):
-        return (
-            kind in _WITH_RANGE
-            and max(len(low), len(high)) <= _LONGEST_RANGE
-            and is_day(low)
-            and is_day(high)
-        )
-    return not any(value is None or isinstance(value, str) or math.isnan(value) for value in (low, high))
+        has_order = max(len(low), len(high)) <= _LONGEST_RANGE and is_day(low) and is_day(high)
+    else:
+        has_order = not any(isinstance(value, float) and math.isnan(value) for value in (low, high))
+    return Range(low, high, is_whole) if has_order else None
