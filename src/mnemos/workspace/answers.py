@@ -118,6 +118,7 @@ class Imported:
     columns: list[tuple[str, str]]
     """Names and types."""
     notes: list[str] = field(default_factory=list)
+    schema_changed: bool = False
 
 
 class FailureReply(msgspec.Struct, frozen=True):
@@ -129,24 +130,6 @@ class FailureReply(msgspec.Struct, frozen=True):
     sql: str = ""
     said: str = ""
     offset: int | None = None
-
-
-class ResultReply(msgspec.Struct, frozen=True):
-    statement: str
-    columns: list[str]
-    rows: list[list[Any]]
-    changes: int
-    more: bool
-
-
-class QueryReply(msgspec.Struct, frozen=True):
-    results: list[ResultReply]
-    warnings: list[str]
-    changes: int
-    wrote: bool
-    schema_changed: bool
-    size_bytes: int
-    elapsed_ms: float
 
 
 class HintReply(msgspec.Struct, frozen=True):
@@ -162,16 +145,6 @@ class TableReply(msgspec.Struct, frozen=True):
 
 class TablesReply(msgspec.Struct, frozen=True):
     tables: list[TableReply]
-
-
-class ImportReply(msgspec.Struct, frozen=True):
-    created: bool
-    rows: int
-    bad: list[tuple[int, str]]
-    bad_count: int
-    columns: list[tuple[str, str]]
-    notes: list[str]
-    schema_changed: bool
 
 
 class ExportReply(msgspec.Struct, frozen=True):

@@ -24,7 +24,7 @@ from mnemos.workspace.answers import FailureReply
 from mnemos.workspace.frames import Gone, Line, Overdue, TooLong
 from mnemos.workspace.limits import FRAME, NUMBER_TOO_LARGE
 
-T = TypeVar("T", bound=msgspec.Struct)
+T = TypeVar("T")
 
 # The worker ends an overdue call by itself. One that does not is killed this many seconds later.
 _GRACE = 0.3

@@ -24,12 +24,9 @@ from mnemos.workspace.answers import (
     FailureReply,
     HintReply,
     Imported,
-    ImportReply,
-    QueryReply,
     RestoreReply,
     SizesReply,
     Snapshot,
-    StatementResult,
     TablesReply,
 )
 from mnemos.workspace.exchange import Files
@@ -98,7 +95,7 @@ class Workspace:
         """
         answer = self._ask(
             "query",
-            QueryReply,
+            Answer,
             timeout,
             database=self._prepare(database),
             sql=arguments.check_text("query", query),
@@ -112,7 +109,7 @@ class Workspace:
         )
         if answer.schema_changed:
             self._tables_changed(database)
-        return _to_answer(answer, offset)
+        return answer
 
     def schema(
         self,
@@ -209,7 +206,7 @@ class Workspace:
         ):
             answer = self._ask(
                 "import",
-                ImportReply,
+                Imported,
                 arguments.check_timeout(timeout, limits.FILE_SECONDS),
                 database=self._prepare(database),
                 table=arguments.check_table(table),
@@ -225,15 +222,7 @@ class Workspace:
             )
         if answer.schema_changed:
             self._tables_changed(database)
-        return Imported(
-            table=table,
-            created=answer.created,
-            rows=answer.rows,
-            bad=answer.bad,
-            bad_count=answer.bad_count,
-            columns=answer.columns,
-            notes=answer.notes,
-        )
+        return answer
 
     def databases(self) -> list[DatabaseInfo]:
         """Return every database of the space, the last used first."""
@@ -402,25 +391,3 @@ class Workspace:
     def _tables_changed(self, database: str) -> None:
         if self._schema_changed is not None:
             self._schema_changed(database)
-
-
-def _to_answer(reply: QueryReply, offset: int) -> Answer:
-    return Answer(
-        results=[
-            StatementResult(
-                statement=one.statement,
-                columns=one.columns,
-                rows=list(one.rows),
-                changes=one.changes,
-                truncated=one.more,
-            )
-            for one in reply.results
-        ],
-        changes=reply.changes,
-        elapsed_ms=reply.elapsed_ms,
-        size_bytes=reply.size_bytes,
-        offset=offset,
-        warnings=reply.warnings,
-        wrote=reply.wrote,
-        schema_changed=reply.schema_changed,
-    )

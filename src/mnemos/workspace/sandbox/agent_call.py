@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Any
 
 import apsw
+import msgspec
 
 from mnemos.workspace import limits
 from mnemos.workspace.sandbox import failures
@@ -56,18 +56,16 @@ _LONGEST_REMEMBERED = 4_000
 _NOT_UTF8 = "some text is not UTF-8; � replaces what cannot be read"
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """A request of the agent."""
 
     sql: str
-    parameters: Sequence[Any] | Mapping[str, Any] | None
-    rows: Sequence[Any] | None
-    most_rows: int
-    most_bytes: int
-    cell: int | None
+    params: list[Any] | dict[str, Any] | None
+    rows: list[Any] | None
+    max_rows: int
+    max_bytes: int
+    max_cell: int | None
     offset: int
-    seconds: float
     read_only: bool
 
 
@@ -78,7 +76,7 @@ class Run:
         self._database = database
         self._call = call
         self._clock = clock
-        self._room = Room(call.most_rows, call.most_bytes, call.cell)
+        self._room = Room(call.max_rows, call.max_bytes, call.max_cell)
         self._results: list[dict[str, Any]] = []
         self._warnings: list[str] = []
         self._removed = 0
@@ -110,6 +108,7 @@ class Run:
             "wrote": self._writes,
             "schema_changed": self._database.guard.changes_schema,
             "size_bytes": self._database.size(),
+            "offset": self._call.offset,
             "elapsed_ms": round((time.perf_counter() - began) * 1000, 3),
         }
 
@@ -126,7 +125,7 @@ class Run:
             raise Failure(
                 "invalid_input", f"rows goes with one statement, such as an INSERT; query holds {len(todo)}"
             )
-        if self._call.rows is not None and self._call.parameters:
+        if self._call.rows is not None and self._call.params:
             raise Failure(
                 "invalid_input", "params and rows cannot be used together; put every value into rows"
             )
@@ -135,7 +134,7 @@ class Run:
         self._results.clear()
         self._warnings.clear()
         self._removed = self._used = 0
-        self._room = Room(self._call.most_rows, self._call.most_bytes, self._call.cell)
+        self._room = Room(self._call.max_rows, self._call.max_bytes, self._call.max_cell)
 
     def _transaction(self, todo: Sequence[Statement], *, immediate: bool) -> None:
         self._database.guard.begin_call()
@@ -209,7 +208,7 @@ class Run:
             self._database.guard.begin_call()
         else:
             self._warnings.append(f"{word} was left out: a call is one transaction already, all or nothing")
-        self._results.append({"statement": word, "changes": 0, "columns": [], "rows": [], "more": False})
+        self._results.append({"statement": word, "changes": 0, "columns": [], "rows": [], "truncated": False})
 
     def _run_many(self, connection: apsw.Connection, sql: str, rows: Sequence[Any]) -> dict[str, Any]:
         columns: list[str] = []
@@ -220,7 +219,7 @@ class Run:
         for _ in cursor:
             # What RETURNING gives beyond the room must still be done.
             pass
-        return {"columns": columns, "rows": fetched.rows, "more": fetched.more}
+        return {"columns": columns, "rows": fetched.rows, "truncated": fetched.more}
 
     def _number_rows(self, rows: Sequence[Any]) -> Iterator[Any]:
         """Yield the rows and remember which, so that one that does not fit can be named."""
@@ -246,7 +245,7 @@ class Run:
             fetched = self._fetch_undecodable(connection, sql, bindings, len(columns), skip=skip, most=most)
         finally:
             cursor.close(force=True)
-        return {"columns": columns, "rows": fetched.rows, "more": fetched.more}
+        return {"columns": columns, "rows": fetched.rows, "truncated": fetched.more}
 
     def _fetch_undecodable(
         self, connection: apsw.Connection, sql: str, bindings: Any, columns: int, *, skip: int, most: int
@@ -276,7 +275,7 @@ class Run:
 
     def _bindings(self, sql: str) -> Any:
         """Return the parameters of one statement: by name all of them, by position the next."""
-        given = self._call.parameters
+        given = self._call.params
         if given is None or isinstance(given, Mapping):
             return given or ()
         count, highest = (
@@ -289,7 +288,7 @@ class Run:
         return given[first : self._used]
 
     def _check_parameters(self) -> None:
-        given = self._call.parameters
+        given = self._call.params
         if given is None or isinstance(given, Mapping) or self._call.rows is not None:
             return
         if len(given) > self._used:

@@ -138,19 +138,13 @@ class Database:
 
     def value(self, sql: str) -> Any:
         """Return the one value of a statement of ours."""
-        before, self.guard.trusted = self.guard.trusted, True
-        try:
-            return self.connection.execute(sql).get
-        finally:
-            self.guard.trusted = before
+        with self.own() as connection:
+            return connection.execute(sql).get
 
     def run(self, sql: str) -> None:
         """Run a statement of ours that returns nothing."""
-        before, self.guard.trusted = self.guard.trusted, True
-        try:
-            self.connection.execute(sql)
-        finally:
-            self.guard.trusted = before
+        with self.own() as connection:
+            connection.execute(sql)
 
     def size(self) -> int:
         return int(self.value("PRAGMA page_count")) * self._page
@@ -184,8 +178,7 @@ class Database:
 
     def _set_query_only(self, wanted: bool) -> None:  # noqa: FBT001
         if wanted != self._reading_only:
-            with self.own() as connection:
-                connection.execute(f"PRAGMA query_only = {int(wanted)}")
+            self.run(f"PRAGMA query_only = {int(wanted)}")
             self._reading_only = wanted
 
     def _prepare(self, clock: Clockwork) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import msgspec
 
 from mnemos.workspace import limits
 from mnemos.workspace.frames import Line, TooLong
@@ -119,19 +120,8 @@ class Server:
 
     def _query(self, request: dict[str, Any]) -> dict[str, Any]:
         database = self._database(request["database"])
-        call = Call(
-            sql=request["sql"],
-            parameters=request["params"],
-            rows=request["rows"],
-            most_rows=request["max_rows"],
-            most_bytes=request["max_bytes"],
-            cell=request["max_cell"],
-            offset=request["offset"],
-            seconds=request["seconds"],
-            read_only=request["read_only"],
-        )
         try:
-            return Run(database, call, self._clock).answer()
+            return Run(database, msgspec.convert(request, Call), self._clock).answer()
         finally:
             if database.guard.makes_temporary:
                 # What is temporary belongs to the call: other sessions use the same worker.
@@ -186,14 +176,7 @@ class Server:
             self._line.send({"id": request["id"], "progress": share})
 
         with os.fdopen(self._line.take_file(), "rb") as stream:
-            wanted = Wanted(
-                table=request["table"],
-                mode=request["mode"],
-                key=request["key"],
-                format=request["format"],
-                header=request["header"],
-                name=request["name"],
-            )
+            wanted = msgspec.convert(request, Wanted)
             return Import(self._database(request["database"]), wanted, self._clock).run(stream, progress)
 
     def _export(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -78,6 +78,7 @@ class Import:
             raise failures.explain(exc, self._database, self._clock) from exc
         self._database.note_use()
         return {
+            "table": self._wanted.table,
             "created": created,
             "rows": rows,
             "bad": [[line.number, line.reason] for line in source.bad],
