@@ -16,7 +16,6 @@ from mnemos.workspace.functions.function import (
     declare,
     expression,
     quote_value,
-    refuse_constant,
 )
 
 FUNCTIONS: list[Function] = []
@@ -282,35 +281,11 @@ def extract_json(text: Value, number: Value = 1) -> Value:
 def _find_documents(text: str) -> Iterator[str]:
     """Yield the outermost JSON objects and arrays from left to right."""
     opening = expression(_OPENING)
-    end_of = _end_of
     at = 0
     while start := opening.search(text, at):
-        first = start.start()
-        last = end_of(text, first)
-        if last:
-            yield text[first:last]
-            at = last
-            continue
-        # Only one failure of the fast decoder: it may have read all the rest of the text.
-        end_of = _no_end
-        complete, at = _parse_parts(text, first)
+        complete, at = _parse_parts(text, start.start())
         for first, last in complete:
             yield text[first:last]
-
-
-def _end_of(text: str, at: int) -> int:
-    """Return where the JSON that begins here ends. 0 if it is invalid."""
-    # json: loaded by the first function that needs it.
-    from json import JSONDecoder
-
-    try:
-        return JSONDecoder(parse_constant=refuse_constant).raw_decode(text, at)[1]
-    except (ValueError, RecursionError):
-        return 0
-
-
-def _no_end(text: str, at: int) -> int:  # noqa: ARG001 - takes the place of _end_of
-    return 0
 
 
 def _parse_parts(text: str, at: int) -> tuple[list[tuple[int, int]], int]:
