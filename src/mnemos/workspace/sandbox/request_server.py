@@ -98,23 +98,23 @@ class Server:
         seconds = request["seconds"]
         self._clock.wind(seconds)
         self._cpu.allow(seconds)
+        reply: dict[str, Any] = {"id": request["id"]}
         try:
-            answer = self._does[request["do"]](request)
-        except Failure as failure:
-            return {"id": request["id"], "error": _to_wire(failure)}
+            return reply | self._does[request["do"]](request)
+        except Failure as exc:
+            failure = exc
+        except msgspec.ValidationError as exc:
+            failure = Failure("invalid_input", f"an argument has another type than it should: {exc}")
         except apsw.Error as exc:
-            place = self._place(request["database"])
-            return {
-                "id": request["id"],
-                "error": _to_wire(failures.explain_file_error(exc, place, self._clock)),
-            }
+            failure = failures.explain_file_error(exc, self._place(request["database"]), self._clock)
         except (UnicodeDecodeError, SystemError):
             # How apsw speaks of names in a file that another program made.
-            return {"id": request["id"], "error": _to_wire(failures.undecodable_failure())}
+            failure = failures.undecodable_failure()
         except (MemoryError, RecursionError):
             # Python may hold less than it should from here on: the next call gets a fresh worker.
-            return {"id": request["id"], "error": _to_wire(failures.memory_failure()), "worn": True}
-        return {"id": request["id"], **answer}
+            failure = failures.memory_failure()
+            reply["worn"] = True
+        return reply | {"error": _to_wire(failure)}
 
     # --- what can be asked ------------------------------------------------------------------
 
