@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -129,14 +129,8 @@ LEVELS = (
 )
 LONG_LEVELS = (
     Detail(samples=10, columns=2_000, is_long=True),
-    Detail(samples=3, columns=2_000),
-    Detail(samples=1, columns=2_000),
-    Detail(samples=0, columns=2_000),
-    Detail(samples=0, columns=2_000, has_contents=False),
-    Detail(samples=0, columns=2_000, has_contents=False, has_rules=False),
-    Detail(samples=0, columns=2_000, has_contents=False, has_rules=False, has_types=False),
-    Detail(samples=0, columns=500, has_contents=False, has_rules=False, has_types=False),
-    Detail(samples=0, columns=100, has_contents=False, has_rules=False, has_types=False),
+    *(replace(level, columns=2_000) for level in LEVELS[:6]),
+    *(replace(LEVELS[-1], columns=columns) for columns in (500, 100)),
     *LEVELS[5:],
 )
 

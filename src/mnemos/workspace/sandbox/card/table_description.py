@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -172,7 +172,6 @@ class TableDescription:
 _NAME = 300
 _CELL = 200
 _MOST_COLUMNS = 100
-_MOST_TEXT = 200
 _MOST_SQL = 6_000
 
 
@@ -181,80 +180,76 @@ def to_data(table: TableDescription, *, in_full: bool) -> dict[str, Any]:
     entry, structure, contents = table.listed, table.structure, table.contents
     count = contents.count
     known: dict[str, Any] = {
-        "comment": shorten_name(structure.comment),
-        "not_read": shorten_name(structure.unread or contents.unread),
-        "module": shorten_name(entry.module),
+        "comment": structure.comment,
+        "not_read": structure.unread or contents.unread,
+        "module": entry.module,
         "rows_at_least": count.least if count and not count.is_exact else None,
-        "indexes": [_index_to_data(index) for index in structure.indexes],
-        "foreign_keys": [_reference_to_data(reference) for reference in structure.references],
-        "triggers": [{"name": shorten_name(one.name), "event": one.event} for one in structure.triggers],
-        "sql": entry.sql[:_MOST_SQL] if in_full else "",
+        "indexes": [
+            {
+                "name": index.name,
+                "columns": index.columns,
+                "unique": index.is_unique,
+                "partial": index.is_partial,
+            }
+            for index in structure.indexes
+        ],
+        "foreign_keys": [asdict(reference) for reference in structure.references],
+        "triggers": [asdict(trigger) for trigger in structure.triggers],
     }
     columns = structure.columns if in_full else structure.columns[:_MOST_COLUMNS]
-    return {
-        "name": shorten_name(entry.name),
-        "kind": str(entry.sort),
-        "columns": [_column_to_data(table, column) for column in columns],
-        "column_count": len(structure.columns),
-        "rows": count.least if count and count.is_exact else None,
-        "rows_exact": bool(count and count.is_exact),
-        "sampled_rows": contents.sampled,
-        "sampled_all": contents.is_whole,
-        "sample_columns": [shorten_name(name) for name in contents.columns],
-        "sample": [[to_json_value(cell) for cell in row] for row in contents.rows],
-        **{key: value for key, value in known.items() if value},
-    }
+    data = _shorten(
+        {
+            "name": entry.name,
+            "kind": str(entry.sort),
+            "columns": [_column_to_data(table, column) for column in columns],
+            "column_count": len(structure.columns),
+            "rows": count.least if count and count.is_exact else None,
+            "rows_exact": bool(count and count.is_exact),
+            "sampled_rows": contents.sampled,
+            "sampled_all": contents.is_whole,
+            "sample_columns": contents.columns,
+            "sample": [[to_json_value(cell) for cell in row] for row in contents.rows],
+            **{key: value for key, value in known.items() if value},
+        }
+    )
+    return data | {"sql": entry.sql[:_MOST_SQL]} if in_full else data
+
+
+def _shorten(data: Any) -> Any:
+    """Return data with lists for tuples, and with names cut that may be as long as a sentence."""
+    if isinstance(data, str):
+        return data if len(data) <= _NAME else data[: _NAME - 1] + "…"
+    if isinstance(data, dict):
+        return {key: _shorten(value) for key, value in data.items()}
+    return [_shorten(value) for value in data] if isinstance(data, list | tuple) else data
 
 
 def _column_to_data(table: TableDescription, column: Column) -> dict[str, Any]:
-    structure = table.structure
+    structure, contents = table.structure, table.contents
     reference = next((one for one in structure.references if one.columns == (column.name,)), None)
-    summary = table.contents.seen.get(column.name, ColumnSummary())
+    summary = contents.seen.get(column.name, ColumnSummary())
+    found = summary.range
     known: dict[str, Any] = {
         "generated": column.generated,
-        "references": _reference_to_data(reference) if reference else None,
-        "comment": shorten_name(structure.comments.get(fold(column.name), "")),
+        "references": asdict(reference) if reference else None,
+        "comment": structure.comments.get(fold(column.name), ""),
         "stored": summary.storage,
         "kind": summary.kind,
         "mostly": summary.is_mostly,
-        "fields": [shorten_name(name) for name in summary.fields],
+        "fields": summary.fields,
+        "range": [to_json_value(found.low), to_json_value(found.high)] if found else None,
+        "values": [to_json_value(value) for value in summary.values],
     }
-    if summary.range:
-        ends = [to_json_value(summary.range.low), to_json_value(summary.range.high)]
-        known["range"] = ends
-    if summary.values:
-        known["values"] = [to_json_value(value) for value in summary.values]
-    data = {
-        "name": shorten_name(column.name),
-        "type": column.type[:_MOST_TEXT],
+    return {
+        "name": column.name,
+        "type": column.type,
         "primary_key": bool(column.key),
         "not_null": column.not_null,
-        "default": None if column.default is None else column.default[:_MOST_TEXT],
+        "default": column.default,
         "unique": structure.is_unique(column),
         **{key: value for key, value in known.items() if value},
-    }
-    if summary.range:
-        data["range_exact"] = summary.range.is_exact
-    if summary.values:
-        data["values_exact"] = table.contents.is_whole
-    return data
-
-
-def _reference_to_data(reference: Reference) -> dict[str, Any]:
-    return {
-        "columns": [shorten_name(name) for name in reference.columns],
-        "table": shorten_name(reference.table),
-        "to": [shorten_name(name) for name in reference.to],
-        "on_delete": reference.on_delete,
-    }
-
-
-def _index_to_data(index: Index) -> dict[str, Any]:
-    return {
-        "name": shorten_name(index.name),
-        "columns": [shorten_name(name) for name in index.columns],
-        "unique": index.is_unique,
-        "partial": index.is_partial,
+        **({"range_exact": found.is_exact} if found else {}),
+        **({"values_exact": contents.is_whole} if summary.values else {}),
     }
 
 
@@ -273,8 +268,3 @@ def to_json_value(value: Cell) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return write_number(value)
     return value
-
-
-def shorten_name(identifier: str) -> str:
-    """Return a name for the data, where it may be as long as a sentence."""
-    return identifier if len(identifier) <= _NAME else identifier[: _NAME - 1] + "…"
