@@ -37,21 +37,7 @@ TRIGGER_DEPTH = Limit("TRIGGER_DEPTH", 20, "triggers that call each other: recur
 PARSER_DEPTH = Limit("PARSER_DEPTH", 1_000, "nesting the parser follows: its stack is on the heap, bounded")
 WORKER_THREADS = Limit("WORKER_THREADS", 0, "helper threads of a sort: a call has one core")
 
-OF_SQLITE = (
-    LENGTH,
-    SQL_LENGTH,
-    COLUMN,
-    EXPR_DEPTH,
-    COMPOUND_SELECT,
-    VDBE_OP,
-    FUNCTION_ARG,
-    ATTACHED,
-    LIKE_PATTERN_LENGTH,
-    VARIABLE_NUMBER,
-    TRIGGER_DEPTH,
-    PARSER_DEPTH,
-    WORKER_THREADS,
-)
+OF_SQLITE = tuple(limit for limit in list(vars().values()) if isinstance(limit, Limit))
 
 # Enforced by the operating system and the worker.
 HEAP = Limit(
@@ -77,19 +63,8 @@ PARAMETER_ROWS = Limit("PARAMETER_ROWS", 1_000_000, "rows= of one call: beyond, 
 SNAPSHOTS = Limit("SNAPSHOTS", 5, "snapshots kept of a database: the newest")
 STATEMENTS = Limit("STATEMENTS", 1_000, "statements of one call: each is answered for itself")
 
-OF_THE_WORKER = (
-    HEAP,
-    ADDRESS_SPACE,
-    CPU_GRACE,
-    OPEN_FILES,
-    OPEN_DATABASES,
-    DATABASES,
-    TABLES,
-    FRAME,
-    ANSWER,
-    PARAMETER_ROWS,
-    SNAPSHOTS,
-    STATEMENTS,
+OF_THE_WORKER = tuple(
+    limit for limit in list(vars().values()) if isinstance(limit, Limit) and limit not in OF_SQLITE
 )
 
 # Defaults for the part of a result that a model gets; the rest is a page away.

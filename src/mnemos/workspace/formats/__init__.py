@@ -7,7 +7,7 @@ worker, because the files are hostile input.
 from mnemos.workspace.formats.columns import BadLine, Column, Kind, Limits, Row, Table
 from mnemos.workspace.formats.detection import open_table
 from mnemos.workspace.formats.source import NotUtf8
-from mnemos.workspace.formats.writers import Writer, make_writer
+from mnemos.workspace.formats.writers import write
 
 __all__ = [
     "BadLine",
@@ -17,7 +17,6 @@ __all__ = [
     "NotUtf8",
     "Row",
     "Table",
-    "Writer",
-    "make_writer",
     "open_table",
+    "write",
 ]

@@ -17,17 +17,17 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
 from math import isinf, isnan
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from mnemos.errors import InvalidInput
 from mnemos.workspace.formats.columns import Row, Value, make_distinct, wants_guard
 from mnemos.workspace.formats.json_elements import BLOB_KEY
-
-_FORMATS = ("csv", "tsv", "json", "jsonl", "ndjson", "markdown", "md")
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # Every delimiter that a reader might guess is quoted, so that the right one is unambiguous.
@@ -37,103 +37,59 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _LONGEST_BLOB = 64
 
 
-class Writer(Protocol):
-    """Makes the bytes before the rows, of each batch, and after the rows."""
-
-    def begin(self) -> bytes: ...
-
-    def rows(self, batch: Sequence[Row]) -> bytes: ...
-
-    def end(self) -> bytes: ...
+Batches = Iterable[Sequence[Row]]
 
 
-def make_writer(format: str, columns: Sequence[str]) -> Writer:
-    """Return a writer for rows of these columns. Equal names become ``name`` and ``name_2``."""
-    distinct = make_distinct(columns)
-    match format:
-        case "csv":
-            return _Delimited(distinct, ",")
-        case "tsv":
-            return _Delimited(distinct, "\t")
-        case "json":
-            return _JsonArray(distinct)
-        case "jsonl" | "ndjson":
-            return _JsonLines(distinct)
-        case "markdown" | "md":
-            return _Markdown(distinct)
-    raise InvalidInput(f"format is {format[:60]!r}; use {', '.join(_FORMATS)}")
+def write(format: str, columns: Sequence[str], batches: Batches) -> Iterator[bytes]:
+    """Return the file of some rows, piece by piece. Equal column names become ``name`` and ``name_2``."""
+    if format not in _FORMATS:
+        raise InvalidInput(f"format is {format[:60]!r}; use {', '.join(_FORMATS)}")
+    return _FORMATS[format](make_distinct(columns), filter(None, batches))
 
 
-class _Delimited:
-    def __init__(self, columns: Sequence[str], delimiter: str) -> None:
-        self._columns = columns
-        self._delimiter = delimiter
-
-    def begin(self) -> bytes:
-        return self.rows([self._columns])
-
-    def rows(self, batch: Sequence[Row]) -> bytes:
-        join = self._delimiter.join
-        return _encode("".join([join([_CELLS[type(value)](value) for value in row]) + "\n" for row in batch]))
-
-    def end(self) -> bytes:
-        return b""
+def _write_delimited(columns: Sequence[str], batches: Batches, *, delimiter: str) -> Iterator[bytes]:
+    join = delimiter.join
+    for batch in chain([[columns]], batches):
+        yield _encode("".join([join([_CELLS[type(cell)](cell) for cell in row]) + "\n" for row in batch]))
 
 
-class _JsonLines:
-    def __init__(self, columns: Sequence[str]) -> None:
-        self._columns = [_SURROGATES.sub("\ufffd", name) for name in columns]
-
-    def begin(self) -> bytes:
-        return b""
-
-    def rows(self, batch: Sequence[Row]) -> bytes:
-        if not batch:
-            return b""
-        columns = [_convert_column(values) for values in zip(*batch, strict=True)]
-        rows = [dict(zip(self._columns, row, strict=True)) for row in zip(*columns, strict=True)]
+def _write_json_lines(columns: Sequence[str], batches: Batches) -> Iterator[bytes]:
+    names = [_SURROGATES.sub("\ufffd", name) for name in columns]
+    for batch in batches:
+        converted = [_convert_column(values) for values in zip(*batch, strict=True)]
+        rows = [dict(zip(names, row, strict=True)) for row in zip(*converted, strict=True)]
         try:
-            return _encode_lines(rows)
+            yield _encode_lines(rows)
         except UnicodeEncodeError:
-            return _encode_lines(
-                [{name: _replace_halves(value) for name, value in row.items()} for row in rows]
-            )
-
-    def end(self) -> bytes:
-        return b""
+            yield _encode_lines([{name: _replace_halves(cell) for name, cell in row.items()} for row in rows])
 
 
-class _JsonArray:
-    def __init__(self, columns: Sequence[str]) -> None:
-        self._lines = _JsonLines(columns)
-        self._before = b"\n"
-
-    def begin(self) -> bytes:
-        return b"["
-
-    def rows(self, batch: Sequence[Row]) -> bytes:
-        if not batch:
-            return b""
-        before, self._before = self._before, b",\n"
+def _write_json_array(columns: Sequence[str], batches: Batches) -> Iterator[bytes]:
+    yield b"["
+    before = b"\n"
+    for lines in _write_json_lines(columns, batches):
         # Line ends inside of texts are escaped, so that any other is between two rows.
-        return before + self._lines.rows(batch).removesuffix(b"\n").replace(b"\n", b",\n")
+        yield before + lines.removesuffix(b"\n").replace(b"\n", b",\n")
+        before = b",\n"
+    yield b"\n]\n"
 
-    def end(self) -> bytes:
-        return b"\n]\n"
+
+def _write_markdown(columns: Sequence[str], batches: Batches) -> Iterator[bytes]:
+    rule = "|" + " --- |" * len(columns) + "\n"
+    yield _encode(f"| {' | '.join(map(_render_markdown, columns))} |\n{rule}")
+    for batch in batches:
+        yield _encode("".join(f"| {' | '.join(map(_render_markdown, row))} |\n" for row in batch))
 
 
-class _Markdown:
-    def __init__(self, columns: Sequence[str]) -> None:
-        self._columns = columns
-
-    def begin(self) -> bytes:
-        return self.rows([self._columns]) + _encode("|" + " --- |" * len(self._columns) + "\n")
-
-    def rows(self, batch: Sequence[Row]) -> bytes:
-        return _encode("".join(f"| {' | '.join(map(_render_markdown, row))} |\n" for row in batch))
-
-    def end(self) -> bytes:
-        return b""
+_FORMATS: dict[str, Callable[[Sequence[str], Batches], Iterator[bytes]]] = {
+    "csv": partial(_write_delimited, delimiter=","),
+    "tsv": partial(_write_delimited, delimiter="\t"),
+    "json": _write_json_array,
+    "jsonl": _write_json_lines,
+    "ndjson": _write_json_lines,
+    "markdown": _write_markdown,
+    "md": _write_markdown,
+}
 
 
 def _text_cell(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import apsw
 
-from mnemos.workspace.formats import make_writer
+from mnemos.workspace.formats import write
 from mnemos.workspace.sandbox import failures
 from mnemos.workspace.sandbox.agent_call import name_columns
 from mnemos.workspace.sandbox.database import Clockwork, Database
@@ -63,6 +63,13 @@ def _write(
     undecodable: bool = False,
 ) -> int:
     columns: list[str] = []
+    count = 0
+
+    def batches(rows: Iterator[Sequence[Any]]) -> Iterator[list[Sequence[Any]]]:
+        nonlocal count
+        while batch := list(islice(rows, _A_BATCH)):
+            count += len(batch)
+            yield batch
 
     def begins(cursor: apsw.Cursor, _sql: str, _bindings: Any) -> bool:
         columns.extend(name_columns(cursor))
@@ -79,13 +86,7 @@ def _write(
             cursor.close(force=True)
             cursor = connection.execute(select_as_bytes(sql, len(columns)), parameters, can_cache=False)
             given = decode_rows(cursor, len(columns))
-        out = make_writer(form, columns)
-        stream.write(out.begin())
-        count = 0
-        while batch := list(islice(given, _A_BATCH)):
-            stream.write(out.rows(batch))
-            count += len(batch)
-        stream.write(out.end())
+        stream.writelines(write(form, columns, batches(given)))
     finally:
         cursor.close(force=True)
     return count

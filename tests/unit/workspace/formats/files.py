@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from mnemos.workspace.formats import Kind, Limits, Table, make_writer, open_table
+from mnemos.workspace.formats import Kind, Limits, Table, open_table, write
 
 LIMITS = Limits()
 
@@ -54,5 +54,4 @@ def bad_numbers(table: Table) -> list[int]:
 
 
 def written(format: str, columns: Sequence[str], *batches: Sequence[Sequence[Any]]) -> bytes:
-    chosen = make_writer(format, columns)
-    return chosen.begin() + b"".join(map(chosen.rows, batches)) + chosen.end()
+    return b"".join(write(format, columns, batches))

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from mnemos.errors import InvalidInput
-from mnemos.workspace.formats import make_writer
+from mnemos.workspace.formats import write
 
 from .files import written
 
@@ -99,4 +99,4 @@ def test_markdown_is_a_table_whose_cells_cannot_leave_it() -> None:
 
 def test_a_format_that_is_unknown_is_refused_with_those_that_are_known() -> None:
     with pytest.raises(InvalidInput):
-        make_writer("xlsx", ["a"])
+        write("xlsx", ["a"], [])
