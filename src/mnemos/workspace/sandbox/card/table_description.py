@@ -197,7 +197,7 @@ def to_data(table: TableDescription, *, in_full: bool) -> dict[str, Any]:
         "triggers": [asdict(trigger) for trigger in structure.triggers],
     }
     columns = structure.columns if in_full else structure.columns[:_MOST_COLUMNS]
-    data = _shorten(
+    data: dict[str, Any] = _shorten(
         {
             "name": entry.name,
             "kind": str(entry.sort),
