@@ -258,26 +258,22 @@ class HonchoBackend(MemoryBackend):
         return sorted(found.values(), key=lambda kept: (-kept.entry.updated_at, kept.session))
 
     def _read_all(self, metadata: dict[str, str]) -> tuple[dict[str, Kept], int]:
+        """Return the entries that can be read by session, and how many there should be."""
         found: dict[str, Kept] = {}
         unreadable = 0
         for number in range(1, _MOST_PAGES + 1):
-            sessions, pages, total = self._read_page(metadata, number)
-            for session, about in sessions:
-                kept = _parse_session(session, about)
-                if kept is None:
-                    unreadable += 1
-                else:
-                    found[session] = kept
+
+            def call(client: Any, number: int = number) -> tuple[list[Kept | None], int, int]:
+                page = client.sessions({"metadata": metadata}, page=number, size=_PAGE)
+                sessions = [_parse_session(one.id, one.metadata) for one in page.items]
+                return sessions, int(page.pages), int(page.total)
+
+            sessions, pages, total = self._ask(call)
+            found |= {kept.session: kept for kept in sessions if kept is not None}
+            unreadable += sessions.count(None)
             if number >= pages:
                 return found, total - unreadable
         raise Unavailable(f"the Honcho server at {self._base_url} has too many entries to read")
-
-    def _read_page(self, metadata: dict[str, str], number: int) -> tuple[list[tuple[str, Any]], int, int]:
-        def call(client: Any) -> tuple[list[tuple[str, Any]], int, int]:
-            page = client.sessions({"metadata": metadata}, page=number, size=_PAGE)
-            return [(one.id, one.metadata) for one in page.items], int(page.pages), int(page.total)
-
-        return self._ask(call)
 
     def _ask_dialectic(self, user: str, question: str) -> MemoryEntry | None:
         """Return the answer of Honcho's model; None without a dialectic or an answer in time."""
