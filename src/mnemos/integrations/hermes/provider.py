@@ -102,15 +102,12 @@ class HermesMemoryProvider(BuiltinMemoryProvider):
 
     # --- the prompt -------------------------------------------------------------------------
 
-    def system_prompt_block(self) -> str:
-        """Return hot facts, and notes that Hermes does not show, as in the built-in provider."""
-        with self._lock:
-            if self._block is None or self._block.session_id != self._session_id:
-                block = prompt.compose(self.memory, self._session_id)
-                notes = self.memory.notebook.snapshot(self._session_id)
-                text = block.text.replace(notes, self._render_other_notes(), 1) if notes else block.text
-                self._block = replace(block, text=text.strip())
-            return self._block.text
+    def _compose(self) -> prompt.Block:
+        """Replace the notes by those that Hermes does not show itself."""
+        block = super()._compose()
+        notes = self.memory.notebook.snapshot(self._session_id)
+        text = block.text.replace(notes, self._render_other_notes(), 1) if notes else block.text
+        return replace(block, text=text.strip())
 
     def _render_other_notes(self) -> str:
         pages = []

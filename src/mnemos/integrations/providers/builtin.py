@@ -22,6 +22,7 @@ from mnemos.integrations.providers.conversation import (
     build_turn,
     extract_question,
     extract_text,
+    list_messages,
 )
 from mnemos.integrations.providers.prefetch import Recalls
 from mnemos.integrations.small_talk import cut_question
@@ -133,8 +134,11 @@ class BuiltinMemoryProvider(MemoryProvider):
         """Return notes, hot facts and tables: the same bytes until the session is compressed or left."""
         with self._lock:
             if self._block is None or self._block.session_id != self._session_id:
-                self._block = prompt.compose(self.memory, self._session_id)
+                self._block = self._compose()
             return self._block.text
+
+    def _compose(self) -> prompt.Block:
+        return prompt.compose(self.memory, self._session_id)
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
         """Recall for the message, with the facts that changed since the prompt was built."""
@@ -250,7 +254,7 @@ class BuiltinMemoryProvider(MemoryProvider):
         """Close the session, with candidates for facts and templates in its metadata."""
         conversation = self._conversation
         if self._writes and conversation is not None and self._session_id:
-            finished = list(messages) if isinstance(messages, list | tuple) else []
+            finished = list_messages(messages)
             work = partial(_finish, self.memory, conversation, self._session_id, finished)
             self._later("on_session_end", work)
         self._refresh()

@@ -58,6 +58,12 @@ def extract_text(content: Any) -> str:
     return ""
 
 
+def list_messages(messages: Any) -> list[Mapping[str, Any]]:
+    """Return what a host passes as messages, without anything that is none."""
+    given = messages if isinstance(messages, list | tuple) else ()
+    return [message for message in given if isinstance(message, Mapping)]
+
+
 def extract_question(query: Any) -> str:
     """Return a message without recalled text; empty if it is trivial."""
     text = strip_fences(query).strip() if isinstance(query, str) else ""
@@ -65,14 +71,12 @@ def extract_question(query: Any) -> str:
 
 
 def _messages_since_user(messages: Any) -> list[dict[str, Any]]:
-    if not isinstance(messages, list | tuple):
-        return []
     since: list[dict[str, Any]] = []
-    for message in reversed(messages):
-        role = message.get("role") if isinstance(message, Mapping) else None
+    for message in reversed(list_messages(messages)):
+        role = message.get("role")
         if role == "user":
             return since[::-1]
-        if role in ("assistant", "tool") and isinstance(message, Mapping):
+        if role in ("assistant", "tool"):
             since.append(_copy(message))
     # Without a message from the user, this is not the conversation of the turn.
     return []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemos.errors import InvalidInput, NotFound, Refused
-from mnemos.integrations.providers.conversation import extract_text
+from mnemos.integrations.providers.conversation import extract_text, list_messages
 from mnemos.language.extraction import extract_facts
 from mnemos.language.notation import Statement, looks_like
 from mnemos.sessions.records import call_name
@@ -103,11 +103,10 @@ def _find_ids(memory: Memory, session_id: str) -> dict[str, int]:
 
 
 def _iter_texts(messages: Any) -> Iterator[tuple[str, str]]:
-    for message in messages if isinstance(messages, list | tuple) else ():
-        if isinstance(message, Mapping) and isinstance(role := message.get("role"), str):
-            text = extract_text(message.get("content"))
-            if text:
-                yield role, text
+    for message in list_messages(messages):
+        role, text = message.get("role"), extract_text(message.get("content"))
+        if isinstance(role, str) and text:
+            yield role, text
 
 
 def _is_known(memory: Memory, statement: Statement) -> bool:
@@ -121,9 +120,7 @@ def _is_known(memory: Memory, statement: Statement) -> bool:
 def _iter_patterns(messages: Any) -> Iterator[tuple[str, ...]]:
     """Yield the tools called in each turn that called several."""
     called: list[str] = []
-    for message in [*(messages if isinstance(messages, list | tuple) else ()), {"role": "user"}]:
-        if not isinstance(message, Mapping):
-            continue
+    for message in [*list_messages(messages), {"role": "user"}]:
         if message.get("role") == "user":
             if len(called) >= _FEWEST_CALLS:
                 yield tuple(called)
