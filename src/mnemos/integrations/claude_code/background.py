@@ -109,12 +109,9 @@ def main() -> None:
 
 def _find_tasks(home: Path) -> list[Path]:
     """Return the task files, the oldest first."""
-    found: list[tuple[int, str]] = []
     try:
         with os.scandir(home / _FOLDER) as entries:
-            for entry in entries:
-                if entry.name.endswith(".json"):
-                    found.append((entry.stat().st_mtime_ns, entry.path))
+            found = [(one.stat().st_mtime_ns, one.path) for one in entries if one.name.endswith(".json")]
     except OSError:
         return []
     return [Path(path) for _, path in sorted(found)]

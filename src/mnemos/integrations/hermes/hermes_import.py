@@ -12,7 +12,7 @@ import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -104,14 +104,8 @@ class HermesImport:
             report = self.report()
             if not has_lock or report is None or report.done_at is not None:
                 return report
-            report = Report(
-                report.hermes_home,
-                report.space,
-                report.begun_at,
-                notes=report.notes,
-                has_notes=report.has_notes,
-                refused=report.refused if report.has_notes else [],
-            )
+            refused = report.refused if report.has_notes else []
+            report = replace(report, sessions=0, messages=0, refused=refused)
             if not report.has_notes:
                 self._import_notes(memory, report)
             with self._open_state(report) as state:

@@ -56,16 +56,12 @@ def render_answer(answer: Any) -> str:
                 "note": f"truncated to {_LONGEST_ANSWER:,} of {len(answer):,} characters",
             }
         )
-    return answer if _is_object(answer) else success(answer)
+    return success(answer) if _parse_object(answer) is None else answer
 
 
 def has_succeeded(answer: str) -> bool:
     """True if an answer says that the call succeeded."""
-    try:
-        result = json.loads(answer)
-    except ValueError:
-        return False
-    return isinstance(result, dict) and result.get("success") is True
+    return (_parse_object(answer) or {}).get("success") is True
 
 
 def _unwrap(schema: Any) -> Any:
@@ -92,13 +88,14 @@ def _find_problem(schema: Any) -> str:
     return ""
 
 
-def _is_object(text: str) -> bool:
+def _parse_object(text: str) -> dict[str, Any] | None:
     if not text.lstrip().startswith("{"):
-        return False
+        return None
     try:
-        return isinstance(json.loads(text), dict)
+        found = json.loads(text)
     except (ValueError, RecursionError):
-        return False
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _json(value: Any) -> str:
