@@ -114,8 +114,8 @@ class HonchoBackend(MemoryBackend):
         self._redact = redact_secrets if redact else str
         self._clock = clock
         self._has_dialectic = True
-        seconds = at.timeout if timeout is None else timeout
-        self._calls = _Calls(self._base_url, self._api_key, self._app_id, seconds, is_local=not self.is_cloud)
+        self._timeout = at.timeout if timeout is None else timeout
+        self._calls = _Calls(f"the Honcho server at {self._base_url}", self._timeout, self._connect)
 
     @property
     def backend_name(self) -> str:
@@ -310,6 +310,18 @@ class HonchoBackend(MemoryBackend):
         # Optional, and takes 0.4 s to import.
         return import_module("honcho")
 
+    def _connect(self) -> Any:
+        # A proxy from the environment must not be used for a server on this machine.
+        http = import_module("httpx").Client(timeout=self._timeout, trust_env=self.is_cloud)
+        return self._sdk().Honcho(
+            api_key=self._api_key or None,
+            base_url=self._base_url,
+            workspace_id=self._app_id,
+            timeout=self._timeout,
+            max_retries=0,
+            http_client=http,
+        )
+
 
 class _Calls:
     """Calls to one workspace of a server that end within a known time.
@@ -319,17 +331,13 @@ class _Calls:
     A child process after a fork makes its own connections.
     """
 
-    def __init__(
-        self, base_url: str, api_key: str, workspace: str, timeout: float, *, is_local: bool
-    ) -> None:
-        self._base_url = base_url
-        self._api_key = api_key
-        self._workspace = workspace
+    def __init__(self, server: str, timeout: float, connect: Callable[[], Any]) -> None:
+        self._server = server
         self._timeout = timeout
-        self._is_local = is_local
+        self._connect = connect
         self._lock = threading.Lock()
         self._made: tuple[int, Any] | None = None
-        self._patience = Patience(f"the Honcho server at {base_url}")
+        self._patience = Patience(server)
 
     def ask(self, call: Callable[[Any], T], *, tries: int = _TRIES) -> T:
         """Run a call with the SDK's client and return its answer; temporary errors are retried.
@@ -373,21 +381,8 @@ class _Calls:
                 self._made = (os.getpid(), self._connect())
             return self._made[1]
 
-    def _connect(self) -> Any:
-        sdk, httpx = import_module("honcho"), import_module("httpx")
-        # A proxy from the environment must not be used for a server on this machine.
-        http = httpx.Client(timeout=self._timeout, trust_env=not self._is_local)
-        return sdk.Honcho(
-            api_key=self._api_key or None,
-            base_url=self._base_url,
-            workspace_id=self._workspace,
-            timeout=self._timeout,
-            max_retries=0,
-            http_client=http,
-        )
-
     def _translate(self, exc: Exception) -> MnemosError:
-        status, where = _status(exc), f"the Honcho server at {self._base_url}"
+        status, where = _status(exc), self._server
         text = (str(exc).splitlines() or [""])[0][:_SHOWN]
         if status in _REFUSALS:
             kind, what = _REFUSALS[status]
