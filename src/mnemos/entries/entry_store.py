@@ -117,7 +117,10 @@ class Entries(MemoryBackend):
         user, question, limit = check_user(user_id), check_query(query_text), check_limit(limit)
         if not question:
             return []
-        self._index_backlog(user)
+        backlog = self._storage.read(lambda tx: tx.entries.fresh(user, _MAX_FRESH + 1))
+        if len(backlog) > _MAX_FRESH:
+            # If nothing can be written now, the query reads these entries itself.
+            self.settle(user=user)
 
         def work(tx: Reads) -> list[EntryRow]:
             fresh = tx.entries.fresh(user, 1_000_000)
@@ -163,13 +166,13 @@ class Entries(MemoryBackend):
         if not self._storage.write(work):
             raise NotFound(f"there is no entry {ref!r} in this space; `mnemos recall` shows their numbers")
 
-    def settle(self, seconds: float | None = None) -> bool:
-        """Index all stored entries; False when the time is up before."""
+    def settle(self, seconds: float | None = None, *, user: str | None = None) -> bool:
+        """Index all stored entries, or those of a user; False when the time is up before."""
         if self._storage.read_only or self._settings.disabled:
             return True
         deadline = None if seconds is None else time.monotonic() + seconds
         try:
-            while self.step():
+            while self.step(user):
                 if deadline is not None and time.monotonic() > deadline:
                     return False
         except (Unavailable, ReadOnly):
@@ -186,18 +189,6 @@ class Entries(MemoryBackend):
         model = meaning.model if meaning else _NO_MODEL
         self._storage.write(lambda tx: tx.entries.settle(prepared, model))
         return len(rows) == _STEP
-
-    def _index_backlog(self, user: str) -> None:
-        """Index a user's new entries when there are more than a query reads by itself."""
-        if self._storage.read_only or self._settings.disabled:
-            return
-        if len(self._storage.read(lambda tx: tx.entries.fresh(user, _MAX_FRESH + 1))) > _MAX_FRESH:
-            try:
-                while self.step(user):
-                    pass
-            except (Unavailable, ReadOnly):
-                # Another process is writing, or none can: the query reads these entries itself.
-                return
 
     def _find_similar(self, user: str, question: str, limit: int, known: set[int]) -> list[MemoryEntry]:
         meaning = self._meaning()
