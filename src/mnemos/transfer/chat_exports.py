@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, Final, Generic, TypeVar
+from typing import IO, Any, Final
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from mnemos.errors import InvalidInput
-from mnemos.transfer.foreign_files import decode_holder, find_files, is_file, is_folder, stat_sources
+from mnemos.transfer.foreign_files import decode_object, find_files, is_file, is_folder, stat_sources
 from mnemos.transfer.reader import Item, Mark, OnProblem, Reader, SourceFile, Unreadable
 
 LONGEST: Final = 24 << 20
@@ -41,7 +41,6 @@ _BLANK: Final = b" \t\r\n,"
 # Matches up to the next bracket outside of strings, or to a string that does not end in this piece.
 _TO_BRACKET: Final = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+', re.DOTALL)
 _TO_QUOTE: Final = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
-T = TypeVar("T")
 _SIGN_BYTES: Final = 100_000
 
 
@@ -243,15 +242,16 @@ def choose_entries(path: Path, archive: ZipFile) -> list[ZipInfo]:
 
 
 @dataclass(frozen=True, slots=True)
-class ChatService(Generic[T]):
+class ChatService:
     """How the conversations of one service are read."""
 
     kind: str
     title: str
-    conversation: type[T]
     messages: str
-    """The field of a conversation with its messages, which are decoded one by one."""
-    items: Callable[[T, bytes, int, float], Iterator[Item]]
+    """The field of a conversation with its messages."""
+    holder: type[dict[str, Any] | list[Any]]
+    """The type of that field."""
+    items: Callable[[Mapping[str, Any], bytes, int, float], Iterator[Item]]
     """Yields the items of a conversation, given its bytes, its number and the time of the export."""
     other_service: tuple[bytes, str]
     """A key that only the other service uses, and what to do then."""
@@ -271,8 +271,10 @@ class ChatService(Generic[T]):
                 yield Unreadable(number, found.why)
                 continue
             try:
-                conversation = decode_holder(found.data, self.conversation, self.messages)
-            except (ValueError, RecursionError) as exc:
+                conversation = decode_object(found.data)
+                if not isinstance(conversation.get(self.messages), self.holder):
+                    raise ValueError(f"it has no {self.messages}")  # noqa: TRY004 - it is about the text
+            except ValueError as exc:
                 if sign in found.data[:_SIGN_BYTES] and not understood:
                     raise InvalidInput(f"{source.path} is {advice}") from exc
                 yield Unreadable(number, f"it is not a conversation of {self.title}: {exc}")

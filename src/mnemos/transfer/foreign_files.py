@@ -221,44 +221,17 @@ def decode_object(data: bytes | str) -> Mapping[str, Any]:
 
 def decode_struct(data: bytes, kind: type[T]) -> T:
     """Decode JSON as a struct; ValueError if it is not JSON or has wrong types."""
+    decoder = _decoders.get(kind)
+    if decoder is None:
+        decoder = _decoders[kind] = msgspec.json.Decoder(kind)
     try:
-        return _decode_strictly(data, kind)
+        found: T = decoder.decode(data)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     except msgspec.ValidationError:
         raise
     except (msgspec.DecodeError, UnicodeDecodeError):
         return msgspec.convert(decode_json(data), kind)
-
-
-def decode_holder(data: bytes, kind: type[T], field: str) -> T:
-    """Decode a struct whose ``field`` holds raw values: see ``decode_held``."""
-    try:
-        return _decode_strictly(data, kind)
-    except msgspec.ValidationError:
-        raise
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        found = decode_json(data)
-        held = found.get(field) if isinstance(found, dict) else None
-        if not isinstance(held, dict | list):
-            return msgspec.convert(found, kind)
-        holder = msgspec.convert(found | {field: type(held)()}, kind)
-        setattr(holder, field, held)
-        return holder
-
-
-def decode_held(value: Any, kind: type[T]) -> T:
-    """Decode one value of a holder, so that a broken one spoils no other."""
-    if isinstance(value, msgspec.Raw):
-        return _decode_strictly(value, kind)
-    return msgspec.convert(value, kind)
-
-
-def _decode_strictly(data: bytes | msgspec.Raw, kind: type[T]) -> T:
-    decoder = _decoders.get(kind)
-    if decoder is None:
-        decoder = _decoders[kind] = msgspec.json.Decoder(kind)
-    found: T = decoder.decode(data)
     return found
 
 

@@ -16,7 +16,6 @@ import msgspec
 from mnemos.transfer.chat_exports import ChatService, follow_branch
 from mnemos.transfer.foreign_files import (
     clean_name,
-    decode_held,
     drop_empty,
     make_call,
     parse_time,
@@ -70,37 +69,18 @@ class Message(msgspec.Struct):
     metadata: About | None = None
 
 
-class Link(msgspec.Struct):
-    parent: Any = None
-
-
 class Node(msgspec.Struct):
     message: Message | None = None
-
-
-class Tree(msgspec.Struct):
-    """A conversation. Its nodes are decoded one by one, so that a broken one spoils no other."""
-
-    mapping: dict[str, msgspec.Raw]
-    current_node: Any = None
-    conversation_id: Any = None
-    id: Any = None
-    title: Any = None
-    create_time: Any = None
-    default_model_slug: Any = None
-    is_archived: Any = None
-    gizmo_id: Any = None
-    conversation_template_id: Any = None
 
 
 class _Branch:
     """One conversation, from its root to the message viewed last."""
 
-    def __init__(self, tree: Tree, data: bytes, changed: float) -> None:
+    def __init__(self, tree: Mapping[str, Any], data: bytes, changed: float) -> None:
         self._tree = tree
-        self.id = clean_name(tree.conversation_id) or clean_name(tree.id) or _hash(data)
-        self._model = clean_name(tree.default_model_slug)
-        self._time = parse_time(tree.create_time)
+        self.id = clean_name(tree.get("conversation_id")) or clean_name(tree.get("id")) or _hash(data)
+        self._model = clean_name(tree.get("default_model_slug"))
+        self._time = parse_time(tree.get("create_time"))
         self._changed = changed
         self._thoughts: list[str] = []
         # The last open call of each tool.
@@ -108,27 +88,28 @@ class _Branch:
 
     def items(self, number: int) -> Iterator[Item]:
         tree = self._tree
-        parents = {node_id: _decode_parent(raw) for node_id, raw in tree.mapping.items()}
-        path, branches = follow_branch(parents, tree.current_node)
+        parents = {node_id: _get_parent(node) for node_id, node in tree["mapping"].items()}
+        path, branches = follow_branch(parents, tree.get("current_node"))
         yield Conversation(
             self.id,
             KIND,
             started_at=self._time,
             model=self._model,
-            title=clean_name(tree.title),
+            title=clean_name(tree.get("title")),
             metadata=drop_empty(
-                gizmo_id=clean_name(tree.gizmo_id), project=clean_name(tree.conversation_template_id)
+                gizmo_id=clean_name(tree.get("gizmo_id")),
+                project=clean_name(tree.get("conversation_template_id")),
             )
             or None,
-            archived=tree.is_archived is True,
+            archived=tree.get("is_archived") is True,
         )
         if branches:
             yield Skipped("other branches", branches)
         messages: dict[str, Message] = {}
         for node_id in path:
             try:
-                message = decode_held(tree.mapping[node_id], Node).message
-            except (ValueError, RecursionError) as exc:
+                message = msgspec.convert(tree["mapping"][node_id], Node).message
+            except msgspec.ValidationError as exc:
                 yield Unreadable(
                     number, f"message {clean_name(node_id)} of the conversation can't be read: {exc}"
                 )
@@ -265,22 +246,19 @@ def _extract_thoughts(thoughts: Any) -> list[str]:
     return [text for text in found if text]
 
 
-def _decode_parent(raw: Any) -> str | None:
-    try:
-        found = decode_held(raw, Link)
-    except (ValueError, RecursionError):
-        return None
-    return found.parent if isinstance(found.parent, str) else None
+def _get_parent(node: Any) -> str | None:
+    parent = node.get("parent") if isinstance(node, dict) else None
+    return parent if isinstance(parent, str) else None
 
 
 def _hash(data: bytes) -> str:
     return f"chatgpt-{blake2b(data, digest_size=12).hexdigest()}"
 
 
-def _items(tree: Tree, data: bytes, number: int, changed: float) -> Iterator[Item]:
+def _items(tree: Mapping[str, Any], data: bytes, number: int, changed: float) -> Iterator[Item]:
     return _Branch(tree, data, changed).items(number)
 
 
 READER: Final = ChatService(
-    KIND, "ChatGPT", Tree, "mapping", _items, (b'"chat_messages"', "an export of Claude; import it as claude")
+    KIND, "ChatGPT", "mapping", dict, _items, (b'"chat_messages"', "an export of Claude; import it as claude")
 ).make_reader()

@@ -18,7 +18,6 @@ from mnemos.text.fences import strip_fences
 from mnemos.transfer.chat_exports import ChatService, follow_branch
 from mnemos.transfer.foreign_files import (
     clean_name,
-    decode_held,
     drop_empty,
     make_call,
     parse_time,
@@ -46,38 +45,26 @@ class Message(msgspec.Struct):
     parent_message_uuid: Any = None
 
 
-class ClaudeConversation(msgspec.Struct):
-    """A conversation. Its messages are decoded one by one, so that a broken one spoils no other."""
-
-    chat_messages: list[msgspec.Raw]
-    uuid: Any = None
-    name: Any = None
-    model: Any = None
-    created_at: Any = None
-    current_leaf_message_uuid: Any = None
-    project_uuid: Any = None
-    project: Any = None
-
-
-def _items(talk: ClaudeConversation, data: bytes, number: int, changed: float) -> Iterator[Item]:
-    session_id = clean_name(talk.uuid) or f"claude-{blake2b(data, digest_size=12).hexdigest()}"
-    started = parse_time(talk.created_at)
-    project = talk.project if isinstance(talk.project, dict) else {}
+def _items(talk: Mapping[str, Any], data: bytes, number: int, changed: float) -> Iterator[Item]:
+    session_id = clean_name(talk.get("uuid")) or f"claude-{blake2b(data, digest_size=12).hexdigest()}"
+    started = parse_time(talk.get("created_at"))
+    project = talk["project"] if isinstance(talk.get("project"), dict) else {}
     yield Conversation(
         session_id,
         KIND,
         started_at=started,
-        model=clean_name(talk.model),
-        title=clean_name(talk.name),
-        metadata=drop_empty(project=clean_name(project.get("name")) or clean_name(talk.project_uuid)) or None,
+        model=clean_name(talk.get("model")),
+        title=clean_name(talk.get("name")),
+        metadata=drop_empty(project=clean_name(project.get("name")) or clean_name(talk.get("project_uuid")))
+        or None,
     )
     known: list[Message] = []
-    for place, raw in enumerate(talk.chat_messages, start=1):
+    for place, raw in enumerate(talk["chat_messages"], start=1):
         try:
-            known.append(decode_held(raw, Message))
-        except (ValueError, RecursionError) as exc:
+            known.append(msgspec.convert(raw, Message))
+        except msgspec.ValidationError as exc:
             yield Unreadable(number, f"message {place} of the conversation can't be read: {exc}")
-    messages, branches = _choose_messages(known, talk.current_leaf_message_uuid)
+    messages, branches = _choose_messages(known, talk.get("current_leaf_message_uuid"))
     if branches:
         yield Skipped("other branches", branches)
     times = (parse_time(message.created_at) for message in messages)
@@ -240,8 +227,8 @@ def _choose_messages(messages: Sequence[Message], leaf: Any) -> tuple[Sequence[M
 READER: Final = ChatService(
     KIND,
     "Claude",
-    ClaudeConversation,
     "chat_messages",
+    list,
     _items,
     (b'"mapping"', "an export of ChatGPT; import it as chatgpt"),
 ).make_reader()

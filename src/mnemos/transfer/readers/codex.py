@@ -143,26 +143,25 @@ class _Rollout:
     def translate(self, data: bytes, number: int) -> Iterator[Item]:
         """Read a line. Messages are held back until their counterpart can't follow any more."""
         self.pairs.advance(number)
-        line = parse_line(data)
-        payload = line.payload
+        kind, timestamp, payload = parse_line(data)
         if payload is None:
             return
-        self._set_time(parse_time(line.timestamp))
-        if line.type == "response_item":
+        self._set_time(parse_time(timestamp))
+        if kind == "response_item":
             yield from self._item(payload, number)
-        elif line.type == "event_msg":
+        elif kind == "event_msg":
             yield from self._event(payload, number)
-        elif line.type == "session_meta":
+        elif kind == "session_meta":
             yield from self._begin(payload)
-        elif line.type == "turn_context":
+        elif kind == "turn_context":
             yield from self._turn(payload)
-        elif line.type == "compacted":
+        elif kind == "compacted":
             yield _INJECTED
-        elif line.type:
+        elif kind:
             yield Skipped("records of the program")
-        elif payload.type and payload.type not in _ENVELOPES:
+        elif payload.get("type", "") not in ("", *_ENVELOPES):
             yield from self._item(payload, number)
-        elif payload.id is not None and payload.timestamp is not None:
+        elif payload.get("id") is not None and payload.get("timestamp") is not None:
             yield from self._begin(payload)
         else:
             yield Unreadable(number, "it has no type")
@@ -178,7 +177,7 @@ class _Rollout:
         return self._convert(self.pairs.take_rest())
 
     def _begin(self, payload: Payload) -> Iterator[Item]:
-        session_id = clean_name(payload.id)
+        session_id = clean_name(payload.get("id"))
         if session_id is None:
             raise ValueError("it has no session id")
         if self.is_begun:
@@ -186,27 +185,28 @@ class _Rollout:
                 # A copy of another session's history begins.
                 self._origin, self._count = session_id, 0
             return
-        started = parse_time(payload.timestamp)
+        started = parse_time(payload.get("timestamp"))
         self._set_time(started)
-        spawned = _get_spawn(payload.source)
-        git = payload.git if isinstance(payload.git, dict) else {}
-        parent = clean_name(spawned.get("parent_thread_id")) or clean_name(payload.parent_thread_id)
-        is_agent = _is_agent(payload.source)
+        spawned = _get_spawn(payload.get("source"))
+        found = payload.get("git")
+        git = found if isinstance(found, dict) else {}
+        parent = clean_name(spawned.get("parent_thread_id")) or clean_name(payload.get("parent_thread_id"))
+        is_agent = _is_agent(payload.get("source"))
         self._about = drop_empty(
             id=session_id,
             started_at=started,
             model=self._about.get("model"),
             title=self._about.get("title"),
-            parent=parent or clean_name(payload.forked_from_id),
+            parent=parent or clean_name(payload.get("forked_from_id")),
             agent=is_agent or None,
             metadata=drop_empty(
                 program=KIND if is_agent else None,
-                agent=clean_name(spawned.get("agent_nickname")) or clean_name(payload.agent_nickname),
-                agent_role=clean_name(spawned.get("agent_role")) or clean_name(payload.agent_role),
-                cwd=clean_name(payload.cwd),
+                agent=clean_name(spawned.get("agent_nickname")) or clean_name(payload.get("agent_nickname")),
+                agent_role=clean_name(spawned.get("agent_role")) or clean_name(payload.get("agent_role")),
+                cwd=clean_name(payload.get("cwd")),
                 git_branch=clean_name(git.get("branch")),
-                version=clean_name(payload.cli_version),
-                originator=clean_name(payload.originator),
+                version=clean_name(payload.get("cli_version")),
+                originator=clean_name(payload.get("originator")),
             )
             or None,
         )
@@ -215,23 +215,23 @@ class _Rollout:
         yield self.conversation()
 
     def _turn(self, payload: Payload) -> Iterator[Item]:
-        self._model = clean_name(payload.model) or self._model
+        self._model = clean_name(payload.get("model")) or self._model
         if self._model and not self._about.get("model"):
             yield from self._learn(model=self._model)
 
     def _item(self, payload: Payload, number: int) -> Iterator[Item]:
-        kind = payload.type
+        kind = payload.get("type", "")
         if kind == "message":
-            role = payload.role
+            role = payload.get("role")
             if role not in ("user", "assistant"):
                 yield _INJECTED
                 return
-            yield from self._message(role, extract_words(role, payload.content), payload, number)
+            yield from self._message(role, extract_words(role, payload.get("content")), payload, number)
         elif kind == "reasoning":
             self._think(extract_thoughts(payload))
         elif kind == "agent_message":
             # A message of another agent.
-            yield from self._message("user", extract_words("user", payload.content), payload, number)
+            yield from self._message("user", extract_words("user", payload.get("content")), payload, number)
         elif (tool := get_call(payload)) is not None:
             yield from self._call(payload, *tool)
         elif kind.endswith("_output"):
@@ -240,21 +240,22 @@ class _Rollout:
             yield Skipped("records of the program")
 
     def _event(self, payload: Payload, number: int) -> Iterator[Item]:
-        kind = payload.type
+        kind = payload.get("type", "")
         if kind == "user_message":
-            yield from self._heard("user", payload.message, number)
+            yield from self._heard("user", payload.get("message"), number)
         elif kind == "agent_message":
-            yield from self._heard("assistant", payload.message, number)
+            yield from self._heard("assistant", payload.get("message"), number)
         elif kind in ("agent_reasoning", "agent_reasoning_raw_content"):
-            self._think([payload.text] if isinstance(payload.text, str) else [])
+            thought = payload.get("text")
+            self._think([thought] if isinstance(thought, str) else [])
         elif kind == "token_count":
-            self._tokens(payload.info)
-        elif kind == "item_completed" and isinstance(payload.item, dict):
-            role = {"UserMessage": "user", "AgentMessage": "assistant"}.get(str(payload.item.get("type")))
+            self._tokens(payload.get("info"))
+        elif kind == "item_completed" and isinstance(item := payload.get("item"), dict):
+            role = {"UserMessage": "user", "AgentMessage": "assistant"}.get(str(item.get("type")))
             if role:
-                yield from self._heard(role, payload.item.get("content"), number)
-        elif kind == "thread_name_updated" and clean_name(payload.thread_name):
-            yield from self._learn(title=clean_name(payload.thread_name))
+                yield from self._heard(role, item.get("content"), number)
+        elif kind == "thread_name_updated" and clean_name(payload.get("thread_name")):
+            yield from self._learn(title=clean_name(payload.get("thread_name")))
 
     def _message(self, role: str, words: Words, payload: Payload, number: int) -> Iterator[Item]:
         if words.images:
@@ -265,8 +266,8 @@ class _Rollout:
             yield _INJECTED if words.injected else Skipped("empty messages")
             return
         metadata = drop_empty(
-            uuid=clean_name(payload.id),
-            name=clean_name(payload.author),
+            uuid=clean_name(payload.get("id")),
+            name=clean_name(payload.get("author")),
             injected=describe_injected(words.injected),
         )
         digests = words.digests()
@@ -298,27 +299,27 @@ class _Rollout:
         self.pairs.await_item(role, digest, number)
 
     def _call(self, payload: Payload, name: str, arguments: Any) -> Iterator[Item]:
-        call_id = clean_name(payload.call_id) or clean_name(payload.id) or ""
+        call_id = clean_name(payload.get("call_id")) or clean_name(payload.get("id")) or ""
         if call_id:
             remember(self._calls, call_id, name, _MAX_CALLS)
         made = make_call(call_id, name, arguments)
         yield from self._say(
             call_id or hash_text(made["function"]["arguments"]),
             {"role": "assistant", "tool_calls": [made]},
-            drop_empty(uuid=clean_name(payload.id)),
+            drop_empty(uuid=clean_name(payload.get("id"))),
         )
 
     def _result(self, payload: Payload) -> Iterator[Item]:
         text, known, images = extract_result(payload)
         if images:
             yield Skipped("images", images)
-        call_id = clean_name(payload.call_id) or ""
+        call_id = clean_name(payload.get("call_id")) or ""
         yield from self._say(
             f"{call_id or hash_text(text)}=",
             drop_empty(
                 role="tool",
                 content=text or "[no output]",
-                tool_name=self._calls.pop(call_id, None) or clean_name(payload.name),
+                tool_name=self._calls.pop(call_id, None) or clean_name(payload.get("name")),
                 tool_call_id=call_id,
             ),
             known,

@@ -13,9 +13,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
 
-import msgspec
-
-from mnemos.transfer.foreign_files import clean_name, decode_json, decode_struct, drop_empty
+from mnemos.transfer.foreign_files import clean_name, decode_json, decode_object, drop_empty
 from mnemos.transfer.readers.injected_text import split_injected
 
 # Tags that Codex, its editors and skills inject into a user's message.
@@ -46,58 +44,25 @@ _RESULT: Final = '{"output":'
 _NEAR: Final = 12
 
 
-class Payload(msgspec.Struct):
-    """An item or an event. The type of most fields depends on ``type``, hence Any."""
-
-    type: str = ""
-    id: Any = None
-    role: Any = None
-    content: Any = None
-    summary: Any = None
-    name: Any = None
-    namespace: Any = None
-    arguments: Any = None
-    input: Any = None
-    action: Any = None
-    call_id: Any = None
-    output: Any = None
-    tools: Any = None
-    revised_prompt: Any = None
-    message: Any = None
-    text: Any = None
-    info: Any = None
-    item: Any = None
-    author: Any = None
-    timestamp: Any = None
-    cwd: Any = None
-    model: Any = None
-    originator: Any = None
-    cli_version: Any = None
-    source: Any = None
-    git: Any = None
-    forked_from_id: Any = None
-    parent_thread_id: Any = None
-    agent_nickname: Any = None
-    agent_role: Any = None
-    thread_name: Any = None
+Payload = Mapping[str, Any]
+"""An item or an event. The other fields depend on ``type``."""
 
 
-class Line(msgspec.Struct):
-    """A line in its envelope, as Codex writes it since September 2025."""
+def parse_line(data: bytes) -> tuple[str, Any, Payload | None]:
+    """Return the type, time and payload of a line; ValueError if it is not one.
 
-    type: str = ""
-    timestamp: Any = None
-    record_type: Any = None
-    payload: Payload | None = None
-
-
-def parse_line(data: bytes) -> Line:
-    """Decode a line, also of the oldest format; anything else raises ValueError."""
-    line = decode_struct(data, Line)
-    if line.payload or line.record_type:
-        return line
-    payload = decode_struct(data, Payload)
-    return Line(timestamp=payload.timestamp, payload=payload)
+    Since September 2025 Codex writes an envelope around each payload. The oldest lines have no type.
+    """
+    found = decode_object(data)
+    kind, payload = found.get("type", ""), found.get("payload")
+    if payload is None and found.get("record_type"):
+        return "", None, None
+    if payload is None:
+        kind, payload = "", found
+    inner = payload.get("type", "") if isinstance(payload, dict) else None
+    if not isinstance(kind, str) or not isinstance(inner, str):
+        raise ValueError("its type is not text")  # noqa: TRY004 - it is about the text
+    return kind, found.get("timestamp"), payload
 
 
 @dataclass(slots=True)
@@ -154,7 +119,7 @@ def hash_text(text: str) -> str:
 
 def extract_thoughts(payload: Payload) -> list[str]:
     """Return the summary of a chain of thought, or the chain if it is not encrypted."""
-    for parts in (payload.summary, payload.content):
+    for parts in (payload.get("summary"), payload.get("content")):
         found = [
             part["text"]
             for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)
@@ -166,27 +131,27 @@ def extract_thoughts(payload: Payload) -> list[str]:
 
 def get_call(payload: Payload) -> tuple[str, Any] | None:
     """Return the tool and arguments of a call; None for other items."""
-    kind = payload.type
+    kind = payload.get("type", "")
     if kind == "function_call":
-        name = clean_name(payload.name) or "unknown"
-        space = clean_name(payload.namespace)
-        return f"{space}.{name}" if space else name, payload.arguments
+        name = clean_name(payload.get("name")) or "unknown"
+        space = clean_name(payload.get("namespace"))
+        return f"{space}.{name}" if space else name, payload.get("arguments")
     if kind == "custom_tool_call":
-        return clean_name(payload.name) or "unknown", payload.input
+        return clean_name(payload.get("name")) or "unknown", payload.get("input")
     if kind == "local_shell_call":
-        return "local_shell", payload.action
+        return "local_shell", payload.get("action")
     if kind == "web_search_call":
-        return "web_search", payload.action
+        return "web_search", payload.get("action")
     if kind == "tool_search_call":
-        return "tool_search", payload.arguments
+        return "tool_search", payload.get("arguments")
     if kind == "image_generation_call":
-        return "image_generation", drop_empty(prompt=payload.revised_prompt)
+        return "image_generation", drop_empty(prompt=payload.get("revised_prompt"))
     return None
 
 
 def extract_result(payload: Payload) -> tuple[str, dict[str, Any], int]:
     """Return the output of a tool, its metadata, and the number of images in it."""
-    output = payload.output if payload.output is not None else payload.tools
+    output = payload.get("output") if payload.get("output") is not None else payload.get("tools")
     if isinstance(output, str) and output.startswith(_RESULT):
         try:
             found = decode_json(output)
