@@ -11,14 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from mnemos import files
-from mnemos.errors import (
-    Corrupt,
-    NotFound,
-    PermissionDenied,
-    Refused,
-    TooLarge,
-    Unavailable,
-)
+from mnemos.errors import Corrupt, NotFound, PermissionDenied, Refused, TooLarge, Unavailable
 
 SUFFIX: Final = ".json"
 MAX_BYTES: Final = 4 * 1024 * 1024

@@ -14,19 +14,8 @@ from typing import Any, Final
 import msgspec
 
 from mnemos.transfer.chat_exports import ChatService, follow_branch
-from mnemos.transfer.foreign_files import (
-    clean_name,
-    drop_empty,
-    make_call,
-    parse_time,
-)
-from mnemos.transfer.reader import (
-    Conversation,
-    ImportedMessage,
-    Item,
-    Skipped,
-    Unreadable,
-)
+from mnemos.transfer.foreign_files import clean_name, drop_empty, make_call, parse_time
+from mnemos.transfer.reader import Conversation, ImportedMessage, Item, Skipped, Unreadable
 
 KIND: Final = "chatgpt"
 # Ids of this length are globally unique; shorter ones only within their conversation.

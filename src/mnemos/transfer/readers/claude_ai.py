@@ -16,19 +16,8 @@ import msgspec
 
 from mnemos.text.fences import strip_fences
 from mnemos.transfer.chat_exports import ChatService, follow_branch
-from mnemos.transfer.foreign_files import (
-    clean_name,
-    drop_empty,
-    make_call,
-    parse_time,
-)
-from mnemos.transfer.reader import (
-    Conversation,
-    ImportedMessage,
-    Item,
-    Skipped,
-    Unreadable,
-)
+from mnemos.transfer.foreign_files import clean_name, drop_empty, make_call, parse_time
+from mnemos.transfer.reader import Conversation, ImportedMessage, Item, Skipped, Unreadable
 
 KIND: Final = "claude"
 _ROLES: Final = {"human": "user", "user": "user", "assistant": "assistant"}

@@ -17,7 +17,6 @@ from mnemos.storage.imports import HermesSession
 from mnemos.text.fences import strip_fences_in_content
 from mnemos.transfer.foreign_files import (
     clean_name,
-    drop_empty,
     is_folder,
     parse_count,
     parse_time,
@@ -210,18 +209,13 @@ def _read_session(state: HermesState, session_id: str, number: int) -> Iterator[
 
 
 def _make_conversation(session: Mapping[str, Any]) -> Conversation:
-    metadata = session["metadata"] or {}
+    started = session["started_at"]
+    same = ("model", "title", "user_id", "model_config", "end_reason", "ended_at", "archived")
     return Conversation(
         session["id"],
         session["source"],
-        started_at=session["started_at"] if math.isfinite(session["started_at"]) else None,
-        model=session["model"],
-        title=session["title"],
+        started_at=started if math.isfinite(started) else None,
         parent_id=session["parent_session_id"],
-        user_id=session["user_id"],
-        model_config=session["model_config"],
-        end_reason=session["end_reason"],
-        metadata=metadata | drop_empty(program=KIND),
-        ended_at=session["ended_at"],
-        archived=session["archived"],
+        metadata=(session["metadata"] or {}) | {"program": KIND},
+        **{name: session[name] for name in same},
     )
