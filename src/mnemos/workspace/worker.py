@@ -34,16 +34,7 @@ _CLOSE_SECONDS = 1.0
 _UNCERTAIN = "either all of it or nothing was done, most likely nothing: check before you repeat it"
 _MODULE = "mnemos.workspace.sandbox"
 # The worker gets nothing else of the host's environment, least of all its keys.
-_PASSED = (
-    "PATH",
-    "LANG",
-    "LC_ALL",
-    "TZ",
-    "TMPDIR",
-    "SYSTEMROOT",
-    "COVERAGE_PROCESS_START",
-    "COVERAGE_PROCESS_CONFIG",
-)
+_PASSED = "PATH LANG LC_ALL TZ TMPDIR SYSTEMROOT COVERAGE_PROCESS_START COVERAGE_PROCESS_CONFIG".split()
 _BY_CODE = {
     kind.code: kind
     for kind in vars(errors).values()

@@ -36,17 +36,7 @@ _UNSPACED = (
 _WORD = r"(?<!\S)(?:[^\w\s]|_)*+[^\W_]\S*+"
 
 _ACCENTS = {*map(chr, range(0x300, 0x370))}
-_WITHOUT_DECOMPOSITION = {
-    "ø": "o",
-    "đ": "d",
-    "ð": "d",
-    "ł": "l",
-    "æ": "ae",
-    "œ": "oe",
-    "ı": "i",
-    "þ": "th",
-    "ħ": "h",
-}
+_WITHOUT_DECOMPOSITION = dict(zip("øđðłıħ", "oddlih", strict=True)) | {"æ": "ae", "œ": "oe", "þ": "th"}
 
 # 20,000 by 20,000: about a third of a second and 50 MB at worst.
 MOST_CELLS = 400_000_000

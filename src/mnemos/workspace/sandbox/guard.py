@@ -55,47 +55,20 @@ _CLOSED = frozenset(
 )
 
 _SCHEMA = frozenset({"sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_temp_schema"})
-_ADDS = frozenset(
-    {
-        apsw.SQLITE_CREATE_INDEX,
-        apsw.SQLITE_CREATE_TABLE,
-        apsw.SQLITE_CREATE_TRIGGER,
-        apsw.SQLITE_CREATE_VIEW,
-        apsw.SQLITE_CREATE_VTABLE,
-    }
+
+
+def _actions(names: str) -> frozenset[int]:
+    return frozenset(getattr(apsw, f"SQLITE_{name}") for name in names.split())
+
+
+_ADDS = _actions("CREATE_INDEX CREATE_TABLE CREATE_TRIGGER CREATE_VIEW CREATE_VTABLE")
+_ADDS_FOR_NOW = _actions("CREATE_TEMP_INDEX CREATE_TEMP_TABLE CREATE_TEMP_TRIGGER CREATE_TEMP_VIEW")
+_DROPS = _actions("ALTER_TABLE DROP_INDEX DROP_TABLE DROP_TRIGGER DROP_VIEW DROP_VTABLE")
+_FREE = _actions(
+    """ANALYZE DROP_TEMP_INDEX DROP_TEMP_TABLE DROP_TEMP_TRIGGER DROP_TEMP_VIEW RECURSIVE REINDEX SAVEPOINT
+    SELECT"""
 )
-_ADDS_FOR_NOW = frozenset(
-    {
-        apsw.SQLITE_CREATE_TEMP_INDEX,
-        apsw.SQLITE_CREATE_TEMP_TABLE,
-        apsw.SQLITE_CREATE_TEMP_TRIGGER,
-        apsw.SQLITE_CREATE_TEMP_VIEW,
-    }
-)
-_DROPS = frozenset(
-    {
-        apsw.SQLITE_ALTER_TABLE,
-        apsw.SQLITE_DROP_INDEX,
-        apsw.SQLITE_DROP_TABLE,
-        apsw.SQLITE_DROP_TRIGGER,
-        apsw.SQLITE_DROP_VIEW,
-        apsw.SQLITE_DROP_VTABLE,
-    }
-)
-_FREE = frozenset(
-    {
-        apsw.SQLITE_ANALYZE,
-        apsw.SQLITE_DROP_TEMP_INDEX,
-        apsw.SQLITE_DROP_TEMP_TABLE,
-        apsw.SQLITE_DROP_TEMP_TRIGGER,
-        apsw.SQLITE_DROP_TEMP_VIEW,
-        apsw.SQLITE_RECURSIVE,
-        apsw.SQLITE_REINDEX,
-        apsw.SQLITE_SAVEPOINT,
-        apsw.SQLITE_SELECT,
-    }
-)
-_WRITES = frozenset({apsw.SQLITE_INSERT, apsw.SQLITE_UPDATE, apsw.SQLITE_DELETE})
+_WRITES = _actions("INSERT UPDATE DELETE")
 
 
 class Guard:
