@@ -429,16 +429,13 @@ def _read_authority(address: _Address, name: str) -> Value:
 
 
 def _find_parameter(query: str, key: str) -> Value:
-    for pair in query.split("&"):
-        name, _, value = pair.partition("=")
-        if _decode_percent(name.replace("+", " ")) == key:
-            return _decode_percent(value.replace("+", " "))
-    return None
+    # urllib.parse: loaded by the first function that needs it.
+    from urllib.parse import parse_qsl
+
+    return next((value for name, value in parse_qsl(query, keep_blank_values=True) if name == key), None)
 
 
 def _decode_percent(text: str) -> str:
-    if "%" not in text:
-        return text
     # urllib.parse: loaded by the first function that needs it.
     from urllib.parse import unquote
 
