@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -42,12 +41,7 @@ _READABLE = frozenset({"fts5", "rtree", "rtree_i32"})
 _CONTENT_ELSEWHERE = re.compile(r"\bc\w*\s*=", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """Rows that were read."""
-
-    rows: list[tuple[Cell, ...]]
-    is_whole: bool
+_Rows = list[tuple[Cell, ...]]
 
 
 class Reader:
@@ -99,7 +93,7 @@ class Reader:
             count = _count_up_to(self._connection, one.name, bounds.counted_rows)
         else:
             count = Count(most + 1, is_exact=False)
-        return _summarize(columns, _Rows(rows[:most], is_whole), count, bounds.shown_rows)
+        return _summarize(columns, rows[:most], count, bounds.shown_rows, is_whole=is_whole)
 
 
 class _Table:
@@ -125,22 +119,19 @@ class _Table:
         whole = self._at_most(self._bounds.whole_rows)
         if (count := _count_up_to(self._connection, self._name, whole)).is_exact:
             rows = self._first(whole)
-            return _summarize(self._columns, _Rows(rows, is_whole=len(rows) == count.least), count, shown)
-        rowid = self._rowid()
-        ends = self._ends(rowid)
+            return _summarize(self._columns, rows, count, shown, is_whole=len(rows) == count.least)
         count = self._count(counts_all=counts_all)
-        sampled = self._spread(rowid, ends) if ends else self._first(self._at_most(self._bounds.sampled_rows))
-        return _summarize(self._columns, _Rows(sampled, is_whole=False), count, shown)
+        return _summarize(self._columns, self._sample(), count, shown, is_whole=False)
 
     def _at_most(self, rows: int) -> int:
         """Return how many rows to read: fewer of a wide table."""
         return min(rows, max(self._bounds.cells // len(self._columns), self._bounds.shown_rows))
 
-    def _first(self, most: int) -> list[tuple[Cell, ...]]:
+    def _first(self, most: int) -> _Rows:
         select = f"SELECT {_names(self._columns)} FROM {self._table} LIMIT {most}"
         return self._read_until_stopped(self._fetch.rows(select))
 
-    def _read_until_stopped(self, rows: Iterator[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
+    def _read_until_stopped(self, rows: Iterator[tuple[Cell, ...]]) -> _Rows:
         """Return the rows that can be read in time, one at least."""
         found = []
         try:
@@ -162,23 +153,24 @@ class _Table:
                 return ""
         return name
 
-    def _ends(self, rowid: str) -> tuple[int, int] | None:
-        if not rowid:
-            return None
-        low, high = self._connection.execute(
-            f"SELECT (SELECT min({rowid}) FROM {self._table}), (SELECT max({rowid}) FROM {self._table})"
-        ).fetchall()[0]
-        return (low, high) if isinstance(low, int) and isinstance(high, int) else None
-
     def _count(self, *, counts_all: bool) -> Count:
         if counts_all:
             return Count(self._connection.execute(f"SELECT count(*) FROM {self._table}").get, is_exact=True)
         return _count_up_to(self._connection, self._name, self._bounds.counted_rows)
 
-    def _spread(self, rowid: str, ends: tuple[int, int]) -> list[tuple[Cell, ...]]:
-        """Read rows from all over the table, in its order."""
-        probes = max(self._at_most(self._bounds.sampled_rows) // _ROWS_A_PROBE, 2)
-        low, high = ends[0], max(ends[1] - _ROWS_A_PROBE + 1, ends[0])
+    def _sample(self) -> _Rows:
+        """Read rows from all over the table in its order, or the first where rows have no number."""
+        most = self._at_most(self._bounds.sampled_rows)
+        rowid = self._rowid()
+        if not rowid:
+            return self._first(most)
+        ask = f"SELECT (SELECT min({rowid}) FROM {self._table}), (SELECT max({rowid}) FROM {self._table})"
+        ((low, high),) = self._connection.execute(ask).fetchall()
+        if not isinstance(low, int) or not isinstance(high, int):
+            # A damaged table may have fewer rows than its indexes.
+            return self._first(most)
+        probes = max(most // _ROWS_A_PROBE, 2)
+        high = max(high - _ROWS_A_PROBE + 1, low)
         fetch = _Fetch(self._connection, self._pace, len(self._columns) + 1)
         select = (
             f"SELECT {rowid}, {_names(self._columns)} FROM {self._table} WHERE {rowid} >= ? "
@@ -225,14 +217,10 @@ class _Fetch:
 
 
 def _short(value: Any) -> Cell:
-    kind = type(value)
-    if kind is str:
-        text: str = value if len(value) <= LONGEST_VALUE else value[:LONGEST_VALUE]
-        return text
-    if kind is bytes:
-        return Blob(len(value))
-    number: int | float | None = value
-    return number
+    if isinstance(value, str):
+        return value[:LONGEST_VALUE]
+    cell: Cell = Blob(len(value)) if isinstance(value, bytes) else value
+    return cell
 
 
 def _count_up_to(connection: apsw.Connection, table: str, most: int) -> Count:
@@ -245,20 +233,16 @@ def _names(columns: Sequence[Column]) -> str:
 
 
 def _summarize(
-    columns: Sequence[Column],
-    read: _Rows,
-    count: Count,
-    shown: int,
+    columns: Sequence[Column], rows: _Rows, count: Count, shown: int, *, is_whole: bool
 ) -> Contents:
-    seen = {
-        column.name: summarize_column(column, [row[place] for row in read.rows], is_whole=read.is_whole)
-        for place, column in enumerate(columns)
-    }
     return Contents(
         count=count,
-        sampled=len(read.rows),
-        is_whole=read.is_whole,
-        seen=seen,
-        rows=tuple(pick_spread(read.rows, shown)),
+        sampled=len(rows),
+        is_whole=is_whole,
+        seen={
+            column.name: summarize_column(column, [row[place] for row in rows], is_whole=is_whole)
+            for place, column in enumerate(columns)
+        },
+        rows=tuple(pick_spread(rows, shown)),
         columns=tuple(column.name for column in columns),
     )
