@@ -43,8 +43,7 @@ _ADDRESS: Final = re.compile(
     r"https?://[^\s\"'<>)]{1,300}|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}|\b\d{1,3}(?:\.\d{1,3}){3}\b"
     r"|[a-z0-9+/=]{32,}"
 )
-_CJK: Final = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_TOKEN: Final = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+(?:'[a-z]+)?|[^\w\s]")
+_TOKEN: Final = re.compile(r"[^\W_]+(?:'[a-z]+)?|[^\w\s]")
 _NUMBER: Final = "0"
 
 IDEAS: Final = tuple(
@@ -72,10 +71,16 @@ def split(text: str) -> Iterator[tuple[int, int]]:
 
 def tokenize(sentence: str) -> list[str]:
     """Return the words and signs of a folded sentence, with addresses and numbers replaced by their kind."""
-    return [
-        _NUMBER if token[0].isdecimal() else token
-        for token in _TOKEN.findall(_ADDRESS.sub(_name_kind, sentence))
-    ]
+    text = _ADDRESS.sub(_name_kind, sentence)
+    tokens = (_TOKEN if text.isascii() else _any_token()).findall(text)
+    return [_NUMBER if token[0].isdecimal() else token for token in tokens]
+
+
+@cache
+def _any_token() -> re.Pattern[str]:
+    """Return a pattern that takes Chinese, Japanese and Korean characters one by one; slow to compile."""
+    single = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+    return re.compile(rf"[{single}]|[^\W_{single}]+(?:'[a-z]+)?|[^\w\s]")
 
 
 def _name_kind(address: re.Match[str]) -> str:
@@ -225,7 +230,8 @@ def load_weights() -> Weights:
 def count_known(text: str) -> int:
     """Count the words of a folded text that stand for an idea."""
     ideas = load_weights().ideas
-    return sum(0 < ideas[hash_word(word) & 0xFFFF] <= len(IDEAS) for word in _WORD.findall(text))
+    known = [ideas[hash_word(word) & 0xFFFF] for word in _WORD.findall(text)]
+    return sum(0 < idea <= len(IDEAS) for idea in known if idea)
 
 
 def find_orders(text: str, marks: list[tuple[int, int, int]]) -> Iterator[Finding]:

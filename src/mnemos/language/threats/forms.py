@@ -60,7 +60,7 @@ def _compile(number: int) -> re.Pattern[str]:
 def find_forms(text: str) -> Iterator[Match]:
     """Yield the forms in a folded text."""
     for number, form in enumerate(FORMS):
-        if any(literal in text for literal in _NEEDS[number]):
+        if any(map(text.__contains__, _NEEDS[number])):
             for match in islice(_compile(number).finditer(text), _MOST):
                 if match.end() > match.start():
                     start, end = match.span()

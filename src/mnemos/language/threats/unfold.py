@@ -8,16 +8,11 @@ three times the original.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import codecs
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
-from html import unescape
 from typing import Final
-from urllib.parse import unquote
 
 _ROUNDS: Final = 3
 
@@ -99,29 +94,33 @@ def unfold(text: str, count_known: Callable[[str], int]) -> Iterator[Reading]:
                 decoded = decoded.replace(_compile(code), decode)
         if decoded.text == before:
             break
-    opened = decoded.fold()
+    opened = plain if decoded.text == text else decoded.fold()
     for pattern, plain_word, fewest in _SPELLINGS:
         if len(pattern.findall(opened.text)) >= fewest:
             opened = opened.replace(pattern, plain_word)
     if opened.text != plain.text:
         yield opened
-    known = count_known(plain.text)
-    for turned in _turn(plain):
-        if count_known(turned.text) >= max(_FEWEST_KNOWN, 2 * known):
-            yield turned
+    yield from _turn(plain, count_known)
 
 
 _FEWEST_KNOWN: Final = 3
 
 
-def _turn(reading: Reading) -> Iterator[Reading]:
-    text = reading.text
-    yield reading.replace(_LINE, lambda line: line[0][::-1])
-    yield reading.replace(_LETTERS, lambda word: word[0][::-1])
-    if text.isascii():
-        yield reading.replace(_LINE, lambda line: codecs.encode(line[0], "rot13"))
+def _turn(plain: Reading, count_known: Callable[[str], int]) -> Iterator[Reading]:
+    """Yield the text backwards and by ROT13, where that makes more words of it."""
+    text = plain.text
+    backwards, rotated = count_known(text[::-1]), count_known(text.translate(_ROT13))
+    if max(backwards, rotated) < _FEWEST_KNOWN:
+        return
+    known = 2 * count_known(text)
+    if backwards >= max(_FEWEST_KNOWN, known):
+        yield plain.replace(_LINE, lambda line: line[0][::-1])
+        yield plain.replace(_LETTERS, lambda word: word[0][::-1])
+    if rotated >= max(_FEWEST_KNOWN, known):
+        yield plain.replace(_LINE, lambda line: line[0].translate(_ROT13))
 
 
+_ROT13: Final = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
 _LINE: Final = re.compile(r"[^\n]{8,}")
 _LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
 
@@ -163,7 +162,7 @@ def _fold_character(character: str) -> str:
     return unicodedata.normalize("NFC", "".join(one for one in parts if not unicodedata.combining(one)))
 
 
-# --- codes ---------------------------------------------------------------------------------------
+# --- codes: what decodes them is imported when a text has some -----------------------------------
 
 
 def _read_bytes(data: bytes) -> str | None:
@@ -181,19 +180,23 @@ def _read_bytes(data: bytes) -> str | None:
 
 
 def _decode_base64(match: re.Match[str]) -> str | None:
+    import base64
+
     code = match[0].rstrip("=").replace("-", "+").replace("_", "/")
     try:
         return _read_bytes(
             base64.b64decode(code[: len(code) - (len(code) % 4 == 1)] + "=" * (-len(code) % 4))
         )
-    except (binascii.Error, ValueError):
+    except ValueError:
         return None
 
 
 def _decode_base32(match: re.Match[str]) -> str | None:
+    import base64
+
     try:
         return _read_bytes(base64.b32decode(match[0].rstrip("=") + "=" * (-len(match[0].rstrip("=")) % 8)))
-    except (binascii.Error, ValueError):
+    except ValueError:
         return None
 
 
@@ -209,7 +212,15 @@ def _decode_numbers(match: re.Match[str]) -> str | None:
 
 
 def _decode_percent(match: re.Match[str]) -> str:
+    from urllib.parse import unquote
+
     return unquote(match[0].replace("=", "%") if match[0][0] == "=" else match[0])
+
+
+def _decode_entity(match: re.Match[str]) -> str:
+    from html import unescape
+
+    return unescape(match[0])
 
 
 def _decode_escape(match: re.Match[str]) -> str | None:
@@ -225,7 +236,7 @@ _CODES: Final[tuple[tuple[re.Pattern[str], str, Replacement], ...]] = (
     (
         re.compile(r"&[#a-z]"),
         r"&#\d{2,7};?|&#[xX][0-9A-Fa-f]{2,6};?|&[a-z]{2,6};",
-        lambda match: unescape(match[0]),
+        _decode_entity,
     ),
     (
         re.compile(r"\\[xu]"),

@@ -140,7 +140,7 @@ def test_rates_on_texts_it_learnt_from_stay_low(name: str, misses: float, false_
 
 def test_documentation_passes() -> None:
     counts = measure(read(DATA / "prose.tsv")).parts["all"]
-    assert counts.stopped <= 0.0051 * counts.benign
+    assert counts.stopped <= 0.005 * counts.benign
 
 
 def test_the_asset_is_small() -> None:
