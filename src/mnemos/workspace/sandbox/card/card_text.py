@@ -20,7 +20,6 @@ from mnemos.workspace.sandbox.card.table_description import (
     Column,
     ColumnSummary,
     Contents,
-    Range,
     Reference,
     TableDescription,
     TableSort,
@@ -164,8 +163,7 @@ class _Block:
         if detail.has_rules and (rules := list(self._rules())):
             yield f"  {'; '.join(rules)}"
         if detail.has_contents and self._contents.unread and self._contents.unread != self._structure.unread:
-            what = "not read" if self._contents.count else "rows not read"
-            yield f"  {what}: {one_line(self._contents.unread, COMMENT)}"
+            yield f"  rows not read: {one_line(self._contents.unread, COMMENT)}"
         yield from self._samples()
         if detail.is_long:
             yield from self._statement()
@@ -232,8 +230,7 @@ class _Block:
         if seen.values:
             yield self._sampled + "|".join(write_cell(value, _VALUE) for value in seen.values)
         if seen.range is not None:
-            mark = "" if seen.range.is_exact else "~"
-            yield f"{mark}{_render_range(seen.range, seen.kind)}"
+            yield self._sampled + _render_range(*seen.range, seen.kind)
 
     def _rules(self) -> Iterator[str]:
         """Yield the rules about several columns, or about the table."""
@@ -310,12 +307,12 @@ def _names(columns: Sequence[str]) -> str:
     return shown if len(columns) <= _MOST_CELLS else f"{shown}, …"
 
 
-def _render_range(found: Range, kind: str) -> str:
+def _render_range(lowest: Value, highest: Value, kind: str) -> str:
     if kind in _UNIX:
-        low, high = _moment(found.low, kind), _moment(found.high, kind)
+        low, high = _moment(lowest, kind), _moment(highest, kind)
         # Of more than a day, the hours say little.
         return f"{low}..{high}" if low[:10] == high[:10] else f"{low[:10]}..{high[:10]}"
-    low, high = _end(found.low), _end(found.high)
+    low, high = _end(lowest), _end(highest)
     return low if low == high else f"{low}..{high}"
 
 

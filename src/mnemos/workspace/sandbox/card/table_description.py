@@ -119,13 +119,6 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
-    low: Value
-    high: Value
-    is_exact: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ColumnSummary:
     """A column in the rows that were read."""
 
@@ -136,7 +129,8 @@ class ColumnSummary:
     """Some values are of another kind."""
     fields: tuple[str, ...] = ()
     """Of JSON objects."""
-    range: Range | None = None
+    range: tuple[Value, Value] | None = None
+    """The smallest and the largest value."""
     values: tuple[Value, ...] = ()
     """All that were seen, when they are few."""
 
@@ -228,7 +222,6 @@ def _column_to_data(table: TableDescription, column: Column) -> dict[str, Any]:
     structure, contents = table.structure, table.contents
     reference = next((one for one in structure.references if one.columns == (column.name,)), None)
     summary = contents.seen.get(column.name, ColumnSummary())
-    found = summary.range
     known: dict[str, Any] = {
         "generated": column.generated,
         "references": asdict(reference) if reference else None,
@@ -237,7 +230,7 @@ def _column_to_data(table: TableDescription, column: Column) -> dict[str, Any]:
         "kind": summary.kind,
         "mostly": summary.is_mostly,
         "fields": summary.fields,
-        "range": [to_json_value(found.low), to_json_value(found.high)] if found else None,
+        "range": [to_json_value(end) for end in summary.range or ()],
         "values": [to_json_value(value) for value in summary.values],
     }
     return {
@@ -248,7 +241,7 @@ def _column_to_data(table: TableDescription, column: Column) -> dict[str, Any]:
         "default": column.default,
         "unique": structure.is_unique(column),
         **{key: value for key, value in known.items() if value},
-        **({"range_exact": found.is_exact} if found else {}),
+        **({"range_exact": contents.is_whole} if summary.range else {}),
         **({"values_exact": contents.is_whole} if summary.values else {}),
     }
 

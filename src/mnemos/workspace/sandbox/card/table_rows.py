@@ -240,7 +240,7 @@ def _summarize(
         sampled=len(rows),
         is_whole=is_whole,
         seen={
-            column.name: summarize_column(column, [row[place] for row in rows], is_whole=is_whole)
+            column.name: summarize_column(column, [row[place] for row in rows])
             for place, column in enumerate(columns)
         },
         rows=tuple(pick_spread(rows, shown)),

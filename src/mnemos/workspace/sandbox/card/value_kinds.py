@@ -15,7 +15,6 @@ from mnemos.workspace.sandbox.card.table_description import (
     Cell,
     Column,
     ColumnSummary,
-    Range,
     Value,
 )
 
@@ -206,7 +205,7 @@ _WITH_RANGE = frozenset({"date", "datetime"})
 _WITHOUT_CHOICES = frozenset({"json", "csv", "boolean", "date", "datetime", "unix time", "unix ms"})
 
 
-def summarize_column(column: Column, cells: Sequence[Cell], *, is_whole: bool) -> ColumnSummary:
+def summarize_column(column: Column, cells: Sequence[Cell]) -> ColumnSummary:
     values = [cell for cell in cells if cell is not None]
     storage = _storage(values)
     if storage not in ("integer", "real", "text"):
@@ -220,7 +219,7 @@ def summarize_column(column: Column, cells: Sequence[Cell], *, is_whole: bool) -
         kind=kind,
         is_mostly=is_mostly,
         fields=find_fields(texts)[:_MOST_FIELDS] if kind == "json" else (),
-        range=None if choices else _range(plain, kind, is_whole=is_whole),
+        range=None if choices else _range(plain, kind),
         values=choices,
     )
 
@@ -250,7 +249,7 @@ def _choices(values: Sequence[int | float | str]) -> tuple[Value, ...]:
     return tuple(sorted(distinct, key=str if texts else None))
 
 
-def _range(values: Sequence[int | float | str], kind: str, *, is_whole: bool) -> Range | None:
+def _range(values: Sequence[int | float | str], kind: str) -> tuple[Value, Value] | None:
     """Return the range of numbers, or of days that sort as they are written."""
     if kind == "boolean" or not values:
         return None
@@ -261,4 +260,4 @@ def _range(values: Sequence[int | float | str], kind: str, *, is_whole: bool) ->
         has_order = max(len(low), len(high)) <= _LONGEST_RANGE and is_day(low) and is_day(high)
     else:
         has_order = not any(isinstance(value, float) and math.isnan(value) for value in (low, high))
-    return Range(low, high, is_whole) if has_order else None
+    return (low, high) if has_order else None
