@@ -16,6 +16,7 @@ from mnemos.workspace.functions.function import (
     declare,
     expression,
     quote_value,
+    refuse_constant,
 )
 
 FUNCTIONS: list[Function] = []
@@ -280,12 +281,25 @@ def extract_json(text: Value, number: Value = 1) -> Value:
 
 def _find_documents(text: str) -> Iterator[str]:
     """Yield the outermost JSON objects and arrays from left to right."""
+    # json: loaded by the first function that needs it.
+    from json import JSONDecoder
+
+    decode = JSONDecoder(parse_constant=refuse_constant).raw_decode
     opening = expression(_OPENING)
-    at = 0
+    is_sound, at = True, 0
     while start := opening.search(text, at):
-        complete, at = _parse_parts(text, start.start())
-        for first, last in complete:
-            yield text[first:last]
+        first = start.start()
+        if is_sound:
+            try:
+                at = decode(text, first)[1]
+                complete = [(first, at)]
+            except (ValueError, RecursionError):
+                # Only one failure of the fast decoder: it may have read all the rest of the text.
+                is_sound = False
+        if not is_sound:
+            complete, at = _parse_parts(text, first)
+        for begin, end in complete:
+            yield text[begin:end]
 
 
 def _parse_parts(text: str, at: int) -> tuple[list[tuple[int, int]], int]:
