@@ -7,8 +7,10 @@ from the first lines (comma, semicolon, tab or bar) unless it is given.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from io import StringIO
 from itertools import islice
+from typing import Any
 
 from mnemos.workspace.functions.function import (
     LONGEST,
@@ -46,8 +48,10 @@ _ESCAPES = {r"\n": "\n", r"\r": "\r", r"\t": "\t"}
 _MISSING = object()
 _PATH_STEP = r'\.([^.\[\]"]+)|\."([^"]*)"|\[([0-9]{1,9})\]|\[#-([0-9]{1,9})\]|\["([^"]*)"\]'
 
+_DELIMITERS = ",;\t|"
 # Enough lines to tell a delimiter from a character inside of cells.
 _SAMPLE_ROWS = 20
+_SAMPLE = 50_000
 # Each needs a name. More of them come from a wrong delimiter.
 MOST_COLUMNS = 100_000
 
@@ -318,21 +322,34 @@ def _check_delimiter(value: Value) -> str | None:
 
 def _parse_rows(text: str, delimiter: str | None) -> Iterator[list[str]]:
     """Yield the rows that are not empty."""
-    # csv and what detects delimiters: loaded by the first function that needs them.
-    import csv
+    # A lone carriage return ends a line, too, but the csv module refuses it.
+    lines = expression("\r\n?").sub("\n", text.removeprefix("\ufeff"))
+    reader = _reader()(StringIO(lines, newline="\n"), delimiter=delimiter or _detect_delimiter(lines))
+    return (cells for cells in reader if cells)
 
-    from mnemos.workspace.formats.dialect import NO_DELIMITER, sniff
+
+@cache
+def _reader() -> Any:
+    # csv: loaded by the first function that needs it.
+    import csv
 
     # A cell may be as long as a value. The module has one limit for the process.
     csv.field_size_limit(max(LONGEST, csv.field_size_limit()))
-    # A lone carriage return ends a line, too, but the csv module refuses it.
-    lines = StringIO(expression("\r\n?").sub("\n", text.removeprefix("\ufeff")), newline="\n")
-    if delimiter is None:
-        sample = list(islice(lines, _SAMPLE_ROWS))
-        found = sniff(sample, is_all=len(sample) < _SAMPLE_ROWS).dialect.delimiter
-        delimiter = "," if found == NO_DELIMITER else found
-        lines.seek(0)
-    return (cells for cells in csv.reader(lines, delimiter=delimiter) if cells)
+    return csv.reader
+
+
+def _detect_delimiter(lines: str) -> str:
+    """Return the delimiter that cuts the first rows into equally many cells, the more the better."""
+
+    def fitness(delimiter: str) -> tuple[int, int]:
+        rows = _reader()(StringIO(sample, newline="\n"), delimiter=delimiter)
+        sizes = [len(cells) for cells in islice(rows, _SAMPLE_ROWS) if cells]
+        if not sizes or sizes[0] < 2:
+            return (0, 0)
+        return (sizes.count(sizes[0]), sizes[0])
+
+    sample = lines[:_SAMPLE]
+    return max(_DELIMITERS, key=fitness)
 
 
 def _name_columns(header: list[str]) -> list[str]:
@@ -341,15 +358,17 @@ def _name_columns(header: list[str]) -> list[str]:
         raise FunctionFailed(
             f"a row has {len(header):,} cells, over {MOST_COLUMNS:,}; give the right delimiter"
         )
-    names: dict[str, None] = {}
+    names: list[str] = []
+    used: set[str] = set()
     seen: dict[str, int] = {}
     for number, cell in enumerate(header, start=1):
         wanted = name = cell.strip() or f"column_{number}"
-        while name in names:
+        while name in used:
             seen[wanted] = seen.get(wanted, 1) + 1
             name = f"{wanted}_{seen[wanted]}"
-        names[name] = None
-    return list(names)
+        used.add(name)
+        names.append(name)
+    return names
 
 
 def _make_object(names: list[str], cells: list[str]) -> dict[str, str | None]:
