@@ -73,8 +73,7 @@ def _read_last(tx: Reads, session_id: str) -> Compacted:
     entry = tx.audit.newest_on(_ref(session_id))
     if entry is None or not entry.after:
         return Compacted()
-    known = json.loads(entry.after)
-    return Compacted(known["through"], known["after"], known["until"])
+    return Compacted(**json.loads(entry.after))
 
 
 def _record(memory: Memory, session_id: str, done: Compacted) -> None:

@@ -9,8 +9,8 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from difflib import SequenceMatcher
 from itertools import takewhile
 from pathlib import Path
@@ -154,11 +154,9 @@ class Records:
         self._client = client
         self._file = self._folder / f"{client}.json"
 
-    @contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self) -> AbstractContextManager[None]:
         """Keep other processes from connecting or disconnecting in this home."""
-        with files.lock(self._folder, _LOCK, _LOCK_SECONDS):
-            yield
+        return files.lock(self._folder, _LOCK, _LOCK_SECONDS)
 
     def find(self, path: Path) -> Record | None:
         return self._load().get(str(path))

@@ -32,7 +32,7 @@ _PARTS: Final = ("mnemos", "apsw", "msgspec", "numpy", "Stemmer", "click")
 _BOM: Final = "\ufeff"
 _MEMORY: Final = re.compile(r"\ufeff?memory[ \t]*:\s*(?:#.*)?$")
 _OTHER_MEMORY: Final = re.compile(r"""\ufeff?(?:memory|"memory"|'memory')[ \t]*:""")
-_PROVIDER: Final = re.compile(r"([ \t]+)provider[ \t]*:(?:[ \t]+(.*?))?((?:[ \t]+#.*)?\s*)$")
+_PROVIDER: Final = re.compile(r"[ \t]+provider[ \t]*:(?:[ \t]+(.*?))?((?:[ \t]+#.*)?\s*)$")
 _NOTHING: Final = ("", "''", '""', "null", "~")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -287,7 +287,7 @@ def read_provider(text: str) -> str | None:
     if following.startswith((f"{indent} ", f"{indent}\t")):
         # The value continues there.
         return None
-    value = match[2] or ""
+    value = match[1] or ""
     if value in _NOTHING:
         return ""
     bare = value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"" else value
@@ -311,7 +311,7 @@ def set_provider(text: str, name: str) -> str:
         lines[table : table + 1] = [bare + (closing or newline), f"{indent}provider: {value}{closing}"]
     else:
         number, match = found
-        lines[number] = f"{indent}provider: {value}{match[3]}"
+        lines[number] = f"{indent}provider: {value}{match[2]}"
     return "".join(lines)
 
 

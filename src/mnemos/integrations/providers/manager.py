@@ -265,16 +265,11 @@ class MemoryManager:
     def on_pre_compress(self, messages: list[dict[str, Any]]) -> str:
         """Return lines that the summary of these messages must keep; prompt blocks are built anew."""
         stripped = self._strip_recalled(messages)
-        answers = [
-            (member, member.ask("on_pre_compress", str, stripped, seconds=self._seconds))
-            for member in self._members
-        ]
+        lines = []
+        for member in self._members:
+            answer = member.ask("on_pre_compress", str, stripped, seconds=self._seconds) or ""
+            lines.append(answer if member.is_builtin else _limit(answer, LINES_TOKENS))
         self._block = None
-        lines = [
-            answer if member.is_builtin else _limit(answer, LINES_TOKENS)
-            for member, answer in answers
-            if answer
-        ]
         return "\n\n".join(filter(None, lines))
 
     def on_memory_write(
