@@ -64,6 +64,9 @@ class Conversation:
     template: str | None
     """The template it began with."""
 
+    def judged_calls(self) -> Iterator[tuple[AnsweredCall, bool]]:
+        return zip(self.calls, self.outcomes, strict=True)
+
 
 @dataclass(slots=True)
 class Survey:
@@ -194,7 +197,7 @@ def score_conversation(conversation: Conversation, tools: ToolSets) -> Suggestio
     total, good = len(conversation.outcomes), sum(conversation.outcomes)
     runs = [
         outcome
-        for call, outcome in zip(conversation.calls, conversation.outcomes, strict=True)
+        for call, outcome in conversation.judged_calls()
         if tools.find_kind(call.tool_name) is TaskType.CODE
     ]
     loops = count_loops(runs)
@@ -299,17 +302,13 @@ def compare(survey: Survey, *, template: str | None, kind: TaskType | None) -> E
 
 def _error_rate(conversation: Conversation) -> float | None:
     """Return the share of failed calls in the first turns; None if there was no call."""
-    early = [
-        outcome
-        for call, outcome in zip(conversation.calls, conversation.outcomes, strict=True)
-        if call.turn <= FIRST_TURNS
-    ]
+    early = [outcome for call, outcome in conversation.judged_calls() if call.turn <= FIRST_TURNS]
     return early.count(False) / len(early) if early else None
 
 
 def _turns_to_first_success(conversation: Conversation) -> float:
     """Return the turn of the first success; without one, one more than there were."""
-    for call, outcome in zip(conversation.calls, conversation.outcomes, strict=True):
+    for call, outcome in conversation.judged_calls():
         if outcome:
             return max(1, call.turn)
     return conversation.turns + 1

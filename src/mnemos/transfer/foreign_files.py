@@ -112,7 +112,6 @@ class Line:
 
     data: bytes | None
     number: int
-    start: int
     end: int
     is_whole: bool
     """False for a last line without an end, which may still be being written."""
@@ -135,13 +134,13 @@ def read_lines(file: BinaryIO, position: int, number: int) -> Iterator[Line]:
         is_whole = piece.endswith(b"\n")
         end = start + length
         if length > LONGEST_LINE:
-            yield Line(None, number, start, end, is_whole)
+            yield Line(None, number, end, is_whole)
         else:
             data = data.strip()
             if start == 0:
                 data = data.removeprefix(codecs.BOM_UTF8).strip()
             if data:
-                yield Line(data, number, start, end, is_whole)
+                yield Line(data, number, end, is_whole)
         start = end
 
 
