@@ -12,6 +12,8 @@ import mnemos
 from mnemos import Memory
 from mnemos.errors import InvalidInput, Refused
 from mnemos.faces.cli.app import cli as main
+from mnemos.integrations.claude_code.events import Event
+from mnemos.integrations.claude_code.session_start import compose
 from mnemos.integrations.providers.stated_facts import find_statements, save
 from mnemos.language.threats.guard import ALLOW
 from mnemos.operations import registry
@@ -91,10 +93,12 @@ def test_a_person_can_allow_it_and_the_log_says_so(home: Path, words: tuple[str,
         assert [row for row in memory.log(20) if row.operation == ALLOW]
 
 
-def test_an_allowed_note_and_fact_stand_in_the_prompt(memory: Memory) -> None:
+def test_an_allowed_note_and_fact_are_in_the_prompt(memory: Memory) -> None:
     memory.notebook.add(ORDER, allow=True)
     memory.facts.write(f"C[agent.rules]: {ORDER}", allow=True)
     assert ORDER in memory.notebook.block()
+    assert ORDER in memory.call("notebook_show")["text"]
+    assert ORDER in compose(memory, Event(name="session-start", session_id="s1"))
     assert "evil.example" in memory.facts.status().text
 
 

@@ -55,16 +55,17 @@ def render_blocks(pages: Sequence[Page], tokens: int = TOKENS) -> str:
 def render_entry(entry: str) -> str:
     """Make an entry safe for a prompt: no orders, no hidden characters, no rules like ours."""
     found = find_orders(entry)
-    return f"[blocked: {found[0].reason}; see the file]" if found else _strip_hidden(entry)
+    return f"[blocked: {found[0].reason}; see the file]" if found else strip_hidden(entry)
 
 
 def find_orders(entry: str) -> list[Threat]:
     """Find orders to the model in an entry, as it is written and as it would be shown."""
-    plain = _strip_hidden(entry)
+    plain = strip_hidden(entry)
     return scan(entry) or (scan(plain) if plain != entry else [])
 
 
-def _strip_hidden(entry: str) -> str:
+def strip_hidden(entry: str) -> str:
+    """Return an entry without hidden characters and rules like ours."""
     plain = entry.replace("═", "=")
     if plain.isascii() and plain.replace("\n", "").replace("\t", "").isprintable():
         return plain
@@ -80,7 +81,7 @@ def _render_page(page: Page, tokens: int) -> str:
         # A token has at most about 16 characters, so a giant entry need not be read.
         if len(entry) > 16 * max(room, 0):
             break
-        text = _strip_hidden(entry) if entry in page.allowed else render_entry(entry)
+        text = strip_hidden(entry) if entry in page.allowed else render_entry(entry)
         cost = count_tokens(text + _BETWEEN)
         if cost > room:
             break

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from mnemos.errors import InvalidInput, MnemosError
-from mnemos.notebook.note_block import render_entry
 from mnemos.notebook.notes import join_entries, parse_entries
 from mnemos.operations.arguments import Allow
 from mnemos.operations.base import Done, Info, Operation, Result, Traits
@@ -97,7 +96,7 @@ def _read_file(memory: Memory, name: str) -> NotesInfo:
     limit = memory.notebook.limit(name)
     try:
         use = memory.notebook.use(name)
-        entries = [render_entry(one) for one in memory.notebook.entries(name)]
+        entries = memory.notebook.render(memory.notebook.entries(name))
     except MnemosError as exc:
         return NotesInfo(target=name, entries=[], used=0, limit=limit, percent=0, unread=str(exc))
     return NotesInfo(target=name, entries=entries, used=use.used, limit=limit, percent=use.percent)

@@ -13,7 +13,6 @@ from mnemos.errors import MnemosError
 from mnemos.files import replace
 from mnemos.integrations.claude_code.events import AFTER_COMPACTION, Event
 from mnemos.memory import Memory
-from mnemos.notebook.note_block import render_entry
 from mnemos.text.fences import clean
 from mnemos.text.tokens import count_tokens
 
@@ -73,20 +72,13 @@ def _render_notes(memory: Memory, room: int) -> list[str]:
         except MnemosError:
             # The other file may be readable.
             continue
-        lines = [_show(entry, scanned) for entry in reversed(entries)]
+        new = [entry for entry in entries if entry not in scanned]
+        shown = dict(zip(new, memory.notebook.render(new), strict=True))
+        scanned.add(entry for entry, text in shown.items() if text == entry)
+        lines = [shown.get(entry, entry) for entry in reversed(entries)]
         texts.append(_render_list(_NOTES[name], lines, _remaining(room, texts)))
     scanned.save()
     return texts
-
-
-def _show(entry: str, scanned: _ScannedNotes) -> str:
-    """Return a note, or a line that says it was blocked because it gives orders."""
-    if entry in scanned:
-        return entry
-    text = render_entry(entry)
-    if text == entry:
-        scanned.add(entry)
-    return text
 
 
 def _render_facts(memory: Memory, session_id: str) -> str:
@@ -146,8 +138,8 @@ class _ScannedNotes:
     def __contains__(self, entry: str) -> bool:
         return self._digest(entry) in self._known
 
-    def add(self, entry: str) -> None:
-        self._new.append(self._digest(entry))
+    def add(self, entries: Iterable[str]) -> None:
+        self._new += map(self._digest, entries)
 
     def save(self) -> None:
         """Keep the digests; failing to write them only costs time."""
