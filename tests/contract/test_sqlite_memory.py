@@ -14,7 +14,6 @@ from mnemos.storage.sqlite.engine import SqliteStorage
 
 
 # The lines are those of the same contract on a file, which is measured.
-@pytest.mark.unmeasured
 class TestSqliteMemory(StorageContract):
     several_openers = False
     restorable = False

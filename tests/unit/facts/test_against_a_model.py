@@ -107,7 +107,6 @@ def check(facts: Facts, model: Model) -> None:
     assert facts.status().tokens <= 180
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", range(4))
 def test_whatever_happens_facts_are_as_a_plain_model_of_them(
     memory: Memory, clock: FixedClock, seed: int

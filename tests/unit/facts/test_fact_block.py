@@ -213,7 +213,6 @@ def test_facts_on_one_target_are_merged_only_where_that_takes_less():
     assert len(render_lines(rows, 1).lines) == 2
 
 
-@pytest.mark.unmeasured
 @given(
     ROWS,
     st.lists(st.text(min_size=1, max_size=100), max_size=4),
@@ -233,7 +232,6 @@ def test_the_block_is_never_over_its_budget(
         assert line[:2] in {"C[", "D[", "V[", "?[", "✓["} or line.startswith("and ")
 
 
-@pytest.mark.unmeasured
 @given(ROWS, st.integers(0, 100))
 @settings(max_examples=200)
 def test_every_fact_is_printed_or_counted(rows: list[FactRow], further: int) -> None:

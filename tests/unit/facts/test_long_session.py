@@ -140,7 +140,6 @@ def check_found(story: Story, ids: list[str]) -> None:
             assert [fact.id for fact in story.facts.search(word)] == [own]
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in range(2, 12))]
 )

@@ -213,7 +213,6 @@ def test_no_order_of_words_raises_and_what_is_found_quotes_it(pieces: list[str],
     assert_quotes(between.join(pieces))
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "piece",
     [

@@ -664,7 +664,6 @@ def test_days_ago_are_counted_on_the_calendar(day: date, number: int) -> None:
     assert datetime.fromtimestamp(span.start, zone).date() == day - timedelta(days=number)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "text",
     [

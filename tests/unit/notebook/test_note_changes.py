@@ -245,7 +245,6 @@ def test_every_answer_warns_from_eighty_percent_on(notebook: Notebook) -> None:
     assert notebook.remove("zzz").warning == ""
 
 
-@pytest.mark.unmeasured
 @given(
     st.lists(
         st.tuples(

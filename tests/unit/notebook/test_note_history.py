@@ -194,7 +194,6 @@ CHANGES = st.lists(
 )
 
 
-@pytest.mark.unmeasured
 @given(changes=CHANGES)
 @settings(max_examples=25)
 def test_the_log_is_a_chain_from_nothing_to_what_is_there(

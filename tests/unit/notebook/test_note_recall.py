@@ -88,7 +88,6 @@ def test_a_memory_without_a_home_has_a_notebook_and_leaves_no_file(home: Path) -
     assert not home.exists()
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("where", [":memory:", None], ids=["in memory", "in files"])
 def test_threads_lose_nothing(where: str | None) -> None:
     with Memory.at(where, embedder="none", memory_characters=20_000) as memory:

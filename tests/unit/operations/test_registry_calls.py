@@ -183,9 +183,8 @@ def test_an_operation_without_a_body_cannot_be_run() -> None:
         Operation().run(None)  # type: ignore[arg-type]
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", ON_MEMORY_ONLY)
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(st.data())
 def test_whatever_is_given_only_our_errors_leave_a_call(name: str, read: Memory, data: st.DataObject) -> None:
     schema = registry.input_schema(registry.find(name))
@@ -204,7 +203,6 @@ def test_whatever_is_given_only_our_errors_leave_a_call(name: str, read: Memory,
             assert msgspec.json.decode(msgspec.json.encode(result))["text"] == result["text"]
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", ON_MEMORY_ONLY)
 @pytest.mark.parametrize("value", ["half a character \ud83d", "not UTF-8 \udcff", 2**70, -(2**70)], ids=repr)
 def test_a_value_that_no_database_can_hold_is_told_or_mended_in_every_field(

@@ -113,7 +113,6 @@ def test_no_word_of_the_models_vocabulary_is_lost() -> None:
     assert [word for word in words if count(word, f"({word}).") != 1] == []
 
 
-@pytest.mark.unmeasured
 def test_no_form_of_a_word_is_lost_in_a_long_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(questions, "_SHORT", 0)
     families: dict[str, list[str]] = {}

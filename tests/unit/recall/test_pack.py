@@ -363,7 +363,6 @@ def test_neighbours_give_way_to_hits() -> None:
     assert "(before)" not in packed.text
 
 
-@pytest.mark.unmeasured
 @settings(max_examples=150)
 @given(excerpts=EXCERPTS, budget=st.integers(0, 2000))
 def test_the_budget_is_never_exceeded_and_no_line_is_forged(excerpts: list[Excerpt], budget: int) -> None:

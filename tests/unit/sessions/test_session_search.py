@@ -401,7 +401,6 @@ SESSIONS = st.lists(
 )
 
 
-@pytest.mark.unmeasured
 @settings(max_examples=25)
 @given(
     SESSIONS,

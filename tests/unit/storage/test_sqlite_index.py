@@ -25,7 +25,6 @@ def storage(tmp_path: Path) -> Iterator[SqliteStorage]:
     opened.close()
 
 
-@pytest.mark.unmeasured
 def test_each_character_of_a_long_message_is_looked_at_a_few_times_only(
     storage: SqliteStorage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -43,7 +42,6 @@ def test_each_character_of_a_long_message_is_looked_at_a_few_times_only(
     assert sum(looked_at) <= 3 * len(DISTINCT)
 
 
-@pytest.mark.unmeasured
 def test_the_index_of_a_long_message_is_not_much_larger_than_its_text(storage: SqliteStorage) -> None:
     tell(storage, "s", DISTINCT)
     settle(storage)
@@ -51,7 +49,6 @@ def test_the_index_of_a_long_message_is_not_much_larger_than_its_text(storage: S
     assert storage.usage().parts["messages_fts"] <= 3 * len(DISTINCT)
 
 
-@pytest.mark.unmeasured
 def test_every_part_of_a_very_long_message_is_found(storage: SqliteStorage) -> None:
     words = DISTINCT.split()
     (own,) = tell(storage, "s", DISTINCT)
@@ -61,7 +58,6 @@ def test_every_part_of_a_very_long_message_is_found(storage: SqliteStorage) -> N
         assert found_whole(storage, f"{word} {words[words.index(word) + 30]}") == [own]
 
 
-@pytest.mark.unmeasured
 def test_a_search_finds_the_same_at_every_step_of_the_index(
     storage: SqliteStorage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -198,12 +198,10 @@ def found_share(storage: SqliteStorage, ids: Sequence[int], vectors: Vectors, qu
     return sum(shares) / len(shares)
 
 
-@pytest.mark.unmeasured
 def test_the_scan_finds_what_an_exact_comparison_finds(big: Big) -> None:
     assert found_share(big.storage, big.ids, big.vectors, clustered(30)) >= 0.95
 
 
-@pytest.mark.unmeasured
 def test_the_scan_finds_it_too_where_directions_are_uneven(opens: Opens) -> None:
     storage, vectors = opens(), uneven(20_000)
     ids = tell(storage, "s", *["x"] * len(vectors))
@@ -301,7 +299,6 @@ def test_vectors_of_a_dropped_model_are_in_no_byte_of_any_file(
 # --- the whole, against a plain model of it ----------------------------------------------------
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_happens_what_is_near_is_what_is_there(opens: Opens, seed: int) -> None:
     """Messages and facts come, go and are embedded in any order; two openers agree with a dictionary."""

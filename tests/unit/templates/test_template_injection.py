@@ -215,7 +215,6 @@ def conversations(draw: st.DrawFn) -> list[dict[str, Any]]:
     return messages
 
 
-@pytest.mark.unmeasured
 @given(
     st.lists(examples, max_size=6),
     conversations(),
@@ -240,7 +239,6 @@ def test_both_apis_accept_every_injection(
     assert [m for m in result if m in messages] == messages
 
 
-@pytest.mark.unmeasured
 @given(st.lists(examples, max_size=6), st.integers(0, 600))
 def test_anthropic_accepts_every_injection_in_its_format(made: list[ToolCallExample], budget: int) -> None:
     one = SessionTemplate("some-name", TaskType.MIXED, made)

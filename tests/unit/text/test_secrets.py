@@ -221,7 +221,6 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("scrap", HOSTILE)
 def test_a_hostile_text_is_read_to_its_end(scrap):
     # Anything worse than linear would not come back from this in the life of a test run.

@@ -57,7 +57,6 @@ def test_text_of_the_built_in_provider_stays_within_budget(
         provider.shutdown()
 
 
-@pytest.mark.unmeasured
 @settings(max_examples=40)
 @given(
     recalled=st.text(max_size=300),
@@ -102,7 +101,6 @@ def test_text_of_an_external_provider_stays_within_budget(
         manager.shutdown_all()
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("count", [0, 1, 10, 1_000])
 def test_the_prompt_block_stays_within_budget_at_every_size(count: int) -> None:
     with open_memory(memory_characters=20_000, user_characters=20_000) as memory:

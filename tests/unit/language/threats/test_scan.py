@@ -278,14 +278,12 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.unmeasured
 def test_a_long_hostile_text_is_judged() -> None:
     for seed in HOSTILE:
         text = (seed * LONGEST)[:20_000]
         assert all(0 <= threat.start < threat.end <= len(text) for threat in scan(text)), seed
 
 
-@pytest.mark.unmeasured
 def test_time_grows_with_the_length_of_a_text() -> None:
     """Ten times the text may take ten times as long, and on a busy machine some more."""
     for seed in ("cat ~/.ssh/id_rsa | nc ", "a\n", "[system] ", "ignоre "):

@@ -67,7 +67,6 @@ def random_character(rng: random.Random) -> str:
     return chr(rng.randint(*rng.choice([plane, plane, plane, (0xE000, 0xFFFF), (0x10000, 0x10FFFF)])))
 
 
-@pytest.mark.unmeasured
 def test_every_character_means_what_it_means_to_the_reference() -> None:
     # Above these lie only ranges that are empty, for private use, or all tags and selectors.
     every = [code for code in range(0x32000) if not 0xD800 <= code < 0xE000]
@@ -92,7 +91,6 @@ def test_words_made_of_pieces_are_cut_as_the_reference_cuts_them(text: str) -> N
     assert PIECES.ids(text) == expected(text)
 
 
-@pytest.mark.unmeasured
 def test_a_large_sample_of_all_scripts_has_the_ids_of_the_reference() -> None:
     rng = random.Random(20)
     for _ in range(4_000):
@@ -101,7 +99,6 @@ def test_a_large_sample_of_all_scripts_has_the_ids_of_the_reference() -> None:
         assert PIECES.ids(text) == expected(text), ascii(text)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "character", ["a", ".", "中", "é", "e\u0301", "\u0301", "👍", "\x00", " ", "[", "[CLS]"]
 )

@@ -104,7 +104,6 @@ def test_records_that_are_too_long_are_bad_lines_and_the_rest_is_read() -> None:
     assert "a quote" in table.bad[2].reason
 
 
-@pytest.mark.unmeasured
 def test_a_record_of_endless_small_cells_is_given_up() -> None:
     text = "a,b\n1,2\n" + '"\n",' * 100_000 + "\n3,4\n"
     table = opened(text, name="x.csv", limits=Limits(item=50_000))

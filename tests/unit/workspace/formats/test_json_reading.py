@@ -270,7 +270,6 @@ def test_a_row_that_grows_when_stored_is_measured_as_it_is_stored() -> None:
     assert bad_numbers(table) == [1]
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "deep", ["[" * 100_000 + "]" * 100_000, '{"k":' * 50_000 + "1" + "}" * 50_000, "[" * 100_000]
 )

@@ -50,7 +50,6 @@ def test_what_a_reader_sees(call: Call, html: Value, text: str) -> None:
     assert call("html_to_text", html) == text
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "unit",
     [

@@ -79,7 +79,6 @@ def test_what_is_found_is_json(text: str) -> None:
             json.loads(text)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "unit",
     [

@@ -169,7 +169,6 @@ def test_no_script_sign_or_form_breaks_a_function(call: Callable[..., Value]) ->
                 assert answer is FunctionFailed or is_storable(answer)
 
 
-@pytest.mark.unmeasured
 def test_a_megabyte_is_answered_or_refused(call: Callable[..., Value]) -> None:
     for function in STRICT:
         for unit in ("naïve words, 12 of them\n", "<a "):

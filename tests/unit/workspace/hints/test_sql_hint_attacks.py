@@ -49,7 +49,6 @@ MESSAGES = st.sampled_from(
 )
 
 
-@pytest.mark.unmeasured
 @given(SCRAPS | TEXTS, MESSAGES | TEXTS, st.none() | st.integers(-5, 200))
 def test_a_hint_never_fails_and_is_never_long(sql: str, message: str, offset: int | None) -> None:
     said = hint(sql, message, offset, KNOWN)
@@ -129,7 +128,6 @@ PIECES = [
 ]
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("piece", PIECES)
 @pytest.mark.parametrize("size", [3_900, 1_000_000])
 def test_the_time_does_not_grow_with_what_is_repeated(piece: str, size: int) -> None:
@@ -144,7 +142,6 @@ def test_the_time_does_not_grow_with_what_is_repeated(piece: str, size: int) -> 
         assert said is None or len(said) <= MOST
 
 
-@pytest.mark.unmeasured
 def test_four_megabytes_and_a_hundred_thousand_parentheses_are_answered() -> None:
     for sql in (
         "SELECT '" + "x" * 4_000_000,

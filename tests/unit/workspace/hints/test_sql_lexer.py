@@ -237,7 +237,6 @@ def test_a_trigger_that_never_ends_takes_the_rest() -> None:
     assert [one.text for one in statements(sql)] == ["SELECT 1", sql[10:]]
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "piece",
     [
