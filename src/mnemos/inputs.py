@@ -90,3 +90,10 @@ def _render(at: float) -> str:
 
 def optional_moment(label: str, value: Any) -> float | None:
     return None if value is None else moment(label, value)
+
+
+def in_range(label: str, value: Any, most: int) -> int:
+    """Return a whole number from 1 to ``most``."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise InvalidInput(f"{label} is {value!r}; use 1 to {most}")
+    return value

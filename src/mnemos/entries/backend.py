@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mnemos.errors import InvalidInput, TooLarge
-from mnemos.inputs import name
+from mnemos.inputs import in_range, name
 
 MAX_KEY = 4_096
 MAX_METADATA = 1_000_000
@@ -167,9 +167,7 @@ def check_value(value: Any, max_bytes: int) -> str:
 
 
 def check_limit(limit: Any) -> int:
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_RESULTS:
-        raise InvalidInput(f"limit is {limit!r}; use 1 to {MAX_RESULTS}")
-    return limit
+    return in_range("limit", limit, MAX_RESULTS)
 
 
 def check_query(text: Any) -> str:

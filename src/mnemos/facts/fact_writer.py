@@ -229,3 +229,19 @@ def record_conflicts(tx: Writes, number: int, key: str) -> list[tuple[FactRow, F
     for other in against:
         tx.facts.contradict(other.id, mine.id)
     return [(other, mine) for other in against]
+
+
+def remove_facts(tx: Writes, numbers: Sequence[int]) -> None:
+    """Erase facts with their passages."""
+    for number in numbers:
+        tx.passages.remove(KIND, ref_of(number))
+    tx.facts.erase(numbers)
+
+
+def reindex_facts(tx: Writes, numbers: Sequence[int]) -> None:
+    """Let recall find the live ones among these facts."""
+    rows = tx.facts.get(numbers)
+    scopes = tx.facts.scopes({row.scope_id for row in rows.values() if row.scope_id is not None})
+    for row in rows.values():
+        if row.state == "live":
+            put_passage(tx, row.id, row, scopes.get(row.scope_id or 0))

@@ -35,11 +35,11 @@ from mnemos.facts.fact_reader import (
     read_history,
     read_status,
 )
-from mnemos.facts.fact_writer import FactWriter, Source, put_passage
+from mnemos.facts.fact_writer import FactWriter, Source, reindex_facts, remove_facts
 from mnemos.facts.hermes_facts import Report
 from mnemos.facts.hot_set import Budget, Relief, read_hot, relieve
 from mnemos.facts.scopes import Turn, find_idle, find_scope, normalize_label
-from mnemos.inputs import name, optional_moment, optional_name, whole
+from mnemos.inputs import in_range, name, optional_moment, optional_name, whole
 from mnemos.language.notation import (
     MAX_LINES,
     Statement,
@@ -50,8 +50,7 @@ from mnemos.language.notation import (
     parse,
 )
 from mnemos.language.statements import make_statements
-from mnemos.language.threats import scan
-from mnemos.language.threats.guard import is_allowed, record_allowed, refuse
+from mnemos.language.threats.guard import check_texts, record_allowed
 from mnemos.settings import Settings
 from mnemos.storage.base import Storage, Writes
 from mnemos.storage.facts import Attendance
@@ -62,7 +61,6 @@ MOST_FOUND: Final = 20
 _MOST_REFLECTED: Final = 100
 _LOOKED_FOR: Final = 300
 _REMOVED_AT_ONCE: Final = 50
-# All conflicts are kept; an answer names the first ones.
 _CONFLICTS_NAMED: Final = 10
 _DAY: Final = 86400.0
 _FLUSH_SECONDS: Final = 0.5
@@ -180,12 +178,7 @@ class Facts:
         clean = [self._redact(statement) for statement in stated]
         label = None if scope is None or scope == "" else self._check_public("scope", normalize_label(scope))
         parts = [text for statement in clean for text in (statement.target, statement.content)]
-        marked = {text: found for text in (original, label or "", *parts) if (found := scan(text))}
-        if marked and not allow:
-            # What a person allowed once may be said again.
-            new = self._storage.read(lambda tx: [text for text in marked if not is_allowed(tx, text)])
-            refuse("fact", marked[new[0]] if new else [])
-            marked = {}
+        marked = check_texts(self._storage, "fact", (original, label or "", *parts), allow=allow)
         source = Source(
             session_id=self._session(session_id),
             actor=self._settings.actor,
@@ -264,7 +257,7 @@ class Facts:
         ``limit`` is 1 to 20. An unknown scope raises NotFound.
         """
         session = self._session(session_id)
-        wanted = _check_range("limit", limit, MOST_FOUND)
+        wanted = in_range("limit", limit, MOST_FOUND)
         found = find_rows(self._storage, self._ranking, query, scope, wanted)
         live = [row for row in found if row.state == "live"][:wanted]
         self._references.note(session, live)
@@ -280,7 +273,7 @@ class Facts:
     ) -> FactList:
         """Find everything on a topic, live facts before replaced and retired ones, best first."""
         session = self._session(session_id)
-        wanted = _check_range("limit", limit, _MOST_REFLECTED)
+        wanted = in_range("limit", limit, _MOST_REFLECTED)
         found = find_rows(self._storage, self._ranking, topic, scope, wanted)
         self._references.note(session, [row for row in found if row.state == "live"])
         found.sort(key=lambda row: row.state != "live")
@@ -384,7 +377,7 @@ class Facts:
         self._check_enabled()
         removed = 0
         while some := self._storage.read(lambda tx: tx.facts.ended(scope_id, before, _REMOVED_AT_ONCE)):
-            self._storage.write(lambda tx: _remove(tx, some))
+            self._storage.write(lambda tx: remove_facts(tx, some))
             removed += len(some)
         if removed:
             what = f"{removed} ended facts"
@@ -429,7 +422,7 @@ class Facts:
         missing = [number_of(fact.id) for fact in self.iterate() if self._is_lost(fact)]
         for start in range(0, len(missing), _REMOVED_AT_ONCE):
             some = missing[start : start + _REMOVED_AT_ONCE]
-            self._storage.write(lambda tx: _reindex(tx, some))  # noqa: B023
+            self._storage.write(lambda tx: reindex_facts(tx, some))  # noqa: B023
         return len(missing)
 
     # --- inside -----------------------------------------------------------------------------
@@ -472,15 +465,14 @@ class Facts:
         return passage is None or passage.group != group
 
     def _erase(self, tx: Writes, numbers: Sequence[int]) -> None:
-        _remove(tx, numbers)
+        remove_facts(tx, numbers)
         for number in numbers:
             tx.audit.scrub(f"fact:{ref_of(number)}")
             self._log(tx, fact_undo.FORGET, f"fact:{ref_of(number)}", None)
 
     def _log(self, tx: Writes, operation: str, ref: str, after: str | None) -> None:
-        tx.audit.record(
-            at=self._clock(), actor=self._settings.actor, operation=operation, ref=ref, after=after
-        )
+        actor = self._settings.actor
+        tx.audit.record(at=self._clock(), actor=actor, operation=operation, ref=ref, after=after)
 
     def _redact(self, statement: Statement) -> Statement:
         if not self._settings.redact:
@@ -500,26 +492,6 @@ class Facts:
 
     def _session(self, session_id: str | None) -> str:
         return self._session_id if session_id is None else name("session_id", session_id)
-
-
-def _remove(tx: Writes, numbers: Sequence[int]) -> None:
-    for number in numbers:
-        tx.passages.remove(KIND, ref_of(number))
-    tx.facts.erase(numbers)
-
-
-def _reindex(tx: Writes, numbers: Sequence[int]) -> None:
-    rows = tx.facts.get(numbers)
-    scopes = tx.facts.scopes({row.scope_id for row in rows.values() if row.scope_id is not None})
-    for row in rows.values():
-        if row.state == "live":
-            put_passage(tx, row.id, row, scopes.get(row.scope_id or 0))
-
-
-def _check_range(label: str, value: Any, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise InvalidInput(f"{label} is {value!r}; use 1 to {most}")
-    return value
 
 
 def _check_days(value: Any) -> float:

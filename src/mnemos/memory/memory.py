@@ -15,7 +15,7 @@ from mnemos.entries.backend import check_user
 from mnemos.errors import InvalidInput, MnemosError, Unavailable
 from mnemos.facts.fact import KIND
 from mnemos.facts.facts import Facts
-from mnemos.inputs import names, optional_moment, span, whole
+from mnemos.inputs import in_range, names, optional_moment, span, whole
 from mnemos.memory.changes import Changes
 from mnemos.memory.feeds import Feeds
 from mnemos.memory.home import IN_MEMORY, TEMPLATES, Home, Resource, check_enabled, folder_of, part, path_of
@@ -271,8 +271,6 @@ class Memory(Resource):
         """
         if not isinstance(query, str):
             raise InvalidInput(f"query is a {type(query).__name__}; use a text")
-        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_HITS:
-            raise InvalidInput(f"limit is {limit!r}; use 1 to {MOST_HITS}")
         start, end = span(since, until)
         filters = Filters(
             sources=names("source", source),
@@ -284,7 +282,7 @@ class Memory(Resource):
         found = self.recaller.recall(
             query,
             filters,
-            limit=limit,
+            limit=in_range("limit", limit, MOST_HITS),
             budget=None if budget is None else whole("budget", budget),
             kinds=_check_kinds(names("kinds", kinds)),
             user=USUAL_USER if user_id is None else check_user(user_id),

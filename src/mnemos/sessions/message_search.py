@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mnemos.errors import InvalidInput
-from mnemos.inputs import names, span, whole
+from mnemos.inputs import in_range, names, span, whole
 from mnemos.sessions.lineage import find_root
 from mnemos.sessions.records import text_of, tools_of
 from mnemos.storage.base import Filters, Glimpse, Hit, MessageRow, Order, Reads
@@ -40,9 +40,8 @@ def check_search(
 ) -> MessageSearch:
     if not isinstance(query, str):
         raise InvalidInput(f"query must be a string, not {type(query).__name__}")
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
-        raise InvalidInput(f"limit is {limit!r}; use 1 to {MAX_LIMIT}")
-    return MessageSearch(parse(query), filters, parse_order(sort), limit, whole("offset", offset))
+    most = in_range("limit", limit, MAX_LIMIT)
+    return MessageSearch(parse(query), filters, parse_order(sort), most, whole("offset", offset))
 
 
 def parse_order(sort: str) -> Order:

@@ -6,12 +6,12 @@ says so: an entry "allow" with the digest of the text and what was seen in it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
 from mnemos.errors import Refused
 from mnemos.language.threats import Threat, scan
-from mnemos.storage.base import Reads, Writes
+from mnemos.storage.base import Reads, Storage, Writes
 
 ALLOW = "allow"
 
@@ -23,6 +23,21 @@ def refuse(what: str, found: Sequence[Threat]) -> None:
             f"the {what} was not stored: it {found[0].reason}. It would enter prompts unasked: write what"
             " is so, not what a model should do. A person who wants it as it is can store it with --allow"
         )
+
+
+def check_texts(
+    storage: Storage, what: str, texts: Iterable[str], *, allow: bool
+) -> dict[str, Sequence[Threat]]:
+    """Scan texts and raise Refused for one that nobody allowed; what a person allowed once may be said again.
+
+    With ``allow``, nothing is refused: the marked texts are returned, to be recorded as allowed.
+    """
+    marked = {text: found for text in texts if (found := scan(text))}
+    if not marked or allow:
+        return dict(marked)
+    new = storage.read(lambda tx: [text for text in marked if not is_allowed(tx, text)])
+    refuse(what, marked[new[0]] if new else [])
+    return {}
 
 
 def record_allowed(tx: Writes, text: str, found: Sequence[Threat], *, at: float, actor: str) -> None:
