@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ def page() -> str:
 def _section(entry: Entry) -> str:
     operation = registry.load(entry)
     traits = operation.traits
-    schema = registry.input_schema(operation)
+    schema = registry.command_schema(operation)
     example = shlex.join(traits.example)
     kinds = [
         word
@@ -46,7 +47,7 @@ def _section(entry: Entry) -> str:
         f"Command `mnemos {entry.command}`, tool `{entry.name}`"
         + (f"; {', '.join(kinds)}." if kinds else "."),
         "",
-        *_fields(schema, traits.positional),
+        *_fields(schema, traits.positional, registry.person_fields(operation)),
         "```sh",
         f"mnemos {entry.command} {example}".rstrip(),
         "```",
@@ -55,7 +56,7 @@ def _section(entry: Entry) -> str:
     return "\n".join(lines)
 
 
-def _fields(schema: dict[str, Any], positional: tuple[str, ...]) -> list[str]:
+def _fields(schema: dict[str, Any], positional: tuple[str, ...], person: Collection[str]) -> list[str]:
     fields = schema.get("properties", {})
     if not fields:
         return []
@@ -69,7 +70,7 @@ def _fields(schema: dict[str, Any], positional: tuple[str, ...]) -> list[str]:
             if field.get("default") is not None
             else ""
         )
-        typed = "argument. " if name in positional else ""
+        typed = "argument. " if name in positional else "command only. " if name in person else ""
         lines.append(f"| `{name}` | {_type(field)} | {default} | {typed}{_description(field)} |")
     return [*lines, ""]
 

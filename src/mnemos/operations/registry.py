@@ -113,14 +113,18 @@ def choose_entries(chosen: str) -> list[Entry]:
     return [entry for entry in ENTRIES if names & (entry.sets | {entry.name})]
 
 
+def command_schema(operation: type[Operation]) -> dict[str, Any]:
+    """Return the JSON schema of the input with the fields that are for people only."""
+    own, definitions = _schema(operation)
+    return own | ({"$defs": definitions} if definitions else {})
+
+
 def input_schema(operation: type[Operation]) -> dict[str, Any]:
     """Return the JSON schema of the input without the fields that are for people only."""
-    own, definitions = _schema(operation)
+    schema = command_schema(operation)
     hidden = person_fields(operation)
-    if hidden:
-        offered = {name: field for name, field in own["properties"].items() if name not in hidden}
-        own = own | {"properties": offered}
-    return own | ({"$defs": definitions} if definitions else {})
+    offered = {name: field for name, field in schema["properties"].items() if name not in hidden}
+    return schema | {"properties": offered}
 
 
 def tool_schema(operation: type[Operation]) -> dict[str, Any]:
