@@ -267,12 +267,9 @@ class Look:
         count = max(_LEAST_COMPARED, limit * _COMPARED)
         while True:
             slots = _closest(view.bits, vector, allowed, count)
-            best: dict[int, Near] = {}
-            for near in exactly(self._compared(shelf, view, vector, slots)):
-                if near.id not in best or near.cosine > best[near.id].cosine:
-                    best[near.id] = near
+            best = _best_pieces(exactly(self._compared(shelf, view, vector, slots)))
             if len(best) >= limit or len(slots) < count:
-                return list(best.values())
+                return best
             # The pieces of a long message crowded others out.
             count *= 8
 
@@ -295,8 +292,16 @@ class Look:
         if series == PASSAGES and scope.is_timeless and filters.group is None and _are_usual(kinds):
             return found
         if series == MESSAGES and scope.is_timeless and filters.roles is None:
-            # Every row keeps to that: only the owners of the best are looked up.
-            found = heapq.nlargest(_OWNERS * limit, found, key=attrgetter("cosine"))
+            # Every row passes: only the owners of the best are looked up, unless they are too few messages.
+            best = heapq.nlargest(_OWNERS * limit, _best_pieces(found), key=attrgetter("cosine"))
+            kept = self._keep(series, filters, scope, kinds, best)
+            if len({near.id for near in kept}) >= limit or len(best) == len(found):
+                return kept
+        return self._keep(series, filters, scope, kinds, found)
+
+    def _keep(
+        self, series: int, filters: Filters, scope: Scope, kinds: Sequence[str] | None, found: list[Near]
+    ) -> list[Near]:
         ids = f"[{','.join(str(near.id) for near in found)}]"
         names = filters.roles if series == MESSAGES else kinds
         sql = SQL.owners if series == MESSAGES else SQL.kept_passages
@@ -309,6 +314,15 @@ class Look:
                 # The later parts of a long message have ids that no row has: they are pieces of it.
                 kept.append(Near(owner, (near.id - owner << PIECE_BITS) + near.piece, near.cosine))
         return kept
+
+
+def _best_pieces(found: Sequence[Near]) -> list[Near]:
+    """Keep the nearest piece of each id."""
+    best: dict[int, Near] = {}
+    for near in found:
+        if near.id not in best or near.cosine > best[near.id].cosine:
+            best[near.id] = near
+    return list(best.values())
 
 
 def _are_usual(kinds: Sequence[str] | None) -> bool:
