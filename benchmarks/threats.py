@@ -21,7 +21,7 @@ from typing import Any, Final
 from mnemos.errors import InvalidInput, NotFound
 from mnemos.language.threats import Threat, scan
 
-LABELLED: Final = Path(__file__).resolve().parents[1] / "tests" / "data" / "threats" / "labelled.tsv"
+BLIND: Final = Path(__file__).resolve().parents[1] / "tests" / "data" / "threats" / "blind" / "blind.tsv"
 _ESCAPE: Final = re.compile(r"\\(?:(n)|(\\)|u([0-9A-Fa-f]{4})|U(00(?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4}))")
 _NORMAL_95: Final = 1.96
 
@@ -159,7 +159,7 @@ def main(arguments: Sequence[str]) -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--data", type=Path, default=LABELLED, metavar="FILE", help="labelled texts")
+    parser.add_argument("--data", type=Path, default=BLIND, metavar="FILE", help="labelled texts")
     parser.add_argument("--misses", action="store_true", help="list the texts that were judged wrongly")
     parser.add_argument("--json", action="store_true", help="print JSON")
     chosen = parser.parse_args(arguments)

@@ -40,7 +40,7 @@ from mnemos.language.threats.unfold import Reading, unfold  # noqa: E402
 FOLDER = ROOT / "tests" / "data" / "threats"
 LEXICON = Path(__file__).with_name("threat_ideas.txt")
 # Written by people who knew neither the scanner nor the other files.
-BLIND = ("heldout", "heldout-4", "opened", "opened-2")
+BLIND = ("heldout", "heldout-4", "opened", "opened-2", "opened-3")
 FALSE_ALARMS = 0.0125
 COST = 0.5
 BACKGROUND = 4_000

@@ -13,7 +13,6 @@ from mnemos.storage.passages import PART_CHARACTERS
 from mnemos.storage.sqlite.engine import SqliteStorage
 
 
-# The lines are those of the same contract on a file, which is measured.
 class TestSqliteMemory(StorageContract):
     several_openers = False
     restorable = False

@@ -7,14 +7,14 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from benchmarks.threats import LABELLED, Label, measure, read
+from benchmarks.threats import BLIND, Label, measure, read
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemos.language.threats import LONGEST, ThreatKind, scan
 from mnemos.language.threats.classifier import ASSET
 
-DATA = LABELLED.parent
+DATA = BLIND.parents[1]
 ZERO_WIDTH = "\u200b"
 OUT = "https://in.example/x"
 
@@ -280,7 +280,7 @@ HOSTILE = [
 
 def test_a_long_hostile_text_is_judged() -> None:
     for seed in HOSTILE:
-        text = (seed * LONGEST)[:20_000]
+        text = (seed * LONGEST)[:4_000]
         assert all(0 <= threat.start < threat.end <= len(text) for threat in scan(text)), seed
 
 
