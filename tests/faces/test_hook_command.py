@@ -30,6 +30,8 @@ def test_a_hook_with_options_before_it_does_the_same(tmp_path: Path, monkeypatch
     event = tmp_path / "event"
     event.write_text(json.dumps({"session_id": "s", "transcript_path": str(transcript)}))
     elsewhere = tmp_path / "elsewhere"
+    # On a busy machine the hook would leave the rest to a process in the background.
+    monkeypatch.setattr("mnemos.integrations.claude_code.transcript_import.SECONDS", 60.0)
     with event.open() as said:
         monkeypatch.setattr("sys.stdin", said)
         cli.main(["--home", str(elsewhere), "hook", "stop"], standalone_mode=False)

@@ -8,11 +8,13 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import mnemos
 from mnemos.integrations.claude_code import background, hook_process
 from mnemos.integrations.claude_code.events import Event
 from mnemos.settings import Settings
@@ -88,6 +90,15 @@ def process(name: str, said: Any, *options: str, **environment: str) -> subproce
         env={**os.environ, **environment},
         check=False,
     )
+
+
+def stored(home: Path, session_id: str, messages: int, space: str = "default") -> bool:
+    """Wait until a session has these messages: on a busy machine a process in the background stores them."""
+    until = time.monotonic() + 60
+    with mnemos.open(home, space=space) as memory:
+        while memory.sessions.message_count(session_id) < messages and time.monotonic() < until:
+            time.sleep(0.02)
+        return memory.sessions.message_count(session_id) == messages
 
 
 def line(session_id: str, key: str, role: str, text: str, **more: Any) -> dict[str, Any]:

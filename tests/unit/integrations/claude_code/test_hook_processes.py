@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hook_steps import line, process, told, write
+from hook_steps import line, process, stored, told, write
 
 import mnemos
 from mnemos.integrations.claude_code import background, events
@@ -63,8 +63,7 @@ def test_a_hook_exits_with_0_and_prints_nothing_on_invalid_input(name: str, said
 def test_options_may_come_anywhere(tmp_path: Path, transcript: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     process("stop", told(transcript), "--home", str(elsewhere), "--space=team")
-    with mnemos.open(elsewhere, space="team") as memory:
-        assert memory.sessions.message_count("s") == 1
+    assert stored(elsewhere, "s", 1, space="team")
     done = process("user-prompt", {"prompt": ASKED}, f"--home={elsewhere}", "--space", "team")
     assert "CAN bus three" in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
     assert process("user-prompt", {"prompt": ASKED}, "--home").stdout == ""
@@ -130,7 +129,7 @@ def test_a_hook_writes_while_a_server_has_the_home_open(home: Path, transcript: 
         memory.sessions.append_message("open", "user", "Said through the server.")
         done = process("stop", told(transcript))
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-        assert memory.sessions.message_count("s") == 1
+        assert stored(home, "s", 1)
         memory.sessions.append_message("open", "user", "And again.")
 
 
