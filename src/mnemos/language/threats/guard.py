@@ -20,8 +20,8 @@ def refuse(what: str, found: Sequence[Threat]) -> None:
     """Raise Refused if something was found; ``what`` names the text, such as "note"."""
     if found:
         raise Refused(
-            f"the {what} was not stored: it {found[0].reason}. It would enter prompts unasked: write what"
-            " is so, not what a model should do. A person who wants it as it is can store it with --allow"
+            f"the {what} was not stored: it {found[0].reason}. It would be part of prompts, so state a fact"
+            " instead of an order to the model. A person can store it as it is with --allow"
         )
 
 
