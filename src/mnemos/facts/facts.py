@@ -178,7 +178,9 @@ class Facts:
         clean = [self._redact(statement) for statement in stated]
         label = None if scope is None or scope == "" else self._check_public("scope", normalize_label(scope))
         parts = [text for statement in clean for text in (statement.target, statement.content)]
-        marked = check_texts(self._storage, "fact", (original, label or "", *parts), allow=allow)
+        is_part = len(clean) == 1 and original.endswith(clean[0].content)
+        texts = (*parts, label or "", "" if is_part else original)
+        marked = check_texts(self._storage, "fact", texts, allow=allow)
         source = Source(
             session_id=self._session(session_id),
             actor=self._settings.actor,
@@ -424,8 +426,6 @@ class Facts:
             some = missing[start : start + _REMOVED_AT_ONCE]
             self._storage.write(lambda tx: reindex_facts(tx, some))  # noqa: B023
         return len(missing)
-
-    # --- inside -----------------------------------------------------------------------------
 
     def _write(self, tx: Writes, stated: Sequence[Statement], label: str | None, source: Source) -> Written:
         session, now = source.session_id, source.now
