@@ -55,9 +55,9 @@ def test_odd_spellings_of_evidence_are_mended_and_counted(write: Write, locomo: 
     assert asked["What does the repair cost?"].turns == ("D2:1", "D2:2", "D1:1")
     assert asked["What does the repair cost?"].sessions == ("D2", "D2", "D1")
     assert asked["When was it repaired?"].turns == ("D2:2",)
-    assert data.left_out["odd spellings of evidence, mended"] == 2
+    assert data.left_out["misspelt evidence, repaired"] == 2
     # D7:1 does not exist, and a lone D names nothing.
-    assert data.left_out["evidence that is no turn"] == 2
+    assert data.left_out["evidence that names no turn"] == 2
 
 
 def test_questions_without_an_answer_or_evidence_are_left_out_and_counted(
@@ -161,7 +161,7 @@ def test_lines_of_ones_own_are_read(write: Write, lines: list[Any]) -> None:
     assert asked["Where does the roof leak?"].asked_at == max(turn.at for turn in (*roof.turns, *door.turns))
     assert asked["What about the roof?"].turns == ()
     assert asked["What about the roof?"].sessions == ("roof",)
-    assert data.left_out == {"evidence that is no turn": 1, "questions without evidence": 1}
+    assert data.left_out == {"evidence that names no turn": 1, "questions without evidence": 1}
     assert data.categories == ("where", "question")
 
 

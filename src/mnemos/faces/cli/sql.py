@@ -41,7 +41,7 @@ Type SQL, ended by a semicolon. Besides:
 @click.option("--read-only", is_flag=True, help="Refuse every change.")
 @click.pass_obj
 def sql(chosen: Chosen, database: str, query: str | None, read_only: bool) -> None:  # noqa: FBT001
-    """Query a database of the workspace; without a query, at a prompt. A query may stand in its place."""
+    """Query a database of the workspace; without a query, at a prompt. DATABASE may be left out."""
     if query is None and any(sign.isspace() for sign in database):
         # No database has such a name.
         database, query = "default", database

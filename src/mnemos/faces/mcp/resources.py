@@ -32,7 +32,7 @@ class Readable:
     operation: str
     arguments: Callable[[str], dict[str, Any]] = _nothing
     variable: str = ""
-    """What stands after the address, for the list of templates; empty: nothing does."""
+    """The part after the address, for the list of templates; empty if there is none."""
 
     @property
     def is_there(self) -> bool:

@@ -30,7 +30,7 @@ MARKS: Final = 64
 HEADER: Final = Struct(f"<4s5f{MARKS}f")
 """Magic, scales of the three tables, bias, threshold, and the weights of forms."""
 
-# Sentences that are judged together; a text of up to so many is judged as a whole.
+# Number of sentences judged together; a text with no more than these is judged as a whole.
 WINDOW: Final = 3
 # A single sentence has to weigh more than a whole window.
 ALONE: Final = 0.3

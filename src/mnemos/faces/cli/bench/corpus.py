@@ -35,7 +35,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``turns`` and ``sessions`` are the evidence: where the answer stands.
+    """``turns`` and ``sessions`` are the evidence: where the answer is.
 
     A session occurs once per piece of evidence in it where the data counts pieces, as LoCoMo does. No
     turns: the data names sessions only, and the figures on turns leave this question out.

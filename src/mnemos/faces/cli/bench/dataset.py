@@ -93,7 +93,7 @@ def _categories(format: Format, corpora: list[Corpus]) -> tuple[str, ...]:
 
 
 def _check_ids(path: Path, corpora: list[Corpus]) -> None:
-    """Inside one corpus a session may stand only once: evidence would be ambiguous."""
+    """Refuse a session that occurs twice in a corpus: evidence would be ambiguous."""
     for number, corpus in enumerate(corpora, start=1):
         counts = Counter(session.id for session in corpus.sessions)
         twice = [name for name, count in counts.items() if count > 1]
@@ -203,7 +203,7 @@ def _evidence(
     names = list(dict.fromkeys(map(str, question.evidence)))
     turns = [name for name in names if name in homes]
     wholes = [name for name in names if name not in homes and name in homes.values()]
-    left_out["evidence that is no turn"] += len(names) - len(turns) - len(wholes)
+    left_out["evidence that names no turn"] += len(names) - len(turns) - len(wholes)
     sessions = dict.fromkeys([*(homes[turn] for turn in turns), *wholes])
     return (() if wholes else tuple(turns)), tuple(sessions)
 

@@ -131,10 +131,10 @@ def _evidence(named: list[str], homes: dict[str, str], left_out: Counter[str]) -
     for text in named:
         found = [f"D{int(session)}:{int(turn)}" for session, turn in _EVIDENCE.findall(text)]
         if found != [text]:
-            left_out["odd spellings of evidence, mended" if found else "evidence that is no turn"] += 1
+            left_out["misspelt evidence, repaired" if found else "evidence that names no turn"] += 1
         for turn in found:
             if turn in homes:
                 turns[turn] = None
             else:
-                left_out["evidence that is no turn"] += 1
+                left_out["evidence that names no turn"] += 1
     return tuple(turns)
