@@ -239,7 +239,14 @@ def test_an_import_that_fails_is_left_for_the_next_start(
 
 def test_no_tool_has_a_name_of_the_host(mnemos: HermesMemoryProvider) -> None:
     names = {schema["name"] for schema in mnemos.get_tool_schemas()}
-    assert names == {"recall", "remember", "notebook", "memory_write", "memory_search", "memory_history"}
+    memory = {"recall", "remember", "notebook", "memory_write", "memory_search", "memory_history"}
+    assert names == memory | {"sqlite_query", "sqlite_schema"}
+
+
+def test_the_workspace_of_the_home_is_queried(hermes: Path, mnemos: HermesMemoryProvider) -> None:
+    memory = begin(mnemos, hermes)
+    assert called(mnemos, "sqlite_query", query="CREATE TABLE plants (name TEXT)")["success"]
+    assert memory.workspace.query("SELECT count(*) FROM plants").rows == [[0]]
 
 
 def test_the_notebook_is_changed_by_its_other_name(hermes: Path, mnemos: HermesMemoryProvider) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from mnemos.errors import MnemosError, NotFound
 from mnemos.integrations.hermes import host
@@ -53,8 +53,10 @@ def _build_class(contract: type | None) -> type[HermesMemoryProvider]:
 class HermesMemoryProvider(BuiltinMemoryProvider):
     """The built-in provider inside Hermes. Nothing is opened before ``initialize``."""
 
+    default_tools: ClassVar[str] = TOOLS
+
     def __init__(self) -> None:
-        super().__init__(tools=TOOLS)
+        super().__init__()
         self._hermes = Path()
         self._first_import: HermesImport | None = None
         self._import: threading.Thread | None = None

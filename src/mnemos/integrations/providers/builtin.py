@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from functools import cached_property, partial
-from typing import Any, Final
+from functools import cache, partial
+from typing import Any, ClassVar, Final
 
 from mnemos.errors import MnemosError, Unavailable
 from mnemos.integrations.providers import prompt, provider_tools, stated_facts
@@ -35,6 +35,8 @@ log = logging.getLogger("mnemos.integrations.providers")
 
 NAME: Final = "builtin"
 TOOLS: Final = "recall,session_search,remember,memory,memory_search,memory_write"
+# Offered where the system prompt shows the tables.
+_TABLE_TOOLS: Final = "sqlite_query,sqlite_schema"
 PRIMARY: Final = "primary"
 
 _HITS: Final = 6
@@ -51,17 +53,20 @@ Report = Callable[[str, Exception], None]
 class BuiltinMemoryProvider(MemoryProvider):
     """The memory of a home. ``initialize`` opens it, unless an open one is passed."""
 
+    default_tools: ClassVar[str] = TOOLS
+
     def __init__(
         self,
         memory: Memory | None = None,
         *,
         worker: Worker | None = None,
-        tools: str = TOOLS,
+        tools: str | None = None,
         prefetch_tokens: int | None = None,
         report: Report | None = None,
     ) -> None:
         """``memory``: an open memory, which the host closes. ``tools``: comma-separated sets or operations.
 
+        By default the tools include those of the workspace, unless ``prompt_parts`` leaves out the tables.
         ``prefetch_tokens`` overrides the setting of that name.
         """
         self.prefetch_tokens = prefetch_tokens
@@ -303,9 +308,14 @@ class BuiltinMemoryProvider(MemoryProvider):
             return {"session_id": session_id, **given}
         return given
 
-    @cached_property
+    @property
     def _schemas(self) -> dict[str, dict[str, Any]]:
-        return _schemas_of(self._tools)
+        return _schemas_of(self._tools or self._choose_tools())
+
+    def _choose_tools(self) -> str:
+        memory = self._memory or self._given
+        shows_tables = memory is None or "tables" in memory.settings.prompt_parts.split(",")
+        return f"{self.default_tools},{_TABLE_TOOLS}" if shows_tables else self.default_tools
 
     def _is_in_context(self, session_id: str) -> bool:
         """True if a stored session is wholly in the model's context."""
@@ -338,6 +348,7 @@ def _finish(memory: Memory, conversation: Conversation, session_id: str, message
         memory.sessions.update_metadata(session_id, {"candidates": candidates})
 
 
+@cache
 def _schemas_of(tools: str) -> dict[str, dict[str, Any]]:
     """Return the schemas of a set of tools by name."""
     schemas = [tool["function"] for tool in Memory.tools("openai", tools)]

@@ -370,7 +370,8 @@ def test_an_empty_delegation_is_not_stored(
 
 def test_its_tools_are_operations_in_openai_format(builtin: BuiltinMemoryProvider) -> None:
     schemas = {schema["name"]: schema for schema in builtin.get_tool_schemas()}
-    assert set(schemas) == {"recall", "session_search", "remember", "memory", "memory_search", "memory_write"}
+    memory = {"recall", "session_search", "remember", "memory", "memory_search", "memory_write"}
+    assert set(schemas) == memory | {"sqlite_query", "sqlite_schema"}
     for schema in schemas.values():
         assert set(schema) == {"name", "description", "parameters"}
 
@@ -406,3 +407,22 @@ def test_other_tools_can_be_chosen(memory: Memory) -> None:
     names = {schema["name"] for schema in provider.get_tool_schemas()}
     assert {"memory_history", "memory_purge", "recall"} <= names
     assert "session_search" not in names
+
+
+def test_the_tables_in_the_prompt_can_be_queried(builtin: BuiltinMemoryProvider) -> None:
+    assert answer(builtin, "sqlite_query", query="CREATE TABLE plants (name TEXT)")["success"] is True
+    builtin.on_session_switch("s2")
+    assert "plants" in builtin.system_prompt_block()
+    answer(builtin, "sqlite_query", query="INSERT INTO plants VALUES (?)", params=["fern"])
+    assert "fern" in answer(builtin, "sqlite_query", query="SELECT name FROM plants")["text"]
+    assert "plants" in answer(builtin, "sqlite_schema")["text"]
+
+
+@pytest.mark.parametrize("tools", [None, "recall,sqlite_query"])
+def test_without_tables_in_the_prompt_only_chosen_tools_query_them(
+    clock: FixedClock, tools: str | None
+) -> None:
+    with Memory.at(":memory:", clock=clock, embedder="none", prompt_parts="facts") as memory:
+        provider = BuiltinMemoryProvider(memory, tools=tools)
+        names = {schema["name"] for schema in provider.get_tool_schemas()}
+    assert ("sqlite_query" in names) is (tools is not None)

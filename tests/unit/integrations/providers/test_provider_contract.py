@@ -21,6 +21,8 @@ class TestBuiltin(ProviderContract):
         "memory": {"action": "add", "content": "Tests run with make test"},
         "memory_write": {"content": "V[srv.port]: 5433"},
         "memory_search": {"query": "port"},
+        "sqlite_query": {"query": "SELECT 1"},
+        "sqlite_schema": {},
     }
 
     def make(self, home: Path) -> MemoryProvider:
