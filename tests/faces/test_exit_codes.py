@@ -93,6 +93,14 @@ def test_a_failure_is_told_on_standard_error(
     assert mnemos("--json", *arguments).err == structured.err
 
 
+def test_setting_an_entry_that_nothing_keeps_fails(
+    shop: Path, mnemos: Mnemos, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNEMOS_BACKEND", "null")
+    failed = mnemos("entries", "set", "k", "v", "--json")
+    assert (failed.code, failed.out, failed.error["code"]) == (UNAVAILABLE, "", "unavailable")
+
+
 @pytest.mark.parametrize("arguments", [words for words, *_ in WRONG], ids=" ".join)
 def test_a_failure_is_never_a_traceback(shop: Path, mnemos: Mnemos, arguments: list[str]) -> None:
     assert "Traceback" not in mnemos(*arguments).err

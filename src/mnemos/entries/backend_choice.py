@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from mnemos.entries.backend import MemoryBackend, NullBackend
+from mnemos.entries.plug_in import guard
 from mnemos.errors import InvalidInput, Unavailable
 from mnemos.settings import Settings
 
@@ -59,7 +60,7 @@ def make_backend(settings: Settings, make_local: Callable[[], MemoryBackend]) ->
         return NullBackend(choice.reason)
     if choice.name == LOCAL:
         return make_local()
-    backend = make_honcho(settings) if choice.name == HONCHO else _load_plug_in(choice.name)
+    backend = make_honcho(settings) if choice.name == HONCHO else load_plug_in(choice.name)
     if not backend.is_available():
         why = getattr(backend, "problem", "") or "it reports that it is not available"
         raise Unavailable(f"the configured backend {choice.name!r} can't be used: {why}")
@@ -89,7 +90,13 @@ def make_honcho(settings: Settings) -> MemoryBackend:
     return HonchoBackend(at.api_key, at.app_id, at.base_url, timeout=at.timeout, redact=settings.redact)
 
 
-def _load_plug_in(name: str) -> MemoryBackend:
+def list_plug_ins() -> list[str]:
+    """Return the names of the backends that other packages install, sorted."""
+    return sorted({entry.name for entry in _entry_points()})
+
+
+def load_plug_in(name: str) -> MemoryBackend:
+    """Make a backend of another package; it raises only errors of ours. Failures as ``make_backend``."""
     declared = {entry.name: entry for entry in _entry_points()}
     if name not in declared:
         known = ", ".join(sorted({*BUILT_IN, *declared}))
@@ -100,7 +107,7 @@ def _load_plug_in(name: str) -> MemoryBackend:
         raise Unavailable(f"the backend {name!r} can't be created: {type(exc).__name__}: {exc}") from exc
     if not isinstance(made, MemoryBackend):
         raise InvalidInput(f"the backend {name!r} is a {type(made).__name__}, not a MemoryBackend")
-    return made
+    return guard(made, name)
 
 
 def _entry_points() -> Iterable[EntryPoint]:

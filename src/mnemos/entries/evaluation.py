@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from statistics import fmean
@@ -25,6 +26,7 @@ from typing import Any, TypeVar
 from mnemos.entries import backend_choice
 from mnemos.entries.backend import MemoryBackend, NullBackend
 from mnemos.entries.evaluation_workload import Workload, WorkloadResult, name_users
+from mnemos.entries.plug_in import guard
 from mnemos.errors import MnemosError
 from mnemos.files import is_running
 from mnemos.progress import Progress, no_progress
@@ -35,6 +37,7 @@ log = logging.getLogger("mnemos.entries")
 
 MAX_POINTS = {"availability": 20, "functionality": 40, "latency": 20, "privacy": 20}
 DISABLED = "DISABLED"
+UNAVAILABLE = "NOT AVAILABLE"
 _STORE, _RETRIEVE, _QUERY = 15, 15, 10
 _CLOUD = 5
 # Points for a mean latency below a number of milliseconds.
@@ -76,15 +79,22 @@ def mean_latency(evaluation: BackendEvaluation) -> float:
 
 
 def count_points(evaluation: BackendEvaluation) -> dict[str, int]:
-    """Return the points by category. A trial that did not finish earns none for latency."""
-    finished = evaluation.available and evaluation.query_latency_ms > 0
+    """Return the points by category. An unavailable backend earns none.
+
+    One that keeps nothing earns none for latency and privacy, and a trial that did not finish none for
+    latency.
+    """
+    if not evaluation.available:
+        return dict.fromkeys(MAX_POINTS, 0)
+    finished = evaluation.store_success and evaluation.query_latency_ms > 0
+    privacy = _CLOUD if evaluation.is_cloud else MAX_POINTS["privacy"]
     return {
-        "availability": MAX_POINTS["availability"] if evaluation.available else 0,
+        "availability": MAX_POINTS["availability"],
         "functionality": evaluation.store_success * _STORE
         + evaluation.retrieve_success * _RETRIEVE
         + evaluation.query_returns_results * _QUERY,
         "latency": rate_latency(mean_latency(evaluation)) if finished else 0,
-        "privacy": _CLOUD if evaluation.is_cloud else MAX_POINTS["privacy"],
+        "privacy": privacy if evaluation.store_success else 0,
     }
 
 
@@ -101,26 +111,35 @@ def evaluate_backend(backend: MemoryBackend, test_user: str = "eval_user") -> Ba
 
     The keys are made up for the trial: existing entries of ``test_user`` are not touched.
     """
-    evaluation = BackendEvaluation(
-        backend_name=backend.backend_name,
-        is_cloud=backend.is_cloud,
-        available=backend.is_available(),
-        data_location=backend.location,
-        requires_api_key=backend.needs_api_key,
-    )
+    guarded = guard(backend)
+    try:
+        evaluation = BackendEvaluation(
+            backend_name=guarded.backend_name,
+            is_cloud=guarded.is_cloud,
+            available=guarded.is_available(),
+            data_location=guarded.location,
+            requires_api_key=guarded.needs_api_key,
+        )
+        problem = getattr(guarded, "problem", "") or "the backend gives no reason"
+    except MnemosError as exc:
+        return _report_unavailable(type(backend).__name__, exc)
     if evaluation.available:
-        _try_backend(backend, test_user, evaluation)
+        _try_backend(guarded, test_user, evaluation)
     else:
-        problem = getattr(backend, "problem", "") or "the backend gives no reason"
         evaluation.notes.append(f"Not available: {problem}")
     evaluation.score = sum(count_points(evaluation).values())
-    evaluation.recommendation = rate_score(evaluation.score)
-    if backend.is_cloud:
+    evaluation.recommendation = rate_score(evaluation.score) if evaluation.available else UNAVAILABLE
+    if evaluation.is_cloud:
         evaluation.notes.append("Data leaves this machine.")
     if isinstance(backend, NullBackend):
         evaluation.recommendation = DISABLED
         evaluation.notes.append("Keeps nothing: there is no memory of users.")
     return evaluation
+
+
+def _report_unavailable(name: str, exc: MnemosError) -> BackendEvaluation:
+    # Nothing is known about where its data would be, so the worse is assumed.
+    return BackendEvaluation(name, is_cloud=True, recommendation=UNAVAILABLE, notes=[f"Not available: {exc}"])
 
 
 def _try_backend(backend: MemoryBackend, user: str, evaluation: BackendEvaluation) -> None:
@@ -184,7 +203,7 @@ def compare_backends(
     *,
     workload: bool = True,
 ) -> dict[str, Any]:
-    """Evaluate null, local (in a temporary database), Honcho if configured, and a chosen plug-in.
+    """Evaluate null, local (in a temporary database), Honcho if configured, and every installed plug-in.
 
     Entries that a killed evaluation left behind are deleted too.
     """
@@ -259,7 +278,10 @@ def _list_candidates(
     settings: Settings, make_local: Callable[[], MemoryBackend]
 ) -> tuple[dict[str, Callable[[], MemoryBackend]], dict[str, str]]:
     """Return how to make each backend, by name, and why others are skipped."""
-    candidates = {backend_choice.NULL: NullBackend, backend_choice.LOCAL: make_local}
+    candidates: dict[str, Callable[[], MemoryBackend]] = {
+        backend_choice.NULL: NullBackend,
+        backend_choice.LOCAL: make_local,
+    }
     skipped: dict[str, str] = {}
     problem: str = getattr(backend_choice.make_honcho(settings), "problem", "")
     is_wanted = bool(settings.honcho.api_key) or settings.backend == backend_choice.HONCHO
@@ -267,8 +289,10 @@ def _list_candidates(
         candidates[backend_choice.HONCHO] = lambda: backend_choice.make_honcho(settings)
     else:
         skipped[backend_choice.HONCHO] = problem
-    if settings.backend and settings.backend not in backend_choice.BUILT_IN:
-        candidates[settings.backend] = lambda: backend_choice.make_backend(settings, make_local)
+    chosen = [settings.backend] if settings.backend else []
+    for name in (*backend_choice.list_plug_ins(), *chosen):
+        if name not in backend_choice.BUILT_IN:
+            candidates[name] = partial(backend_choice.load_plug_in, name)
     return candidates, skipped
 
 
@@ -276,7 +300,7 @@ def _evaluate_candidate(name: str, make: Callable[[], MemoryBackend], user: str)
     try:
         backend = make()
     except MnemosError as exc:
-        return BackendEvaluation(name, is_cloud=True, notes=[f"Not available: {exc}"])
+        return _report_unavailable(name, exc)
     with closing(backend):
         return evaluate_backend(backend, user)
 

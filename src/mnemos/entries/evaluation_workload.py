@@ -83,7 +83,11 @@ class Workload:
     def run(self) -> WorkloadResult:
         """Run and clean up. The backend's errors are in ``problems``; interruptions are raised."""
         result = self._result
-        backend = self._make()
+        try:
+            backend = self._make()
+        except MnemosError as exc:
+            result.problems.append(str(exc))
+            return result
         try:
             self._fill(backend)
             result.exact = self._has_all(backend)

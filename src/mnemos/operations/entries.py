@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 from mnemos.entries.backend import WORDS, MemoryBackend, MemoryEntry, NullBackend
-from mnemos.errors import InvalidInput, MnemosError, NotFound
+from mnemos.errors import InvalidInput, MnemosError, NotFound, Unavailable
 from mnemos.language.threats import scan
 from mnemos.language.threats.guard import refuse
 from mnemos.operations.arguments import Allow, log_allowed, up_to
@@ -39,7 +39,8 @@ def store_entry(
     """Store an entry in the backend; one that reads like an order to a model needs a person to allow it."""
     if not allow:
         refuse("entry", scan(value) or scan(key))
-    memory.backend.store(user, key, value, metadata)
+    if not memory.backend.store(user, key, value, metadata):
+        raise Unavailable(f"{memory.backend.backend_name} did not accept {key!r}; nothing was stored")
     if allow:
         log_allowed(memory, value)
 
@@ -273,9 +274,11 @@ class SetEntry(Operation, frozen=True, kw_only=True):
     allow: Allow = False
 
     def run(self, memory: Memory) -> Done:
+        off = _note(memory.backend)
+        if isinstance(off, str):
+            raise Unavailable(off)
         store_entry(memory, self.user, self.key, self.value, self.metadata, allow=self.allow)
-        note = _note(memory.backend)
-        return Done(done=note if isinstance(note, str) else f"Set {self.key} for {self.user}.")
+        return Done(done=f"Set {self.key} for {self.user}.")
 
 
 class QueryEntries(Operation, frozen=True, kw_only=True):

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 
 class Evaluate(LongOperation, frozen=True, kw_only=True):
-    """Compare the backends that can store entries: null, local, and Honcho if it is set up. Stores, changes,
-    queries and deletes a few hundred test entries; your own entries are not touched."""
+    """Compare the backends that can store entries: null, local, Honcho if it is set up, and installed
+    plug-ins. Stores, changes, queries and deletes a few hundred test entries; your own entries are not
+    touched."""
 
     traits: ClassVar[Traits] = Traits(
         title="Compare backends", idempotent=True, begins=True, local=True, example=("--html", "report.html")

@@ -7,12 +7,13 @@ import os
 import threading
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import pytest
 from honcho_server import KEY, HonchoServer, needs_sdk
 
 from mnemos import LocalBackend, get_memory_backend, reset_backend
-from mnemos.entries import HonchoBackend, MemoryBackend, NullBackend, backend_choice
+from mnemos.entries import HonchoBackend, MemoryBackend, MemoryEntry, NullBackend, backend_choice
 from mnemos.errors import InvalidInput, NotADatabase, Unavailable
 from mnemos.memory import Memory
 from mnemos.settings import Settings
@@ -163,6 +164,69 @@ def declared(monkeypatch: pytest.MonkeyPatch, target: str) -> None:
 def test_a_plug_in_is_used_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     declared(monkeypatch, "mnemos.entries.backend:NullBackend")
     assert isinstance(chosen(monkeypatch, MNEMOS_BACKEND="mine"), NullBackend)
+
+
+class Down(MemoryBackend):
+    """Raises what a network does, not what Mnemos does."""
+
+    @property
+    def backend_name(self) -> str:
+        return "down"
+
+    @property
+    def is_cloud(self) -> bool:
+        raise ConnectionError("no route to host")
+
+    def is_available(self) -> bool:
+        return True
+
+    def store(self, user_id: str, key: str, value: str, metadata: Any = None) -> bool:
+        raise ConnectionError("no route to host")
+
+    def retrieve(self, user_id: str, key: str) -> MemoryEntry | None:
+        raise ConnectionError("no route to host")
+
+    def query(self, user_id: str, query_text: str, limit: int = 10) -> list[MemoryEntry]:
+        raise ConnectionError("no route to host")
+
+    def list_keys(self, user_id: str) -> list[str]:
+        raise ConnectionError("no route to host")
+
+    def delete(self, user_id: str, key: str) -> bool:
+        raise ConnectionError("no route to host")
+
+
+class Unwilling(Down):
+    def store(self, user_id: str, key: str, value: str, metadata: Any = None) -> bool:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        ("entries_set", {"key": "k", "value": "v"}),
+        ("entries_get", {"key": "k"}),
+        ("entries_list", {}),
+        ("entries_query", {"query": "k"}),
+        ("entries_delete", {"key": "k"}),
+        ("entries_info", {}),
+    ],
+)
+def test_whatever_a_plug_in_raises_is_unavailable(
+    monkeypatch: pytest.MonkeyPatch, home: Path, call: str, arguments: dict[str, str]
+) -> None:
+    declared(monkeypatch, f"{__name__}:Down")
+    with Memory.at(home, backend="mine") as memory, pytest.raises(Unavailable) as caught:
+        memory.call(call, arguments)
+    assert isinstance(caught.value.__cause__, ConnectionError)
+
+
+def test_an_entry_that_a_plug_in_does_not_accept_is_not_reported_as_stored(
+    monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    declared(monkeypatch, f"{__name__}:Unwilling")
+    with Memory.at(home, backend="mine") as memory, pytest.raises(Unavailable):
+        memory.call("entries_set", {"key": "k", "value": "v"})
 
 
 @pytest.mark.parametrize(

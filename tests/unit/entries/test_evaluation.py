@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import fields
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from mnemos.entries import (
     MemoryBackend,
     MemoryEntry,
     NullBackend,
+    backend_choice,
     evaluate_backend,
 )
 from mnemos.entries.evaluation import (
@@ -67,6 +69,8 @@ class InADict(MemoryBackend):
         return self._is_cloud
 
     def is_available(self) -> bool:
+        if self.wrong == "refuses to answer":
+            raise ConnectionError("no route to host")
         return self.wrong != "absent"
 
     def store(self, user_id: str, key: str, value: str, metadata: Mapping[str, Any] | None = None) -> bool:
@@ -74,6 +78,8 @@ class InADict(MemoryBackend):
             raise Unavailable("it is down")
         if self.wrong == "interrupted" and len(self.kept) == 3:
             raise KeyboardInterrupt
+        if self.wrong == "keeps nothing":
+            return True
         value = value.lower() if self.wrong == "changes" else value
         self.kept[user_id, key] = MemoryEntry(key, value, user_id, metadata=dict(metadata or {}))
         return True
@@ -155,7 +161,42 @@ def test_each_failure_costs_its_points(wrong: str, functionality: int) -> None:
 def test_a_backend_that_is_down_is_not_acceptable_for_failing_fast() -> None:
     evaluation = evaluate_backend(InADict("fails"))
     assert (evaluation.available, count_points(evaluation)["latency"]) == (False, 0)
-    assert evaluation.recommendation == "NOT RECOMMENDED"
+    assert (evaluation.score, evaluation.recommendation) == (0, "NOT AVAILABLE")
+
+
+@pytest.mark.parametrize("wrong", ["absent", "refuses to answer"])
+def test_an_unavailable_backend_has_no_points(wrong: str) -> None:
+    evaluation = evaluate_backend(InADict(wrong))
+    assert (evaluation.score, evaluation.recommendation) == (0, "NOT AVAILABLE")
+    assert evaluation.notes
+
+
+def test_a_backend_that_keeps_nothing_is_only_worth_being_there() -> None:
+    evaluation = evaluate_backend(InADict("keeps nothing"))
+    assert (evaluation.score, evaluation.recommendation) == (20, "NOT RECOMMENDED")
+    assert evaluate_backend(NullBackend()).score == 20
+
+
+@pytest.mark.parametrize("call", ["store", "retrieve", "query", "delete"])
+def test_any_exception_of_a_backend_is_a_note(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise ConnectionResetError("by peer")
+
+    backend = InADict()
+    monkeypatch.setattr(backend, call, fail)
+    evaluation = evaluate_backend(backend)
+    assert any("ConnectionResetError" in note for note in evaluation.notes)
+    assert (evaluation.recommendation == "NOT AVAILABLE") == (call != "delete")
+
+
+@pytest.mark.parametrize("answer", [None, "text", [object()], 7])
+def test_an_answer_that_is_not_a_list_of_entries_is_a_note(
+    answer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = InADict()
+    monkeypatch.setattr(backend, "query", lambda *_: answer)
+    evaluation = evaluate_backend(backend)
+    assert (evaluation.query_returns_results, len(evaluation.notes)) == (False, 1)
 
 
 def test_a_cloud_backend_loses_privacy_points_with_a_warning() -> None:
@@ -256,6 +297,38 @@ def test_every_backend_is_evaluated_and_no_file_stays(
     assert "HONCHO_API_KEY" in found["skipped"]["honcho"] or "honcho-ai" in found["skipped"]["honcho"]
     assert not home.exists()
     assert list(tmp_path.iterdir()) == []
+
+
+class NeverThere(InADict):
+    def is_available(self) -> bool:
+        raise ConnectionError("no route to host")
+
+
+class DownLater(InADict):
+    """Passes the trial and then fails in the workload."""
+
+    def list_keys(self, user_id: str) -> list[str]:
+        raise OSError(113, "no route to host")
+
+
+def test_every_installed_plug_in_is_evaluated_whatever_it_raises(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kinds = {"good": "InADict", "gone": "NeverThere", "later": "DownLater", "broken": "nothing"}
+    monkeypatch.setattr(
+        backend_choice,
+        "_entry_points",
+        lambda: [
+            EntryPoint(name, f"{__name__}:{kind}", backend_choice.GROUP) for name, kind in kinds.items()
+        ],
+    )
+    found = evaluate_backends()
+    by_verdict: dict[str, int] = {}
+    for one in found["evaluations"]:
+        by_verdict[one["recommendation"]] = by_verdict.get(one["recommendation"], 0) + 1
+    # Those that passed the trial are the local one, the good one, and the one that fails later.
+    assert by_verdict == {"RECOMMENDED": 3, "NOT AVAILABLE": 2, "DISABLED": 1}
+    assert any("no route to host" in problem for problem in found["workloads"]["dict"]["problems"])
 
 
 @needs_sdk
