@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mnemos.entries.backend_choice import check_choice
 from mnemos.errors import Corrupt, InvalidInput, Unavailable
+from mnemos.recall.embedding import describe_coverage
 from mnemos.storage.base import Check, failed, passed
 from mnemos.workspace.bridge import check_databases
 
@@ -38,12 +39,13 @@ def examine(memory: Memory, reset: Callable[[], None], *, repair: bool) -> Itera
 
 def _check_vectors(memory: Memory) -> Check:
     if not memory.embedding.is_wanted:
-        return passed("vectors", "none are wanted")
+        return passed("vectors", "not used (embedder is none)")
     try:
         coverage = memory.embedding.coverage()
     except (Unavailable, InvalidInput) as exc:
         return failed("vectors", f"recall works by words alone: {exc}")
-    return passed("vectors", f"{coverage.done} of {coverage.total} passages have theirs")
+    counts = f"{coverage.done:,} of {coverage.total:,} passages"
+    return passed("vectors", f"{counts}, {describe_coverage(coverage.share)}")
 
 
 def _salvage(memory: Memory, reset: Callable[[], None]) -> Iterator[Check]:

@@ -18,7 +18,8 @@ from mnemos.operations.arguments import (
 )
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.facts import FactInfo, FactsWritten, Scope, SessionId, describe
-from mnemos.operations.texts import cut, plural, render_time
+from mnemos.operations.texts import cut, floor_share, plural, render_time
+from mnemos.recall.embedding import describe_search
 from mnemos.text.highlight import snippet
 from mnemos.text.query import parse
 
@@ -74,7 +75,7 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
         return Recalled(
             query=self.query,
             mode=recalled.mode,
-            coverage=round(recalled.coverage, 4),
+            coverage=floor_share(recalled.coverage),
             hits=[fill(HitInfo, hit) for hit in recalled.hits],
             packed=recalled.text,
             left_out=recalled.left_out,
@@ -108,7 +109,9 @@ class Recalled(Result, frozen=True, kw_only=True):
     notes: list[str]
 
     def as_text(self) -> str:
-        return "\n".join([*self.notes, self.packed or self._nothing()])
+        share = self._share()
+        search = [] if share is None or share >= 1 else [f"By {describe_search(share)}."]
+        return "\n".join([*self.notes, *search, self.packed or self._nothing()])
 
     def for_person(self) -> str:
         lines = [*self.notes]
@@ -123,7 +126,10 @@ class Recalled(Result, frozen=True, kw_only=True):
         return "\n".join([*lines, self.footer()])
 
     def footer(self) -> str:
-        return f"{plural(len(self.hits), 'passage')}, {self.mode}"
+        return f"{plural(len(self.hits), 'passage')}, {describe_search(self._share())}"
+
+    def _share(self) -> float | None:
+        return None if self.mode == "lexical" else self.coverage
 
     def _nothing(self) -> str:
         if self.hits:

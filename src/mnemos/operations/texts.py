@@ -13,6 +13,11 @@ def plural(number: int, thing: str, several: str = "") -> str:
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {several or thing + 's'}"
 
 
+def floor_share(share: float) -> float:
+    """Round a share down to four digits, so that only a complete one is 1."""
+    return int(share * 10_000 + 1e-7) / 10_000
+
+
 def render_size(count: float) -> str:
     """Render a number of bytes: ``1.5 MB``."""
     for unit in ("B", "kB", "MB", "GB"):

@@ -8,8 +8,9 @@ from msgspec import Meta
 
 from mnemos.operations.arguments import MOST, up_to
 from mnemos.operations.base import Done, Info, LongOperation, Operation, Result, Traits, fill
-from mnemos.operations.texts import cut, plural, render_size, render_time, render_traces
+from mnemos.operations.texts import cut, floor_share, plural, render_size, render_time, render_traces
 from mnemos.progress import Progress
+from mnemos.recall.embedding import describe_coverage
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -24,6 +25,8 @@ class ShowStats(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> Stats:
         own = {"location": memory.storage.location, "facts": memory.facts.count()}
+        if (coverage := memory.embedding.peek()) is not None:
+            own["coverage"] = floor_share(coverage.share)
         return fill(Stats, memory.sessions.stats() | own)
 
 
@@ -44,6 +47,8 @@ class Stats(Result, frozen=True, kw_only=True):
     free_bytes: int
     tables: dict[str, int]
     pending: int
+    coverage: float | None = None
+    """The share of passages that are indexed for meaning; None if the embedder is none."""
 
     def as_text(self) -> str:
         lines = [
@@ -51,6 +56,8 @@ class Stats(Result, frozen=True, kw_only=True):
             f"{plural(self.sessions, 'session')}, {plural(self.messages, 'message')}, "
             f"{plural(self.facts, 'fact')}, {self.pending} waiting to be indexed",
         ]
+        if self.coverage is not None:
+            lines.append(describe_coverage(self.coverage))
         lines += [
             f"  {one.source}: {plural(one.sessions, 'session')}, {plural(one.messages, 'message')}"
             for one in self.by_source
@@ -72,9 +79,11 @@ class Optimize(LongOperation, frozen=True, kw_only=True):
 
     def work(self, memory: Memory, progress: Progress) -> Done:
         memory.sessions.optimize(self.seconds)
-        if memory.embedding.is_wanted:
-            memory.embedding.catch_up(self.seconds, progress)
-        return Done(done="Optimized the index.")
+        if not memory.embedding.is_wanted:
+            return Done(done="Optimized the index.")
+        memory.embedding.catch_up(self.seconds, progress)
+        share = memory.embedding.coverage().share
+        return Done(done=f"Optimized the index: {describe_coverage(share)}.")
 
 
 class Examine(Operation, frozen=True, kw_only=True):

@@ -51,7 +51,7 @@ class Recall:
     hits: tuple[RecallHit, ...]
     text: str
     mode: str
-    """``lexical``, ``lexical+static`` or ``lexical+model``, with the coverage if that is not complete."""
+    """``lexical``, ``lexical+static`` or ``lexical+model``: what was used."""
     coverage: float
     """The share of passages that were compared by meaning; 0 where none were."""
     left_out: int

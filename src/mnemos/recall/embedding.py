@@ -31,6 +31,8 @@ log = logging.getLogger("mnemos.recall")
 # Text embedded in one step: some tens of milliseconds.
 _STEP_CHARACTERS = 60_000
 _SEPARATOR = " | "
+# 0.29 * 100 is a little less than 29.
+_TINY = 1e-9
 # Seconds to wait for other writers, however long it may take in all.
 _PATIENCE = 10.0
 # Chunks of a former model removed in one transaction.
@@ -112,6 +114,17 @@ class Embedding:
     def coverage(self) -> Coverage:
         return self._own(self._storage.read(Stored.read))
 
+    def peek(self) -> Coverage | None:
+        """Return the coverage without loading the model; None where no vectors are wanted.
+
+        Vectors of an older version of the same model count until new ones are begun.
+        """
+        if not self.is_wanted:
+            return None
+        stored = self._storage.read(Stored.read)
+        named = (one for one in stored.coverages if one.model.startswith(f"{self._spec}{_SEPARATOR}"))
+        return next(named, Coverage(self._spec, 0, 0, stored.total))
+
     def serve(self, stored: Stored) -> tuple[Embedder, Coverage]:
         """Choose the model to answer with: the wanted one, or a former one that covers more."""
         own = self._own(stored)
@@ -149,6 +162,19 @@ class Embedding:
         if not self._storage.read(lambda tx: tx.vectors.has_others(model)):
             return False
         return self._storage.write(lambda tx: tx.vectors.drop_others(model, _DROPPED), within=within)
+
+
+def describe_coverage(share: float) -> str:
+    """Describe how much is indexed for meaning, rounded down, and how to finish it."""
+    done = f"{int(share * 100 + _TINY)}% of messages indexed for meaning"
+    return done if share >= 1 else f"{done}; `mnemos optimize` finishes it"
+
+
+def describe_search(share: float | None) -> str:
+    """Describe what questions are answered with, and the coverage unless complete; None: words alone."""
+    if share is None:
+        return "keyword search"
+    return "keyword + semantic search" + ("" if share >= 1 else f" ({describe_coverage(share)})")
 
 
 def name_model(spec: str, embedder: Embedder) -> str:

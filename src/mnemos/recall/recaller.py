@@ -18,7 +18,7 @@ from mnemos.recall.answer import KINDS, Recall
 from mnemos.recall.candidates import Asked, Gathered, Sense, add_unfed, gather, look_up
 from mnemos.recall.edits import Edits, Source
 from mnemos.recall.embedders import Embedder
-from mnemos.recall.embedding import Embedding, Stored
+from mnemos.recall.embedding import Embedding, Stored, describe_coverage
 from mnemos.recall.features import HYBRID, LEXICAL, SENTENCE, Candidate, judge, sum_up
 from mnemos.recall.hits import fits, make_excerpt
 from mnemos.recall.lines import Scene, set_scene
@@ -66,8 +66,7 @@ class Means:
     def mode(self) -> str:
         if self.embedder is None:
             return "lexical"
-        mode = f"lexical+{self.embedder.kind}"
-        return mode if self.coverage >= 1 else f"{mode} ({int(self.coverage * 100)}% embedded)"
+        return f"lexical+{self.embedder.kind}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +226,10 @@ class Recaller:
         except Unavailable as exc:
             return Means(notes=(f"by words alone: {exc}",))
         done = coverage.done + (tail.count_beyond(known.todo[0].done) if known.todo else 0)
-        if sense is None or not (done or known.asked.unfed.added):
+        if sense is None:
             return Means()
+        if not (done or known.asked.unfed.added):
+            return Means(notes=(describe_coverage(0),) if coverage.total else ())
         return Means(sense, embedder, done / coverage.total if coverage.total else 1.0, tail)
 
     def _gather(self, known: Known, means: Means, filters: Filters) -> tuple[Means, Gathered]:

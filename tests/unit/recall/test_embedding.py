@@ -18,9 +18,10 @@ from contract.storage.openers import append, create, tell
 from contract.storage.passages import put
 from contract.storage.vectors import near_ids, vector_of
 from mnemos.errors import InvalidInput, ModelUnavailable
+from mnemos.operations.texts import floor_share
 from mnemos.recall import sense
 from mnemos.recall.embedders import Embedder, static
-from mnemos.recall.embedding import Embedding, Stored, quantise
+from mnemos.recall.embedding import Embedding, Stored, describe_coverage, describe_search, quantise
 from mnemos.sessions.records import document_of
 from mnemos.storage.base import Storage
 from mnemos.storage.passages import Coverage
@@ -313,7 +314,9 @@ def test_lexical_is_said_when_words_alone_were_used(
         answer = memory.recall(QUESTION)
     else:
         answer = memory.recall("🦜🦜")
-    assert (answer.mode, answer.coverage, answer.notes) == ("lexical", 0.0, ())
+    assert (answer.mode, answer.coverage) == ("lexical", 0.0)
+    # Only what `mnemos optimize` would change is worth a note.
+    assert len(answer.notes) == (how == "nothing embedded")
     assert bool(answer.hits) is (how != "nothing known")
 
 
@@ -326,7 +329,7 @@ def test_part_of_the_vectors_is_said_with_how_much(
     coverage = memory.embedding.coverage()
     assert (coverage.total, coverage.done) == (40, 18)
     answer = memory.recall(QUESTION)
-    assert (answer.mode, answer.coverage) == ("lexical+static (45% embedded)", 0.45)
+    assert (answer.mode, answer.coverage) == ("lexical+static", 0.45)
     assert any("Postgres" in hit.text for hit in answer.hits)
 
 
@@ -335,7 +338,43 @@ def test_almost_all_is_not_all(memory: mnemos.Memory, monkeypatch: pytest.Monkey
     memory.embedding.catch_up()
     memory.sessions.append_message("s", "user", "one more")
     monkeypatch.setattr(sense, "TAIL_CHARACTERS", 0)
-    assert memory.recall(QUESTION).mode == "lexical+static (99% embedded)"
+    answer = memory.recall(QUESTION)
+    assert (answer.mode, answer.coverage) == ("lexical+static", 500 / 501)
+    assert describe_search(answer.coverage) == (
+        "keyword + semantic search (99% of messages indexed for meaning; `mnemos optimize` finishes it)"
+    )
+    assert memory.call("recall", {"query": QUESTION})["coverage"] == 0.998
+
+
+def test_the_coverage_is_known_without_loading_the_model(
+    storage: Storage, embeds: Embeds, models: Models
+) -> None:
+    tell(storage, "s", "parrot", "owl")
+    assert embeds("fake:one").peek() == Coverage("fake:one", 0, 0, 2)
+    assert embeds("missing").peek() == Coverage("missing", 0, 0, 2)
+    assert models.known == {}
+    done = embeds("fake:one")
+    done.catch_up()
+    models.known.clear()
+    assert embeds("fake:one").peek() == done.coverage()
+    # Another model, though its name begins the same.
+    assert embeds("fake:on").peek() == Coverage("fake:on", 0, 0, 2)
+    assert embeds("none").peek() is None
+    assert models.known == {}
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.0, "0% of messages indexed for meaning; `mnemos optimize` finishes it"),
+        (0.29, "29% of messages indexed for meaning; `mnemos optimize` finishes it"),
+        (0.99999, "99% of messages indexed for meaning; `mnemos optimize` finishes it"),
+        (1.0, "100% of messages indexed for meaning"),
+    ],
+)
+def test_only_a_complete_index_is_called_complete(share: float, text: str) -> None:
+    assert describe_coverage(share) == text
+    assert (floor_share(share) == 1) is (share == 1)
 
 
 def test_what_was_just_said_is_found_by_its_meaning_and_nothing_is_written(

@@ -17,6 +17,7 @@ from mnemos.errors import AlreadyExists
 from mnemos.faces.cli.drawing import highlight_matches, literal
 from mnemos.memory import Memory
 from mnemos.operations.texts import render_time
+from mnemos.recall.embedding import describe_search
 
 _DAY = 86400.0
 
@@ -107,7 +108,8 @@ def _recall(console: Console, memory: Memory, question: str, lesson: str) -> Non
         day = (render_time(hit.at)[:10], "green")
         console.print(Text.assemble("  ", day, (f" {hit.session_id} ", "dim"), said))
         console.print(literal(f"             {'; '.join(hit.why)}", "dim"))
-    console.print(Text(f"  {answer.mode}, {took:.1f} ms\n", style="dim"))
+    used = describe_search(None if answer.mode == "lexical" else answer.coverage)
+    console.print(Text(f"  {used}, {took:.1f} ms\n", style="dim"))
 
 
 def _conversation(console: Console, memory: Memory) -> None:

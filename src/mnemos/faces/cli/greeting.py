@@ -9,6 +9,7 @@ import click
 
 from mnemos import __version__
 from mnemos.faces.cli.output import in_json, plain
+from mnemos.recall.embedding import describe_search
 
 if TYPE_CHECKING:
     from mnemos.faces.cli.commands import Chosen
@@ -24,6 +25,8 @@ _NEXT_STEPS = {
     "mnemos sessions list": "the newest conversations",
     "mnemos doctor": "check that all is well",
 }
+# A question embeds that many messages by itself.
+_FEW = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class Greeting:
     sessions: int
     messages: int
     facts: int
+    search: str
     next: dict[str, str]
 
     def as_text(self) -> str:
@@ -46,7 +50,9 @@ class Greeting:
                 f"Mnemos {self.version}: the memory of an LLM agent.\n",
                 f"home    {self.home}",
                 f"space   {self.space}",
-                f"memory  {'empty: nothing has been recorded yet' if self.next is _FIRST_STEPS else holds}\n",
+                f"memory  {'empty: nothing has been recorded yet' if self.next is _FIRST_STEPS else holds}",
+                *([f"search  {self.search}"] if self.search else []),
+                "",
                 "Next:",
                 *steps,
             ]
@@ -65,7 +71,17 @@ def greet(chosen: Chosen) -> None:
 def _greeting(memory: Memory) -> Greeting:
     home, space = str(memory.settings.home), memory.settings.space
     if not memory.database.exists():
-        return Greeting(__version__, home, space, 0, 0, 0, _FIRST_STEPS)
+        return Greeting(__version__, home, space, 0, 0, 0, "", _FIRST_STEPS)
     sessions = memory.sessions.session_count(archived=None)
     messages, facts = memory.sessions.message_count(), memory.facts.count()
-    return Greeting(__version__, home, space, sessions, messages, facts, _NEXT_STEPS)
+    return Greeting(
+        __version__, home, space, sessions, messages, facts, _describe_search(memory), _NEXT_STEPS
+    )
+
+
+def _describe_search(memory: Memory) -> str:
+    coverage = memory.embedding.peek()
+    if coverage is None:
+        return describe_search(None)
+    is_close = coverage.total - coverage.done <= _FEW
+    return describe_search(1.0 if is_close else coverage.share)
