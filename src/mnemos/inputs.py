@@ -29,6 +29,16 @@ def name(label: str, value: Any) -> str:
     return value
 
 
+def clean_name(value: str) -> str | None:
+    """Return a name on one line without control characters, cut to the limit; None if nothing is left.
+
+    A name that passes ``name`` stays as it is.
+    """
+    if not value.isprintable():
+        value = "".join(" " if category(c) in _NOT_IN_NAMES or c in _DIRECTIONS else c for c in value)
+    return value[:MAX_NAME] if value.strip() else None
+
+
 def can_be_name(label: str, value: Any) -> bool:
     """True if something can have this name: an impossible name is unknown rather than invalid."""
     if not isinstance(value, str):

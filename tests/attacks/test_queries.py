@@ -95,8 +95,10 @@ def test_names_in_filters_are_names_and_not_syntax(populated: mnemos.Memory, nam
 def test_a_message_is_found_under_its_own_source_and_role_and_no_other(
     populated: mnemos.Memory, source: str, role: str
 ) -> None:
-    session = populated.sessions.ensure_session(f"of {source}", source)
-    id = populated.sessions.append_message(session, role, "under its name")
+    session = f"of {source} and {role}"
+    message = {"role": role, "content": "under its name"}
+    populated.sessions.import_sessions([{"id": session, "source": source, "messages": [message]}])
+    (id,) = [one["id"] for one in populated.sessions.get_messages(session)]
     found = populated.sessions.search_messages("under", source_filter=source, role_filter=role, limit=1000)
     assert id in {hit["id"] for hit in found}
     assert {(hit["source"], hit["role"]) for hit in found} == {(source, role)}

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from mnemos.errors import InvalidInput, NotFound, Refused, TooLarge
-from mnemos.inputs import MAX_NAME, moment, name, optional_moment, optional_name, whole
+from mnemos.inputs import MAX_NAME, clean_name, moment, name, optional_moment, optional_name, whole
 from mnemos.storage.base import Document, Glimpse, MessageRow, NewMessage, SessionRow
 from mnemos.text.secrets import Redact, redact_value
 
@@ -25,6 +25,12 @@ MAX_DEPTH = 100
 
 Role = Literal["user", "assistant", "system", "tool", "developer", "function"]
 ROLES = frozenset(get_args(Role))
+# Names that other programs have for a role.
+_OTHER_NAMES = {"human": "user", "ai": "assistant", "model": "assistant", "bot": "assistant"}
+_PARTS = (
+    "text", "input_text", "output_text", "refusal", "thinking", "redacted_thinking", "image", "image_url",
+    "input_image", "input_audio", "file", "input_file", "document", "tool_use", "tool_result",
+)  # fmt: skip
 _LONGEST_SPEAKER = 48
 _NAME_BEFORE_COLON = re.compile(r"([A-Z][\w'.-]+(?: [A-Z][\w'.-]*){0,2}): ")
 
@@ -36,13 +42,18 @@ MESSAGE_FIELDS = frozenset(
 )  # fmt: skip
 
 
-def new_message(fields: Mapping[str, Any], *, now: float, redact: Redact, max_bytes: int) -> NewMessage:
-    """Check the arguments of ``append_message`` and return the row to store."""
+def new_message(
+    fields: Mapping[str, Any], *, now: float, redact: Redact, max_bytes: int, any_role: bool = False
+) -> NewMessage:
+    """Check the arguments of ``append_message`` and return the row to store.
+
+    ``any_role`` accepts every short word as a role: records of other programs have roles of their own.
+    """
     given = fields.get
     role = given("role")
     # A list is unhashable, so its type is checked first.
     if not isinstance(role, str) or role not in ROLES:
-        _check_role(role)
+        _check_role(role, any_role=any_role)
     content, encoded = _encode_content(given("content"), redact)
     # Every append comes through here, and most messages have few of these.
     calls, metadata = given("tool_calls"), given("metadata")
@@ -56,8 +67,8 @@ def new_message(fields: Mapping[str, Any], *, now: float, redact: Redact, max_by
     return NewMessage(
         str(role),
         now if timestamp is None else moment("timestamp", timestamp),
-        None if tool_name is None else name("tool_name", tool_name),
-        None if tool_call_id is None else name("tool_call_id", tool_call_id),
+        None if tool_name is None else _clean_name("tool_name", tool_name),
+        None if tool_call_id is None else _clean_name("tool_call_id", tool_call_id),
         None if token_count is None else whole("token_count", token_count),
         encoded,
         about,
@@ -67,10 +78,24 @@ def new_message(fields: Mapping[str, Any], *, now: float, redact: Redact, max_by
     )
 
 
-def _check_role(role: Any) -> None:
-    """Accept any short word, because hosts have roles of their own."""
-    if not isinstance(role, str) or not role.strip() or len(role) > 64 or not role.isprintable():
-        raise InvalidInput(f"role is {role!r}; use user, assistant, system or tool")
+def _check_role(role: Any, *, any_role: bool) -> None:
+    is_word = isinstance(role, str) and bool(role.strip()) and len(role) <= 64 and role.isprintable()
+    if is_word and any_role:
+        return
+    # difflib is only needed for this mistake.
+    from difflib import get_close_matches
+
+    word = role.strip().lower() if is_word else ""
+    near = [_OTHER_NAMES[word]] if word in _OTHER_NAMES else get_close_matches(word, sorted(ROLES), n=1)
+    advice = f"did you mean {near[0]!r}?" if near else "use user, assistant, system, developer or tool"
+    raise InvalidInput(f"role {role!r} is not known; {advice}")
+
+
+def _clean_name(label: str, value: Any) -> str | None:
+    """Clean a name instead of refusing it: a host must not lose a message."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{label} must be a string, not {type(value).__name__}")
+    return clean_name(value)
 
 
 def new_session(fields: Mapping[str, Any], *, started: float, redact: Redact, max_bytes: int) -> SessionRow:
@@ -316,6 +341,10 @@ def _encode_content(content: Any, redact: Redact) -> tuple[str | None, bool]:
         return (clean, False) if is_storable(clean) else (dump_json(clean), True)
     if isinstance(content, list):
         return _encode_json("content", content, redact), True
+    if isinstance(content, dict):
+        # One part is a list of parts. Any other object is a result, stored as the text that APIs want.
+        is_part = content.get("type") in _PARTS
+        return _encode_json("content", [content] if is_part else content, redact), is_part
     raise InvalidInput(
         f"content must be a string or a list of parts, not {type(content).__name__}; "
         'a part is {"type": "text", "text": "…"}'

@@ -318,7 +318,9 @@ def check_message(message: Any, *, now: float, redact: Redact, max_bytes: int) -
     forgotten = message.get("forgotten") is True
     if forgotten:
         message = {**message, "content": None}
-    return IncomingMessage(new_message(message, now=now, redact=redact, max_bytes=max_bytes), forgotten)
+    return IncomingMessage(
+        new_message(message, now=now, redact=redact, max_bytes=max_bytes, any_role=True), forgotten
+    )
 
 
 def sort_parents_first(parents: Mapping[str, str | None], *, allow_cycles: bool = False) -> list[str]:

@@ -158,7 +158,9 @@ class ImportWriter:
 
     def _check(self, fields: Mapping[str, Any]) -> NewMessage:
         try:
-            return new_message(fields, now=self._now, redact=self._redact, max_bytes=self._most)
+            return new_message(
+                fields, now=self._now, redact=self._redact, max_bytes=self._most, any_role=True
+            )
         except TooLarge:
             content, longest = fields.get("content"), self._most // _BYTES_PER_CHARACTER // 2
             if not isinstance(content, str) or len(content) <= longest:

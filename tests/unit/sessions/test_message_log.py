@@ -148,7 +148,6 @@ def test_appending_to_an_unknown_session_is_not_found(db: SessionDB) -> None:
         {"role": "us\0er"},
         {"role": "\ud800"},
         {"content": 5},
-        {"content": {"type": "text"}},
         {"content": b"bytes"},
         {"content": [...]},
         {"content": [{"data": b"bytes"}]},
@@ -157,7 +156,6 @@ def test_appending_to_an_unknown_session_is_not_found(db: SessionDB) -> None:
         {"content": [float("nan")]},
         {"tool_calls": ...},
         {"metadata": {"x": float("inf")}},
-        {"tool_name": "two\nlines"},
         {"tool_call_id": 5},
         {"token_count": -1},
         {"token_count": 1.5},
@@ -172,6 +170,80 @@ def test_what_cannot_be_kept_as_it_is_is_refused(db: SessionDB, wrong: dict[str,
     with pytest.raises(InvalidInput):
         db.append_messages("s", [{"role": "user", "content": "x"} | wrong])
     assert db.message_count() == 0
+
+
+@pytest.mark.parametrize(
+    ("role", "known"),
+    [
+        ("assitant", "assistant"),
+        ("User", "user"),
+        ("sytem", "system"),
+        ("tools", "tool"),
+        ("human", "user"),
+        ("AI", "assistant"),
+        ("model", "assistant"),
+        ("bot", "assistant"),
+    ],
+)
+def test_an_unknown_role_is_refused_with_the_nearest_known_one(db: SessionDB, role: str, known: str) -> None:
+    db.create_session("s", "cli")
+    for append in (
+        lambda: db.append_message("s", role, "x"),
+        lambda: db.append_messages("s", [{"role": "user", "content": "y"}, {"role": role, "content": "x"}]),
+    ):
+        with pytest.raises(InvalidInput) as caught:
+            append()
+        assert {repr(role), repr(known)} <= set(str(caught.value).replace("?", "").split())
+    assert db.message_count() == 0
+
+
+def test_a_record_of_another_program_keeps_its_role(db: SessionDB) -> None:
+    db.import_sessions([{"id": "s", "messages": [{"role": "narrator", "content": "Once upon a time"}]}])
+    assert [message["role"] for message in db.get_messages("s")] == ["narrator"]
+
+
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ("two\nlines", "two lines"),
+        ("lone \ud800 surrogate", "lone   surrogate"),
+        ("nul\0", "nul "),
+        ("right\u202eleft", "right left"),
+        ("x" * 600, "x" * 512),
+        ("家族 👨‍👩‍👧", "家族 👨‍👩‍👧"),
+        ("\n\t", None),
+        ("", None),
+    ],
+    ids=ascii,
+)
+def test_names_of_tools_are_cleaned_and_not_refused(db: SessionDB, given: str, stored: str | None) -> None:
+    db.create_session("s", "cli")
+    db.append_message("s", "tool", "result", tool_name=given, tool_call_id=given)
+    db.append_messages("s", [{"role": "tool", "content": "x", "tool_name": given, "tool_call_id": given}])
+    for message in db.get_messages("s"):
+        assert (message["tool_name"], message["tool_call_id"]) == (stored, stored)
+
+
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ({"temperature": 21, "sky": "bewölkt"}, '{"temperature":21,"sky":"bewölkt"}'),
+        ({"type": "error", "reason": "bewölkt"}, '{"type":"error","reason":"bewölkt"}'),
+        ({"type": ["no part"], "reason": "bewölkt"}, '{"type":["no part"],"reason":"bewölkt"}'),
+        ({"type": "text", "text": "bewölkt"}, [{"type": "text", "text": "bewölkt"}]),
+        ({}, "{}"),
+    ],
+    ids=ascii,
+)
+def test_an_object_as_content_is_stored_as_json_or_as_its_part(
+    db: SessionDB, given: dict[str, Any], stored: Any
+) -> None:
+    db.create_session("s", "cli")
+    one = db.append_message("s", "tool", given)
+    (two,) = db.append_messages("s", [{"role": "tool", "content": given}])
+    assert [message["content"] for message in db.get_messages("s")] == [stored, stored]
+    found = {hit["id"] for hit in db.search_messages("bewölkt")}
+    assert found == ({one, two} if given else set())
 
 
 @pytest.mark.parametrize("wrong", ["text", 5, None, ["role", "user"]])

@@ -111,7 +111,7 @@ def assert_storable(items: Iterable[Item]) -> None:
             assert item.fields.keys() <= MESSAGE_FIELDS
             assert isinstance(item.fields["timestamp"], float)
             name("session", item.session_id)
-            new_message(item.fields, now=0.0, redact=lambda text: text, max_bytes=1 << 26)
+            new_message(item.fields, now=0.0, redact=lambda text: text, max_bytes=1 << 26, any_role=True)
         elif isinstance(item, Conversation):
             name("id", item.id)
             for value in (item.model, item.title, item.parent_id):
