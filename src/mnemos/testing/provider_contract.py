@@ -5,6 +5,8 @@ A subclass makes the provider in ``make``, and may set:
 - ``given``: further arguments of ``initialize``;
 - ``calls``: arguments of a call that should succeed, by the name of the tool;
 - ``seconds``: the time limit of the manager.
+
+As under a manager, a provider need not have every optional method, nor take every optional argument.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import pytest
 
 from mnemos.integrations.providers.contract import MemoryProvider
 from mnemos.integrations.providers.manager import MemoryManager
+from mnemos.integrations.providers.member import call_compatibly
 
 # In OpenAI's format, with a tool call and its result.
 MESSAGES: list[dict[str, Any]] = [
@@ -47,6 +50,14 @@ ODD_TEXTS = [
 ]
 
 
+def call(provider: MemoryProvider, hook: str, *args: Any, **extras: Any) -> Any:
+    """Call a method as a manager does: with the extras it takes, or the default if it is missing."""
+    method = getattr(provider, hook, None)
+    if not callable(method):
+        return getattr(MemoryProvider, hook)(provider, *args, **extras)
+    return call_compatibly(method, args, extras)
+
+
 class ProviderContract:
     """The whole contract. The name of a subclass must begin with ``Test``."""
 
@@ -66,7 +77,7 @@ class ProviderContract:
     def provider(self, tmp_path: Path) -> Iterator[MemoryProvider]:
         made = self.make(tmp_path)
         yield made
-        made.shutdown()
+        call(made, "shutdown")
 
     @pytest.fixture
     def active(self, provider: MemoryProvider, tmp_path: Path) -> MemoryProvider:
@@ -75,7 +86,9 @@ class ProviderContract:
 
     def begin(self, provider: MemoryProvider, home: Path, **more: Any) -> None:
         where = {"home": str(home), "hermes_home": str(home), "platform": "cli"}
-        provider.initialize("session-1", **{**where, "agent_context": "primary", **self.given, **more})
+        call(
+            provider, "initialize", "session-1", **{**where, "agent_context": "primary", **self.given, **more}
+        )
 
     # --- before a session -------------------------------------------------------------------
 
@@ -96,7 +109,7 @@ class ProviderContract:
         assert provider.is_available() is True
 
     def test_its_tools_have_names_descriptions_and_schemas(self, provider: MemoryProvider) -> None:
-        schemas = provider.get_tool_schemas()
+        schemas = call(provider, "get_tool_schemas")
         assert isinstance(schemas, list)
         assert json.loads(json.dumps(schemas)) == schemas
         functions = [schema.get("function", schema) for schema in schemas]
@@ -109,20 +122,20 @@ class ProviderContract:
         assert len(set(names)) == len(names)
 
     def test_its_config_fields_have_unique_keys(self, provider: MemoryProvider) -> None:
-        fields = provider.get_config_schema()
+        fields = call(provider, "get_config_schema")
         assert isinstance(fields, list)
         keys = [field["key"] for field in fields]
         assert all(isinstance(key, str) and key and "=" not in key for key in keys)
         assert len(set(keys)) == len(keys)
 
     def test_its_backup_paths_are_absolute(self, provider: MemoryProvider) -> None:
-        paths = provider.backup_paths()
+        paths = call(provider, "backup_paths")
         assert isinstance(paths, list)
         assert all(isinstance(path, str) and Path(path).is_absolute() for path in paths)
 
     def test_it_can_shut_down_twice_without_a_session(self, provider: MemoryProvider) -> None:
-        provider.shutdown()
-        provider.shutdown()
+        call(provider, "shutdown")
+        call(provider, "shutdown")
 
     # --- in a session -----------------------------------------------------------------------
 
@@ -137,61 +150,69 @@ class ProviderContract:
             "something_new": object(),
         }
         self.begin(provider, tmp_path, **more)
-        assert isinstance(provider.system_prompt_block(), str)
+        assert isinstance(call(provider, "system_prompt_block"), str)
 
     def test_its_prompt_block_stays_the_same_during_a_session(self, active: MemoryProvider) -> None:
-        before = active.system_prompt_block()
+        before = call(active, "system_prompt_block")
         assert isinstance(before, str)
-        active.on_turn_start(1, "Which port does the staging database use?")
-        active.sync_turn("Which port does the staging database use?", "5433.", session_id="session-1")
-        active.on_memory_write("add", "memory", "Staging listens on 5433.")
-        assert active.system_prompt_block() == before
+        call(active, "on_turn_start", 1, "Which port does the staging database use?")
+        call(
+            active, "sync_turn", "Which port does the staging database use?", "5433.", session_id="session-1"
+        )
+        call(active, "on_memory_write", "add", "memory", "Staging listens on 5433.", metadata={})
+        assert call(active, "system_prompt_block") == before
 
     @pytest.mark.parametrize("query", ODD_TEXTS)
     def test_it_returns_a_string_for_any_query(self, active: MemoryProvider, query: str) -> None:
-        active.queue_prefetch(query, session_id="session-1")
-        assert isinstance(active.prefetch(query, session_id="session-1"), str)
-        assert isinstance(active.prefetch(query), str)
+        call(active, "queue_prefetch", query, session_id="session-1")
+        assert isinstance(call(active, "prefetch", query, session_id="session-1"), str)
+        assert isinstance(call(active, "prefetch", query, session_id=""), str)
 
     @pytest.mark.parametrize("text", ODD_TEXTS)
     def test_it_accepts_any_turn(self, active: MemoryProvider, text: str) -> None:
-        active.sync_turn(text, text, session_id="session-1")
-        active.sync_turn(text, text, session_id="session-1", messages=MESSAGES)
-        active.sync_turn(text, text, messages=[])
-        active.sync_turn(text, text)
+        call(active, "sync_turn", text, text, session_id="session-1")
+        call(active, "sync_turn", text, text, session_id="session-1", messages=MESSAGES)
+        call(active, "sync_turn", text, text, session_id="", messages=[])
 
     def test_it_does_not_change_its_arguments(self, active: MemoryProvider) -> None:
         messages = json.loads(json.dumps(MESSAGES))
-        active.sync_turn("one", "two", session_id="session-1", messages=messages)
-        active.on_pre_compress(messages)
-        active.on_session_end(messages)
+        call(active, "sync_turn", "one", "two", session_id="session-1", messages=messages)
+        call(active, "on_pre_compress", messages)
+        call(active, "on_session_end", messages)
         assert messages == MESSAGES
 
     def test_it_returns_a_string_before_compression(self, active: MemoryProvider) -> None:
-        assert isinstance(active.on_pre_compress(MESSAGES), str)
-        assert isinstance(active.on_pre_compress([]), str)
+        assert isinstance(call(active, "on_pre_compress", MESSAGES), str)
+        assert isinstance(call(active, "on_pre_compress", []), str)
 
     def test_every_hook_ignores_unknown_arguments(self, active: MemoryProvider) -> None:
-        active.on_turn_start(1, "hello", remaining_tokens=1000, model="m", something_new=1)
-        active.on_delegation("task", "result", child_session_id="child-1", something_new=1)
-        active.on_memory_write("replace", "user", "Likes tea.", metadata={"old_text": "coffee"})
-        active.on_memory_write("remove", "memory", "")
-        active.on_session_switch("session-2", parent_session_id="session-1", reset=False, something_new=1)
-        active.on_session_switch("session-3", reset=True)
-        active.on_session_end(MESSAGES)
+        call(active, "on_turn_start", 1, "hello", remaining_tokens=1000, model="m", something_new=1)
+        call(active, "on_delegation", "task", "result", child_session_id="child-1", something_new=1)
+        call(active, "on_memory_write", "replace", "user", "Likes tea.", metadata={"old_text": "coffee"})
+        call(active, "on_memory_write", "remove", "memory", "", metadata={})
+        call(
+            active,
+            "on_session_switch",
+            "session-2",
+            parent_session_id="session-1",
+            reset=False,
+            something_new=1,
+        )
+        call(active, "on_session_switch", "session-3", parent_session_id="", reset=True)
+        call(active, "on_session_end", MESSAGES)
 
     def test_it_can_start_again_after_shutdown(self, active: MemoryProvider, tmp_path: Path) -> None:
-        active.shutdown()
+        call(active, "shutdown")
         self.begin(active, tmp_path)
-        assert isinstance(active.system_prompt_block(), str)
+        assert isinstance(call(active, "system_prompt_block"), str)
 
     # --- tools ------------------------------------------------------------------------------
 
     def test_its_tools_answer_in_json(self, active: MemoryProvider) -> None:
-        for schema in active.get_tool_schemas():
+        for schema in call(active, "get_tool_schemas"):
             name = schema.get("function", schema)["name"]
             arguments = dict(self.calls.get(name, {}))
-            answer = active.handle_tool_call(name, arguments)
+            answer = call(active, "handle_tool_call", name, arguments)
             assert isinstance(answer, str)
             result = json.loads(answer)
             assert isinstance(result, dict)
@@ -201,9 +222,9 @@ class ProviderContract:
                 assert result.get("success") is True or result.get("error"), answer
 
     def test_its_tools_report_invalid_arguments_in_json(self, active: MemoryProvider) -> None:
-        for schema in active.get_tool_schemas():
+        for schema in call(active, "get_tool_schemas"):
             name = schema.get("function", schema)["name"]
-            result = json.loads(active.handle_tool_call(name, {"no_such_argument": ["?"]}))
+            result = json.loads(call(active, "handle_tool_call", name, {"no_such_argument": ["?"]}))
             assert result.get("success") is not True
             assert result["error"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import pytest
 
@@ -53,6 +53,41 @@ class Smallest(MemoryProvider):
 class TestSmallest(ProviderContract):
     def make(self, home: Path) -> MemoryProvider:
         return Smallest()
+
+
+class Older:
+    """Written for an older contract: fewer methods, with fewer arguments."""
+
+    name = "older"
+
+    def is_available(self) -> bool:
+        return True
+
+    def initialize(self, session_id: str) -> None:
+        pass
+
+    def get_tool_schemas(self) -> list[dict[str, Any]]:
+        return []
+
+    def prefetch(self, query: str) -> str:
+        return ""
+
+    def sync_turn(self, user_content: str, assistant_content: str, session_id: str) -> None:
+        pass
+
+    def on_turn_start(self, turn_number: int, message: str) -> None:
+        pass
+
+    def on_memory_write(self, action: str, target: str, content: str) -> None:
+        pass
+
+    def on_session_switch(self, new_session_id: str) -> None:
+        pass
+
+
+class TestOlder(ProviderContract):
+    def make(self, home: Path) -> MemoryProvider:
+        return cast(MemoryProvider, Older())
 
 
 def test_a_provider_that_breaks_the_contract_fails_it(tmp_path: Path) -> None:
