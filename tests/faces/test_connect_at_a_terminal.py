@@ -43,6 +43,16 @@ def test_a_person_who_says_no_keeps_everything_as_it_is(person: Path, home: Path
     assert not home.exists()
 
 
+def test_yes_connects_without_a_question(person: Path, home: Path, mnemos: Mnemos) -> None:
+    seen = in_a_conversation("connect", "cursor", "--yes", home=home, answers=[])
+    assert (seen.code, "Continue?" in seen.screen) == (0, False)
+    assert (person / ".cursor/mcp.json").exists()
+    assert in_a_conversation("connect", "cursor", "--undo", "--yes", home=home, answers=[]).code == 0
+    assert not (person / ".cursor/mcp.json").exists()
+    assert mnemos("connect", "--yes").code == 0
+    assert (person / ".cursor/mcp.json").exists()
+
+
 def test_connect_alone_asks_for_each_that_is_there(person: Path, home: Path) -> None:
     (person / ".codex").mkdir()
     seen = in_a_conversation("connect", home=home, answers=[("Found Cursor", "yes"), ("Found Codex", "")])

@@ -87,6 +87,16 @@ def test_an_option_of_what_is_run_alone_may_follow_the_group(mnemos: Mnemos, per
     assert mnemos("import", "--nonsense").code == 2
 
 
+def test_yes_imports_everything_found_without_a_question(
+    mnemos: Mnemos, person: Path, home: Path, tmp_path: Path
+) -> None:
+    brought = mnemos("import", "--yes", "--json").json["brought"]
+    assert [one["kind"] for one in brought] == ["claude-code", "codex"]
+    assert mnemos("import", "claude-code", "--yes").code == 0
+    seen = in_a_conversation("import", "--yes", home=tmp_path / "another", answers=[])
+    assert (seen.code, "Import Codex" in seen.screen) == (0, False)
+
+
 def test_at_a_terminal_each_program_is_asked_for(person: Path, home: Path) -> None:
     seen = in_a_conversation("import", home=home, answers=[("Claude Code", "no"), ("Codex", "yes")])
     assert seen.code == 0
@@ -317,6 +327,13 @@ def test_an_archive_comes_into_a_memory_in_use_only_after_it_said_that_it_stays(
     in_a_conversation("import", str(archive), home=home, answers=[("cannot be undone", answer)])
     with Memory.at(home) as memory:
         assert {session["id"] for session in memory.sessions.search_sessions()} == sessions
+
+
+def test_yes_imports_an_archive_without_a_question(home: Path, tmp_path: Path) -> None:
+    archive = archived(home, tmp_path)
+    assert in_a_conversation("import", str(archive), "--yes", home=home, answers=[]).code == 0
+    with Memory.at(home) as memory:
+        assert memory.sessions.session_count() == 2
 
 
 def test_where_nobody_can_be_asked_an_archive_comes_in(home: Path, tmp_path: Path, mnemos: Mnemos) -> None:

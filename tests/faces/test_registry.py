@@ -170,7 +170,7 @@ def test_the_fields_of_an_operation_are_options_and_arguments_of_its_command() -
         expected = {
             f"--{field.replace('_', '-')}" for field in operation.__struct_fields__ if field not in arguments
         }
-        expected |= {"--yes"} if operation.traits.destructive else set()
+        expected |= {"--yes"} if operation.traits.destructive or operation.traits.asks else set()
         expected |= {"--watch"} if operation.traits.watches else set()
         assert options == expected | {"--home", "--space", "--json"}
         assert command.help == registry.help_text(operation)

@@ -83,6 +83,7 @@ class ImportArchive(LongOperation, frozen=True, kw_only=True):
         idempotent=True,
         local=True,
         begins=True,
+        asks=True,
         positional=("path",),
         example=("memory.tar.zst",),
     )

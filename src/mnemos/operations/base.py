@@ -32,6 +32,8 @@ class Traits:
     read_only: bool = False
     destructive: bool = False
     """Deletes something: a command asks first, unless ``--yes`` is given."""
+    asks: bool = False
+    """May ask whether to go on, see ``questions``; ``--yes`` answers yes, also where nobody can be asked."""
     idempotent: bool = False
     local: bool = False
     """Touches files of the caller's machine; not offered over a network."""
@@ -72,6 +74,12 @@ def check_confirmed(answers: Mapping[str, str]) -> None:
     """Raise Refused if the answer to a ``confirmation`` was no."""
     if answers.get(_GO_ON) == "no":
         raise Refused("cancelled; nothing was changed")
+
+
+def agree(operation: Operation, memory: Memory) -> Operation:
+    """Return an operation with yes as the answer to each of its yes-or-no questions."""
+    asked = [one.key for one in operation.questions(memory) if "yes" in one.choices]
+    return operation.with_answers(dict.fromkeys(asked, "yes")) if asked else operation
 
 
 class Info(msgspec.Struct, frozen=True, kw_only=True):

@@ -37,7 +37,7 @@ Print = Annotated[bool, Meta(description="Only show what would be changed")]
 
 
 def _traits(title: str) -> Traits:
-    return Traits(title=title, idempotent=True, local=True, begins=True, example=("--print",))
+    return Traits(title=title, idempotent=True, local=True, begins=True, asks=True, example=("--print",))
 
 
 class ConnectHermes(Operation, frozen=True, kw_only=True):
@@ -327,10 +327,11 @@ class ConnectFound(Operation, frozen=True, kw_only=True):
     traits: ClassVar[Traits] = Traits(
         title="Find programs to connect",
         help="Find programs on this machine that could use this memory. At a terminal, offers to connect "
-        "each of them.",
+        "each of them; --yes connects them all.",
         idempotent=True,
         local=True,
         begins=True,
+        asks=True,
     )
 
     client: Annotated[

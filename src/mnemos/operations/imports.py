@@ -32,6 +32,7 @@ def _traits(title: str, example: str = "", *, watches: bool = False) -> Traits:
         idempotent=True,
         local=True,
         begins=True,
+        asks=True,
         watches=watches,
         positional=("path",),
         example=(example,) if example else (),
@@ -217,6 +218,7 @@ class ImportFound(LongOperation, frozen=True, kw_only=True):
         idempotent=True,
         local=True,
         begins=True,
+        asks=True,
         example=("--all",),
     )
 
@@ -331,6 +333,7 @@ class ImportHermesMemory(LongOperation, frozen=True, kw_only=True):
         idempotent=True,
         local=True,
         begins=True,
+        asks=True,
         positional=("path",),
         example=("~/.hermes/memory.db",),
     )

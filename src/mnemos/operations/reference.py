@@ -35,6 +35,7 @@ def _section(entry: Entry) -> str:
         for word, holds in (
             ("read-only", traits.read_only),
             ("asks before it deletes", traits.destructive),
+            ("may ask at a terminal, `--yes` answers yes", traits.asks),
             ("on this machine only", traits.local),
         )
         if holds

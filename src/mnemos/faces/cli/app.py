@@ -81,7 +81,12 @@ class LazyGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         alone = _ALONE.get(self.name or "") if self._prefix else None
-        if alone is not None and not {*args} & {*self.list_commands(ctx)}:
+        if (
+            alone is not None
+            and args
+            and args[0].startswith("--")
+            and not {*args} & {*self.list_commands(ctx)}
+        ):
             own = {name for parameter in self.params for name in parameter.opts} | {"--help"}
             if any(word.startswith("--") and word.partition("=")[0] not in own for word in args):
                 # An option of what is run without a command.

@@ -15,7 +15,7 @@ from mnemos.errors import InvalidInput, NotFound, Refused, StorageError, TooLarg
 from mnemos.faces.cli.output import complain, plain, show, watch
 from mnemos.memory import Memory
 from mnemos.operations import registry
-from mnemos.operations.base import Operation
+from mnemos.operations.base import Operation, agree
 from mnemos.operations.index import Entry
 
 
@@ -109,6 +109,8 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
                     return watch(memory, entry.name, request, as_json=chosen.json)
                 return show(memory, entry.name, request, as_json=chosen.json)
 
+            if operation.traits.asks and yes:
+                return carry_out(agree(request, memory))
             if not is_terminal(sys.stdin) or chosen.json:
                 return carry_out(request)
             return _edit_and_run(_ask_questions(request, memory), memory, carry_out)
@@ -236,7 +238,7 @@ def parameters_of(operation: type[Operation]) -> Parameters:
         parameters.append(
             click.Option(["--watch"], is_flag=True, help="Keep watching for changes until Ctrl-C.")
         )
-    if operation.traits.destructive:
+    if operation.traits.destructive or operation.traits.asks:
         parameters.append(click.Option(["--yes"], is_flag=True, help="Do not ask for confirmation."))
     return Parameters(
         parameters, [(field.name.upper(), _argument_help(field, operation)) for field in positional]
