@@ -58,6 +58,17 @@ LEGEND: Final = "\n".join(
 )
 
 
+RULES: Final = "\n".join(
+    (
+        "How to use these facts:",
+        "- memory_tick on every user message, with its number and text.",
+        "- memory_search before you answer what may have been decided or noted before.",
+        "- memory_write as soon as something is decided, fixed or found out; a new statement on a target "
+        "replaces the old one. No secrets.",
+    )
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """Token limits: for the lines of facts, and for the whole block."""

@@ -292,7 +292,7 @@ class TurnBegun(Result, frozen=True, kw_only=True):
 
 class ShowStatus(Operation, frozen=True, kw_only=True):
     """Show the facts that belong in every prompt, within their token budget, with conflicts. Read it when a
-    session begins and after its context was compressed."""
+    session begins and after compression."""
 
     traits: ClassVar[Traits] = Traits(
         title="Memory status",
@@ -300,10 +300,11 @@ class ShowStatus(Operation, frozen=True, kw_only=True):
         read_only=True,
     )
 
+    rules: Annotated[bool, Meta(description="Add rules of use")] = False
     session_id: SessionId = None
 
     def run(self, memory: Memory) -> MemoryStatus:
-        from mnemos.facts.hot_set import LEGEND
+        from mnemos.facts.hot_set import LEGEND, RULES
 
         notebook = _notebook_use(memory)
         notes = [f"{name} {share}%" for name, share in notebook.items() if share]
@@ -315,6 +316,7 @@ class ShowStatus(Operation, frozen=True, kw_only=True):
             conflicts=[ConflictInfo.of(one) for one in status.conflicts],
             scopes=list(status.scopes),
             legend=LEGEND,
+            rules=RULES if self.rules else "",
             notebook=notebook,
         )
 
@@ -326,11 +328,16 @@ class MemoryStatus(Result, frozen=True, kw_only=True):
     conflicts: list[ConflictInfo]
     scopes: list[str]
     legend: str
+    rules: str
+    """When to write, search and tick, if asked for: for hosts that show no instructions of a server."""
     notebook: dict[str, int]
     """How full each file of the notebook is, in percent."""
 
     def as_text(self) -> str:
-        return self.block
+        if not self.rules:
+            return self.block
+        legend = [] if self.legend in self.block else [self.legend]
+        return "\n".join([self.rules, *legend, self.block])
 
 
 class Reflect(Operation, frozen=True, kw_only=True):

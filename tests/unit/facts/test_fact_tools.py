@@ -11,6 +11,7 @@ from mnemos import Memory
 from mnemos.errors import InvalidInput, MnemosError, NotFound
 from mnemos.language.notation import parse
 from mnemos.testing import FixedClock
+from mnemos.text.tokens import count_tokens
 
 FOUND = {"id", "type", "target", "content", "scope", "tier", "at"}
 
@@ -73,7 +74,18 @@ def test_the_status_is_the_block_as_text(told: Memory) -> None:
     assert answer["text"] == told.facts.status().text
     assert answer["tokens"] <= 180
     assert 0 < answer["gauge"] <= 100
-    assert answer["conflicts"] == []
+    assert (answer["conflicts"], answer["rules"]) == ([], "")
+
+
+def test_the_status_has_the_rules_and_the_legend_when_asked_for(told: Memory) -> None:
+    answer = told.call("memory_status", {"rules": True})
+    assert answer["text"].endswith(answer["block"])
+    assert answer["block"] == told.facts.status().text
+    for tool in ("memory_write", "memory_search", "memory_tick"):
+        assert tool in answer["rules"]
+    assert answer["rules"] in answer["text"]
+    assert answer["text"].count(answer["legend"]) == 1
+    assert count_tokens(answer["rules"]) <= 120
 
 
 @pytest.mark.parametrize(
