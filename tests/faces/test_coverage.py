@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from mnemos.memory import Memory
+from mnemos import detached
+from mnemos.memory import Memory, backlog
 
-from .conftest import Mnemos
+from .conftest import IMPORTS, Mnemos
 from .test_starting import HEAVY, loaded_by
 
 PARTLY = "45% of messages indexed for meaning; `mnemos optimize` finishes it"
@@ -83,3 +84,60 @@ def test_a_few_messages_that_a_question_embeds_itself_are_not_worth_a_word(
 
 def test_the_greeting_loads_no_model(behind: Path) -> None:
     assert not loaded_by("--home", str(behind)) & {*HEAVY}
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """The processes that commands would leave behind."""
+    calls: list[tuple[str, ...]] = []
+    monkeypatch.setattr(detached, "start", lambda *call: calls.append(call))
+    monkeypatch.setattr(backlog, "_MANY", 1)
+    return calls
+
+
+def test_a_small_import_is_indexed_when_it_ends(mnemos: Mnemos, started: list[tuple[str, ...]]) -> None:
+    answer = mnemos("import", str(IMPORTS / "claude-code"), "--json").json
+    assert answer["coverage"] == 1
+    assert mnemos("stats", "--json").json["coverage"] == 1
+    assert "indexed for meaning" not in mnemos("import", str(IMPORTS / "codex")).out
+    assert started == []
+
+
+@pytest.mark.parametrize("way", ["a program", "all that is found", "an archive"])
+def test_a_large_import_goes_on_in_the_background_and_says_so(
+    mnemos: Mnemos,
+    home: Path,
+    way: str,
+    filled: Path,
+    started: list[tuple[str, ...]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(backlog, "_SECONDS", 0.0)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(IMPORTS / "nowhere"))
+    monkeypatch.setenv("CODEX_HOME", str(IMPORTS / "codex"))
+    arguments = {
+        "a program": ("import", "codex"),
+        "all that is found": ("import", "found", "--all"),
+        "an archive": ("import", str(filled / "copy.tar.zst")),
+    }[way]
+    said = "0% of messages indexed for meaning; `mnemos optimize` finishes it now"
+    assert said in mnemos(*arguments).out
+    assert started == [("mnemos.memory.backlog", home, "default")]
+
+
+def test_a_question_or_a_change_starts_what_was_left(
+    mnemos: Mnemos, behind: Path, started: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mnemos("sessions", "list")
+    mnemos("doctor")
+    assert started == []
+    mnemos("remember", "The parrot is grey")
+    assert len(started) == 1
+    mnemos("recall", "which bird lives in house 7?")
+    assert len(started) == 2
+
+
+def test_a_dry_run_indexes_nothing(mnemos: Mnemos, home: Path, started: list[tuple[str, ...]]) -> None:
+    assert mnemos("import", str(IMPORTS / "codex"), "--dry-run", "--json").json["coverage"] is None
+    assert started == []
+    assert not home.exists()

@@ -74,8 +74,13 @@ class Feeds:
             self._memory.storage.wake()
 
     @property
+    def was_asked(self) -> bool:
+        """True if a question was answered."""
+        return "recaller" in self._memory.__dict__
+
+    @property
     def _is_behind(self) -> bool:
-        return "recaller" in self._memory.__dict__ and self._memory.recaller.is_behind
+        return self.was_asked and self._memory.recaller.is_behind
 
     @property
     def _may_write(self) -> bool:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 import msgspec
 from msgspec import Meta
 
+from mnemos.memory.backlog import describe_backlog, work_off
 from mnemos.operations.arguments import When, path_of, seconds
 from mnemos.operations.base import Info, LongOperation, Operation, Question, Result, Traits, fill
-from mnemos.operations.texts import plural, render_first, render_size
-from mnemos.progress import Progress
+from mnemos.operations.texts import floor_share, plural, render_first, render_size
+from mnemos.progress import Progress, part_of
 from mnemos.transfer import import_formats
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from mnemos.transfer.reader import ImportReport
 
 _SHOWN = 10
+# The share of the work that storing is; the rest is indexing for meaning.
+_STORED = 0.7
 
 DryRun = Annotated[bool, Meta(description="Only show what would be imported")]
 
@@ -74,9 +77,10 @@ class _Import(LongOperation, frozen=True, kw_only=True):
                 import_formats.choose_path(self.kind, path, memory.settings),
                 since=seconds("since", self.since),
                 dry_run=self.dry_run,
-                progress=progress,
+                progress=part_of(progress, 0, _STORED),
             )
-        return Imported.of(report, reader.title)
+        coverage = None if self.dry_run else work_off(memory, part_of(progress, _STORED, 1))
+        return Imported.of(report, reader.title, coverage)
 
 
 class ImportClaudeCode(_Import, frozen=True, kw_only=True):
@@ -148,9 +152,11 @@ class Imported(Result, frozen=True, kw_only=True):
     left_out: dict[str, int]
     problems: list[ImportProblem]
     more_problems: int
+    coverage: float | None = None
+    """The share of passages that are indexed for meaning; None where none are."""
 
     @classmethod
-    def of(cls, report: ImportReport, title: str) -> Self:
+    def of(cls, report: ImportReport, title: str, coverage: float | None = None) -> Self:
         return cls(
             kind=report.kind,
             title=title,
@@ -165,6 +171,7 @@ class Imported(Result, frozen=True, kw_only=True):
             left_out=report.left_out,
             problems=[fill(ImportProblem, one) for one in report.problems],
             more_problems=report.more_problems,
+            coverage=None if coverage is None else floor_share(coverage),
         )
 
     def as_text(self) -> str:
@@ -183,7 +190,7 @@ class Imported(Result, frozen=True, kw_only=True):
         if self.left_out:
             left = ", ".join(f"{what} ({count:,})" for what, count in sorted(self.left_out.items()))
             lines.append(f"Left out: {left}.")
-        return "\n".join([*lines, *self._render_problems()])
+        return "\n".join([*lines, *self._render_problems(), *describe_backlog(self.coverage)])
 
     def _render_problems(self) -> list[str]:
         if not self.problems:
@@ -258,16 +265,17 @@ class ImportFound(LongOperation, frozen=True, kw_only=True):
         brought: list[Imported] = []
         done = 0
         for one in chosen:
-
-            def move(share: float, start: int = done, size: int = one.bytes) -> None:
-                progress((start + share * size) / total)
-
+            ends = (_STORED * done / total, _STORED * (done + one.bytes) / total)
             with _imports(memory, dry_run=self.dry_run) as imports:
                 report = imports.import_files(
-                    import_formats.load_reader(one.kind), one.path, dry_run=self.dry_run, progress=move
+                    import_formats.load_reader(one.kind),
+                    one.path,
+                    dry_run=self.dry_run,
+                    progress=part_of(progress, *ends),
                 )
             brought.append(Imported.of(report, one.title))
             done += one.bytes
+        coverage = work_off(memory, part_of(progress, _STORED, 1)) if brought and not self.dry_run else None
         return SourcesFound(
             there=[
                 SourceInfo(
@@ -276,6 +284,7 @@ class ImportFound(LongOperation, frozen=True, kw_only=True):
                 for one in there
             ],
             brought=brought,
+            coverage=None if coverage is None else floor_share(coverage),
         )
 
 
@@ -292,10 +301,12 @@ class SourceInfo(Info, frozen=True, kw_only=True):
 class SourcesFound(Result, frozen=True, kw_only=True):
     there: list[SourceInfo]
     brought: list[Imported]
+    coverage: float | None = None
+    """The share of passages that are indexed for meaning; None where none are."""
 
     def as_text(self) -> str:
         if self.brought:
-            return "\n\n".join(one.as_text() for one in self.brought)
+            return "\n\n".join([*(one.as_text() for one in self.brought), *describe_backlog(self.coverage)])
         if not self.there:
             return (
                 "Found no conversations of Claude Code, Codex or Hermes Agent in their usual places, and "

@@ -14,6 +14,7 @@ from msgspec import inspect
 from mnemos.errors import InvalidInput, NotFound, Refused, StorageError, TooLarge
 from mnemos.faces.cli.output import complain, plain, show, watch
 from mnemos.memory import Memory
+from mnemos.memory.backlog import hand_over
 from mnemos.operations import registry
 from mnemos.operations.base import Operation, agree
 from mnemos.operations.index import Entry
@@ -107,7 +108,10 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
                     _confirm(request, memory)
                 if watched:
                     return watch(memory, entry.name, request, as_json=chosen.json)
-                return show(memory, entry.name, request, as_json=chosen.json)
+                outcome = show(memory, entry.name, request, as_json=chosen.json)
+                if request.writes() or memory.feeds.was_asked:
+                    hand_over(memory)
+                return outcome
 
             if operation.traits.asks and yes:
                 return carry_out(agree(request, memory))

@@ -15,6 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from mnemos import detached
 from mnemos.errors import Busy, DiskFull
 from mnemos.files import lock, replace
 from mnemos.integrations.claude_code import hook_log
@@ -52,19 +53,7 @@ def is_waiting(settings: Settings) -> bool:
 
 def start(settings: Settings) -> subprocess.Popen[bytes]:
     """Start the background process without waiting for it."""
-    # Most hooks start nothing.
-    import subprocess
-
-    return subprocess.Popen(  # noqa: S603 - our own interpreter, and a folder
-        # -P: a folder called mnemos where the agent works is not ours.
-        [sys.executable, "-P", "-m", __name__, str(settings.home)],
-        cwd=settings.home,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        close_fds=True,
-    )
+    return detached.start(__name__, settings.home)
 
 
 def run_tasks(home: Path, do: Do | None = None) -> int:
@@ -87,6 +76,7 @@ def carry_out(settings: Settings, event: Event) -> None:
     from mnemos.integrations.claude_code.compaction import save_statements
     from mnemos.integrations.claude_code.transcript_import import end_session, import_transcripts
     from mnemos.memory import Memory
+    from mnemos.memory.backlog import finish
 
     if settings.disabled or event.transcript is None or not event.transcript.is_file():
         return
@@ -96,6 +86,7 @@ def carry_out(settings: Settings, event: Event) -> None:
             save_statements(parts, event.session_id)
         elif event.name == SESSION_END:
             end_session(parts.storage, event, parts.clock())
+        finish(parts)
 
 
 def main() -> None:

@@ -1,0 +1,98 @@
+"""The backlog of vectors after an import: some of it at once, the rest in the background.
+
+A long-lived process works it off in its background thread. A command ends too soon for that, so it starts a
+process of its own, with low priority and one per space. Whoever is killed loses one step, and two at once
+discard each other's work: the next command that writes or recalls starts another one if something is left.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from mnemos import detached
+from mnemos.errors import InvalidInput, MnemosError, Unavailable
+from mnemos.files import lock
+from mnemos.memory.memory import Memory
+from mnemos.progress import Progress, no_progress
+from mnemos.recall.embedding import describe_coverage
+from mnemos.settings import Settings
+
+if TYPE_CHECKING:
+    import subprocess
+
+log = logging.getLogger("mnemos.memory")
+
+# Time an import spends on vectors before it ends: with the static model, tens of thousands of messages.
+_SECONDS: Final = 10.0
+# Passages without vectors that are worth a process. Fewer are embedded when the next question is answered.
+_MANY: Final = 1_000
+_NICE: Final = 10
+
+
+def work_off(memory: Memory, progress: Progress = no_progress) -> float | None:
+    """Embed what is missing for a while; return the share that is done, None where there can be none.
+
+    What is left goes on in the background thread.
+    """
+    share = finish(memory, progress, seconds=_SECONDS)
+    if share is not None and share < 1:
+        memory.storage.wake()
+    return share
+
+
+def finish(memory: Memory, progress: Progress = no_progress, *, seconds: float | None = None) -> float | None:
+    """Embed everything that is missing, in up to ``seconds``; a model that is not available means None."""
+    coverage = memory.embedding.peek()
+    if coverage is None or coverage.share >= 1:
+        return None if coverage is None else 1.0
+    try:
+        memory.embedding.catch_up(seconds, progress)
+        return memory.embedding.coverage().share
+    except (Unavailable, InvalidInput) as exc:
+        log.warning("nothing is indexed for meaning: %s", exc)
+        return None
+
+
+def describe_backlog(share: float | None) -> list[str]:
+    """Describe what an import left to the background; empty if nothing."""
+    if share is None or share >= 1:
+        return []
+    return [f"{describe_coverage(share)} now, otherwise it goes on in the background."]
+
+
+def hand_over(memory: Memory) -> subprocess.Popen[bytes] | None:
+    """Start a process for the backlog without waiting for it, if there is one worth it."""
+    if not memory.home.is_open or memory.is_in_memory or memory.storage.read_only or memory.settings.disabled:
+        return None
+    coverage = memory.embedding.peek()
+    if coverage is None or coverage.total - coverage.done < _MANY:
+        return None
+    try:
+        return detached.start(__name__, memory.settings.home, memory.settings.space)
+    except OSError as exc:
+        log.info("the next command goes on indexing for meaning: %s", exc)
+        return None
+
+
+def main() -> None:
+    home, space = Path(sys.argv[1]), sys.argv[2]
+    os.nice(_NICE)
+    settings = Settings.load(home, space=space)
+    memory = Memory(settings, background=False)
+    if not memory.database.exists():
+        # Deleted meanwhile.
+        return
+    try:
+        with memory, lock(home, f".embedding-{space.replace('/', '+')}.lock", 0.0):
+            finish(memory)
+    except MnemosError:
+        # Another process is at it, or the disk is full: the next command tries again.
+        return
+
+
+if __name__ == "__main__":
+    main()
