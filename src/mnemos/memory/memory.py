@@ -88,6 +88,7 @@ class Memory(Resource):
         self.clock = clock
         self._making = threading.RLock()
         self._background = background
+        self.called_tools: set[str] = set()
         self.home = Home(
             settings,
             read_only=read_only,
@@ -142,7 +143,7 @@ class Memory(Resource):
 
     @part
     def sessions(self) -> Sessions:
-        return Sessions(self.storage, self.settings, self.clock, self._rank_messages)
+        return Sessions(self.storage, self.settings, self.clock, self._rank_messages, self.called_tools)
 
     @part
     def facts(self) -> Facts:

@@ -83,6 +83,9 @@ def call(
     progress: Progress = no_progress,
 ) -> dict[str, Any]:
     """Run an operation and return its result as plain data with a readable ``text``."""
+    find(name)
+    # From now on, a tool of that name in the messages of the host is ours.
+    memory.called_tools.add(name)
     operation = read(name, arguments or {})
     if memory.settings.disabled and operation.writes():
         return disabled()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -44,6 +44,7 @@ class _Plain(Struct, forbid_unknown_fields=True, gc=False):
     token_count: Annotated[int, Meta(ge=0, lt=1 << 53)] | None = None
     timestamp: Annotated[float, Meta(gt=-LAST_MOMENT, lt=LAST_MOMENT)] | None = None
     metadata: None = None
+    origin: Literal["memory"] | None = None
 
 
 def new_messages(
@@ -97,6 +98,7 @@ def _plain_messages(
                 None,
                 text,
                 None if one.content is None else content,
+                one.origin,
                 len(one.tool_calls) if one.tool_calls else 0,
             ),
         )

@@ -12,10 +12,14 @@ import msgspec
 
 from mnemos.errors import InvalidInput, NotFound, Refused, TooLarge
 from mnemos.inputs import MAX_NAME, clean_name, moment, name, optional_moment, optional_name, whole
+from mnemos.sessions.tool_names import call_name, may_be_own_tool
 from mnemos.storage.base import Document, Glimpse, MessageRow, NewMessage, SessionRow
+from mnemos.text.fences import strip_fences
 from mnemos.text.secrets import Redact, redact_value
 
 FORGOTTEN = "[forgotten]"
+# The origin of a message that only repeats the memory.
+MEMORY = "memory"
 # The source of an imported session that names none.
 IMPORTED = "import"
 
@@ -37,7 +41,7 @@ _NAME_BEFORE_COLON = re.compile(r"([A-Z][\w'.-]+(?: [A-Z][\w'.-]*){0,2}): ")
 MESSAGE_FIELDS = frozenset(
     {
         "role", "content", "tool_name", "tool_calls", "tool_call_id", "token_count", "timestamp",
-        "metadata",
+        "metadata", "origin",
     }
 )  # fmt: skip
 
@@ -74,6 +78,7 @@ def new_message(
         about,
         tool_calls,
         content,
+        _check_origin(given("origin")),
         0 if calls is None else _count_calls(calls),
     )
 
@@ -96,6 +101,12 @@ def _clean_name(label: str, value: Any) -> str | None:
     if not isinstance(value, str):
         raise InvalidInput(f"{label} must be a string, not {type(value).__name__}")
     return clean_name(value)
+
+
+def _check_origin(origin: Any) -> str | None:
+    if origin is None or origin == MEMORY:
+        return MEMORY if origin else None
+    raise InvalidInput(f"origin is {origin!r}; use {MEMORY!r}, or leave it out")
 
 
 def new_session(fields: Mapping[str, Any], *, started: float, redact: Redact, max_bytes: int) -> SessionRow:
@@ -157,6 +168,8 @@ def message_dict(row: MessageRow) -> dict[str, Any]:
     }
     if row.forgotten:
         message["forgotten"] = True
+    if row.origin is not None:
+        message["origin"] = row.origin
     return message
 
 
@@ -194,17 +207,34 @@ def text_of(row: MessageRow | Glimpse) -> str:
 
 
 def document_of(row: MessageRow) -> Document:
-    """Return the searchable text of a message, with the names and arguments of its tools."""
-    said = text_of(row) if row.encoded else row.content or ""
+    """Return the searchable text of a message, with the names and arguments of its tools.
+
+    Recalled text in it is left out, and so are calls of the memory's tools and their results.
+    """
+    if row.origin is not None and row.tool_calls is None:
+        return Document("", "")
+    said = strip_fences(text_of(row) if row.encoded else row.content or "")
     return Document(said, tools_of(row), _speaker(row, said))
 
 
 def tools_of(row: MessageRow) -> str:
-    """Return the names and arguments of the tool calls in a message."""
+    """Return the names and arguments of the tool calls in a message, without those of the memory."""
     if row.tool_calls is None:
-        return row.tool_name or ""
-    calls = " ".join(_call_words(load_json(row.tool_calls)))
+        return "" if row.origin is not None else row.tool_name or ""
+    made = load_json(row.tool_calls)
+    if row.origin is not None:
+        made = _drop_own_calls(made)
+    calls = " ".join(_call_words(made))
     return f"{row.tool_name} {calls}" if row.tool_name else calls
+
+
+def _drop_own_calls(calls: Any) -> list[Any]:
+    """Return the calls of other tools, of a message that calls the memory."""
+    if not isinstance(calls, list):
+        return []
+    others = [call for call in calls if isinstance(call, dict) and not may_be_own_tool(call_name(call))]
+    # A host may give the tools names of its own.
+    return others if len(others) < len(calls) else []
 
 
 def names_speaker(row: MessageRow) -> bool:
@@ -258,12 +288,6 @@ def calls_without_arguments(row: MessageRow) -> str | None:
         if isinstance(call, dict)
     ]
     return dump_json(kept)
-
-
-def call_name(call: Mapping[str, Any]) -> str:
-    function = call.get("function")
-    named = function.get("name") if isinstance(function, Mapping) else call.get("name")
-    return named if isinstance(named, str) else ""
 
 
 # --- values ---------------------------------------------------------------------------------

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
 from mnemos.errors import AlreadyExists, Disabled, InvalidInput, NotFound
 from mnemos.inputs import can_be_name, name, names, optional_name, whole
-from mnemos.sessions import session_search, session_upkeep, transcript
+from mnemos.sessions import echoes, session_search, session_upkeep, transcript
 from mnemos.sessions.lineage import list_lineage, read_messages, resolve_id
 from mnemos.sessions.message_batch import RedactAll, build_conversation, new_messages
 from mnemos.sessions.message_search import (
@@ -28,7 +28,7 @@ from mnemos.sessions.records import (
     session_dict,
 )
 from mnemos.settings import Settings
-from mnemos.storage.base import Filters, MessageRow, Results, SessionRow, Storage, Writes
+from mnemos.storage.base import Filters, MessageRow, NewMessage, Results, SessionRow, Storage, Writes
 from mnemos.text.secrets import Redact, redact, redact_all
 
 log = logging.getLogger("mnemos.sessions")
@@ -49,9 +49,14 @@ class Sessions:
     """
 
     def __init__(
-        self, storage: Storage, settings: Settings, clock: Clock, ranking: Ranking | None = None
+        self,
+        storage: Storage,
+        settings: Settings,
+        clock: Clock,
+        ranking: Ranking | None = None,
+        called: Collection[str] = (),
     ) -> None:
-        """``ranking`` answers questions in plain words better than a search for their words."""
+        """``ranking`` answers questions in plain words; ``called``: tools that the host called here."""
         self._storage = storage
         self._ranking = ranking
         self._settings = settings
@@ -59,6 +64,7 @@ class Sessions:
         self._redact: Redact = redact if settings.redact else str
         self._redact_all: RedactAll = redact_all if settings.redact else list
         self._private: set[str] = set()
+        self._called = called
         if settings.disabled:
             log.warning("MNEMOS_DISABLED is set: nothing is stored")
 
@@ -201,26 +207,18 @@ class Sessions:
         *,
         timestamp: float | None = None,
         metadata: Any = None,
+        origin: str | None = None,
     ) -> int:
-        """Store one message and return its id. An unknown session raises NotFound."""
+        """Store one message and return its id. An unknown session raises NotFound.
+
+        With ``origin="memory"`` it is never found. Calls of memory tools and their results have it anyway.
+        """
         message = new_message(
-            {
-                "role": role,
-                "content": content,
-                "tool_name": tool_name,
-                "tool_calls": tool_calls,
-                "tool_call_id": tool_call_id,
-                "token_count": token_count,
-                "timestamp": timestamp,
-                "metadata": metadata,
-            },
-            now=self._clock(),
-            redact=self._redact,
-            max_bytes=self._settings.max_message_bytes,
+            locals(), now=self._clock(), redact=self._redact, max_bytes=self._settings.max_message_bytes
         )
         if self._is_off(session_id):
             return 0
-        return self._storage.write(lambda tx: tx.sessions.append(session_id, (message,)))[0]
+        return self._append(session_id, (message,))[0]
 
     def append_messages(self, session_id: str, messages: Sequence[Mapping[str, Any]]) -> list[int]:
         """Store several messages, all or none: a reader never sees half a turn."""
@@ -233,7 +231,7 @@ class Sessions:
         )
         if self._is_off(session_id):
             return [0] * len(new)
-        return self._storage.write(lambda tx: tx.sessions.append(session_id, new))
+        return self._append(session_id, new)
 
     def get_messages(self, session_id: str) -> list[dict[str, Any]]:
         """Return all messages in order. An unknown session raises NotFound."""
@@ -469,6 +467,9 @@ class Sessions:
         fields = {**given, "id": given["session_id"], "source": given["source"] or self._settings.source}
         most = self._settings.max_message_bytes
         return new_session(fields, started=self._clock(), redact=self._redact, max_bytes=most)
+
+    def _append(self, session_id: str, messages: Sequence[NewMessage]) -> list[int]:
+        return self._storage.write(lambda tx: echoes.append(tx, session_id, messages, self._called))
 
     def _rows(self, session_id: str) -> list[MessageRow]:
         name("session_id", session_id)

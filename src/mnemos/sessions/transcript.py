@@ -12,6 +12,7 @@ from typing import IO, Any
 from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput
+from mnemos.sessions import echoes
 from mnemos.sessions.records import (
     MESSAGE_FIELDS,
     dump_json,
@@ -241,7 +242,7 @@ def _append_rest(
 def _append(tx: Writes, session_id: str, batch: list[IncomingMessage], now: float) -> list[int]:
     if not batch:
         return []
-    ids = tx.sessions.append(session_id, [incoming.message for incoming in batch])
+    ids = echoes.append(tx, session_id, [incoming.message for incoming in batch])
     for message_id, incoming in zip(ids, batch, strict=True):
         if incoming.forgotten:
             tx.sessions.forget_message(message_id, tool_calls=incoming.message.tool_calls, at=now)

@@ -60,7 +60,8 @@ class NewMessage(NamedTuple):
     """A message to store: a tuple, because creating a frozen object takes longer than checking it.
 
     ``content`` is plain text, or JSON when ``encoded``; ``tool_calls`` and ``metadata`` are JSON;
-    ``calls`` is the number of calls in ``tool_calls``. No text contains a NUL or a lone surrogate.
+    ``origin`` is ``memory`` if it only repeats the memory; ``calls`` is the number of calls in
+    ``tool_calls``. No text contains a NUL or a lone surrogate.
     """
 
     role: str
@@ -72,6 +73,7 @@ class NewMessage(NamedTuple):
     metadata: str | None
     tool_calls: str | None
     content: str | None
+    origin: str | None
     calls: int
 
 
@@ -90,6 +92,7 @@ class MessageRow(Struct, frozen=True):
     timestamp: float
     metadata: str | None
     forgotten: bool
+    origin: str | None = None
 
 
 class Glimpse(Struct, frozen=True):
@@ -226,6 +229,10 @@ class SessionReads(Protocol):
 
     def message(self, message_id: int) -> MessageRow | None: ...
 
+    def last_call(self, session_id: str) -> MessageRow | None:
+        """The last message of a session that calls tools; None if the last 64 messages have none."""
+        ...
+
     def hits(self, message_ids: Sequence[int], characters: int) -> list[Hit]:
         """These messages in this order, with the start of their neighbours. Unknown ids are skipped."""
         ...
@@ -285,6 +292,10 @@ class SessionWrites(SessionReads, Protocol):
 
         An unknown session raises NotFound.
         """
+        ...
+
+    def set_origin(self, message_id: int, origin: str) -> None:
+        """Set the origin of a message that calls tools, and index it accordingly."""
         ...
 
     def begin_delete(self, session_id: str) -> bool:

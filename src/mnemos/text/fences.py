@@ -24,6 +24,8 @@ _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\
 _BLANK_LINES: Final = re.compile(r"\n{3,}")
 _CHARACTERS_PER_TOKEN: Final = 16
 _LONGEST_NAME: Final = 40
+# Blanks before a fence.
+_LEADING: Final = 40
 
 
 def _name_pattern(name: str) -> str:
@@ -83,6 +85,16 @@ def strip_fences(text: str) -> str:
     for name in NAMES:
         text = _remove_blocks(text, f"<{name}>", f"</{name}>")
     return text
+
+
+def has_fence(text: str) -> bool:
+    """True if some of the text is fenced."""
+    return "<" in text and strip_fences(text) != text
+
+
+def is_fenced(text: str) -> bool:
+    """True if all of the text is fenced."""
+    return text[:_LEADING].lstrip().startswith("<") and not strip_fences(text).strip()
 
 
 def strip_fences_in_content(content: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput, TooLarge
+from mnemos.sessions import echoes
 from mnemos.sessions.records import new_message, new_session
 from mnemos.settings import Settings
 from mnemos.storage.base import NewMessage, Reads, SessionRow, Storage, Writes
@@ -225,7 +226,7 @@ class ImportWriter:
         else:
             outcome.continued.add(session_id)
             tx.sessions.fill(session)
-        tx.sessions.append(session_id, [one.message for one in new])
+        echoes.append(tx, session_id, [one.message for one in new])
         read = sum(one.item.input_tokens for one in new)
         written = sum(one.item.output_tokens for one in new)
         if read or written:

@@ -14,8 +14,10 @@ from contract.storage.openers import (
     call,
     contents,
     create,
+    found,
     message,
     messages,
+    settle,
     tell,
 )
 from mnemos.errors import NotFound
@@ -71,6 +73,43 @@ class MessageContract(Contract):
                 forgotten=False,
             ),
         ]
+
+    def test_the_origin_of_a_message_is_kept(self, storage: Storage) -> None:
+        ids = tell(storage, "s", message("said"), message("recalled", "tool", origin="memory"))
+        assert [row.origin for row in messages(storage)] == [None, "memory"]
+        for hit, origin in zip(
+            storage.read(lambda tx: tx.sessions.hits(ids, 9)), (None, "memory"), strict=True
+        ):
+            assert hit.message.origin == origin
+
+    def test_the_last_call_is_found_behind_its_results(self, storage: Storage) -> None:
+        create(storage, "s")
+        assert storage.read(lambda tx: tx.sessions.last_call("s")) is None
+        assert storage.read(lambda tx: tx.sessions.last_call("unknown")) is None
+        older, newer = append(
+            storage,
+            "s",
+            message(None, "assistant", tool_calls=[call("one")]),
+            message("text", "assistant", tool_calls=[call("two")]),
+        )
+        tell(storage, "other", message(None, "assistant", tool_calls=[call("three")]))
+        append(storage, "s", *(message("result", "tool") for _ in range(20)))
+        found = storage.read(lambda tx: tx.sessions.last_call("s"))
+        assert found is not None
+        assert found.id == newer > older
+        append(storage, "s", *(message("chat") for _ in range(60)))
+        assert storage.read(lambda tx: tx.sessions.last_call("s")) is None
+
+    def test_a_call_whose_origin_is_set_is_found_by_its_text_alone(self, storage: Storage) -> None:
+        calls = [call("recall", query="parrot")]
+        (asked,) = tell(storage, "s", message("Looking.", "assistant", tool_calls=calls))
+        settle(storage)
+        assert found(storage, "parrot") == [asked]
+        storage.write(lambda tx: tx.sessions.set_origin(asked, "memory"))
+        storage.write(lambda tx: tx.sessions.set_origin(1 << 40, "memory"))
+        assert found(storage, "parrot") == []
+        assert found(storage, "looking") == [asked]
+        assert messages(storage)[0].origin == "memory"
 
     def test_encoded_content_stays_encoded(self, storage: Storage) -> None:
         parts = json.dumps([{"type": "text", "text": "seen"}, {"type": "image_url", "image_url": {}}])

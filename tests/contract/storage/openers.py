@@ -91,6 +91,7 @@ def message(content: str | None = "hello", role: str = "user", **fields: Any) ->
         token_count=None,
         timestamp=NOW,
         metadata=None,
+        origin=None,
         calls=len(calls or ()),
     )
     return plain._replace(**fields)

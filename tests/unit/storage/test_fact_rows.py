@@ -13,14 +13,14 @@ import pytest
 
 import mnemos
 from contract.storage.facts import add_fact, all_listed, fact, history_of, open_scope, versions
-from contract.storage.openers import NOW, settle, tell
+from contract.storage.openers import NOW
 from contract.storage.passages import best, find, outdate, put, remove
 from mnemos.sessions.records import document_of
-from mnemos.storage.passages import Passage
-from mnemos.storage.sqlite import facts, index, passages, schema
+from mnemos.storage.sqlite import facts, index, schema
 from mnemos.storage.sqlite.engine import SqliteStorage
 from mnemos.storage.sqlite.index import passage_row
 from mnemos.testing import FixedClock
+from unit.storage.former_files import write_former_file
 
 Opens = Callable[..., SqliteStorage]
 PAGE = 4096
@@ -154,37 +154,22 @@ def test_what_an_outdated_passage_was_found_by_leaves_no_trace(opens: Opens, tmp
 # --- files of before ---------------------------------------------------------------------------
 
 
-def second_schema(opens: Opens, monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], int]:
-    """A file of the second schema with messages and a passage; their ids."""
-    with monkeypatch.context() as former:
-        former.setattr(schema, "_FILES", schema._FILES[:2])
-        former.setattr(schema, "VERSION", 2)
-        # Messages were in the index in the order of their ids.
-        former.setattr(index.SQL, "add", index.SQL.add_other)
-        storage = opens()
-        ids = tell(storage, "s", *(f"parrot number{n} " + "y" * 80 for n in range(300)))
-
-        def work(tx: Any) -> int:
-            space = tx.passages._space
-            (own,) = tx.connection.execute(passages.SQL.take_id, (space.first_passage, space.id)).fetchone()
-            tx.connection.execute(
-                "INSERT INTO passages (id, kind, ref, at, live, text) VALUES (?, 'note', 'n1', ?, 1, ?)",
-                (own, NOW, "green parrot"),
-            )
-            passage = Passage(own, "note", "n1", None, None, NOW, True, "green parrot")
-            tx.connection.execute(index.SQL.add_other, passage_row(passage))
-            return int(own)
-
-        own = storage.write(work)
-        settle(storage)
-        storage.close()
+def second_schema(path: Path) -> tuple[list[int], int]:
+    """Write a file of the second schema with messages and a passage; return their ids."""
+    ids = write_former_file(path, 2, [f"parrot number{n} " + "y" * 80 for n in range(300)])
+    own = 1 << 31
+    connection = apsw.Connection(str(path))
+    connection.execute(
+        "INSERT INTO passages (id, kind, ref, at, live, text) VALUES (?, 'note', 'n1', ?, 1, ?)",
+        (own, NOW, "green parrot"),
+    )
+    connection.execute("UPDATE spaces SET next_passage = ?", (own + 1,))
+    connection.close()
     return ids, own
 
 
-def test_a_file_of_the_second_schema_gets_facts(
-    opens: Opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ids, note = second_schema(opens, monkeypatch)
+def test_a_file_of_the_second_schema_gets_facts(opens: Opens, tmp_path: Path) -> None:
+    ids, note = second_schema(tmp_path / "x.db")
     assert raw(tmp_path / "x.db", "PRAGMA user_version") == [(2,)]
     storage = opens()
     assert raw(tmp_path / "x.db", "PRAGMA user_version") == [(schema.VERSION,)]
@@ -202,12 +187,9 @@ def test_a_file_of_the_second_schema_gets_facts(
     assert raw(tmp_path / "x.db", "PRAGMA foreign_key_check") == []
 
 
-def test_a_home_of_the_second_schema_is_kept_and_takes_facts(
-    opens: Opens, tmp_path: Path, home: Path, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    second_schema(opens, monkeypatch)
+def test_a_home_of_the_second_schema_is_kept_and_takes_facts(home: Path, clock: FixedClock) -> None:
     home.mkdir()
-    shutil.move(tmp_path / "x.db", home / "mnemos.db")
+    second_schema(home / "mnemos.db")
     with mnemos.open(home, clock=clock, embedder="none") as memory:
         memory.facts.write("V[srv.prod]: port 3005", scope="infra")
         assert memory.facts.search("which port is production")[0].target == "srv.prod"
@@ -218,12 +200,9 @@ def test_a_home_of_the_second_schema_is_kept_and_takes_facts(
 
 
 @pytest.mark.parametrize("table", ["messages", "passages"])
-def test_a_damaged_file_of_the_second_schema_can_be_salvaged(
-    opens: Opens, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch, table: str
-) -> None:
-    second_schema(opens, monkeypatch)
+def test_a_damaged_file_of_the_second_schema_can_be_salvaged(home: Path, table: str) -> None:
     home.mkdir()
-    shutil.move(tmp_path / "x.db", home / "mnemos.db")
+    second_schema(home / "mnemos.db")
     lost = damage(home / "mnemos.db", table)
     with mnemos.Memory.at(home, embedder="none") as memory:
         list(memory.doctor(repair=True))

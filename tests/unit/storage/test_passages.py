@@ -14,11 +14,12 @@ from contract.storage.openers import NOW, append, create, found, message, settle
 from contract.storage.passages import best, find, put, remove
 from contract.storage.vectors import coverage, embed_all, near_ids, pending
 from mnemos.sessions.records import document_of
-from mnemos.storage.sqlite import index, schema
+from mnemos.storage.sqlite import index
 from mnemos.storage.sqlite.doctor import salvage
 from mnemos.storage.sqlite.engine import SqliteStorage
 from mnemos.storage.sqlite.index import passage_row
 from mnemos.storage.sqlite.upkeep import Upkeep
+from unit.storage.former_files import write_former_file
 
 Opens = Callable[..., SqliteStorage]
 PAGE = 4096
@@ -207,21 +208,13 @@ def test_salvage_keeps_passages(opens: Opens, tmp_path: Path, table: str) -> Non
 # --- files of before --------------------------------------------------------------------------
 
 
-def old_file(path: Path, opens: Opens, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def old_file(path: Path) -> list[int]:
     """A file of the first schema with some messages, as a former version left it."""
-    with monkeypatch.context() as former:
-        former.setattr(schema, "_FILES", schema._FILES[:1])
-        former.setattr(schema, "VERSION", 1)
-        storage = opens()
-        ids = tell(storage, "s", *(f"parrot number{n} " + "y" * 80 for n in range(300)))
-        storage.close()
-    return ids
+    return write_former_file(path, 1, [f"parrot number{n} " + "y" * 80 for n in range(300)])
 
 
-def test_a_file_of_the_first_schema_gets_passages_and_vectors(
-    opens: Opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ids = old_file(tmp_path / "x.db", opens, monkeypatch)
+def test_a_file_of_the_first_schema_gets_passages_and_vectors(opens: Opens, tmp_path: Path) -> None:
+    ids = old_file(tmp_path / "x.db")
     storage = opens()
     assert coverage(storage) == []
     own = put(storage, "fact", "a", "green parrot")
@@ -232,10 +225,8 @@ def test_a_file_of_the_first_schema_gets_passages_and_vectors(
     assert complaints(storage) == []
 
 
-def test_a_damaged_file_of_the_first_schema_can_be_salvaged(
-    opens: Opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old_file(tmp_path / "x.db", opens, monkeypatch)
+def test_a_damaged_file_of_the_first_schema_can_be_salvaged(opens: Opens, tmp_path: Path) -> None:
+    old_file(tmp_path / "x.db")
     lost = damage(tmp_path / "x.db", "messages")
     result = salvage(tmp_path / "x.db")
     assert result.rows["messages"] == 300 - lost

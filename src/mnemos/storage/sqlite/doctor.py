@@ -32,7 +32,7 @@ _TABLES = {
     "spaces": range(3),
     "sessions": range(18),
     "session_details": range(4),
-    "messages": range(12),
+    "messages": (*range(12), 13),
     "passages": (*range(8), 9, 10),
     "audit": range(9),
     "backups": range(2),

@@ -58,12 +58,12 @@ def message_row(row: tuple[Any, ...]) -> MessageRow:
     """Make a row from the columns of the ``message_rows`` view."""
     return MessageRow(
         row[0], row[1], row[2], row[3], row[4] == 1, row[5], row[6], row[7], row[8], row[9], row[10],
-        row[11] is not None,
+        row[11] is not None, row[12],
     )  # fmt: skip
 
 
 def indexable(row: tuple[Any, ...]) -> Indexable:
-    return Indexable(message_row(row), row[12], row[13])
+    return Indexable(message_row(row), row[13], row[14])
 
 
 def ids_needed(content: str | None, tool_calls: str | None, tool_name: str | None) -> int:
@@ -79,11 +79,13 @@ def ids_of(message: MessageRow) -> int:
 
 
 def index_rows(item: Indexable, documents: Documents, after: int = 0) -> Iterator[IndexRow]:
-    """Yield a message's index rows with ids above ``after``. A forgotten message has none."""
+    """Yield a message's index rows with ids above ``after``. A forgotten message and an echo have none."""
     message = item.message
     if message.forgotten:
         return
     document = documents(message)
+    if message.origin is not None and not (document.said or document.tool):
+        return
     tags = " ".join(
         (
             role_tag(message.role),
@@ -281,6 +283,13 @@ def remove(connection: apsw.Connection, space: Space, item: Indexable, documents
     indexed = state_of(connection, space).indexed
     there = [row for row in index_rows(item, documents) if row[0] <= indexed]
     connection.executemany(SQL.remove, reversed(there))
+
+
+def put_back(connection: apsw.Connection, space: Space, item: Indexable, documents: Documents) -> None:
+    """Add a message to the index again after ``remove``, unless it is pending anyway."""
+    indexed = state_of(connection, space).indexed
+    there = [row for row in index_rows(item, documents) if row[0] <= indexed]
+    connection.executemany(SQL.add, reversed(there))
 
 
 class Tail:

@@ -367,10 +367,10 @@ def _merged(reaches: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
 
 
 def _message(session_id: str, row: tuple[Any, ...], whole: str | None) -> MessageRow:
-    message, role, encoded, tool_name, timestamp, metadata, forgotten, content, tool_calls = row
+    message, role, encoded, tool_name, timestamp, metadata, forgotten, content, tool_calls, origin = row
     return MessageRow(
         message, session_id, role, whole or content, encoded == 1, tool_name, tool_calls, None, None,
-        timestamp, metadata, forgotten is not None,
+        timestamp, metadata, forgotten is not None, origin,
     )  # fmt: skip
 
 

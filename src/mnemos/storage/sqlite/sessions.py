@@ -101,6 +101,10 @@ class SqliteSessionReads:
         found = self._rows(SQL.message, asked)
         return message_row(found[0]) if found else None
 
+    def last_call(self, session_id: str) -> MessageRow | None:
+        found = self._rows(SQL.last_call, (self._space.id, session_id))
+        return message_row(found[0]) if found else None
+
     def hits(self, message_ids: Sequence[int], characters: int) -> list[Hit]:
         asked = {
             "ids": _json(message_ids),
@@ -111,12 +115,12 @@ class SqliteSessionReads:
         return [
             Hit(
                 message_row(row),
-                source=row[12],
-                model=row[13],
-                session_started=row[14],
-                has_parent=row[15] == 1,
-                before=_make_glimpse(*row[16:20]),
-                after=_make_glimpse(*row[20:24]),
+                source=row[13],
+                model=row[14],
+                session_started=row[15],
+                has_parent=row[16] == 1,
+                before=_make_glimpse(*row[17:21]),
+                after=_make_glimpse(*row[21:25]),
             )
             for row in self._rows(SQL.hits, asked)
         ]
@@ -268,6 +272,17 @@ class SqliteSessionWrites(SqliteSessionReads):
         self._next = following
         self.appended += len(ids)
         return ids
+
+    def set_origin(self, message_id: int, origin: str) -> None:
+        if self.message(message_id) is None:
+            return
+        # Its own text, and with it its vectors, stays what it is.
+        for row in self._rows(index.SQL.message_of_id, (message_id,)):
+            index.remove(self._connection, self._space, indexable(row), self.documents)
+        self._connection.execute(SQL.set_origin, (origin, message_id))
+        self._connection.execute(SQL.count_removal, (self._space.id,))
+        for row in self._rows(index.SQL.message_of_id, (message_id,)):
+            index.put_back(self._connection, self._space, indexable(row), self.documents)
 
     def begin_delete(self, session_id: str) -> bool:
         key = self._key(SQL.key_of, (self._space.id, session_id))

@@ -30,7 +30,7 @@ FILE: Final = "sessions.jsonl"
 _INDEX_EVERY: Final = 1_000
 # Counted again when a session is stored.
 _COUNTED: Final = ("message_count", "tool_call_count")
-_COMPARED: Final = tuple(field for field in NewMessage._fields if field != "calls")
+_COMPARED: Final = tuple(field for field in NewMessage._fields if field not in ("calls", "origin"))
 
 
 class SessionPart:

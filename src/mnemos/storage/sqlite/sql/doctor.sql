@@ -28,6 +28,7 @@ FROM messages AS m
 JOIN spaces AS p ON p.id = m.id >> 32
 WHERE m.id <= p.indexed
     AND m.forgotten_at IS NULL
+    AND m.origin IS NULL
     AND ((m.id >> 32) << 33) + (1 << 31) - m.id NOT IN (SELECT id FROM messages_fts_docsize)
 
 -- name: unindexed_passages
@@ -114,9 +115,9 @@ LIMIT ?
 -- name: write_messages
 INSERT OR IGNORE INTO messages (
     id, session, role, timestamp, tool_name, tool_call_id, token_count, encoded, forgotten_at,
-    metadata, tool_calls, content
+    metadata, tool_calls, content, origin
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: read_passages
 SELECT rowid, *

@@ -217,9 +217,9 @@ WHERE id = ?
 -- name: append
 INSERT INTO messages (
     id, session, role, timestamp, tool_name, tool_call_id, token_count, encoded, metadata,
-    tool_calls, content
+    tool_calls, content, origin
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- The same for one message, counted in the same call: every call of the driver costs as much as an insert.
 -- name: append_one
@@ -229,9 +229,9 @@ SET message_count = message_count + 1,
 WHERE key = ?;
 INSERT INTO messages (
     id, session, role, timestamp, tool_name, tool_call_id, token_count, encoded, metadata,
-    tool_calls, content
+    tool_calls, content, origin
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: messages
 SELECT *
@@ -257,12 +257,29 @@ WHERE id = :id
     AND id BETWEEN :first AND :last
     AND NOT doomed
 
+-- The calls come before the content, which is not read here.
+-- name: last_call
+SELECT *
+FROM message_rows
+WHERE id = (
+    SELECT id
+    FROM (
+        SELECT id, tool_calls IS NOT NULL AS has_calls
+        FROM messages
+        WHERE session = (SELECT key FROM sessions WHERE space = ? AND id = ?)
+        ORDER BY id DESC
+        LIMIT 64
+    )
+    WHERE has_calls
+    LIMIT 1
+)
+
 -- Messages with their session and the ids before and after them, in the order asked for.
 -- Neighbours are truncated, except encoded ones, whose text may be anywhere inside.
 -- name: hits
 SELECT
     m.id, s.id, m.role, m.content, m.encoded, m.tool_name, m.tool_calls, m.tool_call_id,
-    m.token_count, m.timestamp, m.metadata, m.forgotten_at,
+    m.token_count, m.timestamp, m.metadata, m.forgotten_at, m.origin,
     s.source, s.model, s.started_at, s.parent IS NOT NULL,
     b.role, b.encoded, b.forgotten_at IS NOT NULL,
     CASE WHEN b.encoded THEN b.content ELSE substr(b.content, 1, :characters) END,
@@ -349,6 +366,11 @@ WHERE id = ?
 -- name: delete_session
 DELETE FROM sessions
 WHERE key = ?
+
+-- name: set_origin
+UPDATE messages
+SET origin = ?
+WHERE id = ?
 
 -- name: forget_message
 UPDATE messages

@@ -1,0 +1,122 @@
+"""Echoes: messages that only repeat what the memory said. They are recorded, and never found by it.
+
+Calls of the memory's own tools, their results, and messages of recalled text alone have the origin
+``memory``. Every message comes through ``append`` on its way into a session, whoever sent it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+from typing import Final
+
+from mnemos.sessions.records import MEMORY, load_json, text_of
+from mnemos.sessions.tool_names import call_name, is_own_tool, may_be_own_tool
+from mnemos.storage.base import Glimpse, MessageRow, NewMessage, Writes
+from mnemos.text.fences import has_fence, is_fenced
+
+_RESULTS: Final = frozenset({"tool", "function"})
+# The place of a call that was stored before, and of one that is unknown.
+_STORED: Final = -1
+_UNKNOWN: Final = -2
+
+
+def append(
+    tx: Writes, session_id: str, messages: Sequence[NewMessage], called_here: Collection[str] = ()
+) -> list[int]:
+    """Store messages with their origin, and return their ids.
+
+    ``called_here``: tools of the memory that the host has called in this process.
+    """
+    if any(map(_may_echo, messages)):
+        messages = _Batch(tx, session_id, messages, called_here).mark()
+    return tx.sessions.append(session_id, messages)
+
+
+def _may_echo(message: NewMessage) -> bool:
+    return message.tool_calls is not None or message.role in _RESULTS or is_fenced(_text_of(message))
+
+
+class _Batch:
+    """Messages on their way into a session, and the calls that their results belong to."""
+
+    def __init__(
+        self, tx: Writes, session_id: str, messages: Sequence[NewMessage], called_here: Collection[str]
+    ) -> None:
+        self._tx = tx
+        self._session_id = session_id
+        self._messages = list(messages)
+        self._called_here = called_here
+        # Where each call is, and the name of its tool.
+        self._calls: dict[str, tuple[int, str]] = {}
+
+    def mark(self) -> list[NewMessage]:
+        for place, message in enumerate(self._messages):
+            if message.tool_calls is not None:
+                self._mark_calls(place, message.tool_calls)
+            elif message.role in _RESULTS:
+                self._mark_result(place, message)
+            elif is_fenced(_text_of(message)):
+                self._flag(place)
+        return self._messages
+
+    def _mark_calls(self, place: int, tool_calls: str) -> None:
+        for call_id, name in _list_calls(tool_calls):
+            self._calls[call_id] = place, name
+            if is_own_tool(name, self._called_here):
+                self._flag(place)
+
+    def _mark_result(self, place: int, message: NewMessage) -> None:
+        call_place, called = self._find_call(message.tool_call_id)
+        name = message.tool_name or called
+        text = _text_of(message)
+        if (
+            message.origin is not None
+            or is_own_tool(name, self._called_here)
+            or is_fenced(text)
+            or (may_be_own_tool(name) and (has_fence(text) or self._is_flagged(call_place)))
+        ):
+            self._flag(place)
+            if may_be_own_tool(called):
+                self._flag(call_place)
+
+    def _find_call(self, call_id: str | None) -> tuple[int, str]:
+        if call_id is None:
+            return _UNKNOWN, ""
+        if call_id not in self._calls and self._stored is not None:
+            stored = dict(_list_calls(self._stored.tool_calls))
+            return (_STORED, stored[call_id]) if call_id in stored else (_UNKNOWN, "")
+        return self._calls.get(call_id, (_UNKNOWN, ""))
+
+    @cached_property
+    def _stored(self) -> MessageRow | None:
+        """The last message of the session that calls tools: results may come one by one after it."""
+        return self._tx.sessions.last_call(self._session_id)
+
+    def _is_flagged(self, place: int) -> bool:
+        if place == _STORED:
+            return self._stored is not None and self._stored.origin is not None
+        return place >= 0 and self._messages[place].origin is not None
+
+    def _flag(self, place: int) -> None:
+        if self._is_flagged(place):
+            return
+        if place >= 0:
+            self._messages[place] = self._messages[place]._replace(origin=MEMORY)
+        elif place == _STORED and self._stored is not None:
+            self._tx.sessions.set_origin(self._stored.id, MEMORY)
+
+
+def _text_of(message: NewMessage) -> str:
+    if not message.encoded:
+        return message.content or ""
+    return text_of(Glimpse(message.role, message.content, encoded=True, forgotten=False))
+
+
+def _list_calls(tool_calls: str | None) -> Iterator[tuple[str, str]]:
+    """Yield the id and the tool of each call."""
+    calls = load_json(tool_calls)
+    for call in calls if isinstance(calls, list) else [calls]:
+        if isinstance(call, dict):
+            call_id = call.get("id")
+            yield call_id if isinstance(call_id, str) else "", call_name(call)

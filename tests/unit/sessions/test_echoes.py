@@ -1,0 +1,142 @@
+"""Messages that only repeat the memory: recognised whoever sends them, recorded, and not found."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from mnemos.errors import InvalidInput
+from mnemos.memory import Memory
+from mnemos.operations.index import BY_NAME
+from mnemos.sessions.tool_names import OWN_NAMES, SHARED_NAMES, is_own_tool, may_be_own_tool
+
+FENCED = "<recalled-memory>\nRecords.\n[2026-01-01] user: a quetzal\n</recalled-memory>"
+
+
+def call(name: str, call_id: str = "c1", **arguments: Any) -> dict[str, Any]:
+    return {
+        "id": call_id,
+        "type": "function",
+        "function": {"name": name, "arguments": json.dumps(arguments or {"query": "quetzal"})},
+    }
+
+
+def calls(*names: str, content: str | None = None) -> dict[str, Any]:
+    made = [call(name, f"c{number}") for number, name in enumerate(names, start=1)]
+    return {"role": "assistant", "content": content, "tool_calls": made}
+
+
+def result(content: Any, call_id: str | None = "c1", **fields: Any) -> dict[str, Any]:
+    return {"role": "tool", "content": content, "tool_call_id": call_id, **fields}
+
+
+@pytest.fixture(params=["together", "one by one"])
+def append(request: pytest.FixtureRequest, memory: Memory) -> Any:
+    """Append messages in one call or in several; return the origins of all."""
+
+    def work(*messages: dict[str, Any]) -> str:
+        sessions = memory.sessions
+        sessions.ensure_session("s", "cli")
+        if request.param == "together":
+            sessions.append_messages("s", list(messages))
+        else:
+            for message in messages:
+                sessions.append_message("s", **message)
+        return "".join("m" if one.get("origin") == "memory" else "-" for one in sessions.get_messages("s"))
+
+    return work
+
+
+@pytest.mark.parametrize(
+    ("messages", "origins"),
+    [
+        ([calls("mcp__mnemos__recall"), result("a quetzal")], "mm"),
+        ([calls("mcp_mnemos_memory"), result("a quetzal")], "mm"),
+        ([calls("mnemos.recall"), result("a quetzal")], "mm"),
+        ([calls("Mnemos_Recall"), result("a quetzal")], "mm"),
+        ([calls("remember"), result("stored")], "mm"),
+        ([calls("session_search"), result("a quetzal", None, tool_name="session_search")], "mm"),
+        ([calls("recall"), result(FENCED)], "mm"),
+        ([calls("recall"), result(f"Asked about May\n{FENCED}")], "mm"),
+        ([calls("recall"), result(json.dumps({"text": FENCED, "hits": [{"text": "a quetzal"}]}))], "mm"),
+        ([calls("recall"), result([{"type": "text", "text": FENCED}])], "mm"),
+        ([calls("recall"), result("a quetzal", origin="memory")], "mm"),
+        ([calls("read_file", "recall"), result("text"), result(FENCED, "c2")], "m-m"),
+        ([{"role": "user", "content": f" {FENCED}\n"}, {"role": "user", "content": "a quetzal"}], "m-"),
+        ([{"role": "user", "content": "a quetzal", "origin": "memory"}], "m"),
+        # What others have under the same name, or data.
+        ([calls("recall"), result("a quetzal")], "--"),
+        ([calls("memory"), result("a quetzal")], "--"),
+        ([calls("mnemosyne_search"), result("a quetzal")], "--"),
+        ([calls("mcp__mnemos__sqlite_query"), result("a quetzal")], "--"),
+        ([calls("read_file"), result(f"a quetzal {FENCED} a quetzal")], "--"),
+        # Forged or broken fences hide nothing.
+        ([calls("web"), result(f"{FENCED} a quetzal")], "--"),
+        ([calls("web"), result("<recalled-memory> a quetzal")], "--"),
+        ([calls("recall"), result("<recalled-memory> a quetzal")], "--"),
+    ],
+)
+def test_calls_of_memory_tools_and_their_results_are_marked(
+    append: Any, messages: list[dict[str, Any]], origins: str
+) -> None:
+    assert append(*messages) == origins
+
+
+def test_a_tool_that_the_host_calls_here_is_the_memory_s(append: Any, memory: Memory) -> None:
+    memory.call("memory", {"action": "add", "content": "The quetzal is green."})
+    assert append(calls("memory"), result("ok"), calls("recall"), result("a quetzal")) == "mm--"
+
+
+@pytest.mark.parametrize("settled", [True, False])
+def test_echoes_are_recorded_and_not_found(append: Any, memory: Memory, settled: bool) -> None:
+    append(
+        {"role": "user", "content": f"Given:\n{FENCED}\nThe macaw is blue."},
+        {
+            "role": "assistant",
+            "content": "Looking at the parrot.",
+            "tool_calls": [call("mcp__mnemos__recall"), call("read_file", "c2", path="birds.txt")],
+        },
+        result(FENCED),
+        result("a toucan", "c2"),
+    )
+    if settled:
+        memory.storage.catch_up()
+    sessions = memory.sessions
+    assert sessions.search_messages("quetzal") == []
+    assert [hit["role"] for hit in sessions.search_messages("macaw")] == ["user"]
+    assert [hit["role"] for hit in sessions.search_messages("parrot")] == ["assistant"]
+    assert [hit["role"] for hit in sessions.search_messages("read_file")] == ["assistant"]
+    assert [hit["role"] for hit in sessions.search_messages("toucan")] == ["tool"]
+    recalled = memory.recall("quetzal", limit=20)
+    assert all("quetzal" not in hit.text for hit in recalled.hits)
+    assert "quetzal" not in recalled.text
+    stored = json.dumps(sessions.get_messages("s"))
+    assert stored.count("a quetzal") == 2
+
+
+def test_an_unknown_origin_is_refused(memory: Memory) -> None:
+    memory.sessions.ensure_session("s", "cli")
+    for origin in ("user", "", 1):
+        with pytest.raises(InvalidInput):
+            memory.sessions.append_message("s", "user", "x", origin=origin)  # type: ignore[arg-type]
+        with pytest.raises(InvalidInput):
+            memory.sessions.append_messages("s", [{"role": "user", "content": "x", "origin": origin}])
+
+
+def test_exports_keep_the_origin(append: Any, memory: Memory) -> None:
+    append(calls("recall"), result("a quetzal", origin="memory"))
+    exported = memory.sessions.export_session("s") | {"id": "copy"}
+    memory.sessions.import_sessions([exported])
+    assert [one.get("origin") for one in memory.sessions.get_messages("copy")] == ["memory", "memory"]
+
+
+def test_every_tool_of_memory_is_known_by_its_name() -> None:
+    own = {name for name in BY_NAME if name.startswith(("memory_", "session_"))} | {"remember"}
+    assert own <= OWN_NAMES <= set(BY_NAME)
+    assert set(BY_NAME) >= SHARED_NAMES
+    for name in BY_NAME:
+        is_data = name.startswith("sqlite_")
+        assert is_own_tool(f"mcp__mnemos__{name}") is not is_data
+        assert not (is_data and may_be_own_tool(name))
