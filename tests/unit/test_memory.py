@@ -266,12 +266,47 @@ def test_what_was_forgotten_is_in_no_file_of_the_home(home: Path) -> None:
     assert b"xylophone" not in b"".join(path.read_bytes() for path in home.iterdir() if path.is_file())
 
 
+@pytest.mark.parametrize(
+    ("file", "data"),
+    [
+        ("memories/MEMORY.md", b"caf\xe9"),
+        ("memories/USER.md", b"a\0b"),
+        ("memories/MEMORY.md", b"long " * 500),
+        ("memories/MEMORY.md", None),
+        ("session-templates/broken.json", b"{"),
+        ("session-templates", b"not a folder"),
+        ("databases/default/broken.db", b"not a database" * 100),
+        ("databases", b"not a folder"),
+    ],
+)
+@pytest.mark.parametrize("repair", [False, True])
+def test_the_doctor_names_files_beside_the_database_that_are_broken(
+    home: Path, file: str, data: bytes | None, repair: bool
+) -> None:
+    path = home / file
+    with mnemos.open(home) as memory:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if data is None:
+            path.mkdir()
+        else:
+            path.write_bytes(data)
+        answer = memory.call("doctor", {"repair": repair})
+        (bad,) = [check for check in answer["checks"] if not check["ok"]]
+        assert answer["healthy"] is False
+        assert bad["name"] in ("notebook", "templates", "workspace")
+        assert (path.name if path.suffix == ".md" else path.stem) in bad["detail"]
+        assert data is None or path.read_bytes() == data
+        path.unlink() if data is not None else path.rmdir()
+        assert memory.call("doctor", {"repair": repair})["healthy"] is True
+
+
 def test_a_sound_home_passes_the_doctor(home: Path) -> None:
     with mnemos.open(home) as memory:
         talk(memory, "s", "parrot")
         checks = list(memory.doctor())
         names = {check.name for check in checks}
         assert {"integrity", "index", "counters", "orphans", "schema", "privacy"} <= names
+        assert {"notebook", "templates", "workspace"} <= names
         assert [check for check in checks if not check.ok and check.name != "file system"] == []
         list(memory.doctor(repair=True))
         assert len(memory.sessions.search_messages("parrot")) == 1

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mnemos.entries.backend_choice import check_choice
-from mnemos.errors import Corrupt, InvalidInput, Unavailable
+from mnemos.errors import Corrupt, InvalidInput, MnemosError, Unavailable
 from mnemos.recall.embedding import describe_coverage
 from mnemos.storage.base import Check, failed, passed
 from mnemos.workspace.bridge import check_databases
@@ -29,12 +31,49 @@ def examine(memory: Memory, reset: Callable[[], None], *, repair: bool) -> Itera
         return
     yield from checks
     yield check_choice(memory.settings)
-    for problem in memory.templates.problems():
-        yield failed("templates", problem.reason)
+    yield from _check_notebook(memory)
+    yield from _check_templates(memory)
     yield _check_vectors(memory)
     yield from check_databases(memory.workspace)
+    if not memory.is_in_memory:
+        yield from _check_folder("templates", memory.templates_folder)
+        yield from _check_folder("workspace", memory.folder / "databases")
     if repair and any(check.name == "integrity" and not check.ok for check in checks):
         yield from _salvage(memory, reset)
+
+
+def _check_notebook(memory: Memory) -> Iterator[Check]:
+    """Yield one check for all sound files, then one for each that can't be read or exceeds its limit."""
+    sound, problems = [], []
+    for name in memory.settings.notebook_files:
+        try:
+            use = memory.notebook.use(name)
+        except MnemosError as exc:
+            problems.append(str(exc))
+            continue
+        if use.used > use.limit:
+            problems.append(
+                f"{use}: too long for every prompt; run `mnemos notebook optimize` or `mnemos notebook edit "
+                f"{use.book}`"
+            )
+        else:
+            sound.append(str(use))
+    if sound or not problems:
+        yield passed("notebook", "; ".join(sound) or "not used")
+    yield from (failed("notebook", problem) for problem in problems)
+
+
+def _check_templates(memory: Memory) -> Iterator[Check]:
+    """Yield one check for all sound files, then one for each file that is not a template."""
+    count = len(memory.templates.list_templates())
+    yield passed("templates", f"{count:,} can be used")
+    yield from (failed("templates", problem.reason) for problem in memory.templates.problems())
+
+
+def _check_folder(name: str, folder: Path) -> Iterator[Check]:
+    """Yield a check if there is something at its place that is not a folder to read from."""
+    if folder.exists() and not (folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)):
+        yield failed(name, f"{folder} is not a folder that can be read; move it away or change its mode")
 
 
 def _check_vectors(memory: Memory) -> Check:

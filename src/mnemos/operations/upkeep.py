@@ -87,9 +87,10 @@ class Optimize(LongOperation, frozen=True, kw_only=True):
 
 
 class Examine(Operation, frozen=True, kw_only=True):
-    """Check the database: integrity, index, counters and privacy. With repair, fix what can be fixed."""
+    """Check the database (integrity, index, counters, privacy), the notebook, templates and workspace. With
+    repair, fix what can be fixed."""
 
-    traits: ClassVar[Traits] = Traits(title="Check the database", idempotent=True, example=("--repair",))
+    traits: ClassVar[Traits] = Traits(title="Check the memory", idempotent=True, example=("--repair",))
 
     repair: Annotated[bool, Meta(description="Fix what can be fixed; nothing readable is lost")] = False
 
@@ -102,6 +103,11 @@ class Examine(Operation, frozen=True, kw_only=True):
         last = {check.name: check.ok for check in checks}
         healthy = all(last.values()) if self.repair else all(check.ok for check in checks)
         return Examined(healthy=healthy, checks=checks)
+
+
+# Files and settings of people, which a repair leaves alone.
+_BY_HAND = frozenset({"backend", "file system", "notebook", "privacy", "templates", "workspace"})
+_REPAIR = "Try: mnemos doctor --repair"
 
 
 class CheckInfo(Info, frozen=True, kw_only=True):
@@ -119,11 +125,19 @@ class Examined(Result, frozen=True, kw_only=True):
         return self.healthy
 
     def as_text(self) -> str:
-        lines = [f"{'ok  ' if one.ok else 'BAD '} {one.name}: {one.detail}" for one in self.checks]
-        return "\n".join([*lines, "Healthy." if self.healthy else "Not healthy. Run it again with repair."])
+        return self._render("Run it again with repair.")
 
     def for_person(self) -> str:
-        return self.as_text().replace("Run it again with repair.", "Try: mnemos doctor --repair")
+        return self._render(_REPAIR)
+
+    def advise(self, repair: str = _REPAIR) -> str:
+        """Say what to do about failed checks: ``repair``, where it can help."""
+        can_help = any(one.name not in _BY_HAND for one in self.checks if not one.ok)
+        return repair if can_help else "Correct it by hand, as the lines say."
+
+    def _render(self, repair: str) -> str:
+        lines = [f"{'ok  ' if one.ok else 'BAD '} {one.name}: {one.detail}" for one in self.checks]
+        return "\n".join([*lines, "Healthy." if self.healthy else f"Not healthy. {self.advise(repair)}"])
 
 
 class ShowLog(Operation, frozen=True, kw_only=True):

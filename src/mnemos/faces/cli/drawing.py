@@ -184,7 +184,7 @@ def _draw_checks(result: Examined, console: Console) -> None:
         mark = ("✓ ", "green") if check.ok else ("✗ ", "red")
         console.print(Text.assemble(mark, literal(f"{check.name}: {check.detail}")))
     if not result.healthy:
-        console.print(Text.assemble(("Not healthy.", "red"), " Try: mnemos doctor --repair"))
+        console.print(Text.assemble(("Not healthy.", "red"), f" {result.advise()}"))
 
 
 def _facts(result: FactList | FactsFound, console: Console) -> None:
