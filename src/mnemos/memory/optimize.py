@@ -6,7 +6,6 @@ can be undone.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -15,6 +14,7 @@ from mnemos.errors import InvalidInput, MnemosError, Refused
 from mnemos.facts.fact import is_same_content
 from mnemos.facts.facts import Facts
 from mnemos.facts.keywords import ABBREVIATIONS
+from mnemos.language.brevity import shorten
 from mnemos.language.extraction import extract_facts
 from mnemos.language.notation import Mark, Statement, looks_like, parse
 from mnemos.language.sentences import split_sentences
@@ -37,21 +37,10 @@ MIGRATED: Final = "migrated"
 SHORTENED: Final = "shortened"
 
 _MIGRATING: Final = frozenset({Mark.CONSTRAINT, Mark.DECISION, Mark.VALUE})
-# Never rewritten: code, quotations, addresses, paths, options, and words with a sign or a digit inside.
-_LEFT_ALONE: Final = re.compile(
-    r"(?:```|~~~).*?(?:```|~~~|\Z)|^(?: {4}|\t|>)[^\n]*|^\$ [^\n]*"
-    r"|(?:^|(?<=\s))--?[A-Za-z][^\n]*|[^\n]*\s=\s[^\n]*"
-    r"|(`+).*?\1|\"[^\"]*\"|[“”„][^“”]*[“”]|«[^»]*»|‹[^›]*›|‘[^’]*’|「[^」]*」|『[^』]*』"
-    r"|(?<!\w)'(?:[^']|''|(?<=\w)'(?=\w))*'(?!\w)"
-    r"|\S*(?:://|[-/\\@#_$=<>{}\[\]()|&*%^]|\w[.:]\w|\d)\S*",
-    re.DOTALL | re.MULTILINE,
-)
 # An interface is more than an API.
 _LONG: Final = {
     long: short for short, long in ABBREVIATIONS.items() if len(long) > len(short) + 2 and long != "interface"
 }
-_WORD: Final = re.compile(rf"\b(?:{'|'.join(sorted(_LONG, key=len, reverse=True))})\b", re.IGNORECASE)
-_SENTENCE_BEGINS: Final = re.compile(r"(?:^|[.!?:]\s+|\n\s*(?:[-*]\s+)?)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,23 +94,9 @@ def relieve(
     return done
 
 
-def abbreviate(entry: str) -> str:
-    """Replace long words by short forms; names, code, quotations and addresses stay."""
-    kept = [found.span() for found in _LEFT_ALONE.finditer(entry)]
-    parts: list[str] = []
-    end = 0
-    for word in _WORD.finditer(entry):
-        inside = any(start <= word.start() < stop for start, stop in kept)
-        if not inside and _is_plain(word, entry):
-            parts += entry[end : word.start()], _LONG[word.group().lower()]
-            end = word.end()
-    return "".join([*parts, entry[end:]])
-
-
-def _is_plain(word: re.Match[str], entry: str) -> bool:
-    """True if a word is not a name: lower case, or capitalised where a sentence begins."""
-    text = word.group()
-    return text.islower() or (text.istitle() and _SENTENCE_BEGINS.search(entry[: word.start()]) is not None)
+def abbreviate(entry: str, *, hard: bool = False) -> str:
+    """Say an entry in fewer words and with short forms; names, code, quotations and addresses stay."""
+    return shorten(entry, _LONG, hard=hard)
 
 
 def parse_facts(entry: str, most: int) -> list[Statement]:
@@ -167,7 +142,7 @@ class _Room:
 
     def run(self) -> list[Step]:
         steps: list[Step] = []
-        for stage in (self._drop, self._migrate, self._shorten):
+        for stage in (self._drop, self._migrate, self._shorten, self._shorten_hard):
             for entry in self.entries[:_MOST_ENTRIES]:
                 if self.percent < GOAL:
                     return steps
@@ -204,12 +179,16 @@ class _Room:
         self._change(entry, None)
         return Step(self.book, MIGRATED, entry, tuple(map(str, statements)))
 
-    def _shorten(self, entry: str) -> Step | None:
-        shorter = abbreviate(entry)
+    def _shorten(self, entry: str, *, hard: bool = False) -> Step | None:
+        shorter = abbreviate(entry, hard=hard)
         if len(shorter) >= len(entry):
             return None
         self._change(entry, shorter)
         return Step(self.book, SHORTENED, entry, shorter=shorter)
+
+    def _shorten_hard(self, entry: str) -> Step | None:
+        """Shorten an entry to a telegram, where everything else did not make enough room."""
+        return self._shorten(entry, hard=True)
 
     def _is_live(self, statement: Statement, content: str | None = None) -> bool:
         """True if a fact of this type, and with this content if given, is live on the target."""
