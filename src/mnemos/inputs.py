@@ -10,6 +10,8 @@ from unicodedata import category
 from mnemos.errors import InvalidInput, TooLarge
 
 MAX_NAME = 512
+# Of values in values. Deeper ones could overflow the stack, now or when they are read.
+MAX_DEPTH = 100
 # Control characters, lone surrogates, line and paragraph separators. Joiners and wide blanks are needed in
 # Persian, Japanese and emoji.
 _NOT_IN_NAMES = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -107,3 +109,23 @@ def in_range(label: str, value: Any, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
         raise InvalidInput(f"{label} is {value!r}; use 1 to {most}")
     return value
+
+
+def make_plain(value: Any, depth: int = 0) -> Any:
+    """Return the value with every SDK object in it as a dict, whatever library made it."""
+    if depth > MAX_DEPTH:
+        # Refused when it is encoded.
+        return value
+    if isinstance(value, dict):
+        return {key: make_plain(inner, depth + 1) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [make_plain(inner, depth + 1) for inner in value]
+    if isinstance(value, type) or not callable(dump := getattr(value, "model_dump", None)):
+        return value
+    try:
+        return dump(mode="json", exclude_none=True, warnings=False)
+    except TypeError:
+        # Not pydantic, but with a method of the same name.
+        return dump()
+    except ValueError as exc:
+        raise InvalidInput(f"the {type(value).__name__} can't be read as JSON: {exc}") from exc

@@ -181,7 +181,6 @@ WRONG_MESSAGES: list[dict[str, Any]] = [
     {"content": True},
     {"content": b"bytes"},
     {"content": {"x": object()}},
-    {"content": ("a", "tuple")},
     {"content": object()},
     {"content": [object()]},
     {"content": [lambda: None]},
@@ -246,8 +245,7 @@ def test_what_is_no_turn_is_refused(sessions: Sessions, turn: Any) -> None:
     assert is_unchanged(sessions)
 
 
-def test_a_field_that_messages_do_not_have_is_refused(sessions: Sessions) -> None:
-    """A misspelt ``content`` must not become an empty message."""
+def test_a_misspelt_field_does_not_become_an_empty_message(sessions: Sessions) -> None:
     with pytest.raises(InvalidInput):
         sessions.append_messages("s", [{"role": "user", "contents": "words"}])
     assert is_unchanged(sessions)

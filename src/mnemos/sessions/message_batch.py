@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -11,7 +11,6 @@ from msgspec import Meta, Struct
 from mnemos.errors import InvalidInput
 from mnemos.inputs import LAST_MOMENT, MAX_NAME
 from mnemos.sessions.records import (
-    MESSAGE_FIELDS,
     NOT_PLAIN,
     PlainCalls,
     Role,
@@ -21,6 +20,7 @@ from mnemos.sessions.records import (
     load_json,
     new_message,
 )
+from mnemos.sessions.sdk_messages import read_messages
 from mnemos.storage.base import MessageRow, NewMessage
 from mnemos.text.secrets import Redact
 
@@ -48,7 +48,7 @@ class _Plain(Struct, forbid_unknown_fields=True, gc=False):
 
 
 def new_messages(
-    messages: Sequence[Mapping[str, Any]],
+    messages: Sequence[Any],
     *,
     clock: Callable[[], float],
     redact: Redact,
@@ -57,17 +57,20 @@ def new_messages(
 ) -> list[NewMessage]:
     """Do the same as ``new_message`` for each, and faster where all are plain.
 
-    Plain messages are checked together. Otherwise each is checked alone, which names the mistake.
+    Plain messages are checked together. Otherwise each is read as a message of an SDK and checked alone,
+    which names the mistake.
     """
     found = _plain_messages(messages, clock, redact_all, max_bytes)
     if found is None:
-        _check_fields(messages)
-        return [new_message(one, now=clock(), redact=redact, max_bytes=max_bytes) for one in messages]
+        if not isinstance(messages, (list, tuple)):
+            raise InvalidInput(f"messages must be a list of messages, not {type(messages).__name__}")
+        given = read_messages(messages)
+        return [new_message(one, now=clock(), redact=redact, max_bytes=max_bytes) for one in given]
     return found
 
 
 def _plain_messages(
-    messages: Sequence[Mapping[str, Any]],
+    messages: Sequence[Any],
     clock: Callable[[], float],
     redact_all: RedactAll,
     max_bytes: int,
@@ -111,20 +114,6 @@ def _are_named(plain: Sequence[_Plain]) -> bool:
     names = [one.tool_name for one in plain if one.tool_name is not None]
     names += [one.tool_call_id for one in plain if one.tool_call_id is not None]
     return "".join(names).isprintable() and all(map(str.strip, names))
-
-
-def _check_fields(messages: Any) -> None:
-    if not isinstance(messages, (list, tuple)):
-        raise InvalidInput(f"messages must be a list of dicts, not {type(messages).__name__}")
-    for number, message in enumerate(messages, start=1):
-        if not isinstance(message, Mapping):
-            raise InvalidInput(f"message {number} must be a dict, not {type(message).__name__}")
-        unknown = set(message) - MESSAGE_FIELDS
-        if unknown:
-            raise InvalidInput(
-                f"message {number} has the unknown field {min(map(str, unknown))!r}; "
-                f"use {', '.join(sorted(MESSAGE_FIELDS))}"
-            )
 
 
 def build_conversation(rows: Sequence[MessageRow]) -> list[dict[str, Any]]:

@@ -11,7 +11,17 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from mnemos.errors import InvalidInput, NotFound, Refused, TooLarge
-from mnemos.inputs import MAX_NAME, clean_name, moment, name, optional_moment, optional_name, whole
+from mnemos.inputs import (
+    MAX_DEPTH,
+    MAX_NAME,
+    clean_name,
+    make_plain,
+    moment,
+    name,
+    optional_moment,
+    optional_name,
+    whole,
+)
 from mnemos.sessions.tool_names import call_name, may_be_own_tool
 from mnemos.storage.base import Document, Glimpse, MessageRow, NewMessage, SessionRow
 from mnemos.text.fences import strip_fences
@@ -24,8 +34,6 @@ MEMORY = "memory"
 IMPORTED = "import"
 
 _encode = msgspec.json.Encoder().encode
-
-MAX_DEPTH = 100
 
 Role = Literal["user", "assistant", "system", "tool", "developer", "function"]
 ROLES = frozenset(get_args(Role))
@@ -401,7 +409,11 @@ def _encode_json(label: str, value: Any, redact: Redact) -> str | None:
     if _is_too_deep(value):
         raise InvalidInput(f"{label} is nested more than {MAX_DEPTH} levels deep")
     try:
-        text = _dump_exactly(value)
+        try:
+            text = _dump_exactly(value)
+        except TypeError:
+            value = make_plain(value)
+            text = _dump_exactly(value)
         # The whole text shows cheaply that there is no secret; otherwise each string is checked.
         return text if redact(text) is text else _dump_exactly(redact_value(value, redact))
     except (TypeError, ValueError, OverflowError, RecursionError) as exc:
@@ -450,7 +462,7 @@ def _part_text(part: Any) -> str:
     if isinstance(part, str):
         return part
     if isinstance(part, dict):
-        text = part.get("text")
+        text = part.get("refusal") if part.get("type") == "refusal" else part.get("text")
         if isinstance(text, str):
             return text
         return _join_text(part.get("content"))

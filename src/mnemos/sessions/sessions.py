@@ -18,6 +18,7 @@ from mnemos.sessions.message_search import (
     make_filters,
 )
 from mnemos.sessions.records import (
+    MESSAGE_FIELDS,
     check_message_id,
     check_text,
     dump_json,
@@ -212,16 +213,22 @@ class Sessions:
         """Store one message and return its id. An unknown session raises NotFound.
 
         With ``origin="memory"`` it is never found. Calls of memory tools and their results have it anyway.
+        Content with several tool results becomes several messages; the id is that of the last.
         """
-        message = new_message(
-            locals(), now=self._clock(), redact=self._redact, max_bytes=self._settings.max_message_bytes
-        )
+        given, most = locals(), self._settings.max_message_bytes
+        if content is not None and not isinstance(content, str):
+            return self.append_messages(session_id, ({key: given[key] for key in MESSAGE_FIELDS},))[-1]
+        message = new_message(given, now=self._clock(), redact=self._redact, max_bytes=most)
         if self._is_off(session_id):
             return 0
         return self._append(session_id, (message,))[0]
 
-    def append_messages(self, session_id: str, messages: Sequence[Mapping[str, Any]]) -> list[int]:
-        """Store several messages, all or none: a reader never sees half a turn."""
+    def append_messages(self, session_id: str, messages: Sequence[Any]) -> list[int]:
+        """Store several messages, all or none, and return the ids of what was stored, in order.
+
+        Takes dicts with the argument names of ``append_message``, and messages of the OpenAI and Anthropic
+        SDKs as they are. Fields that are not known are kept in the metadata.
+        """
         new = new_messages(
             messages,
             clock=self._clock,
