@@ -8,9 +8,9 @@ from typing import IO, Any
 
 from mnemos.errors import AlreadyExists, Disabled, InvalidInput, NotFound
 from mnemos.inputs import can_be_name, name, names, optional_name, whole
-from mnemos.sessions import echoes, session_search, session_upkeep, transcript
-from mnemos.sessions.lineage import list_lineage, read_messages, resolve_id
-from mnemos.sessions.message_batch import RedactAll, build_conversation, new_messages
+from mnemos.sessions import session_search, session_upkeep, transcript
+from mnemos.sessions.lineage import list_lineage, resolve_id
+from mnemos.sessions.message_log import MessageLog
 from mnemos.sessions.message_search import (
     SessionList,
     check_search,
@@ -18,19 +18,15 @@ from mnemos.sessions.message_search import (
     make_filters,
 )
 from mnemos.sessions.records import (
-    MESSAGE_FIELDS,
     check_message_id,
     check_text,
     dump_json,
     merge_metadata,
-    message_dict,
-    new_message,
     new_session,
     session_dict,
 )
 from mnemos.settings import Settings
-from mnemos.storage.base import Filters, MessageRow, NewMessage, Results, SessionRow, Storage, Writes
-from mnemos.text.secrets import Redact, redact, redact_all
+from mnemos.storage.base import Filters, Results, SessionRow, Storage, Writes
 
 log = logging.getLogger("mnemos.sessions")
 
@@ -41,7 +37,7 @@ Ranking = Callable[[str, Filters], Results]
 Clock = Callable[[], float]
 
 
-class Sessions:
+class Sessions(MessageLog):
     """The sessions and messages of one space.
 
     Times are Unix seconds. Every method is one transaction unless it says otherwise. With
@@ -58,14 +54,8 @@ class Sessions:
         called: Collection[str] = (),
     ) -> None:
         """``ranking`` answers questions in plain words; ``called``: tools that the host called here."""
-        self._storage = storage
+        super().__init__(storage, settings, clock, called)
         self._ranking = ranking
-        self._settings = settings
-        self._clock = clock
-        self._redact: Redact = redact if settings.redact else str
-        self._redact_all: RedactAll = redact_all if settings.redact else list
-        self._private: set[str] = set()
-        self._called = called
         if settings.disabled:
             log.warning("MNEMOS_DISABLED is set: nothing is stored")
 
@@ -193,75 +183,6 @@ class Sessions:
         """
         text = name("session", id_prefix_or_title)
         return self._storage.read(lambda tx: resolve_id(tx, text))
-
-    # --- messages ---------------------------------------------------------------------------
-
-    def append_message(
-        self,
-        session_id: str,
-        role: str,
-        content: Any = None,
-        tool_name: str | None = None,
-        tool_calls: Any = None,
-        tool_call_id: str | None = None,
-        token_count: int | None = None,
-        *,
-        timestamp: float | None = None,
-        metadata: Any = None,
-        origin: str | None = None,
-    ) -> int:
-        """Store one message and return its id. An unknown session raises NotFound.
-
-        With ``origin="memory"`` it is never found. Calls of memory tools and their results have it anyway.
-        Content with several tool results becomes several messages; the id is that of the last.
-        """
-        given, most = locals(), self._settings.max_message_bytes
-        if content is not None and not isinstance(content, str):
-            return self.append_messages(session_id, ({key: given[key] for key in MESSAGE_FIELDS},))[-1]
-        message = new_message(given, now=self._clock(), redact=self._redact, max_bytes=most)
-        if self._is_off(session_id):
-            return 0
-        return self._append(session_id, (message,))[0]
-
-    def append_messages(self, session_id: str, messages: Sequence[Any]) -> list[int]:
-        """Store several messages, all or none, and return the ids of what was stored, in order.
-
-        Takes dicts with the argument names of ``append_message``, and messages of the OpenAI and Anthropic
-        SDKs as they are. Fields that are not known are kept in the metadata.
-        """
-        new = new_messages(
-            messages,
-            clock=self._clock,
-            redact=self._redact,
-            redact_all=self._redact_all,
-            max_bytes=self._settings.max_message_bytes,
-        )
-        if self._is_off(session_id):
-            return [0] * len(new)
-        return self._append(session_id, new)
-
-    def get_messages(self, session_id: str) -> list[dict[str, Any]]:
-        """Return all messages in order. An unknown session raises NotFound."""
-        return [message_dict(row) for row in self._rows(session_id)]
-
-    def get_messages_as_conversation(self, session_id: str) -> list[dict[str, Any]]:
-        """Return the messages in OpenAI's format, ready to send."""
-        return build_conversation(self._rows(session_id))
-
-    def get_messages_around(self, message_id: int, before: int = 5, after: int = 5) -> list[dict[str, Any]]:
-        """Return a message and its neighbours in the session, in order. Unknown raises NotFound."""
-        counts = {"before": whole("before", before), "after": whole("after", after)}
-        wanted = check_message_id(message_id)
-        rows = self._storage.read(lambda tx: tx.sessions.around(wanted, **counts))
-        if not rows:
-            raise NotFound(f"there is no message {message_id!r}")
-        return [message_dict(row) for row in rows]
-
-    def message_count(self, session_id: str | None = None) -> int:
-        """Count the messages of a session or of the space; 0 for an unknown session."""
-        if session_id is not None and not can_be_name("session_id", session_id):
-            return 0
-        return self._storage.read(lambda tx: tx.sessions.message_count(session_id))
 
     # --- search -----------------------------------------------------------------------------
 
@@ -475,13 +396,6 @@ class Sessions:
         most = self._settings.max_message_bytes
         return new_session(fields, started=self._clock(), redact=self._redact, max_bytes=most)
 
-    def _append(self, session_id: str, messages: Sequence[NewMessage]) -> list[int]:
-        return self._storage.write(lambda tx: echoes.append(tx, session_id, messages, self._called))
-
-    def _rows(self, session_id: str) -> list[MessageRow]:
-        name("session_id", session_id)
-        return self._storage.read(lambda tx: read_messages(tx, session_id))
-
     def _change(self, session_id: str, work: Callable[[Writes], bool]) -> None:
         """Run a change that returns False for an unknown session."""
         if not self._is_off(session_id) and not self._storage.write(work):
@@ -497,9 +411,3 @@ class Sessions:
     def _check_enabled(self) -> None:
         if self._settings.disabled:
             raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
-
-    def _is_off(self, session_id: str, *, private: bool = False) -> bool:
-        name("session_id", session_id)
-        if private:
-            self._private.add(session_id)
-        return self._settings.disabled or session_id in self._private

@@ -1,0 +1,111 @@
+"""The messages of sessions: appended, read back, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from mnemos.errors import NotFound
+from mnemos.inputs import can_be_name, name, whole
+from mnemos.sessions import echoes
+from mnemos.sessions.lineage import read_messages
+from mnemos.sessions.message_batch import RedactAll, build_conversation, new_messages
+from mnemos.sessions.records import MESSAGE_FIELDS, check_message_id, message_dict, new_message
+from mnemos.settings import Settings
+from mnemos.storage.base import MessageRow, NewMessage, Storage
+from mnemos.text.secrets import Redact, redact, redact_all
+
+
+class MessageLog:
+    """The part of ``Sessions`` that keeps what was said."""
+
+    def __init__(
+        self, storage: Storage, settings: Settings, clock: Callable[[], float], called: Collection[str]
+    ) -> None:
+        self._storage = storage
+        self._settings = settings
+        self._clock = clock
+        self._redact: Redact = redact if settings.redact else str
+        self._redact_all: RedactAll = redact_all if settings.redact else list
+        self._private: set[str] = set()
+        self._called = called
+
+    def append_message(
+        self,
+        session_id: str,
+        role: str,
+        content: Any = None,
+        tool_name: str | None = None,
+        tool_calls: Any = None,
+        tool_call_id: str | None = None,
+        token_count: int | None = None,
+        *,
+        timestamp: float | None = None,
+        metadata: Any = None,
+        origin: str | None = None,
+    ) -> int:
+        """Store one message and return its id. An unknown session raises NotFound.
+
+        With ``origin="memory"`` it is never found. Calls of memory tools and their results have it anyway.
+        Content with several tool results becomes several messages; the id is that of the last.
+        """
+        given, most = locals(), self._settings.max_message_bytes
+        if content is not None and not isinstance(content, str):
+            return self.append_messages(session_id, ({key: given[key] for key in MESSAGE_FIELDS},))[-1]
+        message = new_message(given, now=self._clock(), redact=self._redact, max_bytes=most)
+        if self._is_off(session_id):
+            return 0
+        return self._append(session_id, (message,))[0]
+
+    def append_messages(self, session_id: str, messages: Sequence[Any]) -> list[int]:
+        """Store several messages, all or none, and return the ids of what was stored, in order.
+
+        Takes dicts with the argument names of ``append_message``, and messages of the OpenAI and Anthropic
+        SDKs as they are. Fields that are not known are kept in the metadata.
+        """
+        new = new_messages(
+            messages,
+            clock=self._clock,
+            redact=self._redact,
+            redact_all=self._redact_all,
+            max_bytes=self._settings.max_message_bytes,
+        )
+        if self._is_off(session_id):
+            return [0] * len(new)
+        return self._append(session_id, new)
+
+    def get_messages(self, session_id: str) -> list[dict[str, Any]]:
+        """Return all messages in order. An unknown session raises NotFound."""
+        return [message_dict(row) for row in self._rows(session_id)]
+
+    def get_messages_as_conversation(self, session_id: str) -> list[dict[str, Any]]:
+        """Return the messages in OpenAI's format, ready to send."""
+        return build_conversation(self._rows(session_id))
+
+    def get_messages_around(self, message_id: int, before: int = 5, after: int = 5) -> list[dict[str, Any]]:
+        """Return a message and its neighbours in the session, in order. Unknown raises NotFound."""
+        counts = {"before": whole("before", before), "after": whole("after", after)}
+        wanted = check_message_id(message_id)
+        rows = self._storage.read(lambda tx: tx.sessions.around(wanted, **counts))
+        if not rows:
+            raise NotFound(f"there is no message {message_id!r}")
+        return [message_dict(row) for row in rows]
+
+    def message_count(self, session_id: str | None = None) -> int:
+        """Count the messages of a session or of the space; 0 for an unknown session."""
+        if session_id is not None and not can_be_name("session_id", session_id):
+            return 0
+        return self._storage.read(lambda tx: tx.sessions.message_count(session_id))
+
+    def _append(self, session_id: str, messages: Sequence[NewMessage]) -> list[int]:
+        return self._storage.write(lambda tx: echoes.append(tx, session_id, messages, self._called))
+
+    def _rows(self, session_id: str) -> list[MessageRow]:
+        name("session_id", session_id)
+        return self._storage.read(lambda tx: read_messages(tx, session_id))
+
+    def _is_off(self, session_id: str, *, private: bool = False) -> bool:
+        name("session_id", session_id)
+        if private:
+            self._private.add(session_id)
+        return self._settings.disabled or session_id in self._private
