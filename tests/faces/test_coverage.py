@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -103,15 +104,19 @@ def test_a_small_import_is_indexed_when_it_ends(mnemos: Mnemos, started: list[tu
     assert started == []
 
 
-@pytest.mark.parametrize("way", ["a program", "all that is found", "an archive"])
+@pytest.mark.parametrize("way", ["a program", "all that is found", "an archive", "sessions"])
 def test_a_large_import_goes_on_in_the_background_and_says_so(
     mnemos: Mnemos,
     home: Path,
+    tmp_path: Path,
     way: str,
     filled: Path,
     started: list[tuple[str, ...]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    sessions = tmp_path / "sessions.jsonl"
+    messages = [{"role": "user", "content": "a parrot"}]
+    sessions.write_text(json.dumps({"id": "s", "source": "cli", "messages": messages}))
     monkeypatch.setattr(backlog, "_SECONDS", 0.0)
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(IMPORTS / "nowhere"))
     monkeypatch.setenv("CODEX_HOME", str(IMPORTS / "codex"))
@@ -119,6 +124,7 @@ def test_a_large_import_goes_on_in_the_background_and_says_so(
         "a program": ("import", "codex"),
         "all that is found": ("import", "found", "--all"),
         "an archive": ("import", str(filled / "copy.tar.zst")),
+        "sessions": ("sessions", "import", str(sessions)),
     }[way]
     said = "0% of messages indexed for meaning; `mnemos optimize` finishes it now"
     assert said in mnemos(*arguments).out

@@ -45,7 +45,7 @@ def test_a_given_message_leaves_standard_input_alone(shop: Path, mnemos: Mnemos)
 @pytest.mark.parametrize("dash", [("-",), ()], ids=["dash", "left out"])
 def test_sessions_are_imported_from_standard_input(shop: Path, mnemos: Mnemos, dash: tuple[str, ...]) -> None:
     answer = mnemos("sessions", "import", *dash, "--json", stdin=LINE + "\n")
-    assert answer.json == {"imported": ["brought"], "skipped": [], "messages": 1}
+    assert answer.json == {"imported": ["brought"], "skipped": [], "messages": 1, "coverage": 1}
     assert mnemos("sessions", "import", *dash, "--json", stdin=LINE).json["skipped"] == ["brought"]
 
 

@@ -91,10 +91,13 @@ def test_a_process_of_its_own_finishes_the_backlog(home: Path) -> None:
 
 
 @pytest.mark.usefixtures("worth_it")
-def test_only_one_process_works_on_a_space(home: Path) -> None:
+def test_only_one_process_works_on_a_space(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(home)
     with lock(home, ".embedding-default.lock", 1):
-        assert start(home) == 0
+        assert start(home) is None
+        monkeypatch.setattr("sys.argv", ["backlog", str(home), "default"])
+        monkeypatch.setattr("os.nice", lambda _: None)
+        backlog.main()
         assert share(home) == 0
     assert start(home) == 0
     assert share(home) == 1
@@ -153,10 +156,18 @@ def test_a_home_that_was_deleted_meanwhile_is_not_made_again(
 
 
 @pytest.mark.usefixtures("worth_it")
-def test_a_process_that_cannot_be_started_is_no_failure(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("why", ["no interpreter", "no lock file", "storage closed"])
+def test_a_process_that_cannot_be_started_fails_no_command(
+    home: Path, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fill(home)
-    monkeypatch.setattr("sys.executable", str(home / "no-python"))
     with mnemos.open(home) as memory:
+        if why == "no interpreter":
+            monkeypatch.setattr("sys.executable", str(home / "no-python"))
+        elif why == "no lock file":
+            (home / ".embedding-default.lock").mkdir()
+        else:
+            memory.storage.close()
         assert backlog.hand_over(memory) is None
 
 

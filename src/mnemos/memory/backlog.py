@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -28,6 +29,8 @@ log = logging.getLogger("mnemos.memory")
 
 # Time an import spends on vectors before it ends: with the static model, tens of thousands of messages.
 _SECONDS: Final = 10.0
+# The share of an import's work that storing is; the rest is embedding.
+STORED: Final = 0.7
 # Passages without vectors that are worth a process. Fewer are embedded when the next question is answered.
 _MANY: Final = 1_000
 _NICE: Final = 10
@@ -65,17 +68,29 @@ def describe_backlog(share: float | None) -> list[str]:
 
 
 def hand_over(memory: Memory) -> subprocess.Popen[bytes] | None:
-    """Start a process for the backlog without waiting for it, if there is one worth it."""
-    if not memory.home.is_open or memory.is_in_memory or memory.storage.read_only or memory.settings.disabled:
-        return None
-    coverage = memory.embedding.peek()
-    if coverage is None or coverage.total - coverage.done < _MANY:
-        return None
+    """Start a process for the backlog without waiting for it, if there is one worth it. Raises nothing."""
     try:
+        if not _is_worth_it(memory):
+            return None
+        with _lock(memory.settings):
+            # Nobody is at it.
+            pass
         return detached.start(__name__, memory.settings.home, memory.settings.space)
-    except OSError as exc:
-        log.info("the next command goes on indexing for meaning: %s", exc)
+    except (MnemosError, OSError) as exc:
+        log.info("no process indexes for meaning: %s", exc)
         return None
+
+
+def _is_worth_it(memory: Memory) -> bool:
+    if not memory.home.is_open or memory.is_in_memory or memory.storage.read_only or memory.settings.disabled:
+        return False
+    coverage = memory.embedding.peek()
+    return coverage is not None and coverage.total - coverage.done >= _MANY
+
+
+def _lock(settings: Settings) -> AbstractContextManager[None]:
+    """Hold the lock of the space, or raise Busy."""
+    return lock(settings.home, f".embedding-{settings.space.replace('/', '+')}.lock", 0.0)
 
 
 def main() -> None:
@@ -87,7 +102,7 @@ def main() -> None:
         # Deleted meanwhile.
         return
     try:
-        with memory, lock(home, f".embedding-{space.replace('/', '+')}.lock", 0.0):
+        with memory, _lock(settings):
             finish(memory)
     except MnemosError:
         # Another process is at it, or the disk is full: the next command tries again.

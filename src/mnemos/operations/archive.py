@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from mnemos.errors import NotFound
-from mnemos.memory.backlog import describe_backlog, work_off
+from mnemos.memory.backlog import STORED, describe_backlog, work_off
 from mnemos.operations.arguments import path_of
 from mnemos.operations.base import (
     Info,
@@ -22,15 +22,13 @@ from mnemos.operations.base import (
     confirmation,
     fill,
 )
-from mnemos.operations.texts import floor_share, plural, render_first, render_size
+from mnemos.operations.texts import plural, render_first, render_size
 from mnemos.progress import Progress, part_of
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 _SHOWN = 10
-# The share of the work that storing is; the rest is indexing for meaning.
-_STORED = 0.7
 # Names of one item of each part.
 _ONE = {
     "sessions": "session", "messages": "message", "imports": "imported message", "scopes": "scope",
@@ -107,15 +105,15 @@ class ImportArchive(LongOperation, frozen=True, kw_only=True):
         return self
 
     def work(self, memory: Memory, progress: Progress) -> ArchiveImported:
-        report = memory.import_archive(path_of(self.path), part_of(progress, 0, _STORED))
-        coverage = work_off(memory, part_of(progress, _STORED, 1))
+        report = memory.import_archive(path_of(self.path), part_of(progress, 0, STORED))
+        coverage = work_off(memory, part_of(progress, STORED, 1))
         return ArchiveImported(
             space=report.space,
             made_at=report.made_at,
             parts=[fill(PartImported, part) for part in report.parts],
             unknown=list(report.unknown),
             left_out=list(report.left_out),
-            coverage=None if coverage is None else floor_share(coverage),
+            coverage=coverage,
         )
 
 

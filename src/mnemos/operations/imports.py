@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 import msgspec
 from msgspec import Meta
 
-from mnemos.memory.backlog import describe_backlog, work_off
+from mnemos.memory.backlog import STORED, describe_backlog, work_off
 from mnemos.operations.arguments import When, path_of, seconds
 from mnemos.operations.base import Info, LongOperation, Operation, Question, Result, Traits, fill
-from mnemos.operations.texts import floor_share, plural, render_first, render_size
+from mnemos.operations.texts import plural, render_first, render_size
 from mnemos.progress import Progress, part_of
 from mnemos.transfer import import_formats
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from mnemos.transfer.reader import ImportReport
 
 _SHOWN = 10
-# The share of the work that storing is; the rest is indexing for meaning.
-_STORED = 0.7
 
 DryRun = Annotated[bool, Meta(description="Only show what would be imported")]
 
@@ -77,9 +75,9 @@ class _Import(LongOperation, frozen=True, kw_only=True):
                 import_formats.choose_path(self.kind, path, memory.settings),
                 since=seconds("since", self.since),
                 dry_run=self.dry_run,
-                progress=part_of(progress, 0, _STORED),
+                progress=part_of(progress, 0, STORED),
             )
-        coverage = None if self.dry_run else work_off(memory, part_of(progress, _STORED, 1))
+        coverage = None if self.dry_run else work_off(memory, part_of(progress, STORED, 1))
         return Imported.of(report, reader.title, coverage)
 
 
@@ -171,7 +169,7 @@ class Imported(Result, frozen=True, kw_only=True):
             left_out=report.left_out,
             problems=[fill(ImportProblem, one) for one in report.problems],
             more_problems=report.more_problems,
-            coverage=None if coverage is None else floor_share(coverage),
+            coverage=coverage,
         )
 
     def as_text(self) -> str:
@@ -265,7 +263,7 @@ class ImportFound(LongOperation, frozen=True, kw_only=True):
         brought: list[Imported] = []
         done = 0
         for one in chosen:
-            ends = (_STORED * done / total, _STORED * (done + one.bytes) / total)
+            ends = (STORED * done / total, STORED * (done + one.bytes) / total)
             with _imports(memory, dry_run=self.dry_run) as imports:
                 report = imports.import_files(
                     import_formats.load_reader(one.kind),
@@ -275,7 +273,7 @@ class ImportFound(LongOperation, frozen=True, kw_only=True):
                 )
             brought.append(Imported.of(report, one.title))
             done += one.bytes
-        coverage = work_off(memory, part_of(progress, _STORED, 1)) if brought and not self.dry_run else None
+        coverage = work_off(memory, part_of(progress, STORED, 1)) if brought and not self.dry_run else None
         return SourcesFound(
             there=[
                 SourceInfo(
@@ -284,7 +282,7 @@ class ImportFound(LongOperation, frozen=True, kw_only=True):
                 for one in there
             ],
             brought=brought,
-            coverage=None if coverage is None else floor_share(coverage),
+            coverage=coverage,
         )
 
 

@@ -12,10 +12,11 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from msgspec import Meta
 
 from mnemos.errors import AlreadyExists, InvalidInput, NotFound, PermissionDenied
+from mnemos.memory.backlog import STORED, describe_backlog, work_off
 from mnemos.operations.arguments import Source, path_of, replace_surrogates, resolve_sessions
 from mnemos.operations.base import LongOperation, Operation, Result, Traits, fill
 from mnemos.operations.texts import message_text, plural, render_call
-from mnemos.progress import Progress
+from mnemos.progress import Progress, part_of
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -112,16 +113,20 @@ class ImportSessions(LongOperation, frozen=True, kw_only=True):
     text: Annotated[str | None, Meta(description="Or its lines as text")] = None
 
     def work(self, memory: Memory, progress: Progress) -> SessionsImported:
+        report = self._store(memory, part_of(progress, 0, STORED))
+        return fill(SessionsImported, report | {"coverage": work_off(memory, part_of(progress, STORED, 1))})
+
+    def _store(self, memory: Memory, progress: Progress) -> dict[str, Any]:
         if self.text is not None:
             # Not splitlines: U+2028 and its like may be inside a JSON string.
             lines = self.text.split("\n")
-            return fill(SessionsImported, memory.sessions.import_jsonl(lines, progress=progress))
+            return memory.sessions.import_jsonl(lines, progress=progress)
         if self.path is None:
             raise InvalidInput("pass a path, or the lines as text")
         path = path_of(self.path)
         try:
             with path.open(encoding="utf-8") as stream:
-                return fill(SessionsImported, memory.sessions.import_jsonl(stream, progress=progress))
+                return memory.sessions.import_jsonl(stream, progress=progress)
         except FileNotFoundError:
             raise NotFound(f"there is no file {path}") from None
         except UnicodeDecodeError as exc:
@@ -134,11 +139,14 @@ class SessionsImported(Result, frozen=True, kw_only=True):
     imported: list[str]
     skipped: list[str]
     messages: int
+    coverage: float | None = None
+    """The share of passages that are indexed for meaning; None where none are."""
 
     def as_text(self) -> str:
         skipped = f" Skipped {len(self.skipped)} that already existed." if self.skipped else ""
         sessions = plural(len(self.imported), "session")
-        return f"Imported {sessions} with {plural(self.messages, 'message')}.{skipped}"
+        done = f"Imported {sessions} with {plural(self.messages, 'message')}.{skipped}"
+        return "\n".join([done, *describe_backlog(self.coverage)])
 
 
 def write_markdown(sessions: Iterable[Mapping[str, Any]], stream: IO[str]) -> int:

@@ -82,6 +82,9 @@ class Imports:
                     if undoable and not dry_run:
                         self._record_undo(writer.created)
                 writer.index()
+            if report.messages and not dry_run:
+                # For vectors, which the background thread makes.
+                self._storage.wake()
         except DiskFull as exc:
             if not report.messages:
                 raise

@@ -61,6 +61,15 @@ def test_what_was_imported_is_recalled(memory: mnemos.Memory, folder: Path) -> N
     assert "Redis streams" in memory.recall("which queue sends the order mails?").text
 
 
+def test_the_background_goes_on_with_what_was_imported(memory: mnemos.Memory, folder: Path) -> None:
+    awake = threading.Event()
+    memory.storage.when_idle(lambda: bool(awake.set()))
+    bring(memory, folder, dry_run=True)
+    assert not awake.wait(0)
+    bring(memory, folder)
+    assert awake.wait(30)
+
+
 def test_importing_again_adds_nothing(memory: mnemos.Memory, folder: Path) -> None:
     first = bring(memory, folder)
     count = memory.sessions.message_count()
