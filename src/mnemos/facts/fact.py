@@ -8,7 +8,7 @@ from typing import Final
 
 from mnemos.errors import NotFound
 from mnemos.language.notation import Mark, format_line
-from mnemos.storage.facts import FactRow, ScopeCounts
+from mnemos.storage.facts import FactLink, FactRow, ScopeCounts
 from mnemos.text.tables import Table, format_time
 
 KIND: Final = "fact"
@@ -52,6 +52,10 @@ class Fact:
     session_id: str | None
     message_id: int | None
     actor: str
+    stated_by: str | None = None
+    """``user``, ``agent``, ``import`` or ``tool``; None if it was not recorded."""
+    user_id: str | None = None
+    """The user it belongs to; None if all users share it."""
 
     def __str__(self) -> str:
         return format_line(self.type, self.target, self.content)
@@ -80,14 +84,16 @@ class FactList(Table[Fact]):
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two live facts on one target that contradict each other."""
+    """Two live facts that don't go together."""
 
     target: str
     older: Fact
     newer: Fact
+    reason: str
+    """``contradicts``, or ``may replace``: the newer one may be an update of the older one."""
 
     def __str__(self) -> str:
-        return f"{self.target}: {self.older} / {self.newer}"
+        return f"{self.newer.id} {self.newer} {self.reason} {self.older.id} {self.older}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +107,13 @@ class Stored:
     scope: str | None
     replaced: tuple[str, ...] = ()
     """Ids of the facts that this statement ended."""
+    may_replace: tuple[str, ...] = ()
+    """Ids of facts that it may be an update of; they stay live."""
 
     def __str__(self) -> str:
-        replaced = f", replaces {', '.join(self.replaced)}" if self.replaced else ""
-        return f"{self.id} {self.type}[{self.target}] {self.outcome}{replaced}"
+        links = (("replaces", self.replaced), ("may replace", self.may_replace))
+        named = [f", {how} {', '.join(ids)}" for how, ids in links if ids]
+        return f"{self.id} {self.type}[{self.target}] {self.outcome}{''.join(named)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +143,8 @@ class Written:
     conflicts: tuple[Conflict, ...]
     left_hot: tuple[Fact, ...]
     """Facts that left the hot set to make room; search still finds them."""
+    replaced: tuple[Fact, ...] = ()
+    """The facts that no longer hold, as they were."""
 
     def __str__(self) -> str:
         return "; ".join(map(str, self.facts))
@@ -231,12 +242,13 @@ def fact_of(row: FactRow) -> Fact:
         row.session_id,
         row.message_id,
         row.actor,
+        row.stated_by,
+        row.user_id,
     )
 
 
-def conflict_of(pair: tuple[FactRow, FactRow]) -> Conflict:
-    older, newer = map(fact_of, pair)
-    return Conflict(newer.target, older, newer)
+def conflict_of(link: FactLink) -> Conflict:
+    return Conflict(link.newer.target, fact_of(link.older), fact_of(link.newer), link.reason)
 
 
 def are_contradictory(one: FactRow, other: FactRow) -> bool:

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from mnemos.errors import NotFound
+from mnemos.errors import NotFound, Refused
 from mnemos.facts.fact import KIND, Outcome, Stored, are_contradictory, is_same_content, ref_of
+from mnemos.facts.fact_judge import Rivals, find_rivals
 from mnemos.facts.keywords import find_counterparts, name_kinds
 from mnemos.facts.scopes import note_write, open_scope
 from mnemos.language.notation import MEANING, Mark, Statement, format_line
-from mnemos.language.statements import is_update, longer_targets
+from mnemos.language.statements import number_targets
+from mnemos.language.updates.claim import NOTE, name_questions
 from mnemos.storage.base import Writes
-from mnemos.storage.facts import Attendance, FactRow, NewFact, ScopeRow
+from mnemos.storage.facts import CONTRADICTS, MAY_REPLACE, Attendance, FactLink, FactRow, NewFact, ScopeRow
 
 # Earlier versions of a fact that recall still finds, after everything live. All are in the history.
 VERSIONS_IN_RECALL: Final = 3
@@ -35,8 +37,14 @@ class Source:
     """The session the facts come from, if the host named it."""
     message_id: int | None = None
     valid_from: float | None = None
+    stated_by: str | None = None
+    user_id: str | None = None
     has_guesses: bool = False
-    """True if targets were guessed from sentences."""
+    """True if targets were guessed from sentences: what they replace is judged."""
+    may_replace_only: bool = False
+    """True if nothing is replaced by judgement: the statements may be older than what is known."""
+    replaces: tuple[int, ...] = ()
+    """Facts that the caller says are replaced."""
     is_unscoped: bool = False
     """True if facts without a scope get none, even while the session works on one."""
 
@@ -52,7 +60,8 @@ class FactWriter:
     closed: dict[int, ScopeRow] = field(default_factory=dict)
     reopened: dict[int, ScopeRow] = field(default_factory=dict)
     touched: set[int] = field(default_factory=set)
-    conflicts: list[tuple[FactRow, FactRow]] = field(default_factory=list)
+    conflicts: list[FactLink] = field(default_factory=list)
+    ended: list[FactRow] = field(default_factory=list)
 
     def apply(self, statement: Statement, label: str | None) -> None:
         scope = self._choose_scope(statement, label)
@@ -60,13 +69,12 @@ class FactWriter:
         self.attendance = note_write(self.attendance, scope_id)
         if scope_id is not None:
             self.touched.add(scope_id)
-        known = {fact.mark: fact for fact in self.tx.facts.live_in(statement.key, scope_id)}
-        if self.source.has_guesses:
-            statement, known = self._avoid_replacing(statement, known, scope_id)
-        if statement.mark == Mark.OBSOLETE:
-            self._retire(statement, scope, list(known.values()))
+        if self.source.has_guesses and statement.mark != Mark.OBSOLETE:
+            self._judge(statement, scope)
+        elif statement.mark == Mark.OBSOLETE:
+            self._retire(statement, scope, list(self._live_in(statement, scope_id).values()))
         else:
-            self._put(statement, scope, known)
+            self._put(statement, scope, self._live_in(statement, scope_id))
         if statement.mark == Mark.DONE and scope is not None:
             self._close(scope)
 
@@ -107,31 +115,79 @@ class FactWriter:
             return None
         return self.tx.facts.scopes([homes[0] or 0]).get(homes[0] or 0)
 
-    def _avoid_replacing(
-        self, statement: Statement, known: dict[str, FactRow], scope_id: int | None
-    ) -> tuple[Statement, dict[str, FactRow]]:
-        """Lengthen a guessed target until the statement replaces only what it updates."""
-        for target in longer_targets(statement):
-            old = known.get(statement.mark)
-            if old is None or is_update(old.content, statement.content):
+    def _live_in(self, statement: Statement, scope_id: int | None) -> dict[str, FactRow]:
+        rows = self.tx.facts.live_in(statement.key, scope_id, self.source.user_id)
+        return {fact.mark: fact for fact in rows}
+
+    def _judge(self, statement: Statement, scope: ScopeRow | None) -> None:
+        """Store a statement with a guessed target; it replaces only what it clearly updates."""
+        scope_id = None if scope is None else scope.id
+        rivals = find_rivals(self.tx, statement, scope_id, self.source.user_id)
+        if rivals.same is not None:
+            self._confirm(rivals.same, replace(statement, target=rivals.same.target), scope)
+            return
+        if self.source.may_replace_only:
+            rivals = Rivals(None, (), (*rivals.replaced, *rivals.doubtful))
+        ending = [*self._find_named(), *rivals.replaced]
+        ending = list({fact.id: fact for fact in ending}.values())
+        if ending and not ending[0].target.startswith(NOTE):
+            # What is said of one subject has one history.
+            statement = replace(statement, target=ending[0].target)
+        known = self._live_in(statement, scope_id)
+        question = known.get(Mark.UNKNOWN) if statement.mark in ANSWERS else None
+        if question is not None:
+            ending.append(question)
+        ended = {fact.id for fact in ending}
+        for target in number_targets(statement):
+            other = known.get(statement.mark)
+            if other is None or other.id in ended:
                 break
             statement = replace(statement, target=target)
-            known = {fact.mark: fact for fact in self.tx.facts.live_in(statement.key, scope_id)}
-        return statement, known
+            known = self._live_in(statement, scope_id)
+        number = self._add(statement, scope, ending)
+        doubtful = [fact for fact in rivals.doubtful if fact.id not in ended]
+        self._link(number, doubtful)
+        outcome = Outcome.SUPERSEDED if ending else Outcome.STORED
+        self._note(number, statement, outcome, scope, ending, doubtful)
+
+    def _find_named(self) -> list[FactRow]:
+        """Return the facts that the caller says are replaced; one that no longer holds raises Refused."""
+        rows = self.tx.facts.get(self.source.replaces)
+        for number in self.source.replaces:
+            row = rows.get(number)
+            if row is None or row.user_id not in (None, self.source.user_id):
+                raise NotFound(f"there is no fact {ref_of(number)!r}; nothing was stored")
+            if row.state != "live":
+                by = f" by {ref_of(row.superseded_by)}" if row.superseded_by is not None else ""
+                raise Refused(f"{ref_of(number)} is {row.state}{by} already; nothing was stored")
+        return list(rows.values())
+
+    def _link(self, number: int, doubtful: Sequence[FactRow]) -> None:
+        row = self.tx.facts.get([number])[number]
+        for older in doubtful:
+            self.tx.facts.contradict(older.id, number, MAY_REPLACE)
+            self.conflicts.append(FactLink(older, row, MAY_REPLACE))
+
+    def _confirm(self, old: FactRow, statement: Statement, scope: ScopeRow | None) -> None:
+        """Renew a fact that is stated again; that it may be outdated is no longer in question."""
+        self.tx.facts.refer({old.id: 1}, self.source.now)
+        self.tx.facts.confirm(old.id)
+        if scope is None or scope.closed_at is None:
+            self.tx.facts.heat(old.id)
+        self._note(old.id, statement, Outcome.UNCHANGED, scope)
 
     def _put(self, statement: Statement, scope: ScopeRow | None, known: dict[str, FactRow]) -> None:
         old = known.get(statement.mark)
         if old is not None and is_same_content(old.content, statement.content):
-            self.tx.facts.refer({old.id: 1}, self.source.now)
-            if scope is None or scope.closed_at is None:
-                self.tx.facts.heat(old.id)
-            self._note(old.id, statement, Outcome.UNCHANGED, scope)
+            self._confirm(old, statement, scope)
             return
         question = known.get(Mark.UNKNOWN) if statement.mark in ANSWERS else None
-        ending = [fact for fact in (old, question) if fact is not None]
-        number = self._add(statement, scope, ending)
-        outcome = Outcome.STORED if old is None else Outcome.SUPERSEDED
-        self._note(number, statement, outcome, scope, ending)
+        ending = {fact.id: fact for fact in (old, question, *self._find_named()) if fact is not None}
+        number = self._add(statement, scope, list(ending.values()))
+        outcome = (
+            Outcome.SUPERSEDED if ending.keys() - {question.id if question else None} else Outcome.STORED
+        )
+        self._note(number, statement, outcome, scope, list(ending.values()))
         self.conflicts += record_conflicts(self.tx, number, statement.key)
 
     def _retire(self, statement: Statement, scope: ScopeRow | None, known: Sequence[FactRow]) -> None:
@@ -155,6 +211,8 @@ class FactWriter:
             session_id=self.source.origin,
             message_id=self.source.message_id,
             actor=self.source.actor,
+            stated_by=self.source.stated_by,
+            user_id=self.source.user_id,
             state="live" if is_live else "retired",
             ended_at=None if is_live else now,
         )
@@ -186,7 +244,9 @@ class FactWriter:
         outcome: Outcome,
         scope: ScopeRow | None,
         ended: Sequence[FactRow] = (),
+        doubtful: Sequence[FactRow] = (),
     ) -> None:
+        self.ended += ended
         self.stored.append(
             Stored(
                 ref_of(number),
@@ -195,6 +255,7 @@ class FactWriter:
                 outcome,
                 None if scope is None else scope.label,
                 tuple(ref_of(fact.id) for fact in ended),
+                tuple(ref_of(fact.id) for fact in doubtful),
             )
         )
 
@@ -206,6 +267,7 @@ def put_passage(tx: Writes, number: int, fact: FactRow | NewFact, scope: ScopeRo
         MEANING[Mark(fact.mark)],
         find_counterparts(text),
         name_kinds(f"{fact.target} {fact.content}"),
+        name_questions(fact.content),
         "" if scope is None else scope.label,
     )
     tx.passages.put(
@@ -219,8 +281,8 @@ def put_passage(tx: Writes, number: int, fact: FactRow | NewFact, scope: ScopeRo
     )
 
 
-def record_conflicts(tx: Writes, number: int, key: str) -> list[tuple[FactRow, FactRow]]:
-    """Record the live facts that a new fact contradicts; pairs of the other one and itself."""
+def record_conflicts(tx: Writes, number: int, key: str) -> list[FactLink]:
+    """Record the live facts that a new fact contradicts."""
     others = tx.facts.live_on(key, COMPARED)
     mine = next((fact for fact in others if fact.id == number), None)
     if mine is None:
@@ -228,7 +290,7 @@ def record_conflicts(tx: Writes, number: int, key: str) -> list[tuple[FactRow, F
     against = [other for other in others if are_contradictory(mine, other)]
     for other in against:
         tx.facts.contradict(other.id, mine.id)
-    return [(other, mine) for other in against]
+    return [FactLink(other, mine, CONTRADICTS) for other in against]
 
 
 def remove_facts(tx: Writes, numbers: Sequence[int]) -> None:

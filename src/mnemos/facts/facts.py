@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
-from mnemos.errors import Disabled, InvalidInput, MnemosError, Refused, TooLarge
+from mnemos.errors import Disabled, InvalidInput, MnemosError, TooLarge
 from mnemos.facts import fact_undo, hermes_facts
 from mnemos.facts.fact import (
     KIND,
@@ -24,6 +24,7 @@ from mnemos.facts.fact import (
     ref_of,
     scope_of,
 )
+from mnemos.facts.fact_inputs import check_days, check_public, check_stater, parse_refs, redact_statement
 from mnemos.facts.fact_reader import (
     PAGE,
     Ranking,
@@ -55,7 +56,7 @@ from mnemos.settings import Settings
 from mnemos.storage.base import Storage, Writes
 from mnemos.storage.facts import Attendance
 from mnemos.storage.imports import HermesFact
-from mnemos.text.secrets import find_secrets, redact
+from mnemos.text.secrets import redact
 
 MOST_FOUND: Final = 20
 _MOST_REFLECTED: Final = 100
@@ -103,6 +104,8 @@ class Facts:
         session_id: str | None = None,
         message_id: int | None = None,
         valid_from: float | None = None,
+        user_id: str | None = None,
+        stated_by: str | None = None,
         allow: bool = False,
     ) -> Written:
         """Store facts written in the notation, one per line: all of them or none.
@@ -110,7 +113,8 @@ class Facts:
         A statement replaces the live one of the same type, target and scope. Repeating a fact only renews
         its reference time. ``scope`` is a unit of work, opened by its first fact; the default is the scope
         this session wrote to last. ``valid_from`` is when the facts began to hold, by default now. Facts that
-        read like an order to a model raise Refused, unless a person passes ``allow``.
+        read like an order to a model raise Refused, unless a person passes ``allow``. A fact with a
+        ``user_id`` belongs to that user; without, it is shared.
         """
         self._check_enabled()
         return self.state(
@@ -119,6 +123,8 @@ class Facts:
             session_id=session_id,
             message_id=message_id,
             valid_from=valid_from,
+            user_id=user_id,
+            stated_by=stated_by,
             allow=allow,
         )
 
@@ -126,31 +132,43 @@ class Facts:
         self,
         text: str,
         *,
+        about: str | None = None,
         target: str | None = None,
+        replaces: str | Sequence[str] | None = None,
         scope: str | None = None,
         session_id: str | None = None,
+        message_id: int | None = None,
+        user_id: str | None = None,
+        stated_by: str | None = None,
         allow: bool = False,
     ) -> Written:
         """Store plain sentences or notation. Types and targets of sentences are guessed from their words.
 
-        A guessed target never replaces a fact that says something else.
+        The update judge compares a sentence with the live facts most like it. A clear update replaces them;
+        a doubtful one is linked to them and both stay. ``replaces`` names facts that are replaced, and
+        ``about`` (or ``target``) the subject, such as ``user.home``: what was known about it is replaced.
         """
         self._check_enabled()
         # Models pass an empty string for an argument they leave out.
-        target = target or None
-        if target is None and isinstance(text, str) and looks_like(text):
-            return self.write(text, scope=scope, session_id=session_id, allow=allow)
-        if isinstance(text, str) and self._settings.redact:
-            # Before a target is guessed, which must not be made of a secret.
-            text = redact(text)
-        found = make_statements(text, target=target, most=self.longest)
+        about = about or target or None
+        if about is None and isinstance(text, str) and looks_like(text):
+            found = parse(text, most=self.longest)
+        else:
+            if isinstance(text, str) and self._settings.redact:
+                # Before a target is guessed, which must not be made of a secret.
+                text = redact(text)
+            found = make_statements(text, target=about, most=self.longest)
         if len(found) > MAX_LINES:
             raise TooLarge(f"the text makes {len(found)} facts, more than {MAX_LINES}; send it in parts")
         return self.state(
             found,
             scope=scope,
             session_id=session_id,
-            guessed=target is None,
+            message_id=message_id,
+            replaces=replaces,
+            user_id=user_id,
+            stated_by=stated_by,
+            guessed=about is None and not looks_like(text),
             allow=allow,
             original=text,
         )
@@ -163,20 +181,25 @@ class Facts:
         session_id: str | None = None,
         message_id: int | None = None,
         valid_from: float | None = None,
+        replaces: str | Sequence[str] | None = None,
+        user_id: str | None = None,
+        stated_by: str | None = None,
         guessed: bool = False,
+        undated: bool = False,
         unscoped: bool = False,
         allow: bool = False,
         original: str = "",
     ) -> Written:
         """Store statements, all or none.
 
-        With ``guessed``, their targets are guesses that replace only what they update. With ``unscoped``,
-        they belong to no scope, whatever the session works on. ``original`` is the text they were made of; it
-        is scanned as a whole, because an order may be cut into harmless sentences.
+        With ``guessed``, their targets are guesses, and the update judge decides what they replace. With
+        ``undated``, they may be older than what is known, so that they replace nothing by judgement. With
+        ``unscoped``, they belong to no scope, whatever the session works on. ``original`` is the text they
+        were made of; it is scanned as a whole, because an order may be cut into harmless sentences.
         """
         self._check_enabled()
-        clean = [self._redact(statement) for statement in stated]
-        label = None if scope is None or scope == "" else self._check_public("scope", normalize_label(scope))
+        clean = [redact_statement(statement, self._settings) for statement in stated]
+        label = None if not scope else check_public("scope", normalize_label(scope), self._settings)
         parts = [text for statement in clean for text in (statement.target, statement.content)]
         is_part = len(clean) == 1 and original.endswith(clean[0].content)
         texts = (*parts, label or "", "" if is_part else original)
@@ -188,7 +211,11 @@ class Facts:
             origin=session_id,
             message_id=None if message_id is None else whole("message_id", message_id),
             valid_from=optional_moment("valid_from", valid_from),
+            stated_by=check_stater(stated_by),
+            user_id=optional_name("user_id", user_id),
             has_guesses=guessed,
+            may_replace_only=undated,
+            replaces=parse_refs(replaces),
             is_unscoped=unscoped,
         )
 
@@ -372,7 +399,7 @@ class Facts:
         """
         if scope is None and older_than_days is None:
             raise InvalidInput("name a scope or older_than_days; without either, all history would go")
-        before = self._clock() - _check_days(older_than_days) * _DAY if older_than_days is not None else None
+        before = self._clock() - check_days(older_than_days) * _DAY if older_than_days is not None else None
         scope_id = None if scope is None else self._storage.read(lambda tx: find_scope(tx, scope).id)
         if dry_run:
             return self._storage.read(lambda tx: tx.facts.count_ended(scope_id, before))
@@ -446,6 +473,7 @@ class Facts:
             tuple(scope.label for scope in writer.reopened.values()),
             tuple(map(conflict_of, writer.conflicts[:_CONFLICTS_NAMED])),
             tuple(map(fact_of, relief.leaving)),
+            tuple(map(fact_of, writer.ended)),
         )
 
     def _attend(self, tx: Writes, session: str, now: float) -> Attendance:
@@ -474,27 +502,9 @@ class Facts:
         actor = self._settings.actor
         tx.audit.record(at=self._clock(), actor=actor, operation=operation, ref=ref, after=after)
 
-    def _redact(self, statement: Statement) -> Statement:
-        if not self._settings.redact:
-            return statement
-        target = self._check_public("target", statement.target)
-        return Statement(statement.mark, target, redact(statement.content))
-
-    def _check_public(self, what: str, name: str) -> str:
-        """Return a name that appears in prompts, lists and logs; one with a secret raises Refused."""
-        if self._settings.redact and find_secrets(name):
-            raise Refused(f"the {what} of a fact holds a secret; name its purpose instead, such as ci.token")
-        return name
-
     def _check_enabled(self) -> None:
         if self._settings.disabled:
             raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
 
     def _session(self, session_id: str | None) -> str:
         return self._session_id if session_id is None else name("session_id", session_id)
-
-
-def _check_days(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e6:
-        raise InvalidInput(f"older_than_days is {value!r}; use a number of days from 0")
-    return float(value)

@@ -160,6 +160,7 @@ def _add(tx: Writes, one: _Incoming, scope: ScopeRow | None, report: Report) -> 
         session_id=None,
         message_id=None,
         actor=ACTOR,
+        stated_by="import",
         state=state,
         ended_at=None if is_live else max(at, float(one.fact.updated_at)),
         # A marked fact is kept, and never enters a prompt unasked.

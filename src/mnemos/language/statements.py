@@ -1,7 +1,7 @@
 """Facts from plain sentences, for those who don't use the notation.
 
 Type and target are guessed from the words of a sentence. A wrong guess costs little: facts are found by
-their content, whatever their target, and a guessed target never replaces a different fact.
+their content, whatever their target, and what a statement replaces is judged by what it says.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from mnemos.errors import InvalidInput
 from mnemos.language.notation import MAX_TARGET, Mark, Statement, normalize_target, strip_hidden
 from mnemos.language.sentences import split_sentences
-from mnemos.text.words import STOP_WORDS, fold, runs
+from mnemos.language.updates.claim import name_target
 
 _CONSTRAINT: Final = re.compile(
     r"\b(?:must|never|always|mandatory|required|forbidden|prohibited|not allowed|cannot|can't|do not|don't"
@@ -30,22 +30,7 @@ _DECISION: Final = re.compile(
     r"|entschieden|beschlossen|gewählt|wir nehmen|décidé|choisi|préfère|decidido|elegido|prefiere)\b",
     re.IGNORECASE,
 )
-# Words that say nothing about the subject of a sentence.
-_EMPTY: Final = STOP_WORDS | frozenset(
-    """
-    must never always mandatory required forbidden prohibited allowed cannot shall decided decide decision
-    chose chosen choose agreed going go use used uses using settled switch switched instead plan prefer
-    prefers preferred remember note please keep know want wants wanted need needs like likes make makes
-    made get gets run runs running live lives listens listen set sets called named new now currently today
-    every each any also just still really very one two way thing things time redacted
-    muss müssen immer niemals darf dürfen entschieden beschlossen nehmen verwenden benutzen
-    doit toujours jamais décidé choisi utiliser debe siempre nunca decidido elegido usar
-    """.split()
-)
-_WORDS_OF_TARGET: Final = 3
-_LONGEST_WORD: Final = 40
 _LONGEST_TARGET: Final = MAX_TARGET - 20
-_ALIKE: Final = 0.5
 _BLANK_OR_JOINER: Final = " \u200c\u200d"
 
 
@@ -58,7 +43,8 @@ def make_statements(text: str, *, target: str | None, most: int) -> list[Stateme
     if not clean:
         raise InvalidInput(f"text is {text!r}; write what to remember")
     parts = list(_parts(clean, most))
-    about = normalize_target(target) if target is not None else guess_target(parts[0])
+    mark = guess_type(parts[0])
+    about = normalize_target(target) if target is not None else name_subject(parts[0], mark)
     return [
         Statement(guess_type(part), about if number == 1 else f"{about}.{number}", part)
         for number, part in enumerate(parts, start=1)
@@ -73,39 +59,16 @@ def guess_type(sentence: str) -> Mark:
     return Mark.CONSTRAINT if _CONSTRAINT.search(sentence) else Mark.VALUE
 
 
-def guess_target(sentence: str) -> str:
-    """Return the first content words of a sentence as a dotted path."""
-    return ".".join(_content_words(sentence)[:_WORDS_OF_TARGET]) or "note"
+def name_subject(sentence: str, mark: Mark) -> str:
+    """Return the target of a sentence of this type."""
+    target = name_target(sentence, has_value=mark not in (Mark.CONSTRAINT, Mark.UNKNOWN))
+    return target[:_LONGEST_TARGET].rstrip(". ")
 
 
-def longer_targets(statement: Statement) -> Iterator[str]:
-    """Yield targets to try when one is taken: longer by content words, then numbered without end."""
-    target = statement.target
-    taken = frozenset(target.split("."))
-    for word in _content_words(statement.content):
-        if word not in taken and len(target) + 1 + len(word) < _LONGEST_TARGET:
-            target = f"{target}.{word}"
-            yield target
+def number_targets(statement: Statement) -> Iterator[str]:
+    """Yield targets to try when one is taken: numbered, without end."""
     base = statement.target[:_LONGEST_TARGET].rstrip(". ")
     yield from (f"{base}.{number}" for number in count(2))
-
-
-def is_update(old: str, new: str) -> bool:
-    """True if one sentence updates the other: most of their words are the same."""
-    before, after = set(_words(old)), set(_words(new))
-    smaller = min(len(before), len(after))
-    # Texts without words, such as emoji, must be equal.
-    return len(before & after) / smaller >= _ALIKE if smaller else old.split() == new.split()
-
-
-def _content_words(sentence: str) -> list[str]:
-    found = (word for word in _words(sentence) if word not in _EMPTY and len(word) <= _LONGEST_WORD)
-    return list(dict.fromkeys(word for word in found if not word.isdecimal()))
-
-
-def _words(text: str) -> Iterator[str]:
-    for run in runs(text):
-        yield from (fold(form) for form in run.forms if form[:1].isalnum())
 
 
 def _clean(text: str) -> str:

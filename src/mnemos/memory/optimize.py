@@ -172,7 +172,7 @@ class _Room:
             # Stored before it is removed: killed in between, it is in both places and dropped the next time.
             # A note belongs to every prompt, not to the scope of the current work.
             try:
-                self.facts.state(statements, guessed=not looks_like(entry), unscoped=True)
+                self.facts.state(statements, guessed=not looks_like(entry), undated=True, unscoped=True)
             except Refused:
                 # A part of it reads like an order to a model.
                 return None

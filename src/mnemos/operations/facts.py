@@ -87,9 +87,10 @@ class FactInfo(FactBrief, frozen=True, kw_only=True):
 
 
 class ConflictInfo(Info, frozen=True, kw_only=True):
-    """Two live facts that contradict each other."""
+    """Two live facts that don't go together: the newer ``contradicts`` or ``may replace`` the older one."""
 
     target: str
+    reason: str
     older: FactBrief
     newer: FactBrief
 
@@ -97,6 +98,7 @@ class ConflictInfo(Info, frozen=True, kw_only=True):
     def of(cls, conflict: Conflict) -> ConflictInfo:
         return cls(
             target=conflict.target,
+            reason=conflict.reason,
             older=FactBrief.brief(conflict.older),
             newer=FactBrief.brief(conflict.newer),
         )
@@ -111,6 +113,7 @@ class StatementInfo(Info, frozen=True, kw_only=True):
     outcome: str
     scope: str | None
     replaced: list[str]
+    may_replace: list[str]
 
 
 def describe(fact: FactBrief, *, dated: bool = True) -> str:
@@ -125,6 +128,22 @@ def describe(fact: FactBrief, *, dated: bool = True) -> str:
     scope = f"{render_label(fact.scope)}, " if fact.scope else ""
     when = f", {day(fact.at)}" if dated else ""
     return f"{text}  ({fact.id}, {scope}{kept}{when})"
+
+
+def _quote(fact: FactBrief) -> str:
+    from mnemos.facts.hot_set import escape
+
+    return f'"{escape(fact.content)}"'
+
+
+def _render_conflict(conflict: ConflictInfo) -> str:
+    newer, older = conflict.newer, conflict.older
+    if conflict.reason == "may replace":
+        return (
+            f"{newer.id} may replace {older.id}: {_quote(older)} ({day(older.at)}). Both are kept. If "
+            f'{older.id} no longer holds, remember it with replaces="{older.id}", or forget {older.id}.'
+        )
+    return f"conflict: {describe(newer)} contradicts {describe(older)}"
 
 
 def render_label(label: str) -> str:
@@ -176,6 +195,8 @@ class FactsWritten(Result, frozen=True, kw_only=True):
     reopened: list[str]
     conflicts: list[ConflictInfo]
     left_hot: list[FactInfo]
+    replaced: list[FactBrief]
+    """The facts that no longer hold."""
 
     @classmethod
     def of(cls, written: Written) -> FactsWritten:
@@ -188,6 +209,7 @@ class FactsWritten(Result, frozen=True, kw_only=True):
                     outcome=str(one.outcome),
                     scope=one.scope,
                     replaced=list(one.replaced),
+                    may_replace=list(one.may_replace),
                 )
                 for one in written.facts
             ],
@@ -196,6 +218,7 @@ class FactsWritten(Result, frozen=True, kw_only=True):
             reopened=list(written.reopened),
             conflicts=[ConflictInfo.of(one) for one in written.conflicts],
             left_hot=[FactInfo.of(one) for one in written.left_hot],
+            replaced=[FactBrief.brief(fact) for fact in written.replaced],
         )
 
     def as_text(self) -> str:
@@ -209,13 +232,15 @@ class FactsWritten(Result, frozen=True, kw_only=True):
 
     def remarks(self) -> list[str]:
         """Render conflicts, scopes that closed or reopened, and facts that left the hot set."""
-        conflicts = [
-            f"conflict: {describe(one.newer)} contradicts {describe(one.older)}"
-            for one in self.conflicts[:_SHOWN_CONFLICTS]
-        ]
+        replaced = [f"Replaced {one.id}: {_quote(one)}. To undo: undo." for one in self.replaced]
+        conflicts = [_render_conflict(one) for one in self.conflicts[:_SHOWN_CONFLICTS]]
         if len(self.conflicts) > _SHOWN_CONFLICTS:
-            conflicts.append(f"conflict with {len(self.conflicts) - _SHOWN_CONFLICTS} more facts")
-        return [*conflicts, *_render_moves(self.closed, self.reopened, [one.id for one in self.left_hot])]
+            conflicts.append(f"{len(self.conflicts) - _SHOWN_CONFLICTS} more conflicts: see facts conflicts")
+        return [
+            *replaced,
+            *conflicts,
+            *_render_moves(self.closed, self.reopened, [one.id for one in self.left_hot]),
+        ]
 
 
 class SearchFacts(Operation, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ def _entry(name: str, command: str, target: str, *sets: str) -> Entry:
 
 ENTRIES: tuple[Entry, ...] = (
     _entry("recall", "recall", "recall:RecallEverything", "default", "recall"),
-    _entry("session_search", "sessions find", "search:SessionSearch", "default", "sessions"),
+    _entry("session_search", "sessions find", "search:SessionSearch", "sessions"),
     _entry("sessions_search", "sessions search", "search:SearchMessages", "sessions"),
     _entry("sessions_list", "sessions list", "sessions:ListSessions", "sessions"),
     _entry("sessions_show", "sessions show", "sessions:ShowSession", "sessions"),
@@ -112,7 +112,7 @@ ENTRIES: tuple[Entry, ...] = (
     _entry("restore", "restore", "archive:Restore", "upkeep"),
     _entry("log", "log", "upkeep:ShowLog", "upkeep"),
     _entry("undo", "undo", "upkeep:Undo", "upkeep"),
-    _entry("forget", "forget", "upkeep:Forget", "upkeep"),
+    _entry("forget", "forget", "upkeep:Forget", "default", "upkeep"),
 )
 
 BY_NAME = {entry.name: entry for entry in ENTRIES}

@@ -171,9 +171,11 @@ class Remember(Operation, frozen=True, kw_only=True):
             "target as its key. auto is a fact"
         ),
     ] = "auto"
-    target: Annotated[
-        str | None, Meta(description="What it is about, e.g. db.staging; for a note: memory or user")
+    about: Annotated[
+        str | None, Meta(description="Its subject, e.g. user.home; replaces what was known of it")
     ] = None
+    replaces: Annotated[str | None, Meta(description="Id of a fact that no longer holds, e.g. f3")] = None
+    target: Annotated[str | None, Meta(description="Key of an entry; for a note: memory or user")] = None
     scope: Scope = None
     session_id: SessionId = None
     allow: Allow = False
@@ -185,7 +187,12 @@ class Remember(Operation, frozen=True, kw_only=True):
         if self.kind == "entry":
             return _store_entry(memory, self.target, self.text, allow=self.allow)
         written = memory.facts.remember(
-            self.text, target=self.target, scope=self.scope, session_id=self.session_id, allow=self.allow
+            self.text,
+            about=self.about or self.target,
+            replaces=self.replaces,
+            scope=self.scope,
+            session_id=self.session_id,
+            allow=self.allow,
         )
         return Remembered(
             kind="fact",
@@ -225,8 +232,7 @@ class Remembered(Result, frozen=True, kw_only=True):
             article = "an" if self.kind == "entry" else "a"
             return f"Remembered as {article} {self.kind} in {self.where}. {self.warning}".rstrip()
         lines = [
-            f"Remembered as a {self.kind}: {describe(fact)}"
-            + (f", replaces {', '.join(one.replaced)}" if one.replaced else "")
+            f"{'Known already' if one.outcome == 'unchanged' else 'Remembered as a fact'}: {describe(fact)}"
             for fact, one in zip(self.stored, self.done.facts, strict=True)
         ]
         return "\n".join([*lines, *self.done.remarks()])

@@ -2,7 +2,7 @@
 
 The statement of a fact never changes: a new statement is a new row, and the row it replaces keeps the
 period in which it was believed. The part decides which fact replaces which. The engine enforces that there
-is at most one live fact per target, mark and scope.
+is at most one live fact per target, mark, scope and user.
 """
 
 from __future__ import annotations
@@ -11,6 +11,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
+
+# Reasons of a link between two live facts.
+CONTRADICTS = "contradicts"
+MAY_REPLACE = "may replace"
 
 
 class ScopeRow(Struct, frozen=True):
@@ -45,6 +49,18 @@ class FactRow(Struct, frozen=True):
     session_id: str | None
     message_id: int | None
     actor: str
+    stated_by: str | None = None
+    """``user``, ``agent``, ``import`` or ``tool``; None if it was not recorded."""
+    user_id: str | None = None
+    """The user it belongs to; None if it is shared."""
+
+
+class FactLink(Struct, frozen=True):
+    """Two live facts that contradict each other, or of which the newer one may replace the older one."""
+
+    older: FactRow
+    newer: FactRow
+    reason: str
 
 
 class NewFact(Struct, frozen=True):
@@ -63,6 +79,8 @@ class NewFact(Struct, frozen=True):
     """Set for a fact that is history from the start."""
     hot: bool = True
     """True if it may be hot while it is live and its scope open."""
+    stated_by: str | None = None
+    user_id: str | None = None
 
 
 class Hot(Struct, frozen=True):
@@ -112,8 +130,8 @@ class FactReads(Protocol):
         """Live facts on a target in any scope, newest first."""
         ...
 
-    def live_in(self, key: str, scope_id: int | None) -> list[FactRow]:
-        """Live facts on a target in one scope, or in none: at most one per mark."""
+    def live_in(self, key: str, scope_id: int | None, user_id: str | None = None) -> list[FactRow]:
+        """Live facts of one user, or shared ones, on a target in one scope, or in none: one per mark."""
         ...
 
     def history(
@@ -144,8 +162,19 @@ class FactReads(Protocol):
         """Return up to ``constraints`` constraints, count further ones up to ``count``."""
         ...
 
-    def conflicts(self, limit: int) -> list[tuple[FactRow, FactRow]]:
-        """Open contradictions, newest first, as pairs of the older and the newer fact."""
+    def conflicts(self, limit: int) -> list[FactLink]:
+        """Linked pairs of live facts, newest first."""
+        ...
+
+    def doubts(self, ids: Collection[int]) -> list[tuple[int, int]]:
+        """Pairs (older, newer) with one of these facts, of which the newer one may replace the older one."""
+        ...
+
+    def heads(self, ids: Collection[int]) -> dict[int, int]:
+        """For each of these facts the live one that holds in its place: itself, or what replaced it.
+
+        Facts that were retired without a successor are left out.
+        """
         ...
 
     def count_conflicts(self, most: int) -> int: ...
@@ -215,7 +244,13 @@ class FactWrites(FactReads, Protocol):
         """Make a scope's live constraints and its most recently used other facts hot; return how many."""
         ...
 
-    def contradict(self, older: int, newer: int) -> None: ...
+    def contradict(self, older: int, newer: int, reason: str = CONTRADICTS) -> None:
+        """Link two live facts; the link goes when one of them ends."""
+        ...
+
+    def confirm(self, fact_id: int) -> None:
+        """Drop the doubt that newer facts may replace this one."""
+        ...
 
     def erase(self, ids: Sequence[int]) -> None:
         """Remove rows; a fact superseded by one of them is linked to that one's successor."""

@@ -99,7 +99,7 @@ def is_hot(storage: Storage, *ids: int) -> list[bool]:
 
 
 def open_conflicts(storage: Storage) -> list[tuple[int, int]]:
-    return [(older.id, newer.id) for older, newer in storage.read(lambda tx: tx.facts.conflicts(100))]
+    return [(link.older.id, link.newer.id) for link in storage.read(lambda tx: tx.facts.conflicts(100))]
 
 
 class FactContract(Contract):

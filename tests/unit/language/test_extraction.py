@@ -65,14 +65,17 @@ def test_a_file_says_each_thing_once(path: Path) -> None:
         ("API lives at https://api.example.com", "V[api]: API lives at https://api.example.com"),
         ("the port is 8080", "V[port]: the port is 8080"),
         ("Release date: 2026-03-01", "V[release.date]: Release date: 2026-03-01"),
-        ("we decided to use Postgres 16", "D[postgres]: we decided to use Postgres 16"),
+        ("we decided to use Postgres 16", "D[team.tool]: we decided to use Postgres 16"),
         (
             "ok, so we decided to use Redis for the session cache!",
             "D[session.cache]: we decided to use Redis for the session cache",
         ),
-        ("I prefer tabs", "D[user.tabs]: I prefer tabs"),
+        ("I prefer tabs", "D[user.format]: I prefer tabs"),
         ("Never push to main!", "C[push.main]: Never push to main!"),
-        ("Open question: who pays the storage?", "?[pays.storage]: Open question: who pays the storage?"),
+        (
+            "Open question: who pays the storage?",
+            "?[open.question.pays.storage]: Open question: who pays the storage?",
+        ),
         ("Niemals direkt auf main pushen.", "C[direkt.main.pushen]: Niemals direkt auf main pushen"),
         ("Der Port ist 8080.", "V[port]: Der Port ist 8080"),
         ("Le port du serveur est 8080.", "V[serveur.port]: Le port du serveur est 8080"),
@@ -209,7 +212,7 @@ def test_only_people_and_assistants_state_facts(role: str) -> None:
 
 def test_recalled_memory_and_files_are_not_stated_again() -> None:
     block = "<memory-context>\nThe port is 8080.\nC[a]: b\n</memory-context>\nWe use pnpm.\n"
-    assert stated(block) == ["D[pnpm]: We use pnpm"]
+    assert stated(block) == ["D[team.tool]: We use pnpm"]
     assert stated("<file>The port is 8080.</file>") == []
 
 

@@ -34,6 +34,7 @@ class Stated:
     guessed: bool
     """True if its target was guessed from a sentence."""
     text: str
+    role: str
 
 
 def find_statements(memory: Memory, messages: Any) -> list[Stated]:
@@ -45,7 +46,7 @@ def find_statements(memory: Memory, messages: Any) -> list[Stated]:
         for one in extract_facts(text, role=role):
             key = (str(one.statement.mark), one.statement.key, one.statement.content)
             found.pop(key, None)
-            found[key] = Stated(one.statement, not looks_like(one.sentence), text)
+            found[key] = Stated(one.statement, not looks_like(one.sentence), text, role)
     return list(found.values())[-_MOST_FACTS:]
 
 
@@ -60,6 +61,7 @@ def save(memory: Memory, session_id: str, found: Sequence[Stated]) -> list[State
                 session_id=session_id or None,
                 message_id=ids.get(one.text.strip()),
                 guessed=one.guessed,
+                stated_by="user" if one.role == "user" else "agent",
             )
         except (InvalidInput, NotFound, Refused):
             # Nothing to withdraw, or refused. The others still count.

@@ -12,7 +12,7 @@ from mnemos.language.extraction.forms import Language, Rule, load_language
 from mnemos.language.extraction.prose import mask
 from mnemos.language.extraction.value_statements import find_value
 from mnemos.language.notation import MAX_TARGET, Mark
-from mnemos.language.statements import guess_target
+from mnemos.language.statements import name_subject
 from mnemos.text.words import fold
 
 _LANGUAGES: Final = tuple(map(load_language, ("english", "german", "french", "spanish")))
@@ -47,24 +47,8 @@ _LONGEST_RETRACTION: Final = 80
 _MOST_WORDS: Final = 4
 _LONGEST_WORD: Final = 40
 _NAME: Final = re.compile(r"[^\W_][\w'-]*(?:[./][\w'-]+)*")
-_TARGET_WORD: Final = re.compile(r"[^\W\d_][\w']*")
-_SHORTENED: Final = re.compile(r"n't$|'(?:ll|ve|re|m|d|s)$")
 # The subject of a decision often comes last: use Redis for the session cache.
 _FOR: Final = re.compile(r"\bfor (?:the|our|all(?: the| our)?|my) ((?:[\w-]+ ?){1,3})$")
-# Words of saying, not of the subject.
-_SAYING: Final = frozenset(
-    """
-    open question questions issue point points still tbd unclear undecided decided decision decisions
-    agreed rule constraint requirement policy note noted remember important sure ensure whenever pls
-    please let lets update final answer heads everyone team per recap summary prefer going
-    entscheidung wir uns unser unsere bitte offen frage niemals nie immer nicht dürfen müssen décision
-    nous notre avons toujours jamais decisión nuestro nuestra nunca siempre hemos usamos elegimos
-    """.split()
-)
-
-_HELPERS: Final = frozenset(
-    ("i we you it he she they let that there what do does did is can don doesn didn isn won").split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +73,7 @@ def judge(text: str, *, ended_by: str, by_user: bool) -> Verdict | None:
     original = text[lead : lead + len(said)]
     known = frozenset(there)
     if not known.isdisjoint(language.open_cues) and language.open.search(said):
-        return Verdict(Mark.UNKNOWN, make_target(original, said, language), lead)
+        return Verdict(Mark.UNKNOWN, make_target(original, said, language, Mark.UNKNOWN), lead)
     if "?" in ended_by:
         return None
     user = by_user or _CONFIRMS.search(whole, 0, lead) is not None
@@ -120,7 +104,7 @@ def _match_rules(
             continue
         match = rule.form.search(said)
         if match is not None and not _is_undone(language, rule, said, match):
-            return rule.mark, make_target(original, said, language, about=rule.about)
+            return rule.mark, make_target(original, said, language, rule.mark, about=rule.about)
     return None
 
 
@@ -138,7 +122,7 @@ def _match_value(language: Language, original: str, said: str, *, by_user: bool)
         return None
     if language.unreal.search(said, 0, found.at) or language.conditions.search(said, 0, found.at):
         return None
-    return Mark.VALUE, make_target(original, said, language, subject=found.subject)
+    return Mark.VALUE, make_target(original, said, language, Mark.VALUE, subject=found.subject)
 
 
 def _detect_language(there: list[str]) -> Language:
@@ -147,29 +131,18 @@ def _detect_language(there: list[str]) -> Language:
     return _LANGUAGES[max(known, key=lambda number: (known[number], -number), default=0)]
 
 
-def make_target(original: str, said: str, language: Language, *, subject: str = "", about: str = "") -> str:
-    """Return the target of a sentence: its subject if known, else its first content words.
+def make_target(
+    original: str, said: str, language: Language, mark: Mark, *, subject: str = "", about: str = ""
+) -> str:
+    """Return the target of a sentence: its subject.
 
     ``the port of the staging server`` becomes ``staging.server.port``.
     """
     found = _make_path(subject, language) if subject else ""
     if not found and (named := _FOR.search(said)):
         found = _make_path(named[1], language)
-    found = found or _guess(original, language)
-    return (f"{about}.{found}" if about else found)[:MAX_TARGET].rstrip(". ")
-
-
-def _guess(original: str, language: Language) -> str:
-    content = _TARGET_WORD.sub(lambda match: _keep_content(match[0], language), original)
-    return guess_target(content if _TARGET_WORD.search(content) else original)
-
-
-def _keep_content(word: str, language: Language) -> str:
-    """Return the word, or nothing if it is a word of saying."""
-    lower = word.lower()
-    if lower in _SAYING or lower in language.common or lower in language.values.small:
-        return ""
-    return "" if _SHORTENED.search(lower) and lower.partition("'")[0] in _HELPERS else word
+    found = found or name_subject(original, mark)
+    return (f"{about}.{found}" if about and not found.startswith(about) else found)[:MAX_TARGET].rstrip(". ")
 
 
 def _make_path(subject: str, language: Language) -> str:

@@ -9,7 +9,17 @@ from typing import Any
 
 import apsw
 
-from mnemos.storage.facts import Attendance, FactRow, Hot, NewFact, ScopeCounts, ScopeRow, Wanted
+from mnemos.storage.facts import (
+    CONTRADICTS,
+    Attendance,
+    FactLink,
+    FactRow,
+    Hot,
+    NewFact,
+    ScopeCounts,
+    ScopeRow,
+    Wanted,
+)
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite.connection import Space, rows, value
 
@@ -33,8 +43,8 @@ class SqliteFactReads:
     def live_on(self, key: str, limit: int) -> list[FactRow]:
         return self._facts(SQL.live_on, key=key, limit=limit)
 
-    def live_in(self, key: str, scope_id: int | None) -> list[FactRow]:
-        return self._facts(SQL.live_in, key=key, scope=scope_id or 0)
+    def live_in(self, key: str, scope_id: int | None, user_id: str | None = None) -> list[FactRow]:
+        return self._facts(SQL.live_in, key=key, scope=scope_id or 0, user=user_id or "")
 
     def history(
         self, key: str, *, scope_id: int | None, as_of: float | None, limit: int, before: int | None
@@ -71,10 +81,16 @@ class SqliteFactReads:
             further = self._number(SQL.count_hot_constraints, asked) - constraints
         return Hot(tuple(found), further, tuple(self._facts(SQL.hot_others)))
 
-    def conflicts(self, limit: int) -> list[tuple[FactRow, FactRow]]:
-        pairs = rows(self._connection, SQL.conflicts, (self._space.id, limit))
-        facts = self.get({fact for pair in pairs for fact in pair})
-        return [(facts[older], facts[newer]) for older, newer in pairs]
+    def conflicts(self, limit: int) -> list[FactLink]:
+        found = rows(self._connection, SQL.conflicts, (self._space.id, limit))
+        facts = self.get({fact for older, newer, _ in found for fact in (older, newer)})
+        return [FactLink(facts[older], facts[newer], reason) for older, newer, reason in found]
+
+    def doubts(self, ids: Collection[int]) -> list[tuple[int, int]]:
+        return rows(self._connection, SQL.doubts, (_json(ids), self._space.id))
+
+    def heads(self, ids: Collection[int]) -> dict[int, int]:
+        return dict(rows(self._connection, SQL.heads, (_json(ids), self._space.id)))
 
     def count_conflicts(self, most: int) -> int:
         return self._number(SQL.count_conflicts, (self._space.id, most))
@@ -122,6 +138,7 @@ class SqliteFactReads:
         asked = {
             "space": self._space.id, "key": fact.key, "mark": fact.mark, "content": fact.content,
             "scope": fact.scope_id or 0, "at": fact.recorded_at, "actor": fact.actor,
+            "user": fact.user_id,
         }  # fmt: skip
         return [same for (same,) in rows(self._connection, SQL.identical, asked)]
 
@@ -144,6 +161,7 @@ class SqliteFactWrites(SqliteFactReads):
             "content": fact.content, "scope": fact.scope_id, "state": fact.state, "ended_at": fact.ended_at,
             "hot": fact.hot, "at": fact.recorded_at, "valid_from": fact.valid_from,
             "session": fact.session_id, "message": fact.message_id, "actor": fact.actor,
+            "stated_by": fact.stated_by, "user": fact.user_id,
         }  # fmt: skip
         added = self._number(SQL.add, row)
         if ending:
@@ -179,8 +197,11 @@ class SqliteFactWrites(SqliteFactReads):
         self._connection.execute(SQL.warm_others, (scope_id, self._space.id, others))
         return self._connection.total_changes() - before
 
-    def contradict(self, older: int, newer: int) -> None:
-        self._connection.execute(SQL.contradict, (self._space.id, older, newer))
+    def contradict(self, older: int, newer: int, reason: str = CONTRADICTS) -> None:
+        self._connection.execute(SQL.contradict, (self._space.id, older, newer, reason))
+
+    def confirm(self, fact_id: int) -> None:
+        self._connection.execute(SQL.confirm, (fact_id, self._space.id))
 
     def erase(self, ids: Sequence[int]) -> None:
         for fact in sorted(ids):
@@ -233,7 +254,8 @@ class SqliteFactWrites(SqliteFactReads):
             "state": fact.state, "hot": fact.hot, "at": fact.recorded_at, "ended_at": fact.ended_at,
             "by": fact.superseded_by, "valid_from": fact.valid_from, "valid_to": fact.valid_to,
             "used_at": fact.used_at, "uses": fact.uses, "session": fact.session_id,
-            "message": fact.message_id, "actor": fact.actor,
+            "message": fact.message_id, "actor": fact.actor, "stated_by": fact.stated_by,
+            "user": fact.user_id,
         }  # fmt: skip
         return self._number(SQL.restore, row)
 

@@ -21,7 +21,7 @@ from mnemos.inputs import name, optional_name
 from mnemos.language.notation import Mark, format_line, key_of, normalize_target
 from mnemos.language.threats.guard import is_allowed
 from mnemos.storage.base import Reads, Writes
-from mnemos.storage.facts import FactRow, ScopeRow, Wanted
+from mnemos.storage.facts import CONTRADICTS, MAY_REPLACE, FactRow, ScopeRow, Wanted
 from mnemos.text.secrets import redact
 from mnemos.transfer.archive.manifest import (
     MessagePlaces,
@@ -102,7 +102,7 @@ def relink(tx: Writes, links: Mapping[int, int]) -> None:
 def _find_rival(tx: Reads, fact: FactRow) -> FactRow | None:
     if fact.state != LIVE:
         return None
-    there = tx.facts.live_in(fact.key, fact.scope_id)
+    there = tx.facts.live_in(fact.key, fact.scope_id, fact.user_id)
     return next((other for other in there if other.mark == fact.mark), None)
 
 
@@ -147,7 +147,7 @@ def _add_conflicts(tx: Writes, number: int, key: str, taken: Container[int]) -> 
         return
     for other in there:
         if other.id not in taken and are_contradictory(mine, other):
-            tx.facts.contradict(*sorted((other.id, number)))
+            tx.facts.contradict(min(other.id, number), max(other.id, number))
 
 
 class ScopeLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -164,7 +164,7 @@ class MessagePlace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     number: Id
 
 
-class FactLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class FactLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     id: Id
     type: Literal["C", "D", "V", "?", "✓", "~"]
     target: str
@@ -182,11 +182,14 @@ class FactLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     session_id: str | None
     message: MessagePlace | None
     actor: str
+    stated_by: Literal["user", "agent", "import", "tool"] | None = None
+    user_id: str | None = None
 
 
-class ConflictLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ConflictLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     older: Id
     newer: Id
+    reason: str = CONTRADICTS
 
 
 class FactPart:
@@ -226,8 +229,9 @@ class FactPart:
                 lines.write(msgspec.to_builtins(line))
         out.count("scopes", lines.rows)
         with out.lines(NAME, CONFLICTS) as lines:
-            for older, newer in reversed(tx.facts.conflicts(_ALL)):
-                lines.write({"older": older.id, "newer": newer.id})
+            for link in reversed(tx.facts.conflicts(_ALL)):
+                conflict = ConflictLine(link.older.id, link.newer.id, link.reason)
+                lines.write(msgspec.to_builtins(conflict))
 
     def _make_line(self, fact: FactRow) -> FactLine:
         place = None if fact.message_id is None else self._places.of_ids.get(fact.message_id)
@@ -261,12 +265,13 @@ class FactPart:
                 _count(report, fact, restored)
         for links in split_batches(_find_links(archive, here), _BATCH):
             self._storage.write(lambda tx: relink(tx, dict(links)))  # noqa: B023
-        pairs = (
-            (here.get(one.older), here.get(one.newer)) for one in archive.read(CONFLICTS, _parse_conflict)
+        conflicts = (
+            ConflictLine(here[one.older], here[one.newer], one.reason)
+            for one in archive.read(CONFLICTS, _parse_conflict)
+            if one.older in here and one.newer in here
         )
-        known = ((older, newer) for older, newer in pairs if older is not None and newer is not None)
-        for conflicts in split_batches(known, _BATCH):
-            self._storage.write(lambda tx: _restore_pairs(tx, conflicts))  # noqa: B023
+        for some_conflicts in split_batches(conflicts, _BATCH):
+            self._storage.write(lambda tx: _restore_conflicts(tx, some_conflicts))  # noqa: B023
         self._storage.catch_up()
 
     def _import_scopes(self, archive: Archive) -> dict[str, ScopeRow]:
@@ -333,7 +338,10 @@ def _parse_scope(row: dict[str, Any]) -> ScopeRow:
 
 
 def _parse_conflict(row: dict[str, Any]) -> ConflictLine:
-    return msgspec.convert(row, ConflictLine)
+    line = msgspec.convert(row, ConflictLine)
+    if line.reason not in (CONTRADICTS, MAY_REPLACE):
+        raise InvalidInput(f"{line.reason[:100]!r} is not a reason of a conflict")
+    return line
 
 
 def _facts(tx: Reads) -> Iterator[FactRow]:
@@ -376,12 +384,12 @@ def _find_links(archive: Archive, here: dict[int, int]) -> Iterator[tuple[int, i
             yield old, new
 
 
-def _restore_pairs(tx: Writes, pairs: list[tuple[int, int]]) -> None:
-    rows = tx.facts.get({number for pair in pairs for number in pair})
+def _restore_conflicts(tx: Writes, conflicts: list[ConflictLine]) -> None:
+    rows = tx.facts.get({number for one in conflicts for number in (one.older, one.newer)})
     live = {number for number, row in rows.items() if row.state == LIVE}
-    for older, newer in pairs:
-        if older != newer and {older, newer} <= live:
-            tx.facts.contradict(older, newer)
+    for one in conflicts:
+        if one.older != one.newer and {one.older, one.newer} <= live:
+            tx.facts.contradict(one.older, one.newer, one.reason)
 
 
 def _count(report: PartReport, fact: FactRow, restored: Restored) -> None:

@@ -23,6 +23,7 @@ WHERE id IN (
         AND key = :key
         AND mark IN ('C', 'D', 'V', '?', '✓', '~')
         AND coalesce(scope, 0) = :scope
+        AND coalesce(user_id, '') = :user
         AND state = 'live'
 )
 ORDER BY id
@@ -139,11 +140,36 @@ WHERE f.space = :space
 ORDER BY f.used_at DESC, f.id DESC
 
 -- name: conflicts
-SELECT older, newer
+SELECT older, newer, reason
 FROM fact_conflicts
 WHERE space = ?
 ORDER BY id DESC
 LIMIT ?
+
+-- name: doubts
+SELECT older, newer
+FROM fact_conflicts
+WHERE (older IN (SELECT value FROM json_each(?1)) OR newer IN (SELECT value FROM json_each(?1)))
+    AND +space = ?2
+    AND reason = 'may replace'
+ORDER BY id
+
+-- The live facts at the end of the chains that begin with these.
+-- name: heads
+WITH RECURSIVE chain (first, id, state, next, depth) AS (
+    SELECT id, id, state, superseded_by, 0
+    FROM facts
+    WHERE id IN (SELECT value FROM json_each(?1))
+        AND +space = ?2
+    UNION ALL
+    SELECT c.first, f.id, f.state, f.superseded_by, c.depth + 1
+    FROM chain AS c
+    JOIN facts AS f ON f.id = c.next
+    WHERE c.depth < 1000
+)
+SELECT first, id
+FROM chain
+WHERE state = 'live'
 
 -- name: count_conflicts
 SELECT count(*)
@@ -241,12 +267,12 @@ WHERE space = ?
 -- name: add
 INSERT INTO facts (
     space, mark, target, key, content, scope, state, hot, recorded_at, ended_at, valid_from, valid_to,
-    used_at, session_id, message_id, actor
+    used_at, session_id, message_id, actor, stated_by, user_id
 )
 VALUES (
     :space, :mark, :target, :key, :content, :scope, :state,
     :hot AND :state = 'live' AND (SELECT closed_at IS NULL FROM scopes WHERE id = :scope) IS NOT 0,
-    :at, :ended_at, :valid_from, :ended_at, :at, :session, :message, :actor
+    :at, :ended_at, :valid_from, :ended_at, :at, :session, :message, :actor, :stated_by, :user
 )
 RETURNING id
 
@@ -330,8 +356,14 @@ WHERE id IN (
 )
 
 -- name: contradict
-INSERT OR IGNORE INTO fact_conflicts (space, older, newer)
-VALUES (?, ?, ?)
+INSERT OR IGNORE INTO fact_conflicts (space, older, newer, reason)
+VALUES (?, ?, ?, ?)
+
+-- name: confirm
+DELETE FROM fact_conflicts
+WHERE older = ?
+    AND space = ?
+    AND reason = 'may replace'
 
 -- name: relink
 UPDATE facts
@@ -430,18 +462,19 @@ WHERE space = :space
     AND content = :content
     AND coalesce(scope, 0) = :scope
     AND actor = :actor
+    AND user_id IS :user
 ORDER BY id
 
 -- name: restore
 INSERT INTO facts (
     id, space, mark, target, key, content, scope, state, hot, recorded_at, ended_at, superseded_by,
-    valid_from, valid_to, used_at, uses, session_id, message_id, actor
+    valid_from, valid_to, used_at, uses, session_id, message_id, actor, stated_by, user_id
 )
 VALUES (
     iif(:id > :most OR EXISTS (SELECT 1 FROM facts WHERE id = :id), NULL, :id),
     :space, :mark, :target, :key, :content, :scope, :state,
     :hot AND :state = 'live' AND (SELECT closed_at IS NULL FROM scopes WHERE id = :scope) IS NOT 0,
-    :at, :ended_at, :by, :valid_from, :valid_to, :used_at, :uses, :session, :message, :actor
+    :at, :ended_at, :by, :valid_from, :valid_to, :used_at, :uses, :session, :message, :actor, :stated_by, :user
 )
 RETURNING id
 

@@ -1,0 +1,47 @@
+"""Checks of what callers pass to the facts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from mnemos.errors import InvalidInput, Refused
+from mnemos.facts.fact import number_of
+from mnemos.inputs import names
+from mnemos.language.notation import Statement
+from mnemos.settings import Settings
+from mnemos.text.secrets import find_secrets, redact
+
+STATERS: Final = ("user", "agent", "import", "tool")
+
+
+def redact_statement(statement: Statement, settings: Settings) -> Statement:
+    if not settings.redact:
+        return statement
+    target = check_public("target", statement.target, settings)
+    return Statement(statement.mark, target, redact(statement.content))
+
+
+def check_public(what: str, name: str, settings: Settings) -> str:
+    """Return a name that appears in prompts, lists and logs; one with a secret raises Refused."""
+    if settings.redact and find_secrets(name):
+        raise Refused(f"the {what} of a fact holds a secret; name its purpose instead, such as ci.token")
+    return name
+
+
+def check_stater(value: str | None) -> str | None:
+    if value is not None and value not in STATERS:
+        raise InvalidInput(f"stated_by is {value!r}; use {', '.join(STATERS)}")
+    return value
+
+
+def parse_refs(value: str | Sequence[str] | None) -> tuple[int, ...]:
+    """Parse ids of facts: one, several, or several in one text."""
+    listed = value.replace(",", " ").split() if isinstance(value, str) else names("replaces", value) or ()
+    return tuple(dict.fromkeys(map(number_of, listed)))
+
+
+def check_days(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e6:
+        raise InvalidInput(f"older_than_days is {value!r}; use a number of days from 0")
+    return float(value)

@@ -1,0 +1,78 @@
+"""The live facts that a new statement replaces, or may replace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from mnemos.facts.fact import KIND, is_same_content, number_of
+from mnemos.language.notation import Mark, Statement
+from mnemos.language.updates import Verdict, analyse, are_comparable, judge
+from mnemos.language.updates.claim import name_questions
+from mnemos.storage.base import Filters, Writes
+from mnemos.storage.facts import FactRow
+from mnemos.text.query import Clause, Term
+from mnemos.text.words import STOP_WORDS, runs, stem
+
+# The facts nearest by their words that a statement is compared with.
+_COMPARED: Final = 16
+_ON_TARGET: Final = 20
+_MOST_WORDS: Final = 24
+# More replacements by one statement would be a mistake.
+_MOST_REPLACED: Final = 3
+_MOST_DOUBTS: Final = 3
+_JUDGED: Final = frozenset({Mark.CONSTRAINT, Mark.DECISION, Mark.VALUE})
+
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """The facts that a statement meets."""
+
+    same: FactRow | None = None
+    """The fact that says exactly this."""
+    replaced: tuple[FactRow, ...] = ()
+    doubtful: tuple[FactRow, ...] = ()
+    """Facts that it may replace, the likeliest first."""
+
+
+def find_rivals(tx: Writes, statement: Statement, scope_id: int | None, user_id: str | None) -> Rivals:
+    """Compare a statement with the live facts most like it."""
+    if statement.mark not in _JUDGED:
+        return Rivals()
+    candidates = [
+        row
+        for row in _find_candidates(tx, statement)
+        if row.mark in _JUDGED and row.user_id in (None, user_id)
+    ]
+    own = [row for row in candidates if (row.scope_id, row.user_id) == (scope_id, user_id)]
+    same = next((row for row in own if is_same_content(row.content, statement.content)), None)
+    if same is not None:
+        return Rivals(same)
+    claim = analyse(statement.content)
+    found = [
+        (row, judge(row.content, claim)) for row in candidates if are_comparable(analyse(row.content), claim)
+    ]
+    found.sort(key=lambda one: -one[1].chance)
+    # A fact of another scope or of everybody is never replaced silently.
+    replaced = [row for row, one in found if one.verdict is Verdict.REPLACES and row in own][:_MOST_REPLACED]
+    doubtful = [row for row, one in found if one.verdict is not Verdict.DIFFERENT and row not in replaced]
+    return Rivals(None, tuple(replaced), tuple(doubtful[:_MOST_DOUBTS]))
+
+
+def _find_candidates(tx: Writes, statement: Statement) -> Iterator[FactRow]:
+    clauses = list(_make_clauses(f"{statement.content} {name_questions(statement.content)}"))
+    numbers: Iterable[int] = ()
+    if clauses:
+        counts = tx.passages.weigh(clauses)
+        seeds = tx.passages.best(clauses, counts, Filters(), kinds=(KIND,), limit=_COMPARED)
+        passages = tx.passages.get([seed.id for seed in seeds])
+        numbers = [number_of(passage.ref) for passage in passages if passage.live]
+    rows = {row.id: row for row in tx.facts.live_on(statement.key, _ON_TARGET)}
+    rows |= tx.facts.get([number for number in numbers if number not in rows])
+    yield from (row for row in rows.values() if row.state == "live")
+
+
+def _make_clauses(text: str) -> Sequence[Clause]:
+    forms = dict.fromkeys(form for run in runs(text) for form in run.forms if form not in STOP_WORDS)
+    return [Clause((Term((stem(form),)),)) for form in list(forms)[:_MOST_WORDS]]

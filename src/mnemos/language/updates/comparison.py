@@ -1,0 +1,164 @@
+"""Two statements side by side: the features that tell an update from a look-alike."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Final
+
+from mnemos.language.updates.claim import Claim, Token, find_target
+
+Features = dict[str, float]
+
+_SHORTEST_STEM: Final = 4
+_LIKE_STEM: Final = 5
+_LIKE_SHARE: Final = 0.7
+_MUCH: Final = 2
+
+_DOUBTS: Final = {
+    "no_tie": "they share no words",
+    "subject_differs": "the subjects differ",
+    "inner_differs": "they differ in more than the value",
+    "ids_differ": "they name different numbers or ids",
+    "adds": "the new one adds something",
+    "several": "there can be several",
+    "much_differs": "they differ in more than one word",
+    "subject_only": "they share only the subject",
+}
+
+
+def find_doubts(features: Features) -> tuple[str, ...]:
+    """Name what speaks against a replacement, whatever its chance."""
+    return tuple(said for name, said in _DOUBTS.items() if features[name])
+
+
+def compare(old: Claim, new: Claim) -> Features:
+    """Compare two statements, the older first."""
+    before = [token.key for token in old.tokens]
+    after = _match_keys(old.tokens, new.tokens)
+    shared = set(before) & set(after)
+    smaller, larger = sorted((len(set(before)), len(set(after))))
+    subject, predicate = set(before[: old.verb]), set(before[old.verb :])
+    subject_after, predicate_after = set(after[: new.verb]), set(after[new.verb :])
+    in_subject, in_middle, in_value, is_owner_name = _find_contrasts(old, new, before, after, shared)
+    left = [token for token in old.tokens if token.key not in shared]
+    came = [token for token, key in zip(new.tokens, after, strict=True) if key not in shared]
+    both_attributes = set(old.attributes) & set(new.attributes)
+    target = find_target(old)
+    same_target = target is not None and target == find_target(new)
+    has_change = new.has_change
+    shares_predicate = not predicate.isdisjoint(predicate_after)
+    is_short = subject == subject_after and max(len(predicate), len(predicate_after)) <= 1
+    return {
+        "shared": len(shared) / max(1, smaller),
+        "shared_of_all": len(shared) / max(1, larger),
+        "nothing_shared": float(not shared),
+        "no_tie": float(not shared and not (same_target and has_change)),
+        "same_target": float(same_target),
+        "same_subject": float(bool(subject) and subject == subject_after),
+        "subject_kept": len(subject & set(after)) / len(subject) if subject else 0.0,
+        "no_subject": float(not subject),
+        "predicate_shared": len(predicate & predicate_after)
+        / max(1, min(len(predicate), len(predicate_after))),
+        "subject_differs": float(in_subject),
+        "inner_differs": float(in_middle),
+        "value_differs": float(in_value),
+        "subject_and_value": float((in_subject or in_middle) and in_value),
+        "owner_differs": float(is_owner_name and "owner" in both_attributes),
+        "same_start": float(bool(before and after) and before[0] == after[0]),
+        "same_length": float(len(before) == len(after)),
+        "ids_differ": float(_ids_differ(old, new)),
+        "gone": len(left) / max(1, len(before)),
+        "come": len(came) / max(1, len(after)),
+        "change": float(has_change),
+        "hint": float(new.has_hint and not has_change),
+        "adds": float(new.has_addition),
+        "negation": float(old.has_negation != new.has_negation),
+        "several": float(old.can_be_several and new.can_be_several and not has_change),
+        "same_attribute": float(bool(both_attributes)),
+        "other_attribute": float(bool(old.attributes) and bool(new.attributes) and not both_attributes),
+        "attribute_alone": float(bool(both_attributes) and not shared),
+        "change_alone": float(has_change and not shared),
+        "change_of_subject": float(has_change and bool(shared) and not shares_predicate),
+        "subject_only": float(not has_change and bool(shared) and not shares_predicate and not is_short),
+        "much_differs": float(not has_change and _differ_much(left, came)),
+    }
+
+
+def _match_keys(old: Sequence[Token], new: Sequence[Token]) -> list[str]:
+    """Return the keys of the new tokens; one that is a form of an old one becomes that one."""
+    known = {token.key for token in old}
+    return [
+        token.key
+        if token.key in known
+        else next((other.key for other in old if _are_forms(token, other)), token.key)
+        for token in new
+    ]
+
+
+def _are_forms(one: Token, other: Token) -> bool:
+    """True if two words are forms or compounds of one: Chor and Chorprobe, réponse and réponde."""
+    if one.is_identifier or other.is_identifier or one.is_number or other.is_number:
+        return False
+    less, more = sorted((one.key, other.key), key=len)
+    same = next((i for i, (a, b) in enumerate(zip(less, more, strict=False)) if a != b), len(less))
+    if same == len(less) and same >= _SHORTEST_STEM:
+        # Jan and Jana are two people.
+        return not (one.is_name and other.is_name) or len(more) - len(less) >= _SHORTEST_STEM
+    return same >= _LIKE_STEM and same >= _LIKE_SHARE * len(more)
+
+
+def _find_contrasts(
+    old: Claim, new: Claim, before: list[str], after: list[str], shared: set[str]
+) -> tuple[bool, bool, bool, bool]:
+    """Find where one thing takes the place of another: in the subject, before shared words, or at the end.
+
+    The last flag: the contrast in the subject is one of names.
+    """
+    blocks = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    last_equal = max((i for i, block in enumerate(blocks) if block[0] == "equal"), default=-1)
+    in_subject = in_middle = in_value = is_name = False
+    for place, (tag, start, end, start_after, end_after) in enumerate(blocks):
+        gone = [token for token in old.tokens[start:end] if token.key not in shared]
+        come = [
+            token
+            for token, key in zip(
+                new.tokens[start_after:end_after], after[start_after:end_after], strict=True
+            )
+            if key not in shared
+        ]
+        if tag != "replace" or not gone or not come:
+            continue
+        followed = blocks[place + 1][1] if place < last_equal else len(before)
+        is_subject = start < old.verb < len(before) and start_after < new.verb < len(after)
+        if is_subject or (last_equal < 0 and start_after < new.verb):
+            in_subject = True
+            is_name |= all(token.is_name and not token.is_number for token in (gone[0], come[0]))
+        elif place < last_equal and not _is_quantity(gone, come, old.tokens[followed:]):
+            in_middle = True
+        else:
+            in_value = True
+    return in_subject, in_middle, in_value, is_name
+
+
+def _is_quantity(gone: Sequence[Token], come: Sequence[Token], rest: Sequence[Token]) -> bool:
+    """True if a number changes before its unit, or before the end: two weeks, a 7B model."""
+    if not (any(token.is_number for token in gone) and any(token.is_number for token in come)):
+        return False
+    return len(rest) <= 1 or rest[0].is_unit
+
+
+def _ids_differ(old: Claim, new: Claim) -> bool:
+    ids = [
+        {token.key for token in claim.subject if token.is_number or token.is_identifier}
+        for claim in (old, new)
+    ]
+    return all(ids) and ids[0].isdisjoint(ids[1])
+
+
+def _differ_much(left: Sequence[Token], came: Sequence[Token]) -> bool:
+    """True if more than a value differs: a number and a word, several words, or much that is new."""
+    plain = [[t for t in some if not (t.is_number or t.is_unit or t.is_verb)] for some in (left, came)]
+    has_numbers = all(any(token.is_number for token in some) for some in (left, came))
+    least = 1 if has_numbers else _MUCH
+    return all(len(some) >= least for some in plain) or len(plain[1]) > _MUCH
