@@ -1,4 +1,4 @@
-"""Several messages at once: the turn that a host appends, and the conversation it reads back."""
+"""Several messages at once: the turn that a host appends."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from mnemos.sessions.records import (
     NOT_PLAIN,
     PlainCalls,
     Role,
-    content_of,
     dump_plain,
     is_storable,
-    load_json,
     new_message,
 )
 from mnemos.sessions.sdk_messages import read_messages
-from mnemos.storage.base import MessageRow, NewMessage
+from mnemos.storage.base import NewMessage
 from mnemos.text.secrets import Redact
 
 RedactAll = Callable[[Sequence[str]], list[str]]
@@ -29,7 +27,6 @@ RedactAll = Callable[[Sequence[str]], list[str]]
 _IS_TEXT = False
 # NewMessage(...) without its Python call, which takes half as long again.
 _message = tuple.__new__
-_ROLES_TO_SEND = frozenset({"system", "developer", "user", "assistant", "function"})
 _Name = Annotated[str, Meta(min_length=1, max_length=MAX_NAME)]
 
 
@@ -114,48 +111,3 @@ def _are_named(plain: Sequence[_Plain]) -> bool:
     names = [one.tool_name for one in plain if one.tool_name is not None]
     names += [one.tool_call_id for one in plain if one.tool_call_id is not None]
     return "".join(names).isprintable() and all(map(str.strip, names))
-
-
-def build_conversation(rows: Sequence[MessageRow]) -> list[dict[str, Any]]:
-    """Return messages in OpenAI's format, ready to send.
-
-    APIs reject a call without its answer and an answer without its call. A killed process can leave both,
-    so they are left out, like messages in roles that APIs don't know.
-    """
-    messages: list[dict[str, Any]] = []
-    for position, row in enumerate(rows):
-        if row.role not in _ROLES_TO_SEND:
-            # Tool answers are added with their calls.
-            continue
-        message = {"role": row.role, "content": content_of(row)}
-        if row.tool_calls is None:
-            messages.append(message)
-            continue
-        answers = _find_answers(rows, position + 1)
-        calls = [call for call in _list_calls(row) if call["id"] in answers]
-        if calls:
-            message["tool_calls"] = calls
-        if calls or message["content"]:
-            messages.append(message)
-            messages += [answers[call["id"]] for call in calls]
-    return messages
-
-
-def _list_calls(row: MessageRow) -> list[dict[str, Any]]:
-    calls = load_json(row.tool_calls)
-    if not isinstance(calls, list):
-        return []
-    known = {call["id"]: call for call in calls if isinstance(call, dict) and isinstance(call.get("id"), str)}
-    return list(known.values())
-
-
-def _find_answers(rows: Sequence[MessageRow], start: int) -> dict[str, dict[str, Any]]:
-    """Return the tool answers that directly follow, by call id; the first per call wins."""
-    answers: dict[str, dict[str, Any]] = {}
-    for row in rows[start:]:
-        if row.role != "tool":
-            break
-        if row.tool_call_id is not None:
-            answer = {"role": "tool", "content": content_of(row), "tool_call_id": row.tool_call_id}
-            answers.setdefault(row.tool_call_id, answer)
-    return answers

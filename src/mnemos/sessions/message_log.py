@@ -8,8 +8,9 @@ from typing import Any
 from mnemos.errors import NotFound
 from mnemos.inputs import can_be_name, name, whole
 from mnemos.sessions import echoes
+from mnemos.sessions.chat_format import Conversation, Format, build_conversation
 from mnemos.sessions.lineage import read_messages
-from mnemos.sessions.message_batch import RedactAll, build_conversation, new_messages
+from mnemos.sessions.message_batch import RedactAll, new_messages
 from mnemos.sessions.records import MESSAGE_FIELDS, check_message_id, message_dict, new_message
 from mnemos.settings import Settings
 from mnemos.storage.base import MessageRow, NewMessage, Storage
@@ -78,9 +79,13 @@ class MessageLog:
         """Return all messages in order. An unknown session raises NotFound."""
         return [message_dict(row) for row in self._rows(session_id)]
 
-    def get_messages_as_conversation(self, session_id: str) -> list[dict[str, Any]]:
-        """Return the messages in OpenAI's format, ready to send."""
-        return build_conversation(self._rows(session_id))
+    def conversation(self, session_id: str, *, format: Format = "openai") -> Conversation:
+        """Return the messages as the OpenAI or the Anthropic SDK accepts them, ready to send."""
+        return build_conversation(self._rows(session_id), format)
+
+    def get_messages_as_conversation(self, session_id: str, format: Format = "openai") -> Conversation:
+        """Return the same as ``conversation``."""
+        return self.conversation(session_id, format=format)
 
     def get_messages_around(self, message_id: int, before: int = 5, after: int = 5) -> list[dict[str, Any]]:
         """Return a message and its neighbours in the session, in order. Unknown raises NotFound."""

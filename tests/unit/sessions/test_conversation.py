@@ -119,7 +119,7 @@ def test_a_forgotten_message_keeps_the_conversation_valid(db: SessionDB) -> None
     )
     db.forget_message(calling)
     _, assistant, tool = db.get_messages_as_conversation("s")
-    assert assistant["content"] == "[forgotten]"
+    assert assistant["content"] is None
     assert assistant["tool_calls"] == [
         {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     ]
