@@ -40,11 +40,11 @@ _FOREIGN: Final = re.compile(
     r"nous|vous|il|elle|el|los|las|una|unos|y|o|en|con|por|para|del|al|se|su|no hay|está|son|lo|di|che|è)\b",
     re.IGNORECASE,
 )
-_NEGATION: Final = re.compile(
+NEGATION: Final = re.compile(
     r"\b(?:not?|never|nvr|none|nor|neither|without|cannot|unless|except|only|hardly|rarely)\b|n['’]t\b",
     re.IGNORECASE,
 )
-_NEGATIVE: Final = re.compile(rf"{_NEGATION.pattern}|\b(?:nobody|nothing|no one)\b", re.IGNORECASE)
+_NEGATIVE: Final = re.compile(rf"{NEGATION.pattern}|\b(?:nobody|nothing|no one)\b", re.IGNORECASE)
 _MODAL: Final = frozenset({"must", "should", "can", "could"})
 _CLAUSE: Final = re.compile(r"[,;:.]")
 _AFTER_NEGATION: Final = re.compile(r"(?:\b(?:not?|never|nvr|nor)|n['’]t)\s+(?:\w+\s+)?$", re.IGNORECASE)
@@ -153,7 +153,7 @@ def _shorten(sentence: str, words: Mapping[str, str], *, hard: bool) -> str:
         while (simpler := _simplify(short, hard=hard)) != short:
             short = simpler
         short = lead + short
-        if len(_NEGATION.findall(short)) != len(_NEGATION.findall(sentence)):
+        if len(NEGATION.findall(short)) != len(NEGATION.findall(sentence)):
             short = sentence
     return _abbreviate(short, words)
 
@@ -162,7 +162,7 @@ def _simplify(text: str, *, hard: bool) -> str:
     while (shorter := _phrases().sub(_replace_phrase, text)) != text:
         text = shorter
     text = _FILLER.sub(_drop_filler, text)
-    if _NEGATION.search(text):
+    if NEGATION.search(text):
         text = _AT_ALL.sub("", text)
     text = _OPENING_ARTICLE.sub(r"\1", text)
     text = _ARTICLE.sub(_drop_article, text)

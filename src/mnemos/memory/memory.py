@@ -17,11 +17,11 @@ from mnemos.facts.fact import KIND
 from mnemos.facts.facts import Facts
 from mnemos.inputs import in_range, names, optional_moment, span, whole
 from mnemos.memory.changes import Changes
+from mnemos.memory.fact_choice import choose_facts
 from mnemos.memory.feeds import Feeds
 from mnemos.memory.home import IN_MEMORY, TEMPLATES, Home, Resource, check_enabled, folder_of, part, path_of
 from mnemos.notebook.note_files import FolderShelf, MemoryShelf, Shelf
 from mnemos.notebook.notebook import Notebook
-from mnemos.notebook.notes import Book
 from mnemos.progress import Progress, no_progress
 from mnemos.sessions.sessions import Clock, Sessions
 from mnemos.settings import Settings
@@ -149,7 +149,9 @@ class Memory(Resource):
     def facts(self) -> Facts:
         # Without a session of the host's, this object is one.
         session_id = f"memory-{os.urandom(8).hex()}"
-        return Facts(self.storage, self.settings, self.clock, self._rank_facts, session_id)
+        return choose_facts(self.settings)(
+            self.storage, self.settings, self.clock, self._rank_facts, session_id
+        )
 
     @part
     def notebook(self) -> Notebook:
@@ -339,8 +341,7 @@ class Memory(Resource):
         """Make room in the notebook: what is a fact becomes one, what is verbose becomes shorter."""
         from mnemos.memory.optimize import relieve
 
-        books = [Book(name) for name in self.settings.notebook_files]
-        return relieve(self.notebook, self.facts, books, threshold=threshold, dry_run=dry_run)
+        return relieve(self.notebook, self.facts, self.settings, threshold=threshold, dry_run=dry_run)
 
     def evaluate(self, *, progress: Progress | None = None, workload: bool = True) -> dict[str, Any]:
         """Compare the backends that could be used here; the report. Nothing that it stores stays."""

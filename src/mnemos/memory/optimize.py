@@ -6,7 +6,8 @@ can be undone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -21,12 +22,18 @@ from mnemos.language.sentences import split_sentences
 from mnemos.language.threats import scan
 from mnemos.notebook.notebook import Notebook
 from mnemos.notebook.notes import Book, join_entries, quote
+from mnemos.settings import Model, Settings
 from mnemos.text.secrets import find_secrets
+
+log = logging.getLogger("mnemos.memory")
 
 # A file that uses more than this percentage of its limit is relieved,
 THRESHOLD: Final = 55
 # until it is below this one.
 GOAL: Final = 45
+
+# A file that uses at least this percentage is consolidated by a model first, if there is one.
+FULL: Final = 95
 
 # Longer entries stay, and only the first entries of a huge file are considered.
 _LONGEST: Final = 2_000
@@ -35,6 +42,7 @@ _MOST_ENTRIES: Final = 300
 DROPPED: Final = "dropped"
 MIGRATED: Final = "migrated"
 SHORTENED: Final = "shortened"
+CONSOLIDATED: Final = "consolidated"
 
 _MIGRATING: Final = frozenset({Mark.CONSTRAINT, Mark.DECISION, Mark.VALUE})
 # An interface is more than an API.
@@ -69,16 +77,19 @@ class Relieved:
 def relieve(
     notebook: Notebook,
     facts: Facts,
-    books: Sequence[Book],
+    settings: Settings,
     *,
     threshold: float = THRESHOLD,
     dry_run: bool = False,
 ) -> Relieved:
-    """Relieve each file above the threshold. A dry run changes nothing at all."""
+    """Relieve each file above the threshold. A dry run changes nothing at all.
+
+    A file that is nearly full is first consolidated by the model, if one is configured.
+    """
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 100:
         raise InvalidInput(f"threshold_pct is {quote(threshold)}; use 0 to 100")
     done = Relieved()
-    for book in books:
+    for book in map(Book, settings.notebook_files):
         try:
             use = notebook.use(book)
             entries = notebook.entries(book)
@@ -88,7 +99,7 @@ def relieve(
             continue
         done.before[book] = done.after[book] = use.percent
         if use.percent > threshold:
-            room = _Room(notebook, facts, book, use.limit, entries, dry_run=dry_run)
+            room = _Room(notebook, facts, book, use.limit, entries, settings.llm, dry_run=dry_run)
             done.steps += room.run()
             done.after[book] = room.percent
     return done
@@ -134,6 +145,7 @@ class _Room:
     book: Book
     limit: int
     entries: list[str]
+    model: Model
     dry_run: bool
 
     @property
@@ -141,7 +153,7 @@ class _Room:
         return round(100 * len(join_entries(self.entries)) / self.limit)
 
     def run(self) -> list[Step]:
-        steps: list[Step] = []
+        steps = list(self._consolidate())
         for stage in (self._drop, self._migrate, self._shorten, self._shorten_hard):
             for entry in self.entries[:_MOST_ENTRIES]:
                 if self.percent < GOAL:
@@ -150,6 +162,25 @@ class _Room:
                 if step is not None:
                     steps.append(step)
         return steps
+
+    def _consolidate(self) -> Iterator[Step]:
+        """Let the model say the notes of a nearly full file in fewer words. If it fails, the rules do it."""
+        given = [entry for entry in self.entries[:_MOST_ENTRIES] if _may_move(entry)]
+        if self.percent < FULL or not given or self.dry_run or not self.model.is_configured:
+            return
+        # Requests to a model, which most homes have not.
+        from mnemos.memory.consolidation import consolidate_notes
+
+        rest = [entry for entry in self.entries if entry not in given]
+        most = self.limit * GOAL // 100 - len(join_entries(rest))
+        try:
+            shorter = consolidate_notes(self.model, given, max(most, 0))
+            self.notebook.exchange(self.book, self.entries, [*rest, *shorter])
+        except MnemosError as exc:
+            log.warning("%s was not consolidated by the model: %s", self.book.filename, exc)
+            return
+        self.entries[:] = [*rest, *shorter]
+        yield Step(self.book, CONSOLIDATED, join_entries(given), shorter=join_entries(shorter))
 
     def _drop(self, entry: str) -> Step | None:
         """Drop an entry that the facts already say."""

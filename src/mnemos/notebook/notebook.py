@@ -123,6 +123,18 @@ class Notebook:
 
         return self._apply(book, change_text)
 
+    def exchange(self, target: str, entries: Sequence[str], shorter: Sequence[str]) -> Use:
+        """Replace all entries of a file; one that was changed meanwhile raises Refused."""
+        self._check_writable()
+        book = self._open_book(target)
+
+        def change_text(text: str) -> str:
+            if parse_entries(text) != list(entries):
+                raise Refused(f"{book.filename} was changed meanwhile; nothing was changed")
+            return join_entries(list(shorter))
+
+        return self._apply(book, change_text)
+
     def undo(self, entry: AuditRow) -> str:
         """Restore a file to its state before a change, as a new change. Returns a sentence for people."""
         self._check_writable()
