@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from mnemos.errors import InvalidInput, PermissionDenied
+from mnemos.projects import find_project
 
 _SPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*(/[A-Za-z0-9][A-Za-z0-9._@-]*)*")
 _BACKEND = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -83,6 +84,10 @@ class Settings:
     space: str = "default"
     source: str = "cli"
     """The source of conversations, if the host does not name one."""
+    project: str = ""
+    """The current project, a folder; empty: none, or for the command line and MCP where they run."""
+    prefer_project: bool = True
+    """Prefer the current project in recall and session search."""
     actor: str = "unknown"
     """The name in the audit log."""
     durability: Durability = Durability.NORMAL
@@ -229,6 +234,8 @@ def _read_environment(env: Mapping[str, str]) -> dict[str, Any]:
     names = {
         "space": ("MNEMOS_SPACE",),
         "source": ("MNEMOS_SOURCE", "HERMES_SESSION_SOURCE"),
+        "project": ("MNEMOS_PROJECT",),
+        "prefer_project": ("MNEMOS_PREFER_PROJECT",),
         "actor": ("MNEMOS_ACTOR",),
         "durability": ("MNEMOS_DURABILITY",),
         "redact": ("MNEMOS_REDACT",),
@@ -382,6 +389,13 @@ def _prompt_parts(name: str, value: Any) -> str:
     return ",".join(part for part in _PROMPT_PARTS if part in wanted)
 
 
+def _project(name: str, value: Any) -> str:
+    """Return the root of the repository that a folder is in; empty for none."""
+    if not isinstance(value, str) or not value.isprintable():
+        raise InvalidInput(f"{name} must be the path of a folder, not {value!r}.")
+    return find_project(Path(value).expanduser().absolute()) or "" if value.strip() else ""
+
+
 def _durability(name: str, value: Any) -> Durability:
     try:
         return Durability(value)
@@ -399,6 +413,8 @@ def _login_name() -> str:
 _READ = {
     "space": lambda _name, value: check_space(value),
     "source": _text,
+    "project": _project,
+    "prefer_project": _truth,
     "actor": _text,
     "durability": _durability,
     "redact": _truth,

@@ -13,7 +13,8 @@ from mnemos.facts.fact import KIND, Outcome, Stored, number_of, ref_of
 from mnemos.facts.fact_writer import ANSWERS, put_passage, record_conflicts
 from mnemos.facts.scopes import open_scope
 from mnemos.language.notation import Mark
-from mnemos.storage.base import AuditRow, Storage, Writes
+from mnemos.storage.audit import AuditRow
+from mnemos.storage.base import Storage, Writes
 from mnemos.storage.facts import FactRow, NewFact
 
 WRITE = "facts.write"

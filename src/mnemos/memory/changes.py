@@ -10,7 +10,8 @@ from mnemos.facts import fact_undo as fact_undo
 from mnemos.memory.home import check_enabled
 from mnemos.notebook import note_changes as note_undo
 from mnemos.sessions import session_upkeep as session_undo
-from mnemos.storage.base import AuditRow, Writes
+from mnemos.storage.audit import AuditRow
+from mnemos.storage.base import Writes
 
 if TYPE_CHECKING:
     from mnemos.memory.memory import Memory

@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from mnemos.errors import Disabled, InvalidInput, PermissionDenied
+from mnemos.sessions.lookups import Clock
 from mnemos.sessions.records import document_of
-from mnemos.sessions.sessions import Clock
 from mnemos.settings import Settings
 from mnemos.storage.base import Check, Storage, Writes, passed
 from mnemos.storage.sqlite.doctor import salvage

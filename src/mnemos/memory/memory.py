@@ -15,7 +15,7 @@ from mnemos.entries.backend import check_user
 from mnemos.errors import InvalidInput, MnemosError, Unavailable
 from mnemos.facts.fact import KIND
 from mnemos.facts.facts import Facts
-from mnemos.inputs import in_range, names, optional_moment, span, whole
+from mnemos.inputs import in_range, names, optional_moment, optional_name, span, whole
 from mnemos.memory.changes import Changes
 from mnemos.memory.fact_choice import choose_facts
 from mnemos.memory.feeds import Feeds
@@ -23,10 +23,12 @@ from mnemos.memory.home import IN_MEMORY, TEMPLATES, Home, Resource, check_enabl
 from mnemos.notebook.note_files import FolderShelf, MemoryShelf, Shelf
 from mnemos.notebook.notebook import Notebook
 from mnemos.progress import Progress, no_progress
-from mnemos.sessions.sessions import Clock, Sessions
+from mnemos.sessions.lookups import Clock
+from mnemos.sessions.sessions import Sessions
 from mnemos.settings import Settings
 from mnemos.storage import hermes_memory
-from mnemos.storage.base import AuditRow, Check, Filters, Results, Storage
+from mnemos.storage.audit import AuditRow
+from mnemos.storage.base import Check, Filters, Results, Storage
 from mnemos.storage.entries import USUAL_USER
 
 if TYPE_CHECKING:
@@ -265,15 +267,21 @@ class Memory(Resource):
         now: float | None = None,
         words_only: bool = False,
         user_id: str | None = None,
+        project: str | None = None,
+        all_projects: bool = False,
     ) -> Recall:
         """Ask one question over everything: the passages that answer it best, and the same packed as text.
 
         ``budget``: the tokens of the text; None: as many as the hits take. ``now``: what "last week" in
         the question is seen from. ``words_only``: without vectors, and without loading what they need.
-        ``user_id``: whose entries are looked at; those of other users never are.
+        ``user_id``: nothing of another user is found. ``project``: only conversations about this one, by path
+        or last folder; without it, the current one is preferred, unless ``all_projects`` is set.
         """
+        from mnemos.recall.answer import check_kinds
+
         if not isinstance(query, str):
             raise InvalidInput(f"query is a {type(query).__name__}; use a text")
+        is_preferred = not (project or all_projects) and self.settings.prefer_project
         start, end = span(since, until)
         filters = Filters(
             sources=names("source", source),
@@ -281,16 +289,19 @@ class Memory(Resource):
             exclude_session_ids=names("exclude_session_ids", exclude_session_ids) or (),
             since=start,
             until=end,
+            projects=None if project is None else self.sessions.resolve_projects(project),
+            user=optional_name("user_id", user_id),
         )
         found = self.recaller.recall(
             query,
             filters,
             limit=in_range("limit", limit, MOST_HITS),
             budget=None if budget is None else whole("budget", budget),
-            kinds=_check_kinds(names("kinds", kinds)),
+            kinds=check_kinds(names("kinds", kinds)),
             user=USUAL_USER if user_id is None else check_user(user_id),
             now=optional_moment("now", now),
             lexical=words_only,
+            project=(is_preferred and self.settings.project) or None,
         )
         self.feeds.wake()
         return found
@@ -475,9 +486,9 @@ class Memory(Resource):
 
         return load_meaning() if self.embedding.is_wanted else None
 
-    def _rank_messages(self, query: str, filters: Filters) -> Results:
+    def _rank_messages(self, query: str, project: str | None, filters: Filters) -> Results:
         """Rank messages that answer a question, for session_search."""
-        return self.recaller.messages(query, filters)
+        return self.recaller.messages(query, filters, project=project)
 
     def _rank_facts(self, query: str, scope: str | None, limit: int) -> list[str]:
         """Rank facts that answer a question, for memory_search; return their refs."""
@@ -488,12 +499,3 @@ class Memory(Resource):
 
         at = self.settings.embedding
         return embedder(spec, base_url=at.base_url, api_key=at.api_key, timeout=at.timeout)
-
-
-def _check_kinds(kinds: list[str] | None) -> list[str] | None:
-    from mnemos.recall.answer import KINDS
-
-    for kind in kinds or ():
-        if kind not in KINDS:
-            raise InvalidInput(f"there is no kind {kind!r}; use {', '.join(KINDS)}")
-    return kinds

@@ -9,7 +9,8 @@ from typing import Any
 
 from mnemos.memory.home import IN_MEMORY, Resource, path_of
 from mnemos.memory.memory import Memory
-from mnemos.sessions.sessions import Clock, Sessions
+from mnemos.sessions.lookups import Clock
+from mnemos.sessions.sessions import Sessions
 from mnemos.settings import Settings
 
 

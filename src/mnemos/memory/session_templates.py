@@ -7,7 +7,8 @@ import time
 
 from mnemos.memory import SessionDB
 from mnemos.memory.home import TEMPLATES, Resource, folder_of, path_of
-from mnemos.sessions.sessions import Clock, Sessions
+from mnemos.sessions.lookups import Clock
+from mnemos.sessions.sessions import Sessions
 from mnemos.settings import Settings
 from mnemos.templates.template_files import TemplateFolder
 from mnemos.templates.template_store import Templates

@@ -9,7 +9,7 @@ from typing import Any, Final
 from mnemos.errors import Ambiguous, InvalidInput, NotFound, TooLarge
 from mnemos.notebook.note_block import render_entry
 from mnemos.notebook.notes import Book, check_entry, join_entries, quote
-from mnemos.storage.base import AuditRow
+from mnemos.storage.audit import AuditRow
 
 CHANGE: Final = "notebook.change"
 UNDO: Final = "undo notebook.change"

@@ -22,7 +22,8 @@ from mnemos.notebook.note_changes import (
 from mnemos.notebook.note_files import Shelf
 from mnemos.notebook.notes import Book, Use, join_entries, parse_book, parse_entries
 from mnemos.settings import Settings
-from mnemos.storage.base import AuditRow, Reads, Storage, Writes
+from mnemos.storage.audit import AuditRow
+from mnemos.storage.base import Reads, Storage, Writes
 from mnemos.storage.passages import Passage
 from mnemos.text.secrets import find_secrets
 

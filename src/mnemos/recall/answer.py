@@ -6,11 +6,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from mnemos.errors import InvalidInput
 from mnemos.text.tables import render_table
 
 KINDS = ("message", "fact", "note", "entry", "template", "table")
 # Characters of a passage on one line.
 _LINE = 100
+
+
+def check_kinds(kinds: list[str] | None) -> list[str] | None:
+    for kind in kinds or ():
+        if kind not in KINDS:
+            raise InvalidInput(f"there is no kind {kind!r}; use {', '.join(KINDS)}")
+    return kinds
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -32,6 +40,10 @@ class RecallHit:
     score: float
     why: tuple[str, ...]
     """Short reasons, the strongest first, such as ``says 'postgres', 'migrated'``."""
+    title: str | None = None
+    """The title of the conversation it is from."""
+    project: str | None = None
+    """The project of that conversation: a repository or a folder."""
 
     def __str__(self) -> str:
         """Date, speaker and the beginning of the text, on one line."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -12,8 +13,9 @@ from msgspec.structs import replace
 from mnemos.language.times import Span
 from mnemos.recall.edits import NOTHING_UNFED, Unfed
 from mnemos.recall.question import Matcher, Question
-from mnemos.storage.base import Filters, Reads
-from mnemos.storage.passages import MESSAGE, PIECE_BITS, Near, Passage, Strip, Units
+from mnemos.sessions.titles import OPENING
+from mnemos.storage.base import Filters, Glimpse, Reads
+from mnemos.storage.passages import MESSAGE, PIECE_BITS, Near, Passage, Strip, Units, are_of_messages
 from mnemos.text.words import fold
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ _LINES_A_SEED_BY_WORDS = 7
 # Proposals from within the time that a question names.
 _SEEDS_IN_TIME = 30
 _SEEDS_OF_TIME_ALONE = 10
+# Proposals from the preferred project, which others may have crowded out.
+_SEEDS_OF_PROJECT = 15
 # Neighbours of a proposal that are judged too, and how far around them is read.
 NEIGHBOURS = 2
 CONTEXT = 2
@@ -39,6 +43,9 @@ _LONG_SPAN = 40 * 86400.0
 _NEIGHBOUR_CHARACTERS = 600
 # Fresh pieces that are looked up first; all others only when filters leave too few.
 _LOOKED_UP = 200
+
+
+NO_OPENINGS: Mapping[str, Sequence[Glimpse]] = MappingProxyType({})
 
 
 class Sense(Struct, frozen=True):
@@ -71,6 +78,8 @@ class Gathered(Struct, frozen=True):
     cosines: dict[int, Near]
     units: Units | None = None
     """The vectors of messages and passages, where there are any."""
+    openings: Mapping[str, Sequence[Glimpse]] = NO_OPENINGS
+    """What users said first in conversations that were given no title."""
 
 
 def mention_end(span: Span) -> float:
@@ -99,14 +108,18 @@ def gather(
     filters: Filters,
     kinds: Sequence[str] | None,
     fresh: Sequence[Near] = (),
+    project: str | None = None,
 ) -> Gathered:
     """Read everything to be judged, in the caller's transaction.
 
-    ``fresh``: pieces without stored vectors, nearest first.
+    ``fresh``: pieces without stored vectors, nearest first. ``project``: the preferred one.
     """
     # Only messages have neighbours: any other proposal is one candidate.
     alone = kinds is not None and MESSAGE not in kinds
     proposed = _propose(tx, asked, sense, filters, kinds, _SEEDS_ALONE if alone else SEEDS, fresh)
+    if project is not None and not alone and filters.projects is None:
+        here = replace(filters, projects=[project])
+        proposed |= _propose(tx, asked, sense, here, kinds, _SEEDS_OF_PROJECT, fresh)
     span = asked.question.span
     if span is not None:
         within = replace(
@@ -122,11 +135,13 @@ def gather(
     ids = sorted(proposed)
     strips = tx.passages.strips(ids, reach=NEIGHBOURS + CONTEXT, characters=_NEIGHBOUR_CHARACTERS)
     passages = tuple([p for p in tx.passages.get(ids) if p.id not in asked.unfed.gone])
+    untitled = {strip.session_id: None for strip in strips if strip.title is None}
+    openings = tx.sessions.openings(list(untitled), characters=OPENING)
     if sense is None:
-        return Gathered(frozenset(proposed), tuple(strips), passages, {})
+        return Gathered(frozenset(proposed), tuple(strips), passages, {}, openings=openings)
     near = [row.id for strip in strips for row in strip.messages]
     compared = tx.vectors.compare(sense.model, sense.vector, near + [passage.id for passage in passages])
-    return Gathered(frozenset(proposed), tuple(strips), passages, compared.best, compared.firsts)
+    return Gathered(frozenset(proposed), tuple(strips), passages, compared.best, compared.firsts, openings)
 
 
 def add_unfed(
@@ -137,8 +152,7 @@ def add_unfed(
     kinds: Sequence[str] | None,
 ) -> Gathered:
     """Add the passages that the storage was not fed yet: the best by words and by vectors."""
-    # Only messages have a source, a role and a session to choose by.
-    if not asked.unfed.added or (filters.sources, filters.roles, filters.session_ids) != (None, None, None):
+    if not asked.unfed.added or are_of_messages(filters):
         return gathered
     allowed = {p.id: p for p in asked.unfed.added if kinds is None or p.kind in kinds}
     weights = {

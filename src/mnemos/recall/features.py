@@ -6,7 +6,7 @@ weight means the same for every question. A score is the weighted sum of a line'
 The weights come from a listwise fit on five LoCoMo conversations and fifty LongMemEval questions together,
 each held out in turn, and are rounded to quarters. ``python -m benchmarks recall --fit`` shows what a new fit
 would say and what it would bring. ``machine`` and ``asked_machine`` are less than the fit says, because few
-of those questions are about them. ``codes`` and ``latest`` were set by hand, because none are.
+of those questions are about them. ``codes``, ``latest`` and ``elsewhere`` were set by hand, because none are.
 """
 
 from __future__ import annotations
@@ -83,6 +83,7 @@ def judge(scene: Scene) -> list[Candidate]:
         _alone(scene, candidate, named)
         _beside(scene, candidate)
     _latest(scene, found)
+    _elsewhere(scene, found)
     return found
 
 
@@ -296,6 +297,14 @@ def _latest(scene: Scene, found: list[Candidate]) -> None:
         candidate.features["latest"] = rank / len(on_it)
 
 
+def _elsewhere(scene: Scene, found: list[Candidate]) -> None:
+    """Mark what was said in another project. What has none, such as a fact, belongs to all of them."""
+    for candidate in found:
+        said_in = candidate.stretch.project if candidate.stretch else None
+        is_other = None not in (scene.project, said_in) and said_in != scene.project
+        candidate.features["elsewhere"] = float(is_other)
+
+
 def _named_speaker(scene: Scene) -> str | None:
     """Return the speaker that the question names, if it names exactly one."""
     question = scene.asked.question
@@ -334,6 +343,7 @@ HYBRID: Mapping[str, float] = {
     "machine": -3.5,
     "asked_machine": 3.0,
     "latest": 2.0,
+    "elsewhere": -1.5,
 }
 
 LEXICAL: Mapping[str, float] = {

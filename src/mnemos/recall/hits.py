@@ -11,6 +11,7 @@ from mnemos.recall.features import HYBRID, Candidate, has_number
 from mnemos.recall.lines import Line, Scene
 from mnemos.recall.pack import Excerpt, Turn
 from mnemos.sessions.records import document_of
+from mnemos.sessions.titles import choose_title
 from mnemos.storage.base import Filters, MessageRow
 from mnemos.storage.passages import LONGEST, MAX_PIECES, MESSAGE, PART_CHARACTERS
 from mnemos.text.pieces import PIECE_CHARACTERS, pieces
@@ -54,10 +55,12 @@ def make_excerpt(
         line.at,
         round(score, 4),
         why,
+        stretch.title or choose_title(gathered.openings.get(stretch.session_id, ())),
+        stretch.project,
     )
     before = stretch.lines[candidate.position - 1] if candidate.position else None
     after = stretch.lines[candidate.position + 1] if candidate.position + 1 < len(stretch.lines) else None
-    return Excerpt(hit, stretch.title, _turn(before, filters), _turn(after, filters))
+    return Excerpt(hit, _turn(before, filters), _turn(after, filters))
 
 
 def _passage_hit(scene: Scene, candidate: Candidate, score: float) -> RecallHit:

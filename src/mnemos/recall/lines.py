@@ -80,6 +80,7 @@ class Stretch(Struct, frozen=True):
 
     session_id: str
     title: str | None
+    project: str | None
     start: int
     """The number of messages of the conversation before it, up to 20."""
     lines: tuple[Line, ...]
@@ -105,9 +106,16 @@ class Scene(Struct, frozen=True):
     """The codes of the question, each with a pattern that finds it on its own."""
     surroundings: Surroundings | None = None
     """The vectors of the lines, where there are any."""
+    project: str | None = None
+    """The project whose conversations are preferred."""
 
 
-def set_scene(asked: Asked, gathered: Gathered, surroundings: Surroundings | None = None) -> Scene:
+def set_scene(
+    asked: Asked,
+    gathered: Gathered,
+    surroundings: Surroundings | None = None,
+    project: str | None = None,
+) -> Scene:
     words = asked.question.words
     idf = [_idf(count, asked.total) for count in asked.counts]
     weights = tuple(value * word.weight for value, word in zip(idf, words, strict=True))
@@ -130,6 +138,7 @@ def set_scene(asked: Asked, gathered: Gathered, surroundings: Surroundings | Non
         frozenset().union(*speakers.values()),
         tuple([(code, _alone(code)) for code in asked.question.codes]),
         surroundings,
+        project,
     )
 
 
@@ -177,6 +186,7 @@ def _stretch(
     return Stretch(
         strip.session_id,
         strip.title,
+        strip.project,
         strip.start,
         lines,
         tuple(position for position in sorted(near) if lines[position].text),

@@ -16,6 +16,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from mnemos.projects import name_project
 from mnemos.recall.answer import RecallHit
 from mnemos.text.fences import CLOSE, OPEN, escape_fences
 from mnemos.text.patterns import compile_lazily
@@ -56,8 +57,6 @@ class Excerpt(Struct, frozen=True):
     """A hit with what packing may show around it."""
 
     hit: RecallHit
-    title: str | None = None
-    """Of its conversation."""
     before: Turn | None = None
     after: Turn | None = None
 
@@ -71,16 +70,23 @@ class Packed:
     """Hits that the text does not show. A near-duplicate of a shown hit counts as shown."""
 
 
-def pack(excerpts: Sequence[Excerpt], budget: int | None, tz: tzinfo | None = None) -> Packed:
+def pack(
+    excerpts: Sequence[Excerpt],
+    budget: int | None,
+    tz: tzinfo | None = None,
+    *,
+    project: str | None = None,
+) -> Packed:
     """Pack excerpts, best first, into a fenced text of up to ``budget`` tokens. None: no limit.
 
     Conversations and kinds come in the order of their best hit, the hits of a conversation in the order
     of time. Long passages are cut at a word so that more of them fit. Neighbours are shown only where a
     hit needs them to be understood and there is room. A budget too small for any hit gives an empty text.
-    ``tz`` is the zone of the times shown, by default the machine's.
+    ``tz`` is the zone of the times shown, by default the machine's. The project of a conversation is named
+    unless it is ``project``, the current one.
     """
     limit = _NO_LIMIT if budget is None else budget
-    passages = _drop_duplicates(excerpts, tz)
+    passages = _drop_duplicates(excerpts, tz, project)
     shown = [_Shown(passage, passage.text) for passage in passages]
     left = limit if budget is None else limit - count_tokens(_render(shown, {}, 0))
     if left < 0:
@@ -131,12 +137,14 @@ class _Shown:
         return self.passage.label + self.text
 
 
-def _passage(excerpt: Excerpt, order: int, tz: tzinfo | None) -> _Passage:
+def _passage(excerpt: Excerpt, order: int, tz: tzinfo | None, project: str | None) -> _Passage:
     hit = excerpt.hit
     day, clock = _day_and_time(hit.at, tz)
     if hit.kind == _MESSAGE:
         group = (_MESSAGE, hit.session_id or "")
-        heading = _name(excerpt.title or "") or _name(hit.session_id or "") or "Conversation"
+        heading = _name(hit.title or "") or _name(hit.session_id or "") or "Conversation"
+        if hit.project not in (None, project):
+            heading += f", project {_name(name_project(str(hit.project)))}"
     else:
         group = (hit.kind, "")
         heading = _HEADINGS.get(hit.kind) or _name(hit.kind) or "Other"
@@ -191,7 +199,7 @@ _WORD: Final = compile_lazily("[\u2e80-\ud7ff\uf900-\ufaff]|[^\\W_\u2e80-\ud7ff\
 _Shingle = tuple[str, str, str]
 
 
-def _drop_duplicates(excerpts: Sequence[Excerpt], tz: tzinfo | None) -> list[_Passage]:
+def _drop_duplicates(excerpts: Sequence[Excerpt], tz: tzinfo | None, project: str | None) -> list[_Passage]:
     """Keep one passage, the best, of all that say the same."""
     kept: list[_Passage] = []
     same: dict[str, _Passage] = {}
@@ -206,7 +214,7 @@ def _drop_duplicates(excerpts: Sequence[Excerpt], tz: tzinfo | None) -> list[_Pa
         if passage is not None:
             passage.count += 1
             continue
-        passage = same[words] = _passage(excerpt, order, tz)
+        passage = same[words] = _passage(excerpt, order, tz, project)
         kept.append(passage)
         for shingle in telling:
             near.setdefault(shingle, []).append((passage, shingles))

@@ -111,14 +111,16 @@ class Recaller:
         user: str = USUAL_USER,
         now: float | None = None,
         lexical: bool = False,
+        project: str | None = None,
     ) -> Recall:
-        ranked = self.rank(query, filters, kinds=kinds, user=user, now=now, lexical=lexical)
+        """Answer a question. ``project``: the one to prefer."""
+        ranked = self.rank(query, filters, kinds=kinds, user=user, now=now, lexical=lexical, project=project)
         best = list(zip(ranked.candidates, ranked.scores, strict=True))[:limit]
         excerpts = [
             make_excerpt(self._read_whole, ranked.scene, candidate, ranked.gathered, score, filters)
             for candidate, score in best
         ]
-        packed = pack(excerpts, budget)
+        packed = pack(excerpts, budget, project=project)
         return Recall(
             query,
             tuple(shown.hit for shown in excerpts),
@@ -129,9 +131,9 @@ class Recaller:
             (*ranked.means.notes, *_describe_time(ranked.scene.asked.question)),
         )
 
-    def messages(self, query: str, filters: Filters) -> Results:
+    def messages(self, query: str, filters: Filters, *, project: str | None = None) -> Results:
         """Find messages that answer, best first: those that match the question themselves."""
-        ranked = self.rank(query, filters, kinds=(MESSAGE,))
+        ranked = self.rank(query, filters, kinds=(MESSAGE,), project=project)
         words = len(ranked.scene.weights)
         found = [
             (candidate.line, score)
@@ -158,17 +160,18 @@ class Recaller:
         now: float | None = None,
         lexical: bool = False,
         weights: Mapping[str, float] | None = None,
+        project: str | None = None,
     ) -> Ranked:
         """Judge everything that may answer. Entries: those of one user.
 
-        ``weights``: others than ours, to see what they would do.
+        ``weights``: others than ours, to see what they would do. ``project``: the one to prefer.
         """
         question = understand(query, self._clock() if now is None else now)
         embedder, notes = (None, ()) if lexical else self._load()
         known = self._storage.read(lambda tx: self._look_up(tx, question, kinds, user, embedder))
         means = self._means(known, notes)
-        means, gathered = self._gather(known, means, filters)
-        scene = set_scene(known.asked, gathered, _surroundings(gathered, means.sense))
+        means, gathered = self._gather(known, means, filters, project)
+        scene = set_scene(known.asked, gathered, _surroundings(gathered, means.sense), project)
         found = [c for c in judge(scene) if fits(c.line, filters) and _is_about(c)]
         weights = weights or (LEXICAL if means.sense is None else HYBRID)
         scores = [_score(candidate, weights) for candidate in found]
@@ -232,18 +235,20 @@ class Recaller:
             return Means(notes=(describe_coverage(0),) if coverage.total else ())
         return Means(sense, embedder, done / coverage.total if coverage.total else 1.0, tail)
 
-    def _gather(self, known: Known, means: Means, filters: Filters) -> tuple[Means, Gathered]:
+    def _gather(
+        self, known: Known, means: Means, filters: Filters, project: str | None
+    ) -> tuple[Means, Gathered]:
         """Read what may answer, in a second transaction; by words alone if vectors are damaged."""
         asked, kinds, sense = known.asked, known.kinds, means.sense
         if sense is None or means.embedder is None:
-            found = self._storage.read(lambda tx: gather(tx, asked, None, filters, kinds))
+            found = self._storage.read(lambda tx: gather(tx, asked, None, filters, kinds, (), project))
             return means, add_unfed(found, asked, {}, filters, kinds)
         fresh = means.tail.rank(sense)
         near = self._kept.compare(asked.unfed.added, sense, means.embedder)
         try:
-            found = self._storage.read(lambda tx: gather(tx, asked, sense, filters, kinds, fresh))
+            found = self._storage.read(lambda tx: gather(tx, asked, sense, filters, kinds, fresh, project))
         except Corrupt as exc:
-            return self._gather(known, Means(notes=(f"by words alone: {exc}",)), filters)
+            return self._gather(known, Means(notes=(f"by words alone: {exc}",)), filters, project)
         found = add_unfed(found, asked, near, filters, kinds)
         if known.todo or means.coverage < 1:
             found = add_missing(found, sense, means.embedder, means.tail)

@@ -7,10 +7,14 @@ session too, but a conversation of its own.
 from __future__ import annotations
 
 from mnemos.errors import Ambiguous, NotFound
-from mnemos.storage.base import MessageRow, Reads, SessionReads, SessionRow
+from mnemos.inputs import name
+from mnemos.projects import match_projects, name_project
+from mnemos.storage.base import MessageRow, Reads, SessionReads, SessionRow, Storage
 
 _DELEGATED = frozenset({"subagent", "delegate", "delegation"})
 COMPRESSED = "compress"
+_MOST_MATCHES = 500
+_SHOWN_PROJECTS = 8
 
 
 _EVERYTHING = 1 << 62
@@ -21,13 +25,25 @@ def resolve_id(tx: Reads, text: str) -> str:
     exact = tx.sessions.get(text)
     if exact is not None:
         return exact.id
-    matches = tx.sessions.by_title(text, 10) or tx.sessions.by_id_prefix(text, 10)
+    matches = tx.sessions.by_title(text, 10) or tx.sessions.by_id_prefix(text, _MOST_MATCHES)
     if not matches:
         raise NotFound(f"no session has the title {text!r} or an id that begins with it")
-    if len(matches) > 1:
+    shortest = min(matches, key=lambda row: len(row.id))
+    # The ids of delegated tasks begin with the id of their session.
+    if not all(row.id.startswith(f"{shortest.id}:") for row in matches if row is not shortest):
         some = ", ".join(row.id for row in matches[:5])
         raise Ambiguous(f"{text!r} matches several sessions ({some} …); give more of the id")
-    return matches[0].id
+    return shortest.id
+
+
+def resolve_projects(storage: Storage, text: str) -> list[str]:
+    """Return the projects that a path or the name of a folder means; none raises NotFound."""
+    known = sorted(storage.read(lambda tx: tx.sessions.projects()))
+    found = match_projects(name("project", text), known)
+    if not found:
+        some = ", ".join(map(name_project, known[:_SHOWN_PROJECTS])) or "none"
+        raise NotFound(f"no session is about the project {text!r}; projects here: {some}")
+    return list(found)
 
 
 def read_messages(tx: Reads, session_id: str) -> list[MessageRow]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from mnemos.errors import NotFound
@@ -10,23 +10,19 @@ from mnemos.inputs import can_be_name, name, whole
 from mnemos.sessions import echoes
 from mnemos.sessions.chat_format import Conversation, Format, build_conversation
 from mnemos.sessions.lineage import read_messages
+from mnemos.sessions.lookups import Clock, Lookups
 from mnemos.sessions.message_batch import RedactAll, new_messages
 from mnemos.sessions.records import MESSAGE_FIELDS, check_message_id, message_dict, new_message
 from mnemos.settings import Settings
 from mnemos.storage.base import MessageRow, NewMessage, Storage
-from mnemos.text.secrets import Redact, redact, redact_all
+from mnemos.text.secrets import redact_all
 
 
-class MessageLog:
+class MessageLog(Lookups):
     """The part of ``Sessions`` that keeps what was said."""
 
-    def __init__(
-        self, storage: Storage, settings: Settings, clock: Callable[[], float], called: Collection[str]
-    ) -> None:
-        self._storage = storage
-        self._settings = settings
-        self._clock = clock
-        self._redact: Redact = redact if settings.redact else str
+    def __init__(self, storage: Storage, settings: Settings, clock: Clock, called: Collection[str]) -> None:
+        super().__init__(storage, settings, clock)
         self._redact_all: RedactAll = redact_all if settings.redact else list
         self._private: set[str] = set()
         self._called = called

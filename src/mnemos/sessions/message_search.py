@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mnemos.errors import InvalidInput
-from mnemos.inputs import in_range, names, span, whole
+from mnemos.inputs import in_range, names, optional_name, span, whole
+from mnemos.projects import name_project
 from mnemos.sessions.lineage import find_root
 from mnemos.sessions.records import text_of, tools_of
+from mnemos.sessions.titles import find_titles
 from mnemos.storage.base import Filters, Glimpse, Hit, MessageRow, Order, Reads
 from mnemos.text.highlight import OPEN, Finder
 from mnemos.text.query import Query, parse
@@ -58,13 +60,16 @@ def find_messages(tx: Reads, search: MessageSearch) -> list[dict[str, Any]]:
     )
     finder = Finder(search.query.loosen() if results.partial else search.query)
     scores = {found.message_id: found.matched + found.score for found in results.hits}
+    hits = tx.sessions.hits(list(scores), CONTEXT_CHARACTERS + 1)
+    titles = find_titles(tx, list({hit.message.session_id for hit in hits if hit.title is None}))
     return MessageHits(
-        _describe(tx, finder, hit, scores[hit.message.id], partial=results.partial)
-        for hit in tx.sessions.hits(list(scores), CONTEXT_CHARACTERS + 1)
+        _describe(tx, finder, hit, scores[hit.message.id], titles, partial=results.partial) for hit in hits
     )
 
 
-def _describe(tx: Reads, finder: Finder, hit: Hit, score: float, *, partial: bool) -> dict[str, Any]:
+def _describe(
+    tx: Reads, finder: Finder, hit: Hit, score: float, titles: Mapping[str, str], *, partial: bool
+) -> dict[str, Any]:
     row = hit.message
     said = {"role": row.role, "content": cut(text_of(row))}
     return {
@@ -74,6 +79,8 @@ def _describe(tx: Reads, finder: Finder, hit: Hit, score: float, *, partial: boo
         "snippet": make_snippet(row, finder),
         "timestamp": row.timestamp,
         "tool_name": row.tool_name,
+        "title": hit.title or titles.get(row.session_id),
+        "project": hit.project,
         "source": hit.source,
         "model": hit.model,
         "session_started": hit.session_started,
@@ -101,20 +108,21 @@ def make_snippet(row: MessageRow, finder: Finder, *, width: int = 240) -> str:
 class MessageHits(Table[dict[str, Any]]):
     """Search results that render as a table in notebooks."""
 
-    columns = ("id", "session", "when", "role", "snippet")
+    columns = ("title", "when", "role", "snippet", "id")
 
     def cells(self, item: dict[str, Any]) -> Sequence[object]:
-        return item["id"], item["session_id"], format_time(item["timestamp"]), item["role"], item["snippet"]
+        return item["title"], format_time(item["timestamp"]), item["role"], item["snippet"], item["id"]
 
 
 class SessionList(Table[dict[str, Any]]):
     """Sessions that render as a table in notebooks."""
 
-    columns = ("title", "id", "source", "started", "messages")
+    columns = ("title", "project", "started", "source", "messages", "id")
 
     def cells(self, item: dict[str, Any]) -> Sequence[object]:
-        started = format_time(item["started_at"])
-        return item["title"], item["id"], item["source"], started, item["message_count"]
+        started, project = format_time(item["started_at"]), item["project"]
+        shown = None if project is None else name_project(project)
+        return item["title"], shown, started, item["source"], item["message_count"], item["id"]
 
 
 def cut(text: str, characters: int = CONTEXT_CHARACTERS) -> str:
@@ -128,6 +136,9 @@ def make_filters(
     exclude_session_ids: Sequence[str] | None,
     since: float | None,
     until: float | None,
+    *,
+    projects: Sequence[str] | None = None,
+    user_id: str | None = None,
 ) -> Filters:
     start, end = span(since, until)
     return Filters(
@@ -137,4 +148,6 @@ def make_filters(
         exclude_session_ids=names("exclude_session_ids", exclude_session_ids) or (),
         since=start,
         until=end,
+        projects=projects,
+        user=optional_name("user_id", user_id),
     )

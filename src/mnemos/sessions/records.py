@@ -141,6 +141,8 @@ def new_session(fields: Mapping[str, Any], *, started: float, redact: Redact, ma
         title=None if title is None else redact(title),
         metadata=encode_json("metadata", given("metadata"), redact, max_bytes),
         archived=bool(given("archived")),
+        project=optional_name("project", given("project")),
+        branch=optional_name("branch", given("branch")),
     )
 
 
@@ -200,6 +202,8 @@ def session_dict(row: SessionRow) -> dict[str, Any]:
         "title": row.title,
         "metadata": load_json(row.metadata),
         "archived": row.archived,
+        "project": row.project,
+        "branch": row.branch,
     }
 
 

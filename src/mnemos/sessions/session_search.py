@@ -19,6 +19,7 @@ from mnemos.inputs import whole
 from mnemos.sessions.lineage import find_root, list_lineage
 from mnemos.sessions.message_search import parse_order
 from mnemos.sessions.records import text_of
+from mnemos.sessions.titles import add_titles
 from mnemos.sessions.token_budget import (
     Budget,
     describe_session,
@@ -58,6 +59,8 @@ _SCHEDULED = ("cron", "schedule", "heartbeat", "job")
 
 Search = Callable[[Filters], Results]
 """Finds matching messages, best first."""
+Ranking = Callable[[str, str | None, Filters], Results]
+"""Returns the messages that answer a question, best first; those of a project may be preferred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,22 +88,24 @@ def answer(
     limit: int,
     window: int,
     budget: int,
-    ranking: Callable[[str, Filters], Results] | None,
+    ranking: Ranking | None,
+    project: str | None,
     summarizer: Model | None,
 ) -> dict[str, Any]:
-    """Answer in the mode that the arguments choose."""
+    """Answer in the mode that the arguments choose. ``project`` is preferred by a ranking."""
+    user = filters.user
     if around_message_id is not None:
         around = whole("around_message_id", around_message_id)
-        return storage.read(lambda tx: scroll(tx, around, window=window, budget=budget))
+        return storage.read(lambda tx: scroll(tx, around, window=window, budget=budget, user=user))
     if not isinstance(query, str | None):
         raise InvalidInput(f"query must be a string, not {type(query).__name__}")
     if query is None or not query.strip():
         if session_id is not None:
-            return storage.read(lambda tx: read(tx, session_id, budget=budget))
+            return storage.read(lambda tx: read(tx, session_id, budget=budget, user=user))
         return storage.read(lambda tx: browse(tx, filters, limit=limit, budget=budget))
     order = parse_order(sort)
     is_ranked = ranking is not None and order is Order.RELEVANCE and is_plain(query)
-    search = partial(ranking, query) if ranking is not None and is_ranked else None
+    search = partial(ranking, query, project) if ranking is not None and is_ranked else None
     asked = Discovery(query, filters, order, limit, window, budget, search)
     found = storage.read(lambda tx: discover(tx, asked))
     return found if summarizer is None else add_summaries(storage, summarizer, asked, found)
@@ -113,7 +118,7 @@ def discover(tx: Reads, asked: Discovery) -> dict[str, Any]:
     raises NotFound.
     """
     for session_id in asked.filters.session_ids or ():
-        _get_session(tx, session_id)
+        _get_session(tx, session_id, asked.filters.user)
     query = parse(asked.query)
     search = asked.ranking or search_words(tx, query, asked.order)
     gathered = gather(tx, search, asked.filters, asked.order, asked.limit + 1)
@@ -166,19 +171,22 @@ def add_summaries(storage: Storage, model: Model, asked: Discovery, answer: dict
     }
 
 
-def scroll(tx: Reads, message_id: int, *, window: int, budget: int) -> dict[str, Any]:
-    """Return the messages around one."""
+def scroll(
+    tx: Reads, message_id: int, *, window: int, budget: int, user: str | None = None
+) -> dict[str, Any]:
+    """Return the messages around one. One of another user raises NotFound."""
     rows = tx.sessions.around(message_id, before=window, after=window)
-    if not rows:
+    row = tx.sessions.get(rows[0].session_id) if rows else None
+    if row is None or not _is_visible(row, user):
         raise NotFound(f"there is no message {message_id}")
     tokens = Budget(budget - _FRAME)
-    session = describe_session(_get_session(tx, rows[0].session_id), tokens)
+    session = describe_session(add_titles(tx, [row])[0], tokens)
     return {"mode": "scroll", "session": session, "messages": fit_messages(rows, tokens, keep=message_id)}
 
 
-def read(tx: Reads, session_id: str, *, budget: int) -> dict[str, Any]:
+def read(tx: Reads, session_id: str, *, budget: int, user: str | None = None) -> dict[str, Any]:
     """Return a session, or as much of its beginning and end as fits."""
-    session = _get_session(tx, session_id)
+    session = _get_session(tx, session_id, user)
     tokens = Budget(budget - _FRAME)
     described = describe_session(session, tokens)
     head, tail = _read_ends(tx, session_id, max(4, budget // 60))
@@ -206,7 +214,7 @@ def browse(tx: Reads, filters: Filters, *, limit: int, budget: int) -> dict[str,
     for row in _iterate_recent(tx, filters):
         if len(sessions) == limit:
             break
-        described = describe_session(row, tokens)
+        described = describe_session(add_titles(tx, [row])[0], tokens)
         if sessions and tokens.left < 0:
             break
         opening = tx.sessions.messages(row.id, after=0, limit=_ENDS)
@@ -235,11 +243,15 @@ def _take(characters: int, texts: list[str]) -> list[str]:
     return [text for text, end in zip(texts, ends, strict=True) if end - len(text) < characters]
 
 
-def _get_session(tx: Reads, session_id: str) -> SessionRow:
+def _get_session(tx: Reads, session_id: str, user: str | None) -> SessionRow:
     session = tx.sessions.get(session_id)
-    if session is None:
+    if session is None or not _is_visible(session, user):
         raise NotFound(f"there is no session {session_id!r}; leave session_id out to list recent ones")
-    return session
+    return add_titles(tx, [session])[0]
+
+
+def _is_visible(session: SessionRow, user: str | None) -> bool:
+    return user is None or session.user_id in (None, user)
 
 
 def _read_ends(tx: Reads, session_id: str, count: int) -> tuple[list[MessageRow], list[MessageRow]]:
@@ -254,7 +266,14 @@ def _iterate_recent(tx: Reads, filters: Filters) -> Iterator[SessionRow]:
     """Yield sessions within the filters, newest first."""
     source = filters.sources[0] if filters.sources and len(filters.sources) == 1 else None
     offset = 0
-    while page := tx.sessions.recent(source=source, archived=False, limit=_PAGE, offset=offset):
+    while page := tx.sessions.recent(
+        source=source,
+        archived=False,
+        limit=_PAGE,
+        offset=offset,
+        projects=filters.projects,
+        user=filters.user,
+    ):
         for row in page:
             if filters.since is not None and row.started_at < filters.since:
                 return
@@ -272,7 +291,7 @@ def _describe_conversation(
 ) -> dict[str, Any]:
     session, best = found.hits[0]
     at_most = int(budget.left * _SHARE_OF_SNIPPET)
-    described = describe_session(session, budget)
+    described = describe_session(add_titles(tx, [session])[0], budget)
     shown = fit_snippet(best, finder, budget, at_most, label=f"{len(found.hits)} hits, best: ")
     part = budget.part(int(max(0, budget.left) * _SHARE_AROUND))
     around = fit_messages(tx.sessions.around(best.id, before=window, after=window), part, keep=best.id)

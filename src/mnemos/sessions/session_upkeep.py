@@ -11,7 +11,8 @@ from typing import Any
 from mnemos.errors import InvalidInput, NotFound, Refused
 from mnemos.sessions import transcript
 from mnemos.sessions.records import calls_without_arguments, dump_json
-from mnemos.storage.base import AuditRow, Storage, Writes
+from mnemos.storage.audit import AuditRow
+from mnemos.storage.base import Storage, Writes
 
 OPERATIONS = "sessions."
 """The prefix of these operations. Their copies are large and expire."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import IO, Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 from mnemos.errors import AlreadyExists, Disabled, InvalidInput, NotFound
 from mnemos.inputs import can_be_name, name, names, optional_name, whole
-from mnemos.sessions import session_search, session_upkeep, transcript
-from mnemos.sessions.lineage import list_lineage, resolve_id
-from mnemos.sessions.message_log import MessageLog
+from mnemos.sessions import session_search, session_upkeep
+from mnemos.sessions.lookups import Clock
 from mnemos.sessions.message_search import (
-    SessionList,
     check_search,
     find_messages,
     make_filters,
@@ -20,24 +18,19 @@ from mnemos.sessions.message_search import (
 from mnemos.sessions.records import (
     check_message_id,
     check_text,
-    dump_json,
     merge_metadata,
     new_session,
-    session_dict,
 )
+from mnemos.sessions.transfers import Transfers
 from mnemos.settings import Settings
-from mnemos.storage.base import Filters, Results, SessionRow, Storage, Writes
+from mnemos.storage.base import SessionRow, Storage, Writes
 
 log = logging.getLogger("mnemos.sessions")
 
 _DAY = 86400.0
 
-Ranking = Callable[[str, Filters], Results]
-"""Returns the messages that answer a question, best first."""
-Clock = Callable[[], float]
 
-
-class Sessions(MessageLog):
+class Sessions(Transfers):
     """The sessions and messages of one space.
 
     Times are Unix seconds. Every method is one transaction unless it says otherwise. With
@@ -50,7 +43,7 @@ class Sessions(MessageLog):
         storage: Storage,
         settings: Settings,
         clock: Clock,
-        ranking: Ranking | None = None,
+        ranking: session_search.Ranking | None = None,
         called: Collection[str] = (),
     ) -> None:
         """``ranking`` answers questions in plain words; ``called``: tools that the host called here."""
@@ -75,11 +68,14 @@ class Sessions(MessageLog):
         started_at: float | None = None,
         metadata: Any = None,
         private: bool = False,
+        project: str | None = None,
+        branch: str | None = None,
     ) -> str:
         """Store a new session at once and return its id.
 
         An id in use raises AlreadyExists, an unknown parent NotFound. A ``private`` session is never
-        written, nor is any message appended to it through this object.
+        written, nor is any message appended to it through this object. ``project`` is the repository or
+        folder it is about, by default the one in the settings.
         """
         session = self._new_session(locals())
         if self._is_off(session.id, private=private):
@@ -102,6 +98,8 @@ class Sessions(MessageLog):
         started_at: float | None = None,
         metadata: Any = None,
         private: bool = False,
+        project: str | None = None,
+        branch: str | None = None,
     ) -> str:
         """Create the session if it is missing, else set its empty fields; overwrite nothing."""
         session = self._new_session(locals())
@@ -169,21 +167,6 @@ class Sessions(MessageLog):
             session_id, lambda tx: session_upkeep.set_archived(tx, session_id, self._log, archived=False)
         )
 
-    def get_session(self, session_id: str) -> dict[str, Any] | None:
-        if not can_be_name("session_id", session_id):
-            return None
-        row = self._storage.read(lambda tx: tx.sessions.get(session_id))
-        return session_dict(row) if row else None
-
-    def resolve_session(self, id_prefix_or_title: str) -> str:
-        """Return the session id for an id, the beginning of one, or a title.
-
-        An exact id wins over a title, a title over a beginning. Several matches raise Ambiguous, none
-        raises NotFound.
-        """
-        text = name("session", id_prefix_or_title)
-        return self._storage.read(lambda tx: resolve_id(tx, text))
-
     # --- search -----------------------------------------------------------------------------
 
     def search_messages(
@@ -199,14 +182,25 @@ class Sessions(MessageLog):
         since: float | None = None,
         until: float | None = None,
         sort: str = "relevance",
+        project: str | None = None,
+        user_id: str | None = None,
     ) -> list[dict[str, Any]]:
         """Find messages with all words of the query, best first; if there are none, with most words.
 
-        An empty query finds nothing. ``until`` is exclusive.
+        An empty query finds nothing. ``until`` is exclusive. ``user_id``: nothing of another user.
         """
         search = check_search(
             query,
-            filters=make_filters(source_filter, role_filter, session_ids, exclude_session_ids, since, until),
+            filters=make_filters(
+                source_filter,
+                role_filter,
+                session_ids,
+                exclude_session_ids,
+                since,
+                until,
+                projects=self._projects(project),
+                user_id=user_id,
+            ),
             sort=sort,
             limit=limit,
             offset=offset,
@@ -232,14 +226,20 @@ class Sessions(MessageLog):
         current_session_id: str | None = None,
         summarize: bool = False,
         budget: int = session_search.BUDGET,
+        project: str | None = None,
+        all_projects: bool = False,
+        user_id: str | None = None,
     ) -> dict[str, Any]:
         """Return past conversations for a model, within ``budget`` tokens. ``mode`` names the kind.
 
         ``around_message_id`` returns the messages around it, ``query`` the conversations that match,
         ``session_id`` alone its beginning and end, and no argument recent sessions. The current session is
-        left out, except for the part that compression removed from the model's context.
+        left out, except for the part that compression removed from the model's context. The current project
+        is preferred unless ``project`` names another or ``all_projects`` is set. ``user_id``: nothing of
+        another user.
         """
         own = None if session_id is None else [session_id]
+        is_preferred = project is None and not all_projects and self._settings.prefer_project
         excluded = names("exclude_session_ids", exclude_session_ids) or []
         if current_session_id is not None:
             excluded = [*excluded, current_session_id]
@@ -248,92 +248,24 @@ class Sessions(MessageLog):
             query=query,
             session_id=session_id,
             around_message_id=around_message_id,
-            filters=make_filters(source, role_filter, own, excluded, since, until),
+            filters=make_filters(
+                source,
+                role_filter,
+                own,
+                excluded,
+                since,
+                until,
+                projects=self._projects(project),
+                user_id=user_id,
+            ),
             sort=sort,
             limit=whole("limit", limit),
             window=whole("window", window),
             budget=whole("budget", budget),
             ranking=self._ranking,
+            project=(self._settings.project if is_preferred else "") or None,
             summarizer=self._settings.llm if summarize else None,
         )
-
-    def search_sessions(
-        self,
-        source: str | None = None,
-        limit: int = 20,
-        offset: int = 0,
-        *,
-        archived: bool | None = False,
-    ) -> list[dict[str, Any]]:
-        """List sessions, newest first. ``archived``: False hides them, True shows only them, None all."""
-        optional_name("source", source)
-        page = {"limit": whole("limit", limit), "offset": whole("offset", offset)}
-        rows = self._storage.read(lambda tx: tx.sessions.recent(source=source, archived=archived, **page))
-        return SessionList(map(session_dict, rows))
-
-    def session_count(self, source: str | None = None, *, archived: bool | None = False) -> int:
-        optional_name("source", source)
-        return self._storage.read(lambda tx: tx.sessions.count(source=source, archived=archived))
-
-    def get_lineage(self, session_id: str) -> list[str]:
-        """Return the sessions of this conversation, root to tip. An unknown one raises NotFound."""
-        name("session_id", session_id)
-        return self._storage.read(lambda tx: list_lineage(tx.sessions, session_id))
-
-    def get_tip(self, session_id: str) -> str:
-        """Return the session in which this conversation continues; itself if it was never split."""
-        return self.get_lineage(session_id)[-1]
-
-    # --- export and import --------------------------------------------------------------------
-
-    def export_session(self, session_id: str) -> dict[str, Any]:
-        """Return a session with its messages. An unknown one raises NotFound."""
-        name("session_id", session_id)
-        session = transcript.export_session(self._storage, session_id)
-        if session is None:
-            raise NotFound(f"there is no session {session_id!r}")
-        return session
-
-    def export_all(self, source: str | None = None) -> Iterator[dict[str, Any]]:
-        """Yield every session with its messages, read in short pages."""
-        optional_name("source", source)
-        return transcript.iterate_sessions(self._storage, source)
-
-    def export_jsonl(self, stream: IO[str], source: str | None = None) -> int:
-        """Write one session per line of JSON and return their number."""
-        return self.write_jsonl(self.export_all(source), stream)
-
-    def write_jsonl(self, sessions: Iterable[Mapping[str, Any]], stream: IO[str]) -> int:
-        """Write exported sessions as lines of JSON and return their number."""
-        return transcript.write_lines(sessions, stream)
-
-    def import_sessions(
-        self,
-        sessions: Iterable[Mapping[str, Any]],
-        *,
-        progress: Callable[[float], None] | None = None,
-    ) -> dict[str, Any]:
-        """Store exported sessions. All are checked before any is written.
-
-        An existing session is skipped; one that an interrupted import left unfinished is completed.
-        Returns ``imported`` and ``skipped`` (ids) and ``messages`` (a number). Long sessions take several
-        short transactions. Can be undone.
-        """
-        most, now = self._settings.max_message_bytes, self._clock()
-        incoming = transcript.check_sessions(sessions, now=now, redact=self._redact, max_bytes=most)
-        if self._settings.disabled:
-            return {"imported": [], "skipped": [], "messages": 0, "disabled": True}
-        done = transcript.store(self._storage, incoming, now, progress)
-        if done.created:
-            created = dump_json(done.created)
-            self._storage.write(lambda tx: self._log(tx, session_upkeep.IMPORT, "", None, created))
-        return {"imported": list(done.sessions), "skipped": list(done.skipped), "messages": done.messages}
-
-    def import_jsonl(
-        self, stream: Iterable[str], *, progress: Callable[[float], None] | None = None
-    ) -> dict[str, Any]:
-        """Import the lines that ``export_jsonl`` wrote."""
-        return self.import_sessions(transcript.read_lines(stream), progress=progress)
 
     # --- delete and clean up ------------------------------------------------------------------
 
@@ -393,6 +325,7 @@ class Sessions(MessageLog):
 
     def _new_session(self, given: Mapping[str, Any]) -> SessionRow:
         fields = {**given, "id": given["session_id"], "source": given["source"] or self._settings.source}
+        fields["project"] = given["project"] or self._settings.project or None
         most = self._settings.max_message_bytes
         return new_session(fields, started=self._clock(), redact=self._redact, max_bytes=most)
 
@@ -400,10 +333,6 @@ class Sessions(MessageLog):
         """Run a change that returns False for an unknown session."""
         if not self._is_off(session_id) and not self._storage.write(work):
             raise NotFound(f"there is no session {session_id!r}")
-
-    def _log(self, tx: Writes, operation: str, ref: str, before: str | None, after: str | None) -> int:
-        now, actor = self._clock(), self._settings.actor
-        return tx.audit.record(at=now, actor=actor, operation=operation, ref=ref, before=before, after=after)
 
     def _oldest_kept(self) -> float:
         return self._clock() - self._settings.audit_days * _DAY

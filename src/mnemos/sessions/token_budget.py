@@ -55,10 +55,11 @@ class Budget:
 
 def describe_session(session: SessionRow, budget: Budget) -> dict[str, Any]:
     """Return the heading of a session in an answer; the id is never cut."""
-    budget.left -= count_tokens(session.id) + _HEADING
+    budget.left -= count_tokens(session.id) + count_tokens(session.project or "") + _HEADING
     return {
         "session_id": session.id,
         "title": budget.fit(session.title, _NAME) if session.title else session.title,
+        "project": session.project,
         "source": budget.fit(session.source, _NAME),
         "started_at": session.started_at,
         "messages": session.message_count,

@@ -85,17 +85,21 @@ def export_session(storage: Storage, session_id: str) -> dict[str, Any] | None:
     return session_dict(row) | {"messages": _list_messages(storage, session_id)}
 
 
-def iterate_sessions(storage: Storage, source: str | None) -> Iterator[dict[str, Any]]:
+def iterate_sessions(
+    storage: Storage, source: str | None, projects: Sequence[str] | None = None
+) -> Iterator[dict[str, Any]]:
     """Yield every session by id; no transaction stays open between them."""
-    for row in read_sessions(storage, source):
+    for row in read_sessions(storage, source, projects):
         yield session_dict(row) | {"messages": _list_messages(storage, row.id)}
 
 
-def read_sessions(storage: Storage, source: str | None = None) -> Iterator[SessionRow]:
+def read_sessions(
+    storage: Storage, source: str | None = None, projects: Sequence[str] | None = None
+) -> Iterator[SessionRow]:
     """Yield the rows of all sessions by id, without their messages."""
     after = ""
     while page := storage.read(
-        lambda tx: tx.sessions.page(source=source, after=after, limit=PAGE)  # noqa: B023
+        lambda tx: tx.sessions.page(source=source, after=after, limit=PAGE, projects=projects)  # noqa: B023
     ):
         yield from page
         after = page[-1].id

@@ -19,6 +19,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
 
+from mnemos.storage.audit import AuditReads, AuditWrites
 from mnemos.storage.entries import EntryReads, EntryWrites
 from mnemos.storage.facts import FactReads, FactWrites
 from mnemos.storage.imports import ImportReads, ImportWrites
@@ -54,6 +55,8 @@ class SessionRow(Struct, frozen=True):
     title: str | None
     metadata: str | None
     archived: bool
+    project: str | None = None
+    branch: str | None = None
 
 
 class NewMessage(NamedTuple):
@@ -114,6 +117,8 @@ class Hit(Struct, frozen=True):
     has_parent: bool
     before: Glimpse | None
     after: Glimpse | None
+    title: str | None
+    project: str | None
 
 
 class Document(Struct, frozen=True):
@@ -136,6 +141,10 @@ class Filters(Struct, frozen=True):
     until: float | None = None
     group: str | None = None
     """Only passages of this group. Messages belong to no group."""
+    projects: Sequence[str] | None = None
+    """Only messages of sessions about these projects."""
+    user: str | None = None
+    """Only what belongs to this user or to nobody."""
 
 
 class Found(Struct, frozen=True):
@@ -151,17 +160,6 @@ class Results(Struct, frozen=True):
 
     hits: tuple[Found, ...]
     partial: bool
-
-
-class AuditRow(Struct, frozen=True):
-    id: int
-    at: float
-    actor: str
-    operation: str
-    ref: str
-    before: str | None
-    after: str | None
-    undone_by: int | None
 
 
 class Check(Struct, frozen=True):
@@ -202,16 +200,50 @@ class SessionReads(Protocol):
         ...
 
     def recent(
-        self, *, source: str | None, archived: bool | None, limit: int, offset: int
+        self,
+        *,
+        source: str | None,
+        archived: bool | None,
+        limit: int,
+        offset: int,
+        projects: Sequence[str] | None = None,
+        user: str | None = None,
     ) -> list[SessionRow]:
-        """Sessions by start, newest first; equal starts by id."""
+        """Sessions by start, newest first; equal starts by id. ``user``: that user's, and nobody's."""
         ...
 
-    def page(self, *, source: str | None, after: str, limit: int) -> list[SessionRow]:
+    def page(
+        self, *, source: str | None, after: str, limit: int, projects: Sequence[str] | None = None
+    ) -> list[SessionRow]:
         """Sessions by id, ids above ``after``: to go through all of them in short reads."""
         ...
 
-    def count(self, *, source: str | None, archived: bool | None) -> int: ...
+    def count(
+        self,
+        *,
+        source: str | None,
+        archived: bool | None,
+        projects: Sequence[str] | None = None,
+        user: str | None = None,
+    ) -> int: ...
+
+    def projects(self) -> list[str]:
+        """The projects of all sessions, each once."""
+        ...
+
+    def openings(self, session_ids: Sequence[str], *, characters: int) -> dict[str, list[Glimpse]]:
+        """The first few things that users said in these sessions, for a title.
+
+        A session without any is left out. Messages are in order; forgotten and empty ones are left out.
+        """
+        ...
+
+    def neighbours_of_id(self, session_id: str) -> tuple[str | None, str | None]:
+        """The ids before and after this one in the order of ids, to tell how much of it is needed.
+
+        Ids that begin with this one are left out.
+        """
+        ...
 
     def children(self, session_id: str) -> list[SessionRow]:
         """Sessions with this parent, oldest start first."""
@@ -311,49 +343,6 @@ class SessionWrites(SessionReads, Protocol):
         ``tool_calls`` replaces its tool calls. An unknown message changes nothing.
         """
         ...
-
-
-class AuditReads(Protocol):
-    def get(self, entry_id: int) -> AuditRow | None: ...
-
-    def newest(self, limit: int, *, before: int | None = None) -> list[AuditRow]: ...
-
-    def newest_on(self, ref: str) -> AuditRow | None:
-        """The newest entry on this ref; its texts may have been erased."""
-        ...
-
-    def backups(self) -> list[tuple[str, float]]:
-        """Path and time of each backup."""
-        ...
-
-
-class AuditWrites(AuditReads, Protocol):
-    def record(
-        self,
-        *,
-        at: float,
-        actor: str,
-        operation: str,
-        ref: str,
-        before: str | None = None,
-        after: str | None = None,
-    ) -> int: ...
-
-    def mark_undone(self, entry_id: int, by: int) -> None: ...
-
-    def scrub(self, ref: str) -> int:
-        """Erase the texts of entries on this ref, keep the entries; return how many had any."""
-        ...
-
-    def clear(self, entry_id: int) -> None:
-        """Erase the texts of one entry."""
-        ...
-
-    def expire(self, before: float, operations: str) -> None:
-        """Erase the texts of entries older than ``before`` whose operation starts with ``operations``."""
-        ...
-
-    def note_backup(self, path: str, at: float) -> None: ...
 
 
 class Reads(Protocol):

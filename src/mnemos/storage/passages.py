@@ -50,6 +50,8 @@ class Passage(Struct, frozen=True):
     """Words it is found by besides its text, such as the long form of an abbreviation; never shown."""
     group: str | None = None
     """The group that a search can be narrowed to, such as the scope of a fact."""
+    user_id: str | None = None
+    """The user it belongs to; None: everybody."""
 
     @property
     def readable(self) -> str:
@@ -94,6 +96,7 @@ class Strip(Struct, frozen=True):
     session_id: str
     title: str | None
     source: str
+    project: str | None
     message_count: int
     start: int
     """The number of messages of the session before it, up to 20."""
@@ -135,6 +138,12 @@ class Coverage(Struct, frozen=True):
     @property
     def share(self) -> float:
         return self.done / self.total if self.total else 1.0
+
+
+def are_of_messages(filters: Filters) -> bool:
+    """True if only messages can match: nothing else has a source, a role, a session or a project."""
+    bound = (filters.sources, filters.roles, filters.session_ids, filters.projects)
+    return bound != (None, None, None, None)
 
 
 class PassageReads(Protocol):
@@ -213,6 +222,7 @@ class PassageWrites(PassageReads, Protocol):
         live: bool = True,
         also: str = "",
         group: str | None = None,
+        user_id: str | None = None,
     ) -> int:
         """Make or replace the passage of this kind and ref."""
         ...

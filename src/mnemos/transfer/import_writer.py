@@ -15,6 +15,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput, TooLarge
+from mnemos.projects import find_project
 from mnemos.sessions import echoes
 from mnemos.sessions.records import new_message, new_session
 from mnemos.settings import Settings
@@ -287,6 +288,8 @@ class ImportWriter:
         parent = conversation.parent_id or parent
         fields = asdict(conversation)
         fields["parent_session_id"] = fields.pop("parent_id")
+        about = conversation.metadata or {}
+        fields |= {"project": find_project(about.get("cwd")), "branch": about.get("git_branch")}
         fields["started_at"] = at if conversation.started_at is None else conversation.started_at
         row = new_session(fields, started=self._now, redact=self._redact, max_bytes=self._most)
         is_known = parent is not None and parent != session_id and tx.sessions.get(parent) is not None

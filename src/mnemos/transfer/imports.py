@@ -12,8 +12,8 @@ from typing import Final
 
 from mnemos.errors import Disabled, DiskFull, InvalidInput, NotFound
 from mnemos.sessions import session_upkeep
+from mnemos.sessions.lookups import Clock
 from mnemos.sessions.records import dump_json
-from mnemos.sessions.sessions import Clock
 from mnemos.settings import Settings
 from mnemos.storage.base import Storage
 from mnemos.storage.imports import ImportedFile

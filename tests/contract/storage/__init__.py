@@ -37,6 +37,7 @@ from contract.storage.models import ModelContract
 from contract.storage.nearness import NearnessContract
 from contract.storage.openers import Opener
 from contract.storage.order import OrderContract
+from contract.storage.ownership import OwnershipContract
 from contract.storage.passages import PassageContract
 from contract.storage.proposals import ProposalContract
 from contract.storage.removal import RemovalContract
@@ -60,6 +61,7 @@ class StorageContract(
     MessageContract,
     WordContract,
     FilterContract,
+    OwnershipContract,
     OrderContract,
     FreshnessContract,
     RemovalContract,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from contract.storage.openers import NOW, Contract
-from mnemos.storage.base import AuditRow, Storage
+from mnemos.storage.audit import AuditRow
+from mnemos.storage.base import Storage
 
 
 class AuditContract(Contract):

@@ -22,7 +22,8 @@ from contract.storage.openers import (
     tell,
 )
 from mnemos.errors import NotFound
-from mnemos.storage.base import AuditRow, MessageRow, Order, SessionRow, Storage
+from mnemos.storage.audit import AuditRow
+from mnemos.storage.base import MessageRow, Order, SessionRow, Storage
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def strip(
         _row(first + number, session, said if isinstance(said, Said) else Said(said), at + number * MINUTE)
         for number, said in enumerate(turns)
     )
-    return Strip(session, None, "cli", start + len(rows), start, rows)
+    return Strip(session, None, "cli", None, start + len(rows), start, rows)
 
 
 def _row(id: int, session: str, said: Said, at: float) -> MessageRow:

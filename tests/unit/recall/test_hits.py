@@ -55,7 +55,7 @@ def test_a_passage_that_is_no_message_is_named_by_its_part() -> None:
         "",
     )
     assert (found.hit.text, found.hit.place) == ("kayak: red", (0, 10))
-    assert (found.title, found.before, found.after) == (None, None, None)
+    assert (found.hit.title, found.before, found.after) == (None, None, None)
 
 
 def test_neighbours_are_shown_with_who_said_them() -> None:

@@ -42,8 +42,9 @@ EXCERPTS = st.lists(
             st.one_of(st.floats(-1e10, 1e11), st.sampled_from([float("nan"), float("inf"), -1e300])),
             st.just(1.0),
             st.just(()),
+            st.none() | TEXTS,
+            st.none() | TEXTS,
         ),
-        st.none() | TEXTS,
         TURNS,
         TURNS,
     ),
@@ -63,11 +64,12 @@ def excerpt(
     speaker: str = "user",
     at: float = MORNING,
     title: str | None = "Trip to Lisbon",
+    project: str | None = None,
     before: Turn | None = None,
     after: Turn | None = None,
 ) -> Excerpt:
-    hit = RecallHit(kind, 1, session_id, speaker, text, (0, len(text)), at, 1.0, ())
-    return Excerpt(hit, title, before, after)
+    hit = RecallHit(kind, 1, session_id, speaker, text, (0, len(text)), at, 1.0, (), title, project)
+    return Excerpt(hit, before, after)
 
 
 def lines(packed: Packed) -> list[str]:
@@ -87,6 +89,13 @@ def test_a_hit_shows_its_conversation_its_time_and_its_speaker() -> None:
     packed = pack([excerpt("We flew at dawn.")], None, UTC)
     assert lines(packed) == ["## Trip to Lisbon (2023-05-07)", "[2023-05-07 09:30] user: We flew at dawn."]
     assert packed.left_out == 0
+
+
+def test_a_heading_names_a_project_that_is_not_the_current_one() -> None:
+    excerpts = [excerpt("We flew at dawn.", project="/work/trips")]
+    assert lines(pack(excerpts, None, UTC))[0] == "## Trip to Lisbon, project trips (2023-05-07)"
+    assert lines(pack(excerpts, None, UTC, project="/work/api"))[0].startswith("## Trip to Lisbon, project")
+    assert lines(pack(excerpts, None, UTC, project="/work/trips"))[0] == "## Trip to Lisbon (2023-05-07)"
 
 
 def test_the_text_says_that_it_is_no_instruction() -> None:

@@ -77,6 +77,7 @@ def test_the_text_shows_no_neighbour_from_outside_the_time(
 ) -> None:
     turns = ("What is the code of the safe?", "BLUE-42", "Is it written down?")
     tell("s", *turns, at=NOW - 10 * DAY, every=DAY)
+    memory.sessions.set_title("s", "Keys")
     before = memory.recall("code of the safe", until=NOW - 9.5 * DAY, words_only=words_only)
     assert "BLUE-42" not in before.text
     after = memory.recall("BLUE-42", since=NOW - 9.5 * DAY, until=NOW - 8.5 * DAY, words_only=words_only)

@@ -23,7 +23,7 @@ from mnemos.testing import FixedClock
 KEYS = [
     "id", "source", "user_id", "model", "model_config", "system_prompt", "parent_session_id", "started_at",
     "ended_at", "end_reason", "message_count", "tool_call_count", "input_tokens", "output_tokens", "title",
-    "metadata", "archived",
+    "metadata", "archived", "project", "branch",
 ]  # fmt: skip
 
 

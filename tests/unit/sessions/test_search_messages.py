@@ -268,5 +268,5 @@ def test_results_equal_plain_lists_and_render_as_tables(db: SessionDB) -> None:
     sessions, hits = db.search_sessions(), db.search_messages("tulips")
     assert sessions == [db.get_session("s")]
     assert hits == list(hits)
-    assert "<td>&lt;b&gt;garden&lt;/b&gt;</td><td>s</td><td>cli</td>" in sessions._repr_html_()
+    assert "<td>&lt;b&gt;garden&lt;/b&gt;</td><td></td>" in sessions._repr_html_()
     assert "roses &amp; &lt;i&gt;&gt;&gt;&gt;tulips&lt;&lt;&lt;&lt;/i&gt;" in hits._repr_html_()

@@ -41,6 +41,8 @@ class Event:
     prompt: str = ""
     reason: str = ""
     """Of a session end."""
+    cwd: str = ""
+    """The folder that Claude Code works in."""
 
     def as_record(self) -> dict[str, str]:
         """Return the event without the prompt, as ``parse_event`` reads it."""
@@ -49,6 +51,7 @@ class Event:
             "transcript_path": "" if self.transcript is None else str(self.transcript),
             "source": self.source,
             "reason": self.reason,
+            "cwd": self.cwd,
         }
 
 
@@ -63,6 +66,7 @@ def parse_event(name: str, document: Any) -> Event:
         source=_text(given, "source", _LONGEST_NAME),
         prompt=_text(given, "prompt"),
         reason=_text(given, "reason", _LONGEST_NAME),
+        cwd=_text(given, "cwd"),
     )
 
 

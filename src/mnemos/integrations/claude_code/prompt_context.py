@@ -17,6 +17,7 @@ from mnemos.errors import Unavailable
 from mnemos.integrations.claude_code.events import Event
 from mnemos.integrations.small_talk import cut_question, is_trivial
 from mnemos.memory.home import Home
+from mnemos.projects import find_project
 from mnemos.recall.embedding import Embedding
 from mnemos.recall.hits import make_excerpt
 from mnemos.recall.pack import pack
@@ -83,7 +84,8 @@ def recall_for_prompt(settings: Settings, event: Event) -> str:
         if not question or not home.database.is_file() or home.storage.catch_up() > _MOST_UNINDEXED:
             return ""
         seen = _find_seen_sessions(home, event.session_id)
-        found = find_passages(home, question, seen)
+        project = (find_project(event.cwd) or None) if settings.prefer_project else None
+        found = find_passages(home, question, seen, settings.project or project)
         if found.best < THRESHOLD:
             return ""
         return render_passages(home, found, Filters(exclude_session_ids=seen))
@@ -98,14 +100,14 @@ def extract_question(prompt: str) -> str:
     return cut_question(text)
 
 
-def find_passages(home: Home, question: str, seen: Sequence[str] = ()) -> Found:
+def find_passages(home: Home, question: str, seen: Sequence[str] = (), project: str | None = None) -> Found:
     """Find and weigh passages that share words with a question. ``seen``: sessions to leave out."""
     storage = home.storage
     embedding = Embedding(storage, "none", _no_embedder, may_write=False)
     # Notes and templates are shown when the session starts.
     kinds = ("message", "fact", "entry", "table")
     ranked = Recaller(storage, embedding, home.clock).rank(
-        question, Filters(exclude_session_ids=seen), kinds=kinds, lexical=True
+        question, Filters(exclude_session_ids=seen), kinds=kinds, lexical=True, project=project
     )
     weights = _weights(ranked.scene.asked)
     return Found(ranked, tuple([weights.of(candidate) for candidate in ranked.candidates]))
@@ -126,7 +128,7 @@ def render_passages(home: Home, found: Found, filters: Filters) -> str:
             make_excerpt(tx.sessions.message, ranked.scene, candidate, ranked.gathered, score, filters)
             for candidate, score in kept[:_HITS]
         ]
-        return pack(excerpts, home.settings.hook_prompt_tokens).text
+        return pack(excerpts, home.settings.hook_prompt_tokens, project=ranked.scene.project).text
 
     return home.storage.read(work)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import apsw
 
-from mnemos.storage.base import AuditRow
+from mnemos.storage.audit import AuditRow
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite.connection import Space, rows
 

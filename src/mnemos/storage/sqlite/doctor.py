@@ -30,10 +30,10 @@ _NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs"
 # The columns of each table to copy, by their position in the schema; the others are rebuilt.
 _TABLES = {
     "spaces": range(3),
-    "sessions": range(18),
+    "sessions": range(22),
     "session_details": range(4),
     "messages": (*range(12), 13),
-    "passages": (*range(8), 9, 10),
+    "passages": (*range(8), 9, 10, 11),
     "audit": range(9),
     "backups": range(2),
     "scopes": range(7),

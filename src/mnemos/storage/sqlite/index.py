@@ -52,6 +52,8 @@ class Indexable(Struct, frozen=True):
     message: MessageRow
     session_key: int
     source: str
+    user: str | None
+    project: str | None
 
 
 def message_row(row: tuple[Any, ...]) -> MessageRow:
@@ -63,7 +65,7 @@ def message_row(row: tuple[Any, ...]) -> MessageRow:
 
 
 def indexable(row: tuple[Any, ...]) -> Indexable:
-    return Indexable(message_row(row), row[13], row[14])
+    return Indexable(message_row(row), row[13], row[14], row[16], row[17])
 
 
 def ids_needed(content: str | None, tool_calls: str | None, tool_name: str | None) -> int:
@@ -92,6 +94,8 @@ def index_rows(item: Indexable, documents: Documents, after: int = 0) -> Iterato
             source_tag(item.source),
             session_tag(item.session_key),
             week_tag(week_of(message.timestamp)),
+            *owner_tags(item.user),
+            *([] if item.project is None else [project_tag(item.project)]),
             *speaker_tags(document.speaker),
         )
     )
@@ -111,7 +115,7 @@ def parts_of(document: Document, parts: int) -> Iterator[tuple[int, str]]:
 def passage_row(passage: Passage) -> IndexRow:
     """Return the index row of a passage that is not a message."""
     said, beside = index_words(passage.readable)
-    tags = f"{kind_tag(passage.kind)} {week_tag(week_of(passage.at))}"
+    tags = " ".join((kind_tag(passage.kind), week_tag(week_of(passage.at)), *owner_tags(passage.user_id)))
     if passage.group is not None:
         tags = f"{tags} {group_tag(passage.group)}"
     return passage.id, said, "", beside, tags
@@ -158,6 +162,22 @@ def source_tag(source: str) -> str:
 
 def session_tag(key: int) -> str:
     return f"#s{key:x}"
+
+
+OWNED = "#o"
+"""Has what belongs to a user; everything else is shared."""
+
+
+def user_tag(user: str) -> str:
+    return "#u" + _plain(user)
+
+
+def owner_tags(user: str | None) -> list[str]:
+    return [] if user is None else [OWNED, user_tag(user)]
+
+
+def project_tag(project: str) -> str:
+    return "#j" + _plain(project)
 
 
 def speaker_tags(speaker: str) -> list[str]:

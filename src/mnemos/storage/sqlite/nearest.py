@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemos.storage.base import Filters
-from mnemos.storage.passages import MESSAGE, PIECE_BITS, Compared, Near, Units
+from mnemos.storage.passages import MESSAGE, PIECE_BITS, Compared, Near, Units, are_of_messages
 from mnemos.storage.sqlite.connection import Space, rows, value
 from mnemos.storage.sqlite.search import Scope, Search
 from mnemos.storage.sqlite.sessions import SqliteSessionReads
@@ -333,9 +333,7 @@ def _are_usual(kinds: Sequence[str] | None) -> bool:
 def _is_wanted(series: int, filters: Filters, kinds: Sequence[str] | None) -> bool:
     if series == MESSAGES:
         return filters.group is None and (kinds is None or MESSAGE in kinds)
-    # Only messages have a source, a role and a session to choose by.
-    bound = (filters.sources, filters.roles, filters.session_ids)
-    return bound == (None, None, None) and (kinds is None or any(kind != MESSAGE for kind in kinds))
+    return not are_of_messages(filters) and (kinds is None or any(kind != MESSAGE for kind in kinds))
 
 
 def _allowed(
@@ -356,6 +354,9 @@ def _allowed(
             allowed &= np.isin(labels["role"], codes)
         if filters.group is not None:
             allowed &= labels["session"] == number_of(filters.group)
+        if filters.user is not None:
+            others = search.passages_of_others(filters.user)
+            allowed &= np.isin(labels["key"] >> PIECE_BITS, others, invert=True)
         return allowed
     if filters.roles is not None:
         allowed &= np.isin(labels["role"], [code_of(role, ROLES) for role in filters.roles])

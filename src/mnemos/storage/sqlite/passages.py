@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 
 from mnemos.storage.base import Filters, MessageRow
-from mnemos.storage.passages import LONGEST, MESSAGE, Passage, Seed, Strip
+from mnemos.storage.passages import LONGEST, MESSAGE, Passage, Seed, Strip, are_of_messages
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import index, vectors
 from mnemos.storage.sqlite.connection import NOWHERE, Space, rows, value
@@ -137,9 +137,9 @@ class SqlitePassageReads:
         strips: list[Strip] = []
         pairs = zip(stretches, sorted(found.items()), strict=True)
         for number, ((key, _, _), (_, lines)) in enumerate(pairs):
-            session_id, title, source, count = known[key]
+            session_id, title, source, project, count = known[key]
             messages = tuple(_message(session_id, row, whole.get(row[0])) for row in lines)
-            strips.append(Strip(session_id, title, source, count, starts[number], messages))
+            strips.append(Strip(session_id, title, source, project, count, starts[number], messages))
         return strips
 
     def get(self, ids: Sequence[int]) -> list[Passage]:
@@ -174,9 +174,10 @@ class SqlitePassageReads:
                 wanted = filters.roles is None or role in filters.roles
                 if wanted and all((session in keys) is not unwanted for keys, unwanted in sessions):
                     found[number] = owner
-        if (filters.sources, filters.roles, filters.session_ids) == (None, None, None):
-            for number, kind, group in rows(self._connection, SQL.passages_within, asked):
-                if filters.group in (None, group) and (kinds is None or kind in kinds):
+        if not are_of_messages(filters):
+            for number, kind, group, user in rows(self._connection, SQL.passages_within, asked):
+                is_theirs = filters.user is None or user in (None, filters.user)
+                if is_theirs and filters.group in (None, group) and (kinds is None or kind in kinds):
                     found[number] = number
         return found
 
@@ -301,11 +302,12 @@ class SqlitePassageWrites(SqlitePassageReads):
         live: bool = True,
         also: str = "",
         group: str | None = None,
+        user_id: str | None = None,
     ) -> int:
         self.remove(kind, ref)
         number: int = value(self._connection, SQL.take_id, (self._space.first_passage, self._space.id))
-        passage = Passage(number, kind, ref, session_id, speaker, at, live, text, also, group)
-        row = (number, kind, ref, session_id, speaker, at, live, text, also or None, group)
+        passage = Passage(number, kind, ref, session_id, speaker, at, live, text, also, group, user_id)
+        row = (number, kind, ref, session_id, speaker, at, live, text, also or None, group, user_id)
         self._connection.execute(SQL.put, row)
         self._connection.execute(index.SQL.add_other, passage_row(passage))
         return number
@@ -331,6 +333,7 @@ def begin_index_again(connection: apsw.Connection) -> None:
     """Clear the index of all spaces: messages are pending again, other passages are put back at once."""
     connection.execute(index.SQL.clear)
     connection.execute(index.SQL.clear_marks)
+    connection.execute(index.SQL.clear_late)
     others = (passage_row(_passage(row)) for row in rows(connection, SQL.every))
     connection.executemany(index.SQL.add_other, others)
 
@@ -375,7 +378,8 @@ def _message(session_id: str, row: tuple[Any, ...], whole: str | None) -> Messag
 
 
 def _passage(row: tuple[Any, ...]) -> Passage:
-    return Passage(row[0], row[1], row[2], row[3], row[4], row[5], row[6] == 1, row[7], row[8] or "", row[9])
+    columns: list[Any] = [*row[:6], row[6] == 1, row[7], row[8] or "", *row[9:]]
+    return Passage(*columns)
 
 
 def _json(ids: Any) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import apsw
 
 from mnemos import errors
+from mnemos.projects import find_project
 from mnemos.storage.sqlite.connection import APPLICATION_ID, MEMORY, rows, use_log
 from mnemos.text.words import RULE_VERSION
 
@@ -99,6 +101,7 @@ def migrate(connection: apsw.Connection) -> None:
         version = version_of(connection)
         if 0 < version < VERSION:
             _keep_copy(connection, version)
+        connection.create_scalar_function("find_project", _find_project, 1)
         for file in _FILES[version:]:
             connection.execute(file.read_text(encoding="utf-8"))
         if version == 0:
@@ -112,6 +115,10 @@ def migrate(connection: apsw.Connection) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _find_project(*folder: Any) -> str | None:
+    return find_project(folder[0])
 
 
 def _keep_copy(connection: apsw.Connection, version: int) -> None:

@@ -21,14 +21,26 @@ from msgspec import Struct
 from mnemos.storage.base import Filters, Found, Order, Results
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite.connection import Space, rows, value
-from mnemos.storage.sqlite.fts_queries import Plan, Scorer, Weight, all_of, any_of, any_tag, clause_match
+from mnemos.storage.sqlite.fts_queries import (
+    Plan,
+    Scorer,
+    Weight,
+    all_of,
+    any_of,
+    any_tag,
+    clause_match,
+    quote,
+)
 from mnemos.storage.sqlite.index import (
     LAST_MOMENT,
+    OWNED,
     Tail,
     group_tag,
+    project_tag,
     role_tag,
     session_tag,
     source_tag,
+    user_tag,
     week_of,
     week_tag,
 )
@@ -55,7 +67,7 @@ class Scope(Struct, frozen=True):
     since: float
     until: float
     tags: tuple[str, ...]
-    without: tuple[str, ...]
+    without: str = ""
 
     @property
     def is_timeless(self) -> bool:
@@ -68,11 +80,11 @@ class Scope(Struct, frozen=True):
         if weeks:
             parts.append(any_tag(week_tag(week) for week in weeks))
         match = " AND ".join(parts)
-        return f"({match}) NOT {any_tag(self.without)}" if self.without else match
+        return f"({match}) NOT ({self.without})" if self.without else match
 
 
 _NO_FILTERS = Filters()
-_EVERYTHING = Scope(-LAST_MOMENT, LAST_MOMENT, (), ())
+_EVERYTHING = Scope(-LAST_MOMENT, LAST_MOMENT, ())
 
 
 class Search:
@@ -246,20 +258,34 @@ class Search:
             if not chosen:
                 return None
             tags.append(any_tag(chosen))
+        if filters.projects is not None:
+            if not filters.projects:
+                return None
+            late = self._chosen(SQL.sessions_late_about, json.dumps(list(filters.projects)))
+            tags.append(any_tag([*map(project_tag, filters.projects), *map(session_tag, late)]))
         if filters.group is not None:
             tags.append(any_tag([group_tag(filters.group)]))
         without = [source_tag(name) for name in filters.exclude_sources]
         without += self._session_tags(filters.exclude_session_ids)
+        if filters.user is not None:
+            without += map(session_tag, self._chosen(SQL.sessions_late_of_others, filters.user))
         if self.state.has_doomed:
             without += [session_tag(key) for (key,) in rows(self._connection, SQL.doomed, (self._space.id,))]
-        return Scope(since, until, tuple(tags), tuple(without))
+        unwanted = [quote([tag]) for tag in without]
+        if filters.user is not None:
+            unwanted.append(f"({quote([OWNED])} NOT {quote([user_tag(filters.user)])})")
+        return Scope(since, until, tuple(tags), " OR ".join(unwanted))
 
     def session_keys(self, filters: Filters) -> Iterator[tuple[list[int], bool]]:
         """Yield keys of sessions that the filters name, with True if these are excluded."""
         if filters.sources is not None:
-            yield self._keys_from(filters.sources), False
+            yield self._chosen(SQL.sessions_from, json.dumps(list(filters.sources))), False
         if filters.exclude_sources:
-            yield self._keys_from(filters.exclude_sources), True
+            yield self._chosen(SQL.sessions_from, json.dumps(list(filters.exclude_sources))), True
+        if filters.projects is not None:
+            yield self._chosen(SQL.sessions_about, json.dumps(list(filters.projects))), False
+        if filters.user is not None:
+            yield self._chosen(SQL.sessions_of_others, filters.user), True
         if filters.session_ids is not None:
             yield self._keys(filters.session_ids), False
         unwanted = self._keys(filters.exclude_session_ids)
@@ -268,9 +294,12 @@ class Search:
         if unwanted:
             yield unwanted, True
 
-    def _keys_from(self, sources: Sequence[str]) -> list[int]:
-        asked = (self._space.id, json.dumps(list(sources)))
-        return [key for (key,) in rows(self._connection, SQL.sessions_from, asked)]
+    def passages_of_others(self, user: str) -> list[int]:
+        """Return the passages that belong to another user."""
+        return self._chosen(SQL.passages_of_others, user)
+
+    def _chosen(self, sql: str, wanted: str) -> list[int]:
+        return [key for (key,) in rows(self._connection, sql, (self._space.id, wanted))]
 
     def weeks(self, scope: Scope) -> list[int]:
         """Return the weeks of the scope that have indexed messages."""

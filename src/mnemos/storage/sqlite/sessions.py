@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,9 @@ from mnemos.text.query import Query
 SQL = Queries(Path(__file__).parent / "sql" / "sessions.sql")
 
 _ARCHIVED = 16
+_FILLED = (
+    "user_id", "model", "parent", "title", "title_folded", "project", "branch", "next", "key",
+)  # fmt: skip
 # Keys of sessions remembered between appends.
 _KEYS = 1_000
 
@@ -57,24 +62,70 @@ class SqliteSessionReads:
         return [_session_row(row) for row in self._rows(SQL.by_id_prefix, asked)]
 
     def recent(
-        self, *, source: str | None, archived: bool | None, limit: int, offset: int
+        self,
+        *,
+        source: str | None,
+        archived: bool | None,
+        limit: int,
+        offset: int,
+        projects: Sequence[str] | None = None,
+        user: str | None = None,
     ) -> list[SessionRow]:
         asked = {
             "space": self._space.id,
             "source": source,
             "archived": archived,
+            "projects": _json_names(projects),
+            "user": user,
             "limit": limit,
             "offset": offset,
         }
         return [_session_row(row) for row in self._rows(SQL.recent, asked)]
 
-    def page(self, *, source: str | None, after: str, limit: int) -> list[SessionRow]:
-        asked = {"space": self._space.id, "source": source, "after": after, "limit": limit}
+    def page(
+        self, *, source: str | None, after: str, limit: int, projects: Sequence[str] | None = None
+    ) -> list[SessionRow]:
+        asked = {
+            "space": self._space.id,
+            "source": source,
+            "after": after,
+            "projects": _json_names(projects),
+            "limit": limit,
+        }
         return [_session_row(row) for row in self._rows(SQL.page, asked)]
 
-    def count(self, *, source: str | None, archived: bool | None) -> int:
-        asked = {"space": self._space.id, "source": source, "archived": archived}
+    def count(
+        self,
+        *,
+        source: str | None,
+        archived: bool | None,
+        projects: Sequence[str] | None = None,
+        user: str | None = None,
+    ) -> int:
+        asked = {
+            "space": self._space.id,
+            "source": source,
+            "archived": archived,
+            "projects": _json_names(projects),
+            "user": user,
+        }
         return self._number(SQL.count, asked)
+
+    def projects(self) -> list[str]:
+        return [project for (project,) in self._rows(SQL.projects, (self._space.id,))]
+
+    def openings(self, session_ids: Sequence[str], *, characters: int) -> dict[str, list[Glimpse]]:
+        asked = {"space": self._space.id, "ids": _json_names(session_ids), "characters": characters}
+        found: dict[str, list[Glimpse]] = defaultdict(list)
+        for session_id, *columns in self._rows(SQL.openings, asked):
+            glimpse = _make_glimpse(*columns)
+            if glimpse is not None and glimpse.content:
+                found[session_id].append(glimpse)
+        return dict(found)
+
+    def neighbours_of_id(self, session_id: str) -> tuple[str | None, str | None]:
+        ((before, after),) = self._rows(SQL.neighbours_of_id, {"space": self._space.id, "id": session_id})
+        return before, after
 
     def children(self, session_id: str) -> list[SessionRow]:
         return [_session_row(row) for row in self._rows(SQL.children, (self._space.id, session_id))]
@@ -121,6 +172,8 @@ class SqliteSessionReads:
                 has_parent=row[16] == 1,
                 before=_make_glimpse(*row[17:21]),
                 after=_make_glimpse(*row[21:25]),
+                title=row[25],
+                project=row[26],
             )
             for row in self._rows(SQL.hits, asked)
         ]
@@ -192,6 +245,8 @@ class SqliteSessionWrites(SqliteSessionReads):
                 session.title,
                 _fold_title(session.title),
                 session.archived,
+                session.project,
+                session.branch,
             ),
         )
         if key is None:
@@ -217,10 +272,9 @@ class SqliteSessionWrites(SqliteSessionReads):
             "key": key,
             "parent": parent,
             "title_folded": _fold_title(session.title),
+            "next": self._next_id(),
         }
-        self._connection.execute(
-            SQL.fill, _pick(values, "user_id", "model", "parent", "title", "title_folded", "key")
-        )
+        self._connection.execute(SQL.fill, _pick(values, *_FILLED))
         if _has_details(session):
             details = _pick(values, "key", "model_config", "system_prompt", "metadata")
             self._connection.execute(SQL.fill_details, details)
@@ -360,7 +414,7 @@ class SqliteSessionWrites(SqliteSessionReads):
 
 
 def _session_row(row: tuple[Any, ...]) -> SessionRow:
-    columns: list[Any] = [*row[:_ARCHIVED], row[_ARCHIVED] == 1]
+    columns: list[Any] = [*row[:_ARCHIVED], row[_ARCHIVED] == 1, *row[_ARCHIVED + 1 : _ARCHIVED + 3]]
     return SessionRow(*columns)
 
 
@@ -374,6 +428,10 @@ def _fold_title(title: str | None) -> str | None:
 
 def _has_details(session: SessionRow) -> bool:
     return (session.model_config, session.system_prompt, session.metadata) != (None, None, None)
+
+
+def _json_names(names: Sequence[str] | None) -> str | None:
+    return None if names is None else json.dumps(list(names))
 
 
 def _json(ids: Sequence[int]) -> str:

@@ -90,9 +90,10 @@ LIMIT ?
 -- name: write_sessions
 INSERT OR IGNORE INTO sessions (
     key, space, id, source, user_id, model, parent, started_at, ended_at, end_reason,
-    message_count, tool_call_count, input_tokens, output_tokens, title, title_folded, archived, doomed
+    message_count, tool_call_count, input_tokens, output_tokens, title, title_folded, archived, doomed,
+    project, branch, user_from, project_from
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: read_session_details
 SELECT rowid, *
@@ -127,8 +128,8 @@ ORDER BY rowid
 LIMIT ?
 
 -- name: write_passages
-INSERT OR IGNORE INTO passages (id, kind, ref, session_id, speaker, at, live, text, also, "group")
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT OR IGNORE INTO passages (id, kind, ref, session_id, speaker, at, live, text, also, "group", user_id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: read_scopes
 SELECT rowid, *

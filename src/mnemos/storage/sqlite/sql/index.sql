@@ -93,6 +93,13 @@ UPDATE spaces
 SET indexed = id << 32,
     removals = removals + 1
 
+-- name: clear_late
+UPDATE sessions
+SET user_from = NULL,
+    project_from = NULL
+WHERE user_from IS NOT NULL
+    OR project_from IS NOT NULL
+
 -- name: words_rule
 SELECT value
 FROM properties

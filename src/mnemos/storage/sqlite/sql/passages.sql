@@ -125,7 +125,7 @@ WHERE c.id BETWEEN :first AND :last
 ORDER BY c.session, low
 
 -- name: sessions_of
-SELECT key, id, title, source, message_count
+SELECT key, id, title, source, project, message_count
 FROM sessions
 WHERE key IN (SELECT value FROM json_each(?))
     AND NOT doomed
@@ -159,20 +159,20 @@ WHERE NOT m.encoded
     AND length(m.content) > :shorter
 
 -- name: of_ids
-SELECT id, kind, ref, session_id, speaker, at, live, text, also, "group"
+SELECT id, kind, ref, session_id, speaker, at, live, text, also, "group", user_id
 FROM passages
 WHERE id IN (SELECT value FROM json_each(:ids))
     AND id BETWEEN :first AND :last
 
 -- name: of_ref
-SELECT id, kind, ref, session_id, speaker, at, live, text, also, "group"
+SELECT id, kind, ref, session_id, speaker, at, live, text, also, "group", user_id
 FROM passages
 WHERE space = ?
     AND kind = ?
     AND ref = ?
 
 -- name: of_kind
-SELECT id, kind, ref, session_id, speaker, at, live, text, also, "group"
+SELECT id, kind, ref, session_id, speaker, at, live, text, also, "group", user_id
 FROM passages
 WHERE space = ?
     AND kind = ?
@@ -185,8 +185,8 @@ WHERE id = ?2
 RETURNING next_passage - 1
 
 -- name: put
-INSERT INTO passages (id, kind, ref, session_id, speaker, at, live, text, also, "group")
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO passages (id, kind, ref, session_id, speaker, at, live, text, also, "group", user_id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: outdate
 UPDATE passages
@@ -200,7 +200,7 @@ DELETE FROM passages
 WHERE id = ?
 
 -- name: every
-SELECT id, kind, ref, session_id, speaker, at, live, text, also, "group"
+SELECT id, kind, ref, session_id, speaker, at, live, text, also, "group", user_id
 FROM passages
 ORDER BY id
 
@@ -225,7 +225,7 @@ WHERE s.value BETWEEN :first AND :last
     AND m.forgotten_at IS NULL
 
 -- name: passages_within
-SELECT id, kind, "group"
+SELECT id, kind, "group", user_id
 FROM passages
 WHERE id IN (SELECT value FROM json_each(:ids))
     AND id > :last

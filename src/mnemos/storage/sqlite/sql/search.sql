@@ -156,3 +156,35 @@ SELECT key
 FROM sessions
 WHERE space = ?
     AND source IN (SELECT value FROM json_each(?))
+
+-- name: sessions_about
+SELECT key
+FROM sessions
+WHERE space = ?
+    AND project IN (SELECT value FROM json_each(?))
+
+-- name: sessions_late_about
+SELECT key
+FROM sessions
+WHERE space = ?
+    AND project IN (SELECT value FROM json_each(?))
+    AND project_from IS NOT NULL
+
+-- name: sessions_of_others
+SELECT key
+FROM sessions
+WHERE space = ?
+    AND user_id <> ?
+
+-- name: sessions_late_of_others
+SELECT key
+FROM sessions
+WHERE space = ?
+    AND user_id <> ?
+    AND user_from IS NOT NULL
+
+-- name: passages_of_others
+SELECT id
+FROM passages
+WHERE space = ?
+    AND user_id <> ?

@@ -46,6 +46,8 @@ FROM session_rows AS s
 WHERE s.space = :space
     AND (:source IS NULL OR s.source = :source)
     AND (:archived IS NULL OR s.archived = :archived)
+    AND (:projects IS NULL OR s.project IN (SELECT value FROM json_each(:projects)))
+    AND (:user IS NULL OR s.user_id IS NULL OR s.user_id = :user)
 ORDER BY s.started_at DESC, s.id
 LIMIT :limit
 OFFSET :offset
@@ -56,6 +58,7 @@ FROM session_rows AS s
 WHERE s.space = :space
     AND s.id > :after
     AND (:source IS NULL OR s.source = :source)
+    AND (:projects IS NULL OR s.project IN (SELECT value FROM json_each(:projects)))
 ORDER BY s.id
 LIMIT :limit
 
@@ -66,6 +69,49 @@ WHERE space = :space
     AND NOT doomed
     AND (:source IS NULL OR source = :source)
     AND (:archived IS NULL OR archived = :archived)
+    AND (:projects IS NULL OR project IN (SELECT value FROM json_each(:projects)))
+    AND (:user IS NULL OR user_id IS NULL OR user_id = :user)
+
+-- name: projects
+SELECT DISTINCT project
+FROM sessions
+WHERE space = ?
+    AND project IS NOT NULL
+    AND NOT doomed
+
+-- Only the first messages are looked at: a session may have thousands that no user wrote.
+-- name: openings
+SELECT
+    s.id, m.role, m.encoded, 0,
+    CASE
+        WHEN NOT m.encoded THEN substr(m.content, 1, :characters)
+        WHEN length(m.content) < 100000 THEN m.content
+    END
+FROM json_each(:ids) AS asked
+CROSS JOIN sessions AS s ON s.space = :space
+    AND s.id = asked.value
+CROSS JOIN messages AS m ON m.id IN (
+    SELECT id
+    FROM (
+        SELECT f.id, f.role, f.forgotten_at, f.origin
+        FROM messages AS f
+        WHERE f.session = s.key
+        ORDER BY f.id
+        LIMIT 40
+    )
+    WHERE role = 'user'
+        AND forgotten_at IS NULL
+        AND origin IS NULL
+    ORDER BY id
+    LIMIT 5
+)
+WHERE NOT s.doomed
+ORDER BY m.id
+
+-- name: neighbours_of_id
+SELECT
+    (SELECT max(id) FROM sessions WHERE space = :space AND id < :id AND NOT doomed),
+    (SELECT min(id) FROM sessions WHERE space = :space AND id > :id || char(0x10FFFF) AND NOT doomed)
 
 -- name: children
 SELECT *
@@ -89,9 +135,9 @@ ORDER BY s.started_at, s.key
 -- name: create
 INSERT INTO sessions (
     space, id, source, user_id, model, parent, started_at, ended_at, end_reason, input_tokens,
-    output_tokens, title, title_folded, archived
+    output_tokens, title, title_folded, archived, project, branch
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (space, id) DO NOTHING
 RETURNING key
 
@@ -99,9 +145,14 @@ RETURNING key
 INSERT INTO session_details (session, model_config, system_prompt, metadata)
 VALUES (?, ?, ?, ?)
 
+-- Messages that are there already stay in the index as nobody's, or as of no project.
 -- name: fill
 UPDATE sessions
-SET user_id = coalesce(user_id, :user_id),
+SET user_from = iif(user_id IS NULL AND :user_id IS NOT NULL AND message_count, :next, user_from),
+    project_from = iif(project IS NULL AND :project IS NOT NULL AND message_count, :next, project_from),
+    user_id = coalesce(user_id, :user_id),
+    project = coalesce(project, :project),
+    branch = coalesce(branch, :branch),
     model = coalesce(model, :model),
     parent = coalesce(parent, :parent),
     title = coalesce(title, :title),
@@ -284,7 +335,8 @@ SELECT
     b.role, b.encoded, b.forgotten_at IS NOT NULL,
     CASE WHEN b.encoded THEN b.content ELSE substr(b.content, 1, :characters) END,
     a.role, a.encoded, a.forgotten_at IS NOT NULL,
-    CASE WHEN a.encoded THEN a.content ELSE substr(a.content, 1, :characters) END
+    CASE WHEN a.encoded THEN a.content ELSE substr(a.content, 1, :characters) END,
+    s.title, s.project
 FROM json_each(:ids) AS asked
 CROSS JOIN messages AS m ON m.id = asked.value
 JOIN sessions AS s ON s.key = m.session

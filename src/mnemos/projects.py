@@ -1,0 +1,68 @@
+"""Projects: the repository or folder that a conversation was about."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from mnemos.inputs import MAX_NAME
+
+_SEPARATORS = re.compile(r"[\\/]+")
+_WORKTREE = re.compile(r"gitdir: (.+)[\\/]\.git[\\/]worktrees[\\/]")
+
+
+def find_project(folder: str | os.PathLike[str] | None) -> str | None:
+    """Return the root of the repository that a folder is in, or else the folder.
+
+    A worktree belongs to its repository. A folder that does not exist on this machine is its own root. The
+    home folder and the root of the file system are not projects, and None is returned for them.
+    """
+    text = "" if folder is None else os.fspath(folder)
+    return _find(text) if text.strip() and len(text) <= MAX_NAME and text.isprintable() else None
+
+
+def _find(text: str) -> str | None:
+    home = _home()
+    path = Path(text)
+    if not path.is_absolute():
+        # Of another system, such as C:\work\web, or nothing that can be looked up.
+        return text if _SEPARATORS.search(text) else None
+    path = Path(os.path.normpath(path))
+    inside = [one for one in (path, *path.parents) if one != one.parent and str(one) != home]
+    if path not in inside:
+        return None
+    return next((root for one in inside if (root := _repository_at(one))), str(path))
+
+
+def _home() -> str:
+    try:
+        return str(Path.home())
+    except RuntimeError:
+        return ""
+
+
+def _repository_at(folder: Path) -> str | None:
+    """Return the root of the repository whose files a folder holds; None if it holds none."""
+    git = folder / ".git"
+    try:
+        if git.is_file():
+            worktree = _WORKTREE.match(git.read_text("utf-8", "replace")[:4096])
+            return worktree[1] if worktree else str(folder)
+        return str(folder) if git.is_dir() else None
+    except OSError:
+        return None
+
+
+def name_project(project: str) -> str:
+    """Return the last folder of a project's path, by which people call it."""
+    return _SEPARATORS.split(project.rstrip("\\/"))[-1] or project
+
+
+def match_projects(text: str, projects: Iterable[str]) -> Sequence[str]:
+    """Return the projects that a path names, or else those whose last folder has that name."""
+    known = list(projects)
+    path = str(Path(text).absolute())
+    exact = [project for project in known if project in (text, path, find_project(path))]
+    return exact or [project for project in known if name_project(project).casefold() == text.casefold()]

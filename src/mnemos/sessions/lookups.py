@@ -1,0 +1,110 @@
+"""Sessions found and listed: the part of ``memory.sessions`` that tells which ones there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from mnemos.inputs import can_be_name, name, optional_name, whole
+from mnemos.sessions.lineage import list_lineage, resolve_id, resolve_projects
+from mnemos.sessions.message_search import SessionList
+from mnemos.sessions.records import session_dict
+from mnemos.sessions.titles import add_titles, shorten_ids
+from mnemos.settings import Settings
+from mnemos.storage.base import Reads, SessionRow, Storage
+from mnemos.text.secrets import Redact, redact
+
+Clock = Callable[[], float]
+
+
+class Lookups:
+    """Lookups and lists of the sessions of one space."""
+
+    def __init__(self, storage: Storage, settings: Settings, clock: Clock) -> None:
+        self._storage = storage
+        self._settings = settings
+        self._clock = clock
+        self._redact: Redact = redact if settings.redact else str
+
+    def get_session(self, session_id: str) -> dict[str, Any] | None:
+        if not can_be_name("session_id", session_id):
+            return None
+        row = self._storage.read(lambda tx: tx.sessions.get(session_id))
+        return session_dict(row) if row else None
+
+    def find_title(self, session_id: str) -> str | None:
+        """Return the title of a session, or the first line that a user said in it."""
+        name("session_id", session_id)
+
+        def work(tx: Reads) -> list[SessionRow]:
+            row = tx.sessions.get(session_id)
+            return add_titles(tx, [row]) if row else []
+
+        return next((row.title for row in self._storage.read(work)), None)
+
+    def resolve_session(self, id_prefix_or_title: str) -> str:
+        """Return the session id for an id, the beginning of one, or a title.
+
+        An exact id wins over a title, a title over a beginning. Several matches raise Ambiguous, none
+        raises NotFound.
+        """
+        text = name("session", id_prefix_or_title)
+        return self._storage.read(lambda tx: resolve_id(tx, text))
+
+    def resolve_projects(self, project: str) -> list[str]:
+        """Return the projects that a path or the name of a folder means; none raises NotFound."""
+        return resolve_projects(self._storage, project)
+
+    def shorten_ids(self, session_ids: Iterable[str]) -> dict[str, str]:
+        """Return the beginning of each id that is enough to name the session."""
+        return self._storage.read(lambda tx: shorten_ids(tx, session_ids))
+
+    def search_sessions(
+        self,
+        source: str | None = None,
+        limit: int = 20,
+        offset: int = 0,
+        *,
+        archived: bool | None = False,
+        project: str | None = None,
+        user_id: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """List sessions, newest first. ``archived``: False hides them, True shows only them, None all.
+
+        A session without a title has the first line that a user said as its title.
+        """
+        chosen = self._choose(source, project, user_id)
+        chosen |= {"limit": whole("limit", limit), "offset": whole("offset", offset)}
+        rows = self._storage.read(lambda tx: add_titles(tx, tx.sessions.recent(archived=archived, **chosen)))
+        return SessionList(map(session_dict, rows))
+
+    def session_count(
+        self,
+        source: str | None = None,
+        *,
+        archived: bool | None = False,
+        project: str | None = None,
+        user_id: str | None = None,
+    ) -> int:
+        chosen = self._choose(source, project, user_id)
+        return self._storage.read(lambda tx: tx.sessions.count(archived=archived, **chosen))
+
+    def get_lineage(self, session_id: str) -> list[str]:
+        """Return the sessions of this conversation, root to tip. An unknown one raises NotFound."""
+        name("session_id", session_id)
+        return self._storage.read(lambda tx: list_lineage(tx.sessions, session_id))
+
+    def get_tip(self, session_id: str) -> str:
+        """Return the session in which this conversation continues; itself if it was never split."""
+        return self.get_lineage(session_id)[-1]
+
+    def _projects(self, project: str | None) -> list[str] | None:
+        return None if project is None else resolve_projects(self._storage, project)
+
+    def _choose(self, source: str | None, project: str | None, user_id: str | None) -> dict[str, Any]:
+        """Check the filters of a list."""
+        return {
+            "source": optional_name("source", source),
+            "projects": self._projects(project),
+            "user": optional_name("user_id", user_id),
+        }

@@ -1,0 +1,92 @@
+"""Titles of sessions that were given none, and ids short enough to type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from mnemos.sessions.records import text_of
+from mnemos.storage.base import Glimpse, Reads, SessionRow
+from mnemos.text.fences import strip_fences
+
+MAX_TITLE = 60
+OPENING = 2_000
+"""Characters of a message that are looked at for a title."""
+# An id up to this long was chosen by somebody, and is shown whole.
+_CHOSEN = 16
+_SHORT = 8
+
+# Context that programs put around what somebody typed: <system-reminder>…</system-reminder>.
+_INJECTED = re.compile(r"<([a-z]+(?:[-_][a-z]+)+)\b[^<>]{0,200}>.*?(?:</\1>|\Z)", re.DOTALL)
+_COMMAND = re.compile(r"</?(?:command-name|command-args|bash-input)>")
+_TAG = re.compile(r"</?[A-Za-z][A-Za-z_-]{0,40}>")
+_NOT_SAID = re.compile(
+    r"Caveat: The messages below|This session is being continued from|\[Request interrupted|# AGENTS\.md\b"
+)
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufffd]+")
+_MARKUP = re.compile(r"[\s#>*•`~=_-]+")
+_BARE_COMMAND = re.compile(r"/[\w:.-]+")
+
+
+def make_title(text: str) -> str:
+    """Return the first line that somebody said, on one line of up to 60 characters; empty if there is none.
+
+    What a program put around it is left out, and so is a command without arguments.
+    """
+    text = _COMMAND.sub(" ", strip_fences(text[:OPENING]))
+    text = _TAG.sub(" ", _INJECTED.sub("\n", text))
+    if _NOT_SAID.match(text.lstrip()):
+        return ""
+    for line in text.splitlines():
+        markup = _MARKUP.match(line)
+        said = " ".join(_CONTROLS.sub(" ", line[markup.end() if markup else 0 :]).split()).rstrip("`*_#")
+        if any(map(str.isalnum, said)) and not _BARE_COMMAND.fullmatch(said):
+            return _cut(said)
+    return ""
+
+
+def _cut(text: str) -> str:
+    """Cut at a word, unless a script writes no blanks."""
+    if len(text) <= MAX_TITLE:
+        return text.rstrip(".:,; ")
+    part = text[: MAX_TITLE - 1]
+    words = part.rpartition(" ")[0] if text[MAX_TITLE - 1] != " " else part
+    return (words if len(words) > MAX_TITLE // 2 else part).rstrip(" ,;:.-–(") + "…"
+
+
+def add_titles(tx: Reads, rows: Sequence[SessionRow]) -> list[SessionRow]:
+    """Return the sessions with a title each: the given one, or the first line a user said, if any."""
+    titles = find_titles(tx, [row.id for row in rows if row.title is None])
+    return [replace(row, title=titles[row.id]) if row.id in titles else row for row in rows]
+
+
+def find_titles(tx: Reads, session_ids: Sequence[str]) -> dict[str, str]:
+    """Return titles made of what users said first; sessions in which nobody said anything are left out."""
+    openings = tx.sessions.openings(session_ids, characters=OPENING) if session_ids else {}
+    made = {name: choose_title(said) for name, said in openings.items()}
+    return {name: title for name, title in made.items() if title}
+
+
+def choose_title(said: Iterable[Glimpse]) -> str | None:
+    """Return the title that the first of these messages makes, if any of them makes one."""
+    return next(filter(None, (make_title(text_of(one)) for one in said)), None)
+
+
+def shorten_ids(tx: Reads, session_ids: Iterable[str]) -> dict[str, str]:
+    """Return the beginning of each id that names it: 8 characters, or as many more as it takes."""
+    return {one: _shorten(tx, one) for one in dict.fromkeys(session_ids)}
+
+
+def _shorten(tx: Reads, session_id: str) -> str:
+    if len(session_id) <= _CHOSEN:
+        return session_id
+    beside = tx.sessions.neighbours_of_id(session_id)
+    shared = max((_count_shared(session_id, other) for other in beside if other), default=0)
+    return session_id[: max(_SHORT, shared + 1)]
+
+
+def _count_shared(one: str, other: str) -> int:
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

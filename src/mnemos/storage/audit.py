@@ -1,0 +1,61 @@
+"""The audit log as an engine stores it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from msgspec import Struct
+
+
+class AuditRow(Struct, frozen=True):
+    id: int
+    at: float
+    actor: str
+    operation: str
+    ref: str
+    before: str | None
+    after: str | None
+    undone_by: int | None
+
+
+class AuditReads(Protocol):
+    def get(self, entry_id: int) -> AuditRow | None: ...
+
+    def newest(self, limit: int, *, before: int | None = None) -> list[AuditRow]: ...
+
+    def newest_on(self, ref: str) -> AuditRow | None:
+        """The newest entry on this ref; its texts may have been erased."""
+        ...
+
+    def backups(self) -> list[tuple[str, float]]:
+        """Path and time of each backup."""
+        ...
+
+
+class AuditWrites(AuditReads, Protocol):
+    def record(
+        self,
+        *,
+        at: float,
+        actor: str,
+        operation: str,
+        ref: str,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> int: ...
+
+    def mark_undone(self, entry_id: int, by: int) -> None: ...
+
+    def scrub(self, ref: str) -> int:
+        """Erase the texts of entries on this ref, keep the entries; return how many had any."""
+        ...
+
+    def clear(self, entry_id: int) -> None:
+        """Erase the texts of one entry."""
+        ...
+
+    def expire(self, before: float, operations: str) -> None:
+        """Erase the texts of entries older than ``before`` whose operation starts with ``operations``."""
+        ...
+
+    def note_backup(self, path: str, at: float) -> None: ...
