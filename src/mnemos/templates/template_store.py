@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -93,6 +93,15 @@ class Templates:
         # The state and content of each file when it was last read.
         self._known: dict[str, tuple[object, SessionTemplate | Problem]] = {}
 
+    @property
+    def templates(self) -> dict[str, SessionTemplate]:
+        """All templates by name, newest first. Changing them changes no file; ``save`` does."""
+        return {template.name: template for template in self.list_templates()}
+
+    def classify_task_type(self, tool_calls: Iterable[Any]) -> TaskType:
+        """Return the type of more than 60% of the calls, else mixed, by the tools in the settings."""
+        return classify_task_type(tool_calls, self._tools)
+
     def extract_from_session(self, session_id: str, max_examples: int = 10) -> list[ToolCallExample]:
         """Return the first successful calls of a conversation, redacted and with long texts cut.
 
@@ -115,9 +124,9 @@ class Templates:
     ) -> SessionTemplate | None:
         """Save a template made from a session; None, with nothing saved, if no call succeeded.
 
-        The default name is made of type, session and time. A name in use raises AlreadyExists, one that is
-        not a safe file name InvalidInput, a description that reads like an order to a model Refused, unless a
-        person passes ``allow``.
+        The default name is made of type, session and time; the default description names the session. A name
+        in use raises AlreadyExists, one that is not a safe file name InvalidInput, a description that reads
+        like an order to a model Refused, unless a person passes ``allow``.
         """
         self._check_writable()
         chosen = None if name is None else check_name(name)
@@ -127,7 +136,8 @@ class Templates:
         examples = self.extract_from_session(session_id, max_examples)
         if not examples:
             return None
-        kind = kind or classify_task_type(examples, self._tools)
+        kind = kind or self.classify_task_type(examples)
+        text = text or _describe_origin(session_id)
         now = self._clock()
         template = SessionTemplate(
             chosen or make_name(kind, session_id, now), kind, examples, text, now, 0, session_id, labels
@@ -368,6 +378,12 @@ def _check_max_examples(value: Any) -> int:
     if not 1 <= most <= MAX_EXAMPLES:
         raise InvalidInput(f"max_examples is {value!r}; use 1 to {MAX_EXAMPLES}")
     return most
+
+
+def _describe_origin(session_id: str) -> str:
+    """Return the default description; empty if the id reads like an order or a secret."""
+    text = f"Extracted from session {session_id}"
+    return "" if scan(text) or find_secrets(text) else text
 
 
 def _check_safe(description: str, tags: Sequence[str], *, allow: bool = False) -> None:

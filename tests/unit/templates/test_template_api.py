@@ -35,6 +35,7 @@ def test_importing_imports_nothing_heavy() -> None:
     ("method", "names"),
     [
         ("__init__", "template_dir session_db"),
+        ("classify_task_type", "tool_calls"),
         ("extract_from_session", "session_id max_examples"),
         ("create_template", "session_id name task_type max_examples description tags"),
         ("get_template", "task_type tags"),
