@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from mnemos.recall.candidates import NEIGHBOURS, Asked, Gathered
 from mnemos.recall.question import Matcher, related, share_weights
-from mnemos.sessions.records import ROLES, document_of, names_speaker
+from mnemos.sessions.records import ROLES, document_of, is_echo, names_speaker
 from mnemos.storage.base import MessageRow
 from mnemos.storage.passages import Passage, Strip
 from mnemos.text.words import fold, runs
@@ -163,9 +163,11 @@ def _stretch(
     part: Sequence[float],
     cosines: dict[int, float],
 ) -> Stretch:
-    count = len(strip.messages)
+    # Without echoes, an answer comes next to its question.
+    rows = [row for row in strip.messages if not is_echo(row)]
+    count = len(rows)
     near: set[int] = set()
-    for position, row in enumerate(strip.messages):
+    for position, row in enumerate(rows):
         if row.id in proposed:
             near.update(range(max(0, position - NEIGHBOURS), min(count, position + NEIGHBOURS + 1)))
     # The line before a candidate may be the question that it answers.
@@ -179,7 +181,7 @@ def _stretch(
                 cosines.get(row.id, 0.0),
                 proposed=row.id in proposed,
             )
-            for position, row in enumerate(strip.messages)
+            for position, row in enumerate(rows)
         ]
     )
     _keep_names(lines)

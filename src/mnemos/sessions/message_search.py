@@ -10,9 +10,10 @@ from mnemos.errors import InvalidInput
 from mnemos.inputs import in_range, names, optional_name, span, whole
 from mnemos.projects import name_project
 from mnemos.sessions.lineage import find_root
-from mnemos.sessions.records import text_of, tools_of
+from mnemos.sessions.records import document_of, text_of
 from mnemos.sessions.titles import find_titles
 from mnemos.storage.base import Filters, Glimpse, Hit, MessageRow, Order, Reads
+from mnemos.text.fences import strip_cut_fences
 from mnemos.text.highlight import OPEN, Finder
 from mnemos.text.query import Query, parse
 from mnemos.text.tables import Table, format_time
@@ -71,7 +72,7 @@ def _describe(
     tx: Reads, finder: Finder, hit: Hit, score: float, titles: Mapping[str, str], *, partial: bool
 ) -> dict[str, Any]:
     row = hit.message
-    said = {"role": row.role, "content": cut(text_of(row))}
+    said = {"role": row.role, "content": cut(document_of(row).said)}
     return {
         "id": row.id,
         "session_id": row.session_id,
@@ -94,14 +95,15 @@ def _describe(
 def _render_glimpse(glimpse: Glimpse | None) -> list[dict[str, Any]]:
     if glimpse is None:
         return []
-    return [{"role": glimpse.role, "content": cut(text_of(glimpse))}]
+    return [{"role": glimpse.role, "content": cut(strip_cut_fences(text_of(glimpse)))}]
 
 
 def make_snippet(row: MessageRow, finder: Finder, *, width: int = 240) -> str:
-    said = finder.snippet(text_of(row), width)
-    if OPEN in said or (row.tool_calls is None and not row.tool_name):
+    document = document_of(row)
+    said = finder.snippet(document.said, width)
+    if OPEN in said or not document.tool:
         return said
-    tool = finder.snippet(tools_of(row), width)
+    tool = finder.snippet(document.tool, width)
     return tool if OPEN in tool or not said else said
 
 

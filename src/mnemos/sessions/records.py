@@ -229,6 +229,14 @@ def document_of(row: MessageRow) -> Document:
     return Document(said, tools_of(row), _speaker(row, said))
 
 
+def is_echo(row: MessageRow) -> bool:
+    """True if a message only repeats the memory."""
+    if row.origin is None:
+        return False
+    document = document_of(row)
+    return not document.said.strip() and not document.tool
+
+
 def tools_of(row: MessageRow) -> str:
     """Return the names and arguments of the tool calls in a message, without those of the memory."""
     if row.tool_calls is None:

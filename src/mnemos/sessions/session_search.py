@@ -18,7 +18,7 @@ from mnemos.errors import InvalidInput, NotFound
 from mnemos.inputs import whole
 from mnemos.sessions.lineage import find_root, list_lineage
 from mnemos.sessions.message_search import parse_order
-from mnemos.sessions.records import text_of
+from mnemos.sessions.records import document_of, is_echo
 from mnemos.sessions.titles import add_titles
 from mnemos.sessions.token_budget import (
     Budget,
@@ -218,14 +218,14 @@ def browse(tx: Reads, filters: Filters, *, limit: int, budget: int) -> dict[str,
         if sessions and tokens.left < 0:
             break
         opening = tx.sessions.messages(row.id, after=0, limit=_ENDS)
-        asked = next((text_of(message) for message in opening if message.role == "user"), "")
+        asked = next((document_of(message).said for message in opening if message.role == "user"), "")
         sessions.append(described | {"opening": tokens.fit(asked, _PREVIEW)})
     return {"mode": "browse", "sessions": sessions}
 
 
 def render_transcript(tx: Reads, session_id: str, around: int = 0) -> str:
     """Render a session as text for a model to summarise; of a long one, the part near a message."""
-    rows = tx.sessions.messages(session_id, after=0, limit=1 << 40)
+    rows = [row for row in tx.sessions.messages(session_id, after=0, limit=1 << 40) if not is_echo(row)]
     before = _take(_SIDE, [_render_message(row) for row in reversed(rows) if row.id < around])
     after = _take(
         2 * _SIDE - sum(map(len, before)), [_render_message(row) for row in rows if row.id >= around]

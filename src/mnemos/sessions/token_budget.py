@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mnemos.sessions.message_search import make_snippet
-from mnemos.sessions.records import document_of
+from mnemos.sessions.records import document_of, is_echo
 from mnemos.storage.base import MessageRow, SessionRow
 from mnemos.text.highlight import Finder
 from mnemos.text.tokens import count_tokens, cut_to_tokens
@@ -84,8 +84,10 @@ def fit_messages(
 ) -> list[dict[str, Any]]:
     """Return messages in order, cut so that together they fit.
 
-    Those nearest to ``keep``, by default the first, get room first; that one may take half.
+    Those nearest to ``keep``, by default the first, get room first; that one may take half. Echoes are left
+    out.
     """
+    rows = [row for row in rows if row.id == keep or not is_echo(row)]
     middle = next((i for i, row in enumerate(rows) if row.id == keep), 0)
     share = max(40, budget.left // max(1, min(_PARTS, len(rows))))
     fitted: dict[int, dict[str, Any]] = {}
@@ -115,6 +117,7 @@ def fit_previews(rows: Sequence[MessageRow], budget: Budget, each: int) -> list[
             "content": budget.fit(render_text(row), each - _LABEL, label="began:"),
         }
         for row in rows
+        if not is_echo(row)
     ]
 
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from mnemos.language.threats import scan
+from mnemos.sessions.tool_names import is_own_tool, may_be_own_tool
 from mnemos.templates.call_outcome import is_success
 from mnemos.templates.template import TaskType, ToolCallExample, ToolSets, get_tool_name, replace_surrogates
 from mnemos.templates.template_injection import can_inject, is_injected, is_injected_line
+from mnemos.text.fences import strip_fences
 from mnemos.text.secrets import redact, redact_value
 from mnemos.text.tokens import cut_to_tokens
 
@@ -70,8 +72,8 @@ def match_calls(messages: Iterable[dict[str, Any]]) -> Iterator[AnsweredCall]:
     """Yield the calls that have a result, in the order of the results. Reads lazily.
 
     A result belongs to the newest call with its id, and to the first open one of a message that uses an id
-    twice. Calls without a result, results without a call, forgotten messages, injected examples and what a
-    compressed session repeats of the one before are skipped.
+    twice. Calls without a result, results without a call, calls of the memory, forgotten messages, injected
+    examples and what a compressed session repeats of the one before are skipped.
     """
     open_calls: dict[str, list[_OpenCall]] = {}
     seen: set[tuple[str, ...]] = set()
@@ -111,9 +113,16 @@ def _find_calls(message: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     for call in several:
         if isinstance(call, dict):
             call_id = call.get("id") or call.get("call_id")
-            if isinstance(call_id, str) and not is_injected(call_id) and get_tool_name(call):
+            if isinstance(call_id, str) and not is_injected(call_id) and _is_work(call, message):
                 found.append((call_id, call))
     return found
+
+
+def _is_work(call: dict[str, Any], message: dict[str, Any]) -> bool:
+    """True if it calls a tool, other than those of the memory."""
+    name = get_tool_name(call)
+    is_of_memory = may_be_own_tool if message.get("origin") else is_own_tool
+    return bool(name) and not is_of_memory(name)
 
 
 def _find_results(message: dict[str, Any]) -> list[tuple[str, str, dict[str, Any] | None]]:
@@ -123,11 +132,11 @@ def _find_results(message: dict[str, Any]) -> list[tuple[str, str, dict[str, Any
         call_id, metadata = message.get("tool_call_id"), message.get("metadata")
         if not isinstance(call_id, str) or message.get("forgotten"):
             return []
-        return [(call_id, _to_text(content), metadata if isinstance(metadata, dict) else None)]
+        return [(call_id, strip_fences(_to_text(content)), metadata if isinstance(metadata, dict) else None)]
     if not isinstance(content, list) or message.get("forgotten"):
         return []
     return [
-        (part["tool_use_id"], _to_text(part.get("content")), {"is_error": part.get("is_error")})
+        (part["tool_use_id"], strip_fences(_to_text(part.get("content"))), {"is_error": part.get("is_error")})
         for part in content
         if _is_part(part, "tool_result") and isinstance(part.get("tool_use_id"), str)
     ]

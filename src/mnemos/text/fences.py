@@ -87,6 +87,13 @@ def strip_fences(text: str) -> str:
     return text
 
 
+def strip_cut_fences(text: str) -> str:
+    """Remove fenced blocks from the beginning of a longer text, also one that is cut off."""
+    text = strip_fences(text)
+    openings = [place for name in NAMES if (place := text.find(f"<{name}>")) >= 0]
+    return text[: min(openings)].rstrip() if openings else text
+
+
 def has_fence(text: str) -> bool:
     """True if some of the text is fenced."""
     return "<" in text and strip_fences(text) != text

@@ -135,7 +135,7 @@ def test_exports_keep_the_origin(append: Any, memory: Memory) -> None:
 def test_every_tool_of_memory_is_known_by_its_name() -> None:
     own = {name for name in BY_NAME if name.startswith(("memory_", "session_"))} | {"remember"}
     assert own <= OWN_NAMES <= set(BY_NAME)
-    assert set(BY_NAME) >= SHARED_NAMES
+    assert {*BY_NAME, "notebook"} >= SHARED_NAMES
     for name in BY_NAME:
         is_data = name.startswith("sqlite_")
         assert is_own_tool(f"mcp__mnemos__{name}") is not is_data

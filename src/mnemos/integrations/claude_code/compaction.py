@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from mnemos.language.notation import Mark, format_line
+from mnemos.sessions.records import document_of
 from mnemos.storage.facts import FactRow, Wanted
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def save_statements(memory: Memory, session_id: str) -> int:
     if not rows:
         return 0
     before = storage.read(lambda tx: tx.facts.newest())
-    messages = [{"role": row.role, "content": row.content} for row in rows if not row.encoded]
+    messages = [{"role": row.role, "content": document_of(row).said} for row in rows if not row.encoded]
     saved = stated_facts.save(memory, session_id, stated_facts.find_statements(memory, messages))
     _record(memory, session_id, Compacted(rows[-1].id, last.after or before, 0))
     return len(saved)

@@ -134,7 +134,10 @@ class HermesMemoryProvider(BuiltinMemoryProvider):
         ]
 
     def handle_tool_call(self, tool_name: str, args: dict[str, Any], **kwargs: Any) -> str:
-        return super().handle_tool_call("memory" if tool_name == NOTEBOOK else tool_name, args, **kwargs)
+        if tool_name != NOTEBOOK:
+            return super().handle_tool_call(tool_name, args, **kwargs)
+        self.memory.called_tools.add(NOTEBOOK)
+        return super().handle_tool_call("memory", args, **kwargs)
 
     # --- events -----------------------------------------------------------------------------
 

@@ -29,7 +29,8 @@ def build_turn(
     """Return the messages of a turn in order, ready to be appended; empty if nothing was said.
 
     Given the conversation, tool calls and results since the user's last message come between the two.
-    Recalled text is stripped. ``longest``: the maximum number of characters of a message.
+    Recalled text is stripped, except from results of tools, which are recognised by it. ``longest``: the
+    maximum number of characters of a message.
     """
     turn = [{"role": "user", "content": user, "timestamp": began}]
     turn += [message | {"timestamp": now} for message in _messages_since_user(messages)]
@@ -86,7 +87,7 @@ def _copy(message: Mapping[str, Any]) -> dict[str, Any]:
     """Copy the fields that sessions know; the host may go on changing its own."""
     fields = {
         "role": message["role"],
-        "content": strip_fences_in_content(copy.deepcopy(message.get("content"))),
+        "content": copy.deepcopy(message.get("content")),
         "tool_calls": copy.deepcopy(message.get("tool_calls")) or None,
         "tool_call_id": message.get("tool_call_id") or None,
         "tool_name": message.get("tool_name") or (message.get("name") if message["role"] == "tool" else None),
@@ -95,7 +96,9 @@ def _copy(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _trim(message: dict[str, Any], longest: int) -> dict[str, Any] | None:
-    content = strip_fences_in_content(message.get("content"))
+    content = message.get("content")
+    if message["role"] != "tool":
+        content = strip_fences_in_content(content)
     if isinstance(content, str) and len(content) > longest:
         content = content[: longest - len(_CUT)] + _CUT
     if not isinstance(content, str | list):

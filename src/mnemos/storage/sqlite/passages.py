@@ -28,6 +28,7 @@ from mnemos.storage.sqlite.index import kind_tag, passage_row, speaker_tags
 from mnemos.storage.sqlite.search import WEEKS_IN_MATCH, Scope, Search
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 from mnemos.storage.sqlite.sessions import SqliteSessionReads
+from mnemos.text.fences import strip_cut_fences
 from mnemos.text.query import Clause, Query, Term
 
 SQL = Queries(Path(__file__).parent / "sql" / "passages.sql")
@@ -138,7 +139,7 @@ class SqlitePassageReads:
         pairs = zip(stretches, sorted(found.items()), strict=True)
         for number, ((key, _, _), (_, lines)) in enumerate(pairs):
             session_id, title, source, project, count = known[key]
-            messages = tuple(_message(session_id, row, whole.get(row[0])) for row in lines)
+            messages = tuple(_message(session_id, row, whole.get(row[0]), characters) for row in lines)
             strips.append(Strip(session_id, title, source, project, count, starts[number], messages))
         return strips
 
@@ -369,8 +370,10 @@ def _merged(reaches: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     return merged
 
 
-def _message(session_id: str, row: tuple[Any, ...], whole: str | None) -> MessageRow:
+def _message(session_id: str, row: tuple[Any, ...], whole: str | None, characters: int) -> MessageRow:
     message, role, encoded, tool_name, timestamp, metadata, forgotten, content, tool_calls, origin = row
+    if whole is None and not encoded and content and len(content) == characters:
+        content = strip_cut_fences(content)
     return MessageRow(
         message, session_id, role, whole or content, encoded == 1, tool_name, tool_calls, None, None,
         timestamp, metadata, forgotten is not None, origin,

@@ -356,7 +356,8 @@ def _read_result(block: Block, known: KnownCalls, spoken: UserContent) -> dict[s
             texts.append(part.text)
         elif part.type == "image":
             spoken.skipped["images"] += 1
-    apart = split_injected("\n".join(texts), _RESULT_TAGS)
+    # Results of the memory's own tools are recognised by their fences.
+    apart = split_injected("\n".join(texts), _RESULT_TAGS, keep_recalled=True)
     name = known.names.pop(block.tool_use_id or "", None)
     return drop_empty(
         role="tool",

@@ -100,7 +100,10 @@ def _message(row: Mapping[str, Any], longest: int) -> dict[str, Any] | None:
     timestamp = parse_time(row.get("timestamp"))
     if role not in _SPOKEN or timestamp is None:
         return None
-    content = strip_fences_in_content(_content(row.get("content"), longest))
+    content = _content(row.get("content"), longest)
+    if role != "tool":
+        # The results of the memory's own tools are recognised by their fences.
+        content = strip_fences_in_content(content)
     calls = _decode(row.get("tool_calls"))
     if not content and not calls:
         return None

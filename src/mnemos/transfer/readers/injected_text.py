@@ -26,17 +26,23 @@ class SplitText:
     injected: tuple[tuple[str, str], ...]
 
 
-def split_injected(text: str, tags: Collection[str], foreign: Collection[Collection[str]] = ()) -> SplitText:
+def split_injected(
+    text: str,
+    tags: Collection[str],
+    foreign: Collection[Collection[str]] = (),
+    *,
+    keep_recalled: bool = False,
+) -> SplitText:
     """Separate the blocks ``<tag>…</tag>`` from a text; a tag that is not closed is text.
 
     A tag may have attributes. One named with an attribute, ``channel source``, must begin with it.
     ``foreign`` are groups of tags around text by anybody, such as the output of a command. It may contain a
     closing tag to pass the rest off as the user's words, so a block of such a tag reaches to the last closing
-    tag of its group. Text that Mnemos itself recalled is dropped.
+    tag of its group. Text that Mnemos itself recalled is dropped unless ``keep_recalled``.
     """
     if "<" not in text:
         return SplitText(text, ())
-    text = strip_fences(text)
+    text = text if keep_recalled else strip_fences(text)
     kept: list[str] = []
     blocks: list[tuple[str, str]] = []
     at = 0

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from mnemos.errors import InvalidInput
 from mnemos.inputs import can_be_name
+from mnemos.sessions.records import MEMORY
 from mnemos.text.fences import strip_fences_in_content
 from mnemos.transfer.foreign_files import (
     clean_name,
@@ -174,7 +175,8 @@ class _Session:
             return
         role = role if is_exact else _ROLES.get(role, role)
         pruner = _Pruner(keeps_bytes=is_exact)
-        content = _get_content(found, pruner)
+        given = _get_content(found, pruner)
+        content = strip_fences_in_content(given)
         if role in ("system", "developer") and not self.said and not is_exact and isinstance(content, str):
             self.prompt = self.prompt or content
             return
@@ -186,7 +188,11 @@ class _Session:
                 yield Skipped("empty messages")
                 return
             content = "[no output]"
-        yield self._make_message(role, found, content, calls, pruner.prune(found.get("metadata")))
+        made = self._make_message(role, found, content, calls, pruner.prune(found.get("metadata")))
+        if given and (role == "tool" or is_exact):
+            # Results of the memory's own tools are recognised by their fences.
+            made.fields["content"] = given
+        yield made
 
     def _make_message(
         self, role: str, found: Mapping[str, Any], content: Any, calls: Any, metadata: Any
@@ -203,6 +209,7 @@ class _Session:
             tool_call_id=call_id,
             token_count=parse_count(found.get("token_count")) or None,
             timestamp=self.time,
+            origin=MEMORY if found.get("origin") == MEMORY else None,
             metadata=(metadata if isinstance(metadata, dict) else {})
             | drop_empty(
                 name=clean_name(found.get("name")) if role != "tool" else None,
@@ -292,11 +299,11 @@ def _get_content(found: Mapping[str, Any], pruner: _Pruner) -> Any:
     if content is None and isinstance(found.get("refusal"), str):
         content = found["refusal"]
     if isinstance(content, str):
-        return strip_fences_in_content(content)
+        return content
     if isinstance(content, dict):
         content = [content]
     if isinstance(content, list):
-        return strip_fences_in_content(pruner.prune(content))
+        return pruner.prune(content)
     return None if content is None else str(content)
 
 

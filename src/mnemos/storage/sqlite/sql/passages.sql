@@ -135,7 +135,9 @@ WHERE key IN (SELECT value FROM json_each(?))
 SELECT
     s.id, m.id, m.role, m.encoded, m.tool_name, m.timestamp, m.metadata, m.forgotten_at,
     iif(m.encoded, m.content, substr(m.content, 1, :characters)),
-    iif(m.content IS NULL OR m.content = '', substr(m.tool_calls, 1, :characters), NULL),
+    iif(
+        m.content IS NULL OR m.content = '' OR m.origin IS NOT NULL, substr(m.tool_calls, 1, :characters), NULL
+    ),
     m.origin
 FROM json_each(:stretches) AS s
 CROSS JOIN messages AS m ON m.session = s.value ->> 0

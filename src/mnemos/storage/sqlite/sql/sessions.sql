@@ -326,7 +326,7 @@ WHERE id = (
 )
 
 -- Messages with their session and the ids before and after them, in the order asked for.
--- Neighbours are truncated, except encoded ones, whose text may be anywhere inside.
+-- Echoes are not neighbours. Neighbours are truncated, except encoded ones, whose text may be anywhere inside.
 -- name: hits
 SELECT
     m.id, s.id, m.role, m.content, m.encoded, m.tool_name, m.tool_calls, m.tool_call_id,
@@ -341,9 +341,9 @@ FROM json_each(:ids) AS asked
 CROSS JOIN messages AS m ON m.id = asked.value
 JOIN sessions AS s ON s.key = m.session
 LEFT JOIN messages AS b
-    ON b.id = (SELECT max(o.id) FROM messages AS o WHERE o.session = m.session AND o.id < m.id)
+    ON b.id = (SELECT max(o.id) FROM messages AS o WHERE o.session = m.session AND o.id < m.id AND o.origin IS NULL)
 LEFT JOIN messages AS a
-    ON a.id = (SELECT min(o.id) FROM messages AS o WHERE o.session = m.session AND o.id > m.id)
+    ON a.id = (SELECT min(o.id) FROM messages AS o WHERE o.session = m.session AND o.id > m.id AND o.origin IS NULL)
 WHERE m.id BETWEEN :first AND :last
     AND NOT s.doomed
 ORDER BY asked.key
