@@ -7,6 +7,7 @@ The weights come from a listwise fit on five LoCoMo conversations and fifty Long
 each held out in turn, and are rounded to quarters. ``python -m benchmarks recall --fit`` shows what a new fit
 would say and what it would bring. ``machine`` and ``asked_machine`` are less than the fit says, because few
 of those questions are about them. ``codes``, ``latest`` and ``elsewhere`` were set by hand, because none are.
+So was ``repeats``: a question that was asked before comes after everything that may answer it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from dataclasses import dataclass
 from mnemos.language import times
 from mnemos.recall.candidates import CONTEXT, mention_end
 from mnemos.recall.lines import Line, Scene, Stretch
-from mnemos.text.words import STOP_WORDS, fold
+from mnemos.recall.question import Question, is_question
+from mnemos.text.words import STOP_WORDS, fold, runs, stem
 
 _K1 = 1.2
 _B = 0.75
@@ -32,13 +34,17 @@ _SPEAKS_FOR_ITSELF = 40
 # An assistant's long answer is near to everything that is asked about its subject.
 _NEARNESS_OF_ANSWERS = 0.85
 _WORDS_OF_A_STATEMENT = 8
+# A question asked again may have a greeting before it, and a quarter of other words.
+_LONGEST_REPEAT = 400
+_WORDS_OF_COURTESY = 2
+_REPEATS = 0.75
 _ON_THE_SUBJECT = 0.8
 _LATE = 20
 _MONTHS = frozenset({"april", "august", "june", "march", "may"})
 _WEEK = 7 * 86400.0
 _MONTH = 31 * 86400.0
 _MENTIONED_LATER = 0.7
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 _NUMBER = re.compile(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|fifty"
@@ -57,6 +63,9 @@ _LOOKED_AT = 70
 
 # Set for a few that lead, after everything else.
 SENTENCE = "meaning_of_sentence"
+
+# Has no weight of its own.
+RESTATES = "restates"
 
 UNBOUNDED = ("words", "meaning", "meaning_around", "meaning_of_session")
 
@@ -208,6 +217,8 @@ def _alone(scene: Scene, candidate: Candidate, named: str | None) -> None:
     features["name"] = float(question.wants_name and _names_something(text, scene))
     features["first_person"] = float(not question.to_assistant and _is_first_person(text))
     features["asks"] = _asks(text) if question.is_question else 0.0
+    features[RESTATES] = _restates(text, question) if question.is_question else 0.0
+    features["repeats"] = float(features[RESTATES] >= _REPEATS)
     features["in_span"], features["of_span"] = _in_span(scene, line)
     length = min(1.0, max(0.0, (len(line.text) - 200) / 800))
     features["machine"] = length * (line.from_machine and not question.to_assistant)
@@ -240,11 +251,29 @@ def _names_something(text: str, scene: Scene) -> bool:
 
 def _asks(text: str) -> float:
     """Rate how much of the text is a mere question, which is seldom an answer."""
-    if "?" not in text:
+    if "?" not in text and "？" not in text:
         return 0.0
-    stated = [part for part in _SENTENCE.split(text) if not part.rstrip().endswith("?")]
+    stated = [part for part in _SENTENCE.split(text) if not part.rstrip().endswith(("?", "？"))]
     words = sum([1 for part in stated for form in part.split() if form.lower() not in STOP_WORDS])
     return max(0.0, 1 - words / _WORDS_OF_A_STATEMENT)
+
+
+def _restates(text: str, question: Question) -> float:
+    """Rate how much of a text that only asks is the question itself."""
+    if len(text) > _LONGEST_REPEAT:
+        return 0.0
+    parts = [part for part in _SENTENCE.split(text) if part.strip()]
+    asked = [part for part in parts if is_question(part)]
+    stated = sum([len(_telling(part)) for part in parts if part not in asked])
+    own = _telling(" ".join(asked))
+    if not own or stated > _WORDS_OF_COURTESY:
+        return 0.0
+    return len(own & {stem(form) for form in question.mentioned}) / len(own)
+
+
+def _telling(text: str) -> set[str]:
+    """Return the stems of the words that say something."""
+    return {stem(form) for run in runs(text) for form in run.forms if form not in STOP_WORDS}
 
 
 def _in_span(scene: Scene, line: Line) -> tuple[float, float]:
@@ -339,6 +368,7 @@ HYBRID: Mapping[str, float] = {
     "in_span": 3.0,
     "of_span": 1.5,
     "asks": -1.0,
+    "repeats": -15.0,
     "late": -0.5,
     "machine": -3.5,
     "asked_machine": 3.0,

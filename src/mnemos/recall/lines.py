@@ -72,7 +72,8 @@ class Line:
 
     @property
     def asks(self) -> bool:
-        return "?" in self.text[-_LOOKED_AT_FOR_QUESTION:]
+        end = self.text[-_LOOKED_AT_FOR_QUESTION:]
+        return "?" in end or "？" in end
 
 
 class Stretch(Struct, frozen=True):

@@ -87,9 +87,9 @@ _WISH = re.compile(
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
-    r"\?\s*$|^\s*(?:who|whose|whom|what|what's|when|where|which|why|how|did|do|does|is|are|was|were|have|has|had"
+    r"\?(?:\s|$)|^\s*(?:who|whose|whom|what|what's|when|where|which|why|how|did|do|does|is|are|was|were|have|has|had"
     r"|can|could|would|should|tell me|remind me|wer|wann|wo|wie|warum|welche[rsnm]?|qui|que|quand|où"
-    r"|comment|pourquoi|quién|qué|cuándo|dónde|cómo)\b|[？吗呢か]\s*$",
+    r"|comment|pourquoi|quién|qué|cuándo|dónde|cómo)\b|？|[吗呢か]\s*$",
     re.IGNORECASE,
 )
 _LATEST = re.compile(
@@ -97,6 +97,11 @@ _LATEST = re.compile(
     r"|aktuell\w*)\b",
     re.IGNORECASE,
 )
+
+
+def is_question(text: str) -> bool:
+    """True if a text asks, rather than names what to look for."""
+    return _QUESTION.search(text) is not None
 
 
 class Word(Struct, frozen=True):
@@ -166,7 +171,7 @@ def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
         wants_name=_NAME.search(text) is not None,
         to_assistant=_TO_ASSISTANT.search(past) is not None,
         wants_latest=_LATEST.search(text) is not None,
-        is_question=_QUESTION.search(text) is not None,
+        is_question=is_question(text),
         span=span,
     )
 

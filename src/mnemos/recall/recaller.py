@@ -19,7 +19,7 @@ from mnemos.recall.candidates import Asked, Gathered, Sense, add_unfed, gather, 
 from mnemos.recall.edits import Edits, Source
 from mnemos.recall.embedders import Embedder
 from mnemos.recall.embedding import Embedding, Stored, describe_coverage
-from mnemos.recall.features import HYBRID, LEXICAL, SENTENCE, Candidate, judge, sum_up
+from mnemos.recall.features import HYBRID, LEXICAL, RESTATES, SENTENCE, Candidate, judge, sum_up
 from mnemos.recall.hits import fits, make_excerpt
 from mnemos.recall.lines import Scene, set_scene
 from mnemos.recall.pack import pack
@@ -39,6 +39,9 @@ _READ_CLOSELY = 12
 _CHARACTERS_READ = 2_000
 # From here on, what has none of the words is still about the same.
 _CLEARLY_NEAR = 0.35
+# The share of its words that a question has in common with another one about the same.
+_ASKS_THE_SAME = 0.5
+_JUST_BELOW = 1e-6
 
 
 class Known(Struct, frozen=True):
@@ -177,6 +180,7 @@ class Recaller:
         scores = [_score(candidate, weights) for candidate in found]
         if means.sense is not None and means.embedder is not None:
             _read_closely(found, scores, weights, means.sense, means.embedder)
+        _put_below_replies(found, scores)
         scored = sorted(zip(scores, found, strict=True), key=_best_first)
         self.is_behind = bool(self._edits.unfed or known.todo)
         return Ranked(
@@ -310,6 +314,18 @@ def _read_closely(
         nearness = max(cosine, 0.0) / highest
         found[place].features[SENTENCE] = nearness
         scores[place] += weights.get(SENTENCE, 0.0) * nearness
+
+
+def _put_below_replies(found: Sequence[Candidate], scores: list[float]) -> None:
+    """Put a question that was asked in other words just below the reply to it."""
+    places = {candidate.line.id: place for place, candidate in enumerate(found)}
+    for place, candidate in enumerate(found):
+        if candidate.stretch is None or candidate.features[RESTATES] < _ASKS_THE_SAME:
+            continue
+        for line in candidate.stretch.lines[candidate.position + 1 :][:1]:
+            reply = places.get(line.id)
+            if reply is not None and found[reply].features["replies"] > 0:
+                scores[place] = min(scores[place], scores[reply] - _JUST_BELOW)
 
 
 def _is_about(candidate: Candidate) -> bool:

@@ -406,3 +406,28 @@ def test_judging_the_same_scene_twice_gives_the_same() -> None:
     talk = strip(1, *TWO, user("a red kayak?"), assistant("the kayak"))
     made = scene("what did Ana adopt", talk, cosines={1: 0.2, 2: 0.3})
     assert [c.features for c in judge(made)] == [c.features for c in judge(made)]
+
+
+# --- questions asked before ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "line", "restates"),
+    [
+        ("Where do I live?", "Where do I live?", 1.0),
+        ("Where do I live?", "Hi! Where do I live? Thanks.", 1.0),
+        ("Where do I live, and since when?", "where do I live", 1.0),
+        ("Where do I live?", "Which city do I live in?", 0.5),
+        ("发布会在哪里举行？", "发布会在哪里举行？", 7 / 8),
+        ("Wo liegt der Schlüssel?", "Wo liegt der Schlüssel?", 1.0),
+        ("Where do I live?", "I live in Hamburg.", 0.0),
+        ("Where do I live?", "I moved to Hamburg last spring. Where do I live?", 0.0),
+        ("Where do I live?", "Really?", 0.0),
+        ("Where do I live?", "", 0.0),
+        ("where I live", "Where do I live?", 1.0),
+        ("home town", "Which home town?", 0.0),
+    ],
+)
+def test_a_line_that_only_asks_the_question_restates_it(asked: str, line: str, restates: float) -> None:
+    talk = strip(1, user(line or " "), assistant("Hamburg"))
+    assert feature(scene(asked, talk), "restates").get(1, 0.0) == pytest.approx(restates)

@@ -173,7 +173,12 @@ def _weights(asked: Asked) -> _Weights:
 
 
 def _is_on_topic(candidate: Candidate) -> bool:
-    """True if it has some of the words itself, or replies to a message that has."""
+    """True if it has some of the words itself, or replies to a message that has.
+
+    A prompt that was typed before is not an answer.
+    """
+    if candidate.features["repeats"]:
+        return False
     return bool(candidate.line.counts) or candidate.features["replies"] > 0
 
 
