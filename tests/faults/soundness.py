@@ -38,9 +38,9 @@ def complaints(memory: mnemos.Memory, *, repair: bool = False) -> list[str]:
     return [f"{check.name}: {check.detail}" for check in memory.doctor(repair=repair) if not check.ok]
 
 
-def assert_sound(home: Path) -> None:
+def assert_sound(home: Path, **options: Any) -> None:
     """The file is whole, every counter is right, every message is in the index or on its way."""
-    with mnemos.open(home) as memory:
+    with mnemos.open(home, **options) as memory:
         assert complaints(memory) == []
     connection = apsw.Connection(str(home / "mnemos.db"), flags=apsw.SQLITE_OPEN_READONLY)
     try:

@@ -135,6 +135,19 @@ def test_facts_that_changed_while_the_model_thought_are_not_merged(
     assert not any(fact.startswith("V[port]") for fact in live)
 
 
+def test_facts_of_two_users_are_never_merged(memory: Memory, endpoint: ModelEndpoint) -> None:
+    endpoint.reply = merge_all
+    for number in range(40):
+        user = "alice" if number % 2 else "bob"
+        memory.facts.write(f"V[rack{number}.port]: the switch listens on port {9000 + number}", user_id=user)
+        if endpoint.asked:
+            break
+    groups = [block.splitlines() for block in endpoint.asked[0].prompt.split("\n\n")]
+    users = [{memory.facts.get(line.split()[0]).user_id for line in group} for group in groups]
+    assert sorted(map(sorted, users)) == [["alice"], ["bob"]]
+    assert not any(fact.target == "port" for fact in memory.facts.list())
+
+
 def test_without_a_model_nobody_is_asked(endpoint: ModelEndpoint, clock: FixedClock) -> None:
     with Memory.at(":memory:", clock=clock, embedder="none") as memory, pytest.raises(AssertionError):
         fill(memory, endpoint)

@@ -94,7 +94,7 @@ def _find_current(tx: Writes, number: int, new: Sequence[int]) -> FactRow | None
     # A fact replaced within the same call goes with it; a retiring statement never was live.
     if fact is None or fact.state == "live" or fact.mark == Mark.OBSOLETE or fact.superseded_by in new:
         return fact
-    for other in tx.facts.live_in(fact.key, fact.scope_id):
+    for other in tx.facts.live_in(fact.key, fact.scope_id, fact.user_id):
         if (other.mark, other.content) == (fact.mark, fact.content):
             return other
     if any(_ends(later, fact) for later in _list_later(tx, fact)):
@@ -104,7 +104,8 @@ def _find_current(tx: Writes, number: int, new: Sequence[int]) -> FactRow | None
 
 def _list_later(tx: Writes, fact: FactRow) -> list[FactRow]:
     rows = tx.facts.history(fact.key, scope_id=fact.scope_id, as_of=None, limit=1 << 30, before=None)
-    return [row for row in rows if row.scope_id == fact.scope_id and row.id > fact.id]
+    mine = [row for row in rows if row.scope_id == fact.scope_id and row.user_id == fact.user_id]
+    return [row for row in mine if row.id > fact.id]
 
 
 def _ends(later: FactRow, fact: FactRow) -> bool:
@@ -120,7 +121,7 @@ def _restate(tx: Writes, number: int, now: float) -> bool:
     row = tx.facts.get([number]).get(number)
     if row is None:
         return False
-    if any(fact.mark == row.mark for fact in tx.facts.live_in(row.key, row.scope_id)):
+    if any(fact.mark == row.mark for fact in tx.facts.live_in(row.key, row.scope_id, row.user_id)):
         raise Refused(f"{row.mark}[{row.target}] was stated again since; retire that first")
     fact = NewFact(
         mark=row.mark,
@@ -133,6 +134,8 @@ def _restate(tx: Writes, number: int, now: float) -> bool:
         session_id=row.session_id,
         message_id=row.message_id,
         actor=row.actor,
+        stated_by=row.stated_by,
+        user_id=row.user_id,
     )
     again = tx.facts.add(fact)
     scope = None if row.scope_id is None else tx.facts.scopes([row.scope_id]).get(row.scope_id)

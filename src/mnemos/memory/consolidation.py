@@ -148,8 +148,9 @@ class ConsolidatingFacts(Facts):
     def _supersede(self, tx: Writes, statement: Statement, rows: Sequence[FactRow]) -> Stored:
         first, ending = rows[0], [row.id for row in rows]
         there = [row for row in tx.facts.get(ending).values() if row.state == "live"]
-        others = [row for row in tx.facts.live_in(statement.key, first.scope_id) if row.id not in ending]
-        if len(there) < len(rows) or any(row.mark == first.mark for row in others):
+        live = tx.facts.live_in(statement.key, first.scope_id, first.user_id)
+        is_taken = any(row.mark == first.mark and row.id not in ending for row in live)
+        if len(there) < len(rows) or is_taken:
             raise Refused("the facts were changed by somebody else meanwhile")
         fact = NewFact(
             mark=first.mark,
@@ -162,6 +163,8 @@ class ConsolidatingFacts(Facts):
             session_id=first.session_id,
             message_id=None,
             actor=self._settings.actor,
+            stated_by=first.stated_by,
+            user_id=first.user_id,
         )
         number = tx.facts.add(fact, ending=ending, state="superseded")
         refs = tuple(map(ref_of, ending))
@@ -173,10 +176,10 @@ class ConsolidatingFacts(Facts):
 
 
 def _group(rows: Sequence[FactRow]) -> list[list[FactRow]]:
-    """Return the facts that may be merged with each other: of one type and one scope."""
-    groups: dict[tuple[str, int | None], list[FactRow]] = {}
+    """Return the facts that may be merged with each other: of one type, scope, user and origin."""
+    groups: dict[tuple[str | int | None, ...], list[FactRow]] = {}
     for row in rows:
-        groups.setdefault((row.mark, row.scope_id), []).append(row)
+        groups.setdefault((row.mark, row.scope_id, row.user_id, row.stated_by), []).append(row)
     return [group for group in groups.values() if len(group) > 1]
 
 

@@ -41,6 +41,15 @@ def test_undo_restores_the_replaced_fact(facts: Facts, memory: Memory, clock: Fi
     assert [str(fact) for fact in facts.history("port", as_of=clock())] == ["V[port]: 3005"]
 
 
+def test_undo_restores_a_fact_to_its_user(facts: Facts, memory: Memory) -> None:
+    facts.write("V[home]: Berlin", user_id="alice", stated_by="user")
+    facts.write("V[home]: Rome", user_id="bob")
+    facts.write("V[home]: Hamburg", user_id="alice")
+    memory.undo()
+    there = {str(fact): fact.user_id for fact in facts.list()}
+    assert there == {"V[home]: Berlin": "alice", "V[home]: Rome": "bob"}
+
+
 def test_two_undos_take_back_two_writes(facts: Facts, memory: Memory) -> None:
     facts.write("V[a]: 1")
     facts.write("V[a]: 2")
