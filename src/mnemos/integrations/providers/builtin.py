@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from functools import cache, partial
 from typing import Any, ClassVar, Final
 
@@ -281,7 +282,8 @@ class BuiltinMemoryProvider(MemoryProvider):
     # --- tools ------------------------------------------------------------------------------
 
     def get_tool_schemas(self) -> list[dict[str, Any]]:
-        return list(self._schemas.values())
+        # Hosts may change them, and providers share them.
+        return list(deepcopy(self._schemas).values())
 
     def handle_tool_call(self, tool_name: str, args: dict[str, Any], **kwargs: Any) -> str:
         """Run an operation. Tools write in every context."""

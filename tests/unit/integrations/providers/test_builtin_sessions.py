@@ -376,6 +376,11 @@ def test_its_tools_are_operations_in_openai_format(builtin: BuiltinMemoryProvide
         assert set(schema) == {"name", "description", "parameters"}
 
 
+def test_a_host_that_changes_a_schema_changes_it_for_itself_only(builtin: BuiltinMemoryProvider) -> None:
+    builtin.get_tool_schemas()[0]["parameters"]["properties"].clear()
+    assert builtin.get_tool_schemas()[0]["parameters"]["properties"]
+
+
 def test_a_tool_answers_with_a_text_or_with_an_error(builtin: BuiltinMemoryProvider) -> None:
     assert answer(builtin, "memory_write", content="V[a]: b")["success"] is True
     assert "V[a]" in answer(builtin, "memory_search", query="a")["text"]
