@@ -30,6 +30,8 @@ def read(name: str) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "hard", "least"),
     [
+        ("technical.txt", False, 0.46),
+        ("technical.txt", True, 0.48),
         ("padded.txt", False, 0.40),
         ("padded.txt", True, 0.43),
         ("plain.txt", False, 0.20),
