@@ -6,11 +6,12 @@ An audit entry names facts by id and holds no text: their text is in the history
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from mnemos.errors import Refused
 from mnemos.facts.fact import KIND, Outcome, Stored, number_of, ref_of
-from mnemos.facts.fact_writer import ANSWERS, put_passage, record_conflicts
+from mnemos.facts.fact_writer import put_passage, record_conflicts
+from mnemos.facts.hot_set import quote
 from mnemos.facts.scopes import open_scope
 from mnemos.language.notation import Mark
 from mnemos.storage.audit import AuditRow
@@ -64,65 +65,78 @@ def _undo(tx: Writes, changes: dict[str, list[str]], closed: Sequence[int], now:
     tx.facts.end([fact.id for fact in going.values()], "retired", now)
     for fact in going.values():
         tx.passages.outdate(KIND, ref_of(fact.id))
-    ended_before = [ref for ended in changes.values() for ref in ended if ref not in changes]
     for scope in tx.facts.scopes(closed).values():
         open_scope(tx, scope.label, now)
-    again = [ref for ref in ended_before if _restate(tx, number_of(ref), now)]
-    gone = [ref for ref in changes if ref not in going]
-    return _describe(going, gone, again, [ref for ref in ended_before if ref not in again])
+    again: list[FactRow] = []
+    lost: list[str] = []
+    for ref, ended in changes.items():
+        for one in ended:
+            if one in changes:
+                continue
+            row = _restate(tx, number_of(one), now)
+            if row is None:
+                lost.append(one)
+                continue
+            again.append(row)
+            if ref in going:
+                # The history goes on: what replaced a fact is followed by the fact stated again.
+                tx.facts.supersede({going[ref].id: row.id})
+    removed = [fact for fact in going.values() if fact.mark != Mark.OBSOLETE]
+    return _describe(removed, [ref for ref in changes if ref not in going], again, lost)
 
 
 def _describe(
-    retired: Collection[str], gone: Collection[str], again: Collection[str], lost: Collection[str]
+    removed: Sequence[FactRow], gone: Sequence[str], again: Sequence[FactRow], lost: Sequence[str]
 ) -> str:
+    taken = [f"{ref_of(fact.id)} {quote(fact)}" for fact in removed]
+    restored = [f"{quote(fact)} as {ref_of(fact.id)}" for fact in again]
     parts = (
-        (retired, "retired {}"),
-        (gone, "found {} no longer live"),
-        (again, "restored what it replaced"),
-        (lost, "{}, which it replaced, was permanently deleted"),
+        (taken, "Removed {}."),
+        (gone, "{} no longer held already."),
+        (restored, "Restored {}."),
+        (lost, "{}, which it replaced, was permanently deleted."),
     )
-    text = ", ".join(part.format(", ".join(refs)) for refs, part in parts if refs)
-    return f"{text[:1].upper()}{text[1:]}."
+    return " ".join(text.format(", ".join(some)) for some, text in parts if some)
 
 
 def _find_current(tx: Writes, number: int, new: Sequence[int]) -> FactRow | None:
     """Return the row that now represents a fact: itself, or its copy made by a later undo.
 
-    None if it was deleted, or if what replaced it was. A fact replaced since raises Refused.
+    None if it was deleted, or if what replaced it was. A fact replaced or withdrawn since raises Refused.
     """
     fact = tx.facts.get([number]).get(number)
     # A fact replaced within the same call goes with it; a retiring statement never was live.
     if fact is None or fact.state == "live" or fact.mark == Mark.OBSOLETE or fact.superseded_by in new:
         return fact
-    for other in tx.facts.live_in(fact.key, fact.scope_id, fact.user_id):
-        if (other.mark, other.content) == (fact.mark, fact.content):
-            return other
-    if any(_ends(later, fact) for later in _list_later(tx, fact)):
-        raise Refused(f"{ref_of(number)} was replaced or retired since; undo that change first")
+    later = tx.facts.successors(number, 1)
+    if not later:
+        return None
+    last = later[-1]
+    if last.state == "live" and _is_copy(last, fact):
+        return last
+    if last.state == "live":
+        raise Refused(f"{ref_of(number)} was replaced by {ref_of(last.id)} since; undo that change first")
+    if last.mark == Mark.OBSOLETE:
+        raise Refused(f"{ref_of(number)} was withdrawn since; undo that change first")
     return None
 
 
-def _list_later(tx: Writes, fact: FactRow) -> list[FactRow]:
-    rows = tx.facts.history(fact.key, scope_id=fact.scope_id, as_of=None, limit=1 << 30, before=None)
-    mine = [row for row in rows if row.scope_id == fact.scope_id and row.user_id == fact.user_id]
-    return [row for row in mine if row.id > fact.id]
+def _is_copy(one: FactRow, other: FactRow) -> bool:
+    return (one.mark, one.key, one.content) == (other.mark, other.key, other.content)
 
 
-def _ends(later: FactRow, fact: FactRow) -> bool:
-    answers = fact.mark == Mark.UNKNOWN and later.mark in ANSWERS
-    return later.mark == Mark.OBSOLETE or (later.state == "live" and (later.mark == fact.mark or answers))
-
-
-def _restate(tx: Writes, number: int, now: float) -> bool:
+def _restate(tx: Writes, number: int, now: float) -> FactRow | None:
     """State an ended fact again as a new row, because the history of the old one is what happened.
 
-    False if it was deleted.
+    None if it was deleted.
     """
     row = tx.facts.get([number]).get(number)
     if row is None:
-        return False
-    if any(fact.mark == row.mark for fact in tx.facts.live_in(row.key, row.scope_id, row.user_id)):
-        raise Refused(f"{row.mark}[{row.target}] was stated again since; retire that first")
+        return None
+    there = tx.facts.live_in(row.key, row.scope_id, row.user_id)
+    other = next((fact for fact in there if fact.mark == row.mark), None)
+    if other is not None:
+        raise Refused(f"{row.mark}[{row.target}] was stated again as {ref_of(other.id)}; withdraw that first")
     fact = NewFact(
         mark=row.mark,
         target=row.target,
@@ -141,4 +155,4 @@ def _restate(tx: Writes, number: int, now: float) -> bool:
     scope = None if row.scope_id is None else tx.facts.scopes([row.scope_id]).get(row.scope_id)
     put_passage(tx, again, fact, scope)
     record_conflicts(tx, again, row.key)
-    return True
+    return tx.facts.get([again])[again]

@@ -14,9 +14,10 @@ from functools import lru_cache
 from typing import Final
 from unicodedata import category
 
-from mnemos.facts.fact import Gauge
+from mnemos.facts.fact import Fact, Gauge
 from mnemos.facts.keywords import ABBREVIATIONS, SIGNS
 from mnemos.language.notation import HIDDEN, JOINERS, MEANING, Mark, format_line, is_critical
+from mnemos.language.updates.claim import NOTE
 from mnemos.storage.base import Reads
 from mnemos.storage.facts import FactRow, Hot
 from mnemos.text.tokens import count_tokens
@@ -45,6 +46,7 @@ _ORDER: Final = {str(mark): place for place, mark in enumerate(Mark)}
 # An angle bracket that is neither "less than" nor part of an arrow.
 _TAG: Final = re.compile(r"[<＜﹤](?!\d|=|\s+[\w=])")
 _MOST_COUNTED: Final = 999
+_SENTENCE_WORDS: Final = 3
 
 LEGEND: Final = "\n".join(
     (
@@ -231,6 +233,12 @@ def escape(text: str) -> str:
     if shown.isascii() and shown.isprintable():
         return shown
     return "".join(map(_reveal, shown))
+
+
+def quote(fact: FactRow | Fact) -> str:
+    """Quote what a fact says; a bare value is quoted with its target."""
+    is_sentence = len(fact.content.split()) >= _SENTENCE_WORDS or fact.target.startswith(NOTE)
+    return f'"{escape(fact.content if is_sentence else f"{fact.target}: {fact.content}")}"'
 
 
 def _reveal(character: str) -> str:

@@ -158,6 +158,14 @@ class FactReads(Protocol):
         """Ids of the facts of its mark that it replaced, directly or not, newest first."""
         ...
 
+    def successors(self, fact_id: int, limit: int) -> list[FactRow]:
+        """The facts that replaced one, directly or not, on any target; the last ones, oldest first."""
+        ...
+
+    def predecessors(self, fact_id: int, limit: int) -> list[FactRow]:
+        """The facts that one replaced, directly or not, on any target; the last ones, oldest first."""
+        ...
+
     def hot(self, *, constraints: int, count: int) -> Hot:
         """Return up to ``constraints`` constraints, count further ones up to ``count``."""
         ...

@@ -284,6 +284,25 @@ class FactContract(Contract):
         oldest = fact(storage, ids[0])
         assert storage.read(lambda tx: tx.facts.earlier(oldest, 3)) == []
 
+    def test_a_chain_of_replacements_is_followed_both_ways_across_targets(self, storage: Storage) -> None:
+        first, second = versions(storage, 2)
+        other = add_fact(storage, mark="D", target="elsewhere", key="elsewhere", ending=[second])
+        last = add_fact(storage, target="third", key="third", ending=[other])
+        alone = add_fact(storage, target="alone", key="alone")
+
+        def successors(number: int, limit: int = 100) -> list[int]:
+            return [row.id for row in storage.read(lambda tx: tx.facts.successors(number, limit))]
+
+        def predecessors(number: int, limit: int = 100) -> list[int]:
+            return [row.id for row in storage.read(lambda tx: tx.facts.predecessors(number, limit))]
+
+        assert successors(first) == [second, other, last]
+        assert successors(first, 1) == [last]
+        assert predecessors(last) == [first, second, other]
+        assert predecessors(last, 2) == [second, other]
+        assert (successors(last), predecessors(first)) == ([], [])
+        assert (successors(alone), predecessors(alone), successors(999)) == ([], [], [])
+
     # --- lists ------------------------------------------------------------------------------
 
     def test_lists_choose_by_scope_tier_state_and_mark(self, storage: Storage) -> None:

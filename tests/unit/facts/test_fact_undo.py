@@ -167,16 +167,78 @@ def test_purged_history_does_not_block_the_undo_of_earlier_writes(facts: Facts, 
     assert live(facts) == []
 
 
-def test_undo_reports_a_restored_fact_only_if_there_is_one(facts: Facts, memory: Memory) -> None:
-    facts.write("V[a]: 1")
-    facts.write("V[a]: 2")
-    assert "restored" in memory.undo()
+def test_undo_quotes_what_it_removed_and_what_came_back(facts: Facts, memory: Memory) -> None:
+    facts.remember("I live in Berlin")
+    facts.remember("I moved to Hamburg last week")
+    assert memory.undo() == 'Removed f2 "I moved to Hamburg last week". Restored "I live in Berlin" as f3.'
     facts.write("V[b]: 1")
     facts.write("V[b]: 2")
     facts.forget(facts.history("b")[0].id)
-    assert "restored" not in memory.undo()
+    assert memory.undo() == 'Removed f5 "b: 2". f4, which it replaced, was permanently deleted.'
     facts.write("V[c]: 1\nV[c]: 2")
-    assert "restored" not in memory.undo()
+    assert "Restored" not in memory.undo()
+
+
+def test_undo_restores_a_fact_that_was_replaced_across_targets_and_types(
+    facts: Facts, memory: Memory
+) -> None:
+    old = facts.remember("Nightly builds run at two", about="builds.nightly").facts[0].id
+    new = facts.write("D[ci.schedule]: weekly").facts[0].id
+    facts.write("V[z]: 0")
+    last = facts.remember("We build on every push now", about="ci.push", replaces=[old, new])
+    assert live(facts) == ["V[ci.push]: We build on every push now", "V[z]: 0"]
+    memory.undo()
+    assert live(facts) == [
+        "D[ci.schedule]: weekly",
+        "V[builds.nightly]: Nightly builds run at two",
+        "V[z]: 0",
+    ]
+    again = facts.get(facts.get(last.facts[0].id).superseded_by or "")
+    assert again.state == "live"
+
+
+def test_a_write_replaced_on_another_target_since_is_refused_by_name(facts: Facts, memory: Memory) -> None:
+    old = facts.remember("Nightly builds run at two", about="builds.nightly").facts[0].id
+    entry = memory.log()[0].id
+    new = facts.remember("We build on every push now", about="ci.push", replaces=old).facts[0].id
+    with pytest.raises(Refused, match=new):
+        memory.undo(entry)
+    memory.undo()
+    memory.undo(entry)
+    assert live(facts) == []
+
+
+def test_undos_in_order_follow_copies_through_later_replacements(facts: Facts, memory: Memory) -> None:
+    facts.remember("I live in Berlin")
+    entry = memory.log()[0].id
+    facts.remember("I moved to Hamburg last week")
+    memory.undo()
+    # Berlin is back as a copy, and the copy is replaced.
+    facts.remember("I moved to Munich yesterday")
+    with pytest.raises(Refused):
+        memory.undo(entry)
+    memory.undo()
+    assert [fact.content for fact in facts.list()] == ["I live in Berlin"]
+    memory.undo(entry)
+    assert live(facts) == []
+
+
+def test_a_restored_fact_keeps_its_user_and_who_stated_it(facts: Facts, memory: Memory) -> None:
+    facts.remember("I live in Berlin", user_id="ada", stated_by="user")
+    facts.remember("I moved to Hamburg last week", user_id="ada")
+    facts.remember("I live in Berlin")
+    memory.undo(memory.log()[1].id)
+    mine = [fact for fact in facts.list() if fact.user_id == "ada"]
+    assert [(fact.content, fact.stated_by) for fact in mine] == [("I live in Berlin", "user")]
+
+
+def test_doubts_go_with_the_undone_fact(facts: Facts, memory: Memory) -> None:
+    facts.remember("I drink coffee in the morning")
+    facts.remember("I drink tea in the morning")
+    assert [conflict.reason for conflict in facts.conflicts()] == ["may replace"]
+    memory.undo()
+    assert facts.conflicts() == []
+    assert [fact.content for fact in facts.list()] == ["I drink coffee in the morning"]
 
 
 def test_an_entry_that_another_process_undid_is_not_undone_again(facts: Facts, memory: Memory) -> None:

@@ -73,6 +73,12 @@ class SqliteFactReads:
         asked = {"id": fact.id, "mark": fact.mark, "limit": limit}
         return [earlier for (earlier,) in rows(self._connection, SQL.earlier, asked)]
 
+    def successors(self, fact_id: int, limit: int) -> list[FactRow]:
+        return self._facts(SQL.successors, id=fact_id, limit=limit)[::-1]
+
+    def predecessors(self, fact_id: int, limit: int) -> list[FactRow]:
+        return self._facts(SQL.predecessors, id=fact_id, limit=limit)[::-1]
+
     def hot(self, *, constraints: int, count: int) -> Hot:
         found = self._facts(SQL.hot_constraints, limit=constraints)
         further = 0

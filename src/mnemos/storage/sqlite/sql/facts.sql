@@ -111,6 +111,41 @@ FROM chain
 WHERE depth > 0
 ORDER BY depth
 
+-- name: successors
+WITH RECURSIVE chain (id, depth) AS (
+    SELECT :id, 0
+    UNION ALL
+    SELECT f.superseded_by, c.depth + 1
+    FROM chain AS c
+    JOIN facts AS f ON f.id = c.id
+    WHERE f.superseded_by IS NOT NULL
+        AND c.depth < 1000
+)
+SELECT f.*
+FROM chain AS c
+JOIN fact_rows AS f ON f.id = c.id
+WHERE c.depth > 0
+    AND +f.space = :space
+ORDER BY c.depth DESC
+LIMIT :limit
+
+-- name: predecessors
+WITH RECURSIVE chain (id, depth) AS (
+    SELECT :id, 0
+    UNION ALL
+    SELECT f.id, c.depth + 1
+    FROM chain AS c
+    CROSS JOIN facts AS f ON f.superseded_by = c.id
+    WHERE c.depth < 1000
+)
+SELECT f.*
+FROM chain AS c
+JOIN fact_rows AS f ON f.id = c.id
+WHERE c.depth > 0
+    AND +f.space = :space
+ORDER BY c.depth, f.id DESC
+LIMIT :limit
+
 -- name: hot_constraints
 SELECT *
 FROM fact_rows AS f
