@@ -11,6 +11,7 @@ from mnemos.errors import InvalidInput
 from mnemos.memory import Memory
 from mnemos.operations.index import BY_NAME
 from mnemos.sessions.tool_names import OWN_NAMES, SHARED_NAMES, is_own_tool, may_be_own_tool
+from mnemos.templates.tool_calls import match_calls
 
 FENCED = "<recalled-memory>\nRecords.\n[2026-01-01] user: a quetzal\n</recalled-memory>"
 
@@ -140,3 +141,129 @@ def test_every_tool_of_memory_is_known_by_its_name() -> None:
         is_data = name.startswith("sqlite_")
         assert is_own_tool(f"mcp__mnemos__{name}") is not is_data
         assert not (is_data and may_be_own_tool(name))
+
+
+# --- what is shown around a hit ------------------------------------------------------------------
+
+
+@pytest.fixture
+def looked_up(memory: Memory) -> Memory:
+    """A conversation in which the memory was asked between a question and its answer."""
+    memory.sessions.create_session("birds", "cli")
+    memory.sessions.append_messages(
+        "birds",
+        [
+            {"role": "user", "content": "Which bird is blue?"},
+            calls("mcp__mnemos__recall"),
+            result(FENCED),
+            {"role": "assistant", "content": f"I was given {FENCED} and think it is the macaw."},
+            {
+                "role": "user",
+                "content": f"<memory-context>\n{'quetzal ' * 200}\n</memory-context>\nFine, toucan.",
+            },
+        ],
+    )
+    return memory
+
+
+def test_a_search_shows_no_echo_beside_a_hit(looked_up: Memory) -> None:
+    (hit,) = looked_up.sessions.search_messages("macaw")
+    assert [shown["content"] for shown in hit["context"]] == [
+        "Which bird is blue?",
+        "I was given and think it is the macaw.",
+        "",
+    ]
+    assert "quetzal" not in json.dumps(hit)
+    (hit,) = looked_up.sessions.search_messages("toucan")
+    assert "quetzal" not in json.dumps(hit)
+    assert hit["context"][-1]["content"].strip() == "Fine, toucan."
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"query": "macaw"}, {"session_id": "birds"}, {}, {"query": "blue bird", "sort": "newest"}],
+)
+def test_session_search_shows_no_echo(looked_up: Memory, arguments: dict[str, Any]) -> None:
+    assert "quetzal" not in json.dumps(looked_up.sessions.session_search(**arguments))
+
+
+def test_scrolling_leaves_echoes_out_but_the_transcript_has_them(looked_up: Memory) -> None:
+    messages = looked_up.sessions.get_messages("birds")
+    shown = looked_up.sessions.session_search(around_message_id=messages[0]["id"])
+    assert [one["role"] for one in shown["messages"]] == ["user", "assistant", "user"]
+    assert len(looked_up.sessions.get_messages_around(messages[0]["id"])) == len(messages) == 5
+    assert [one["role"] for one in looked_up.sessions.get_messages_as_conversation("birds")][1:3] == [
+        "assistant",
+        "tool",
+    ]
+
+
+def test_a_long_fence_beside_a_hit_is_not_recalled(looked_up: Memory) -> None:
+    recalled = looked_up.recall("which bird is blue, the macaw?", limit=20)
+    assert any("macaw" in hit.text for hit in recalled.hits)
+    assert "quetzal" not in recalled.text
+    assert all("quetzal" not in hit.text for hit in recalled.hits)
+
+
+def test_templates_are_made_without_the_memory_s_own_calls() -> None:
+    messages = [calls("mcp__mnemos__recall", "read_file"), result(FENCED), result(f"{FENCED} 5", "c2")]
+    assert [(one.tool_name, one.result) for one in match_calls(messages)] == [("read_file", "5")]
+    assert [one.tool_name for one in match_calls([calls("memory"), result("a")])] == ["memory"]
+    marked = [calls("memory") | {"origin": "memory"}, result("a")]
+    assert list(match_calls(marked)) == []
+
+
+# --- other forms and sizes ------------------------------------------------------------------------
+
+
+def test_calls_in_the_format_of_anthropic_are_marked(memory: Memory) -> None:
+    memory.sessions.create_session("s", "cli")
+    use = {"type": "tool_use", "id": "t1", "name": "mcp__mnemos__recall", "input": {"query": "quetzal"}}
+    memory.sessions.append_messages(
+        "s",
+        [
+            {"role": "assistant", "content": [{"type": "text", "text": "Looking."}, use]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "quetzal"}]},
+        ],
+    )
+    assert memory.sessions.search_messages("quetzal") == []
+    assert len(memory.sessions.search_messages("looking")) == 1
+
+
+def test_results_of_many_calls_may_come_one_by_one(memory: Memory) -> None:
+    sessions = memory.sessions
+    sessions.create_session("s", "cli")
+    made = [
+        call("recall", f"c{number}") if number % 2 else call("grep", f"c{number}", path="x")
+        for number in range(40)
+    ]
+    sessions.append_message("s", "assistant", "Looking.", tool_calls=made)
+    for number in range(40):
+        text = f"Asked about May\n{FENCED}" if number % 2 else f"toucan {number}"
+        sessions.append_message("s", "tool", text, tool_call_id=f"c{number}")
+    assert sessions.search_messages("quetzal recall", limit=50) == []
+    assert len(sessions.search_messages("toucan", limit=50)) == 20
+    assert memory.storage.catch_up() == 0
+    assert [check.name for check in memory.doctor() if not check.ok] == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "<recalled-memory>" * 50_000,
+        "</recalled-memory>" * 50_000,
+        "<recalled-memory></recalled-memory>" * 20_000 + "toucan",
+        "<recalled-memory>\0quetzal\0</recalled-memory>toucan",
+        "\ud800<recalled-memory>quetzal</recalled-memory> toucan",
+        [{"type": "text", "text": FENCED}, {"type": "text", "text": "toucan"}],
+        f"{'toucan ' * 40_000}{FENCED}{'toucan ' * 40_000}",
+    ],
+    ids=["openings", "closings", "blocks", "NUL", "surrogate", "parts", "long"],
+)
+def test_odd_and_huge_texts_are_stored_and_hide_nothing_else(memory: Memory, content: Any) -> None:
+    memory.sessions.create_session("s", "cli")
+    memory.sessions.append_message("s", "tool", content)
+    memory.storage.catch_up()
+    assert memory.sessions.search_messages("quetzal") == []
+    assert bool(memory.sessions.search_messages("toucan")) is ("toucan" in str(content))
+    assert [check.name for check in memory.doctor() if not check.ok] == []

@@ -211,3 +211,37 @@ def _first(folder: Path) -> str:
 def _rows(name: str) -> list[list[str]]:
     lines = (DATA / name).read_text().splitlines()
     return [one.split("\t") for one in lines if one and not one.startswith("#")]
+
+
+def test_a_session_that_asked_memory_is_not_recalled_as_its_own_echo(
+    hooks: Hooks, home: Path, folder: Path
+) -> None:
+    stating = "5c1d7e40-0000-4000-8000-0000000000e1"
+    statement = line(stating, "a1", "user", "The quetzal aviary opens at the north gate.")
+    told_before = write(folder / f"{stating}.jsonl", statement)
+    hooks.run("stop", told(told_before))
+    asking = "5c1d7e40-0000-4000-8000-0000000000e2"
+    prompt = "where does the quetzal aviary open?"
+    shown = hooks.run("user-prompt", {"session_id": asking, "prompt": prompt}).text
+    assert shown.count("<recalled-memory>") == 1
+    use = {"type": "tool_use", "id": "t1", "name": "mcp__mnemos__recall", "input": {"query": prompt}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": shown}]}
+    calling = line(asking, "b2", "assistant", "Let me check the quetzal records.")
+    calling["message"]["content"].append(use)
+    transcript = write(
+        folder / f"{asking}.jsonl",
+        line(asking, "b1", "user", f"{prompt}\n<user-prompt-submit-hook>{shown}</user-prompt-submit-hook>"),
+        calling,
+        line(asking, "b3", "user", "") | {"message": {"role": "user", "content": [result]}},
+        line(asking, "b4", "assistant", "At the north gate."),
+    )
+    hooks.run("stop", told(transcript))
+    with mnemos.open(home) as memory:
+        stored = memory.sessions.get_messages(asking)
+        assert [one.get("origin") for one in stored] == [None, "memory", "memory", None]
+        assert memory.sessions.search_messages("mcp__mnemos__recall") == []
+    again = hooks.run("user-prompt", {"session_id": "another", "prompt": prompt}).text
+    assert "The quetzal aviary opens at the north gate." in again
+    assert again.count("<recalled-memory>") == 1
+    assert f"] user: {prompt}" not in again
+    assert hooks.log == ""

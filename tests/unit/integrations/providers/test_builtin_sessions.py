@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -431,3 +432,44 @@ def test_without_tables_in_the_prompt_only_chosen_tools_query_them(
         provider = BuiltinMemoryProvider(memory, tools=tools)
         names = {schema["name"] for schema in provider.get_tool_schemas()}
     assert ("sqlite_query" in names) is (tools is not None)
+
+
+# --- the memory's own words -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tool", ["recall", "memory", "remember"])
+def test_calls_of_the_memory_s_tools_are_stored_and_not_recalled(
+    memory: Memory, builtin: BuiltinMemoryProvider, clock: FixedClock, tool: str
+) -> None:
+    memory.sessions.create_session("past")
+    memory.sessions.append_message("past", "user", "The quetzal feeder hangs in the north wing.")
+    arguments = {
+        "recall": {"query": "where is the quetzal feeder?"},
+        "memory": {"action": "add", "content": "Quetzal feeder: check on Mondays."},
+        "remember": {"text": "The quetzal feeder is green"},
+    }[tool]
+    for number in range(3):
+        builtin.on_turn_start(number, "Where is the feeder?")
+        assert "quetzal" not in recalled(builtin, "What about toucans?")
+        shown = recalled(builtin, "Where does the quetzal feeder hang?")
+        assert shown.count("<recalled-memory>") <= 1
+        assert '"query"' not in shown
+        function = {"name": tool, "arguments": json.dumps(arguments)}
+        conversation = [
+            {"role": "user", "content": f"{shown}\nWhere is the feeder?"},
+            {"role": "assistant", "content": "", "tool_calls": [{"id": f"c{number}", "function": function}]},
+            {
+                "role": "tool",
+                "tool_call_id": f"c{number}",
+                "content": builtin.handle_tool_call(tool, arguments),
+            },
+            {"role": "assistant", "content": "In the north wing."},
+        ]
+        builtin.sync_turn("Where is the feeder?", "In the north wing.", messages=conversation)
+        settle(builtin)
+        clock.advance(60)
+    assert [one.get("origin") for one in memory.sessions.get_messages("s1")] == [
+        None, "memory", "memory", None
+    ] * 3  # fmt: skip
+    found = memory.sessions.search_messages("quetzal", session_ids=["s1"])
+    assert found == []
