@@ -201,18 +201,19 @@ class ImportWriter:
 
     def _write(self, tx: Writes, batch: Sequence[_Checked], file: ImportedFile | None) -> _Outcome:
         outcome = _Outcome()
-        for session_id, kept in _group_by_session(batch).items():
-            new, parent = self._select_new(tx, session_id, kept, outcome)
+        said = _group_by_session(batch)
+        # In the order in which they came, because parents come first.
+        announced = [session_id for session_id in self._conversations if session_id in self._changed]
+        for session_id in dict.fromkeys([*announced, *said]):
+            kept = said.get(session_id)
+            new, parent = self._select_new(tx, session_id, kept, outcome) if kept else ([], None)
             try:
                 if new:
                     self._append(tx, session_id, new, parent, outcome)
+                elif session_id in self._changed:
+                    self._fill(tx, session_id, outcome)
             except InvalidInput as exc:
                 # Nothing of it was written, and the others still count.
-                outcome.refused.append(f"session {session_id!r:.100}: {exc}")
-        for session_id in self._changed - outcome.created - outcome.continued:
-            try:
-                self._fill(tx, session_id)
-            except InvalidInput as exc:
                 outcome.refused.append(f"session {session_id!r:.100}: {exc}")
         if file is not None:
             tx.imports.note_file(file)
@@ -236,11 +237,24 @@ class ImportWriter:
         tx.imports.note(session_id, [self._session_key(session_id), *keys])
         outcome.messages += len(new)
 
-    def _fill(self, tx: Writes, session_id: str) -> None:
-        """Update a session without new messages, such as its title."""
+    def _fill(self, tx: Writes, session_id: str, outcome: _Outcome) -> None:
+        """Update a session without new messages, such as its title, or store one that has none."""
         known = tx.sessions.get(session_id)
         if known is not None and tx.imports.owners([self._session_key(session_id)]):
             tx.sessions.fill(self._make_session(tx, session_id, known.started_at, None))
+        elif self._is_new_and_empty(tx, session_id):
+            tx.sessions.create(self._make_session(tx, session_id, self._now, None))
+            tx.imports.note(session_id, [self._session_key(session_id)])
+            outcome.created.add(session_id)
+
+    def _is_new_and_empty(self, tx: Reads, session_id: str) -> bool:
+        """True if the session has no messages but is stored all the same, and was never stored before."""
+        about = self._conversations[session_id]
+        is_old = self._since is not None and (about.started_at is None or about.started_at < self._since)
+        if not about.may_be_empty or is_old or any(one.item.session_id == session_id for one in self._batch):
+            return False
+        owners = tx.imports.owners([self._session_key(session_id)])
+        return not owners and tx.sessions.get(session_id) is None
 
     def _select_new(
         self, tx: Reads, session_id: str, kept: Sequence[_Checked], outcome: _Outcome
@@ -281,6 +295,8 @@ class ImportWriter:
                 outcome.created.add(session_id)
             elif fresh:
                 outcome.continued.add(session_id)
+        empty = (session_id for session_id in self._changed if self._is_new_and_empty(tx, session_id))
+        outcome.created.update(empty)
         return outcome
 
     def _make_session(self, tx: Writes, session_id: str, at: float, parent: str | None) -> SessionRow:

@@ -15,7 +15,8 @@ MAX_PROBLEMS: Final = 50
 class Conversation:
     """A session of another program. Comes before its messages, and again when more is known of it.
 
-    Without ``started_at`` it started with its first message. Nothing is stored before that message is.
+    Without ``started_at`` it started with its first message. Nothing is stored before that message is, except
+    with ``may_be_empty``.
     """
 
     id: str
@@ -31,6 +32,7 @@ class Conversation:
     ended_at: float | None = None
     end_reason: str | None = None
     archived: bool = False
+    may_be_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,22 @@ def test_sessions_of_every_version_are_imported_with_times_ids_and_tool_calls(
     assert [hit["id"] for hit in memory.sessions.search_messages("chateau")] == [messages[0]["id"]]
 
 
+def test_a_session_keeps_its_prompt_also_without_messages(
+    hermes: Path, memory: Memory, hermes_import: HermesImport
+) -> None:
+    database = Database(hermes / "state.db")
+    database.session("quiet", system_prompt="Be brief.")
+    database.session("old", system_prompt="Be kind.")
+    database.message("old", "user", "hello there")
+    database.close()
+    brought(hermes_import, memory)
+    quiet, old = memory.sessions.get_session("quiet"), memory.sessions.get_session("old")
+    assert quiet is not None
+    assert old is not None
+    assert (quiet["system_prompt"], quiet["message_count"]) == ("Be brief.", 0)
+    assert (old["system_prompt"], old["message_count"]) == ("Be kind.", 1)
+
+
 def test_a_second_import_does_nothing(hermes: Path, memory: Memory, hermes_import: HermesImport) -> None:
     database = Database(hermes / "state.db")
     database.session("old")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import apsw
 import pytest
 from items import DATA, assert_storable, conversations, left_out, messages, read_items, spoken, unread
 
+import mnemos
 from mnemos.errors import InvalidInput
 from mnemos.sessions.transcript import sort_parents_first
 from mnemos.transfer.reader import Mark
@@ -85,6 +87,82 @@ def test_a_session_keeps_its_metadata(state: Path) -> None:
     call, result = messages(items)[1:3]
     assert call.fields["tool_calls"][0]["id"] == result.fields["tool_call_id"] == "c9"
     assert result.fields["tool_name"] == "remind"
+
+
+@pytest.fixture
+def memory(home: Path) -> Iterator[mnemos.Memory]:
+    with mnemos.open(home, embedder="none") as opened:
+        yield opened
+
+
+def add_sessions(state: Path, *rows: dict[str, Any]) -> None:
+    connection = apsw.Connection(str(state))
+    for row in rows:
+        values = {"source": "cli", "started_at": 1768035000.0} | row
+        marks = ", ".join("?" * len(values))
+        connection.execute(
+            f"INSERT INTO sessions ({', '.join(values)}) VALUES ({marks})", tuple(values.values())
+        )
+    connection.close()
+
+
+def test_a_session_keeps_its_system_prompt(state: Path, memory: mnemos.Memory) -> None:
+    connection = apsw.Connection(str(state))
+    prompt = "You are a gardener. 🌿\n" * 3
+    connection.execute("UPDATE sessions SET system_prompt = ? WHERE title = 'Ferns'", (prompt,))
+    connection.execute("UPDATE sessions SET system_prompt = ? WHERE title IS NULL", ("x" * 500_000,))
+    connection.close()
+    memory.imports.import_files(READER, state)
+    ferns = memory.sessions.get_session("20260110_090000_aaaa")
+    other = memory.sessions.get_session("20260110_080000_bbbb")
+    assert ferns is not None
+    assert other is not None
+    assert ferns["system_prompt"] == prompt
+    assert len(other["system_prompt"]) == 100_000
+
+
+def test_a_session_without_messages_is_imported_once(state: Path, memory: mnemos.Memory) -> None:
+    add_sessions(
+        state,
+        {"id": "quiet", "title": "Nothing said", "system_prompt": "Be brief."},
+        {"id": "after", "parent_session_id": "quiet", "started_at": 1768035100.0},
+    )
+    rehearsed = memory.imports.import_files(READER, state, dry_run=True)
+    report = memory.imports.import_files(READER, state)
+    assert (rehearsed.sessions, report.sessions, report.messages) == (4, 4, 5)
+    quiet, after = memory.sessions.get_session("quiet"), memory.sessions.get_session("after")
+    assert quiet is not None
+    assert after is not None
+    assert (quiet["title"], quiet["system_prompt"], quiet["message_count"]) == (
+        "Nothing said",
+        "Be brief.",
+        0,
+    )
+    assert (quiet["started_at"], after["parent_session_id"]) == (1768035000.0, "quiet")
+    memory.sessions.delete_session("quiet")
+    add_sessions(state, {"id": "third"})
+    again = memory.imports.import_files(READER, state)
+    assert (again.sessions, again.messages) == (1, 0)
+    assert memory.sessions.get_session("quiet") is None
+
+
+def test_sessions_without_messages_follow_since(state: Path, memory: mnemos.Memory) -> None:
+    add_sessions(state, {"id": "early", "started_at": 1_000.0}, {"id": "late", "started_at": 1768035700.0})
+    report = memory.imports.import_files(READER, state, since=1768035650.0)
+    assert memory.sessions.get_session("early") is None
+    assert memory.sessions.get_session("late") is not None
+    # The messages of the first recorded session are older too.
+    assert report.sessions == 2
+
+
+def test_a_session_that_was_recorded_here_stays_as_it_is(state: Path, memory: mnemos.Memory) -> None:
+    add_sessions(state, {"id": "own", "title": "From Hermes"})
+    memory.sessions.create_session("own", "cli")
+    report = memory.imports.import_files(READER, state)
+    own = memory.sessions.get_session("own")
+    assert own is not None
+    assert own["title"] is None
+    assert report.sessions == 2
 
 
 def test_the_database_in_a_folder_is_found_with_its_log(state: Path) -> None:

@@ -133,7 +133,7 @@ class HermesImport:
                 report.refuse(f"session {session_id}", exc)
                 continue
             session = convert_session(found, before=report.begun_at, longest=longest) if found else None
-            if session is not None and session["started_at"] < report.begun_at and session["messages"]:
+            if session is not None and session["started_at"] < report.begun_at:
                 sessions[session_id] = session
         try:
             done = memory.sessions.import_sessions(list(sessions.values()))

@@ -47,6 +47,7 @@ _STATE: Final = "state.db"
 _LOG: Final = "-wal"
 # The limit of a message; the store has a lower one.
 _LONGEST: Final = 1 << 30
+_LONGEST_PROMPT: Final = 100_000
 
 
 def convert_session(found: HermesSession, *, before: float, longest: int) -> dict[str, Any]:
@@ -64,6 +65,7 @@ def convert_session(found: HermesSession, *, before: float, longest: int) -> dic
         "user_id": clean_name(row.get("user_id")),
         "model": clean_name(row.get("model")),
         "model_config": _decode(row.get("model_config")),
+        "system_prompt": _prompt(row.get("system_prompt")),
         "parent_session_id": clean_name(row.get("parent_session_id")),
         "started_at": started
         if started is not None
@@ -137,6 +139,11 @@ def _content(value: Any, longest: int) -> str | list[Any] | None:
     return text if len(text) <= longest else text[: longest - len(_CUT)] + _CUT
 
 
+def _prompt(value: Any) -> str | None:
+    content = _content(value, _LONGEST_PROMPT)
+    return content if isinstance(content, str) and content.strip() else None
+
+
 def _decode(text: Any) -> Any:
     """Decode JSON; None if it is not JSON."""
     if not isinstance(text, str) or not text:
@@ -201,8 +208,6 @@ def _read_session(state: HermesState, session_id: str, number: int) -> Iterator[
     left = len(found.messages) - len(said)
     if left:
         yield Skipped("messages that were undone, copied or empty", left)
-    if not said:
-        return
     yield _make_conversation(session)
     tokens = (session["input_tokens"], session["output_tokens"])
     for message in said:
@@ -213,12 +218,22 @@ def _read_session(state: HermesState, session_id: str, number: int) -> Iterator[
 
 def _make_conversation(session: Mapping[str, Any]) -> Conversation:
     started = session["started_at"]
-    same = ("model", "title", "user_id", "model_config", "end_reason", "ended_at", "archived")
+    same = [
+        "model",
+        "title",
+        "user_id",
+        "model_config",
+        "system_prompt",
+        "end_reason",
+        "ended_at",
+        "archived",
+    ]
     return Conversation(
         session["id"],
         session["source"],
         started_at=started if math.isfinite(started) else None,
         parent_id=session["parent_session_id"],
         metadata=(session["metadata"] or {}) | {"program": KIND},
+        may_be_empty=True,
         **{name: session[name] for name in same},
     )
