@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -330,13 +330,18 @@ class DeleteSession(Operation, frozen=True, kw_only=True):
 
 
 class PruneSessions(Operation, frozen=True, kw_only=True):
-    """Delete ended sessions whose last message is older than a number of days. Cannot be undone."""
+    """Delete ended sessions that are older than a number of days. Cannot be undone."""
 
     traits: ClassVar[Traits] = Traits(
         title="Delete old sessions", destructive=True, example=("--older-than-days", "365", "--dry-run")
     )
 
-    older_than_days: Annotated[float, Meta(ge=0, le=100000, description="Days since the last message")] = 90.0
+    older_than_days: Annotated[
+        float, Meta(ge=0, le=100000, description="Days since the last message, or since the start")
+    ] = 90.0
+    by: Annotated[Literal["last_message", "start"], Meta(description="What their age is counted from")] = (
+        "last_message"
+    )
     source: Source = None
     dry_run: Annotated[bool, Meta(description="Only count the sessions; delete nothing")] = False
 
@@ -344,13 +349,15 @@ class PruneSessions(Operation, frozen=True, kw_only=True):
         return not self.dry_run
 
     def run(self, memory: Memory) -> Pruned:
-        count = memory.sessions.prune_sessions(self.older_than_days, self.source, dry_run=self.dry_run)
-        return Pruned(sessions=count, dry_run=self.dry_run)
+        return Pruned(sessions=self._prune(memory, dry_run=self.dry_run), dry_run=self.dry_run)
+
+    def _prune(self, memory: Memory, *, dry_run: bool) -> int:
+        return memory.sessions.prune_sessions(self.older_than_days, self.source, dry_run=dry_run, by=self.by)
 
     def at_stake(self, memory: Memory) -> str:
         if self.dry_run:
             return ""
-        count = memory.sessions.prune_sessions(self.older_than_days, self.source, dry_run=True)
+        count = self._prune(memory, dry_run=True)
         return (
             f"{plural(count, 'ended session')} older than {self.older_than_days:g} days permanently"
             if count

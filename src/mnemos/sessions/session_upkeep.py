@@ -127,6 +127,13 @@ def check_days(value: Any) -> float:
     return float(value)
 
 
+def check_age(by: Any) -> bool:
+    """Return True if the age of a session is counted from its start."""
+    if by not in ("last_message", "start"):
+        raise InvalidInput(f"by is {by!r}; use last_message or start")
+    return bool(by == "start")
+
+
 def pack(session: dict[str, Any]) -> str | None:
     text = dump_json(session)
     if len(text) > KEEP_CHARACTERS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from mnemos.errors import AlreadyExists, Disabled, InvalidInput, NotFound
 from mnemos.inputs import can_be_name, name, names, optional_name, whole
@@ -280,13 +280,21 @@ class Sessions(Transfers):
         return session_upkeep.delete(self._storage, session_id, self._log, self._oldest_kept())
 
     def prune_sessions(
-        self, older_than_days: float = 90, source: str | None = None, *, dry_run: bool = False
+        self,
+        older_than_days: float = 90,
+        source: str | None = None,
+        *,
+        dry_run: bool = False,
+        by: Literal["last_message", "start"] = "last_message",
     ) -> int:
-        """Delete ended sessions whose last message is older, and return their number. Can't be undone."""
+        """Delete ended sessions whose last message is older, and return their number. Can't be undone.
+
+        ``by="start"`` goes by when they started, however long they went on.
+        """
         optional_name("source", source)
         days = session_upkeep.check_days(older_than_days)
-        before = self._clock() - days * _DAY
-        old = self._storage.read(lambda tx: tx.sessions.ended_before(before, source))
+        before, by_start = self._clock() - days * _DAY, session_upkeep.check_age(by)
+        old = self._storage.read(lambda tx: tx.sessions.ended_before(before, source, by_start=by_start))
         if dry_run:
             return len(old)
         if self._settings.disabled:

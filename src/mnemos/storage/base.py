@@ -249,8 +249,11 @@ class SessionReads(Protocol):
         """Sessions with this parent, oldest start first."""
         ...
 
-    def ended_before(self, moment: float, source: str | None) -> list[str]:
-        """Ids of ended sessions whose last message (or else end) is before the moment."""
+    def ended_before(self, moment: float, source: str | None, *, by_start: bool = False) -> list[str]:
+        """Ids of ended sessions whose last message (or else end) is before the moment.
+
+        With ``by_start``, of those that started before it, whenever they ended.
+        """
         ...
 
     def message_count(self, session_id: str | None) -> int: ...

@@ -289,6 +289,8 @@ class SessionContract(Contract):
         assert sorted(every) == ["empty old", "ended late", "old", "other"]
         assert storage.read(lambda tx: tx.sessions.ended_before(moment, "web")) == ["other"]
         assert storage.read(lambda tx: tx.sessions.ended_before(old, None)) == []
+        started = storage.read(lambda tx: tx.sessions.ended_before(moment, None, by_start=True))
+        assert sorted(started) == ["empty new", "empty old", "ended late", "old", "other", "went on"]
 
 
 def _listed(

@@ -116,6 +116,21 @@ def test_pruning_has_an_age(db: SessionDB, clock: FixedClock) -> None:
     assert names(db) == {"old running"}
 
 
+def test_pruning_can_go_by_the_start(db: SessionDB, clock: FixedClock) -> None:
+    aged(db, clock)
+    assert db.prune_sessions(by="start", dry_run=True) == 3
+    assert db.prune_sessions(by="start", source="web") == 1
+    assert db.prune_sessions(101, by="start") == 0
+    assert db.prune_sessions(by="start") == 2
+    assert names(db) == {"old running", "new ended"}
+
+
+@pytest.mark.parametrize("wrong", ["end", "", None, True])
+def test_another_kind_of_age_is_invalid_input(db: SessionDB, wrong: Any) -> None:
+    with pytest.raises(InvalidInput):
+        db.prune_sessions(by=wrong)
+
+
 def test_children_of_a_pruned_session_stay(db: SessionDB, clock: FixedClock) -> None:
     talk(db, "parent", "x")
     db.end_session("parent", "compression")

@@ -130,8 +130,8 @@ class SqliteSessionReads:
     def children(self, session_id: str) -> list[SessionRow]:
         return [_session_row(row) for row in self._rows(SQL.children, (self._space.id, session_id))]
 
-    def ended_before(self, moment: float, source: str | None) -> list[str]:
-        asked = {"space": self._space.id, "moment": moment, "source": source}
+    def ended_before(self, moment: float, source: str | None, *, by_start: bool = False) -> list[str]:
+        asked = {"space": self._space.id, "moment": moment, "source": source, "by_start": by_start}
         return [row[0] for row in self._rows(SQL.ended_before, asked)]
 
     def message_count(self, session_id: str | None) -> int:

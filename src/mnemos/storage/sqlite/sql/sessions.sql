@@ -127,9 +127,10 @@ WHERE s.space = :space
     AND s.ended_at IS NOT NULL
     AND s.started_at < :moment
     AND (:source IS NULL OR s.source = :source)
-    AND coalesce(
-        (SELECT max(m.timestamp) FROM messages AS m WHERE m.session = s.key), s.ended_at
-    ) < :moment
+    AND (
+        :by_start
+        OR coalesce((SELECT max(m.timestamp) FROM messages AS m WHERE m.session = s.key), s.ended_at) < :moment
+    )
 ORDER BY s.started_at, s.key
 
 -- name: create
