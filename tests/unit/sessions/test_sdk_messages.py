@@ -11,7 +11,7 @@ import pytest
 from openai.types.chat import ChatCompletion, ChatCompletionMessage
 from openai.types.responses import Response
 
-from mnemos import SessionDB
+from mnemos import Memory, SessionDB
 from mnemos.errors import InvalidInput, TooLarge
 
 CALLS = [
@@ -137,6 +137,18 @@ def test_one_message_with_several_results_answers_the_last_id(talk: SessionDB) -
     assert messages[-1]["id"] == last
     assert [message["token_count"] for message in messages] == [None, None, 7]
     assert {message["timestamp"] for message in messages} == {5.0}
+
+
+def test_calls_of_memory_tools_in_blocks_are_not_found(memory: Memory) -> None:
+    memory.call("recall", {"query": "zebra"})
+    memory.sessions.create_session("s", "cli")
+    uses = [("t1", "recall", "zebra"), ("t2", "list_files", "giraffe")]
+    blocks = [{"type": "tool_use", "id": id, "name": name, "input": {"of": of}} for id, name, of in uses]
+    results = [{"type": "tool_result", "tool_use_id": id, "content": f"a {of}"} for id, _, of in uses]
+    said = [{"role": "assistant", "content": blocks}, {"role": "user", "content": results}]
+    calling, _, listed = memory.sessions.append_messages("s", said)
+    assert memory.sessions.search_messages("zebra") == []
+    assert {hit["id"] for hit in memory.sessions.search_messages("giraffe")} == {calling, listed}
 
 
 def test_blocks_and_calls_inside_of_dicts_may_be_objects(talk: SessionDB) -> None:
