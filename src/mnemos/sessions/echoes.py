@@ -67,18 +67,24 @@ class _Batch:
                 self._flag(place)
 
     def _mark_result(self, place: int, message: NewMessage) -> None:
+        text = _text_of(message)
+        is_echo = message.origin is not None or is_fenced(text)
+        if message.tool_name is not None and not is_echo and not self._may_be_own(message.tool_name):
+            # Most results name a tool of somebody else: their calls need not be looked up.
+            return
         call_place, called = self._find_call(message.tool_call_id)
         name = message.tool_name or called
-        text = _text_of(message)
         if (
-            message.origin is not None
+            is_echo
             or is_own_tool(name, self._called_here)
-            or is_fenced(text)
             or (may_be_own_tool(name) and (has_fence(text) or self._is_flagged(call_place)))
         ):
             self._flag(place)
             if may_be_own_tool(called):
                 self._flag(call_place)
+
+    def _may_be_own(self, name: str) -> bool:
+        return may_be_own_tool(name) or is_own_tool(name, self._called_here)
 
     def _find_call(self, call_id: str | None) -> tuple[int, str]:
         if call_id is None:

@@ -10,7 +10,7 @@ from mnemos.errors import InvalidInput, NotFound, Refused
 from mnemos.integrations.providers.conversation import extract_text, list_messages
 from mnemos.language.extraction import extract_facts
 from mnemos.language.notation import Statement, looks_like
-from mnemos.sessions.tool_names import call_name
+from mnemos.sessions.tool_names import call_name, is_own_tool
 from mnemos.text.secrets import redact
 from mnemos.text.tokens import count_tokens
 
@@ -133,4 +133,4 @@ def _iter_patterns(messages: Any) -> Iterator[tuple[str, ...]]:
             if isinstance(calls, list)
             else ()
         )
-        called += [name for name in names if name]
+        called += [name for name in names if name and not is_own_tool(name)]
