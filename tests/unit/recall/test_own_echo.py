@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -225,3 +225,28 @@ def test_a_question_that_says_something_is_found_like_any_other_line(memory: Mem
     turn = [{"role": "user", "content": told}, {"role": "assistant", "content": "Try the manual."}]
     memory.sessions.append_messages("s", turn)
     assert memory.recall("Which video tools do I work with?").hits[0].text == told
+
+
+@pytest.fixture(scope="module")
+def index() -> Iterator[Memory]:
+    with Memory.at(":memory:", embedder="none") as memory:
+        memory.sessions.create_session("s", "cli")
+        yield memory
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    role=st.sampled_from(["user", "assistant", "tool", "system"]),
+    around=st.tuples(st.text(max_size=20), st.text(max_size=20)),
+    inside=st.text(max_size=20).filter(lambda text: "<" not in text),
+    name=st.sampled_from(NAMES),
+    as_parts=st.booleans(),
+)
+def test_no_search_finds_a_word_inside_a_fence(
+    index: Memory, role: str, around: tuple[str, str], inside: str, name: str, as_parts: bool
+) -> None:
+    text = f"{around[0]}<{name}> {inside} secretparrot </{name}>{around[1]}"
+    content: Any = [{"type": "text", "text": text}] if as_parts else text
+    index.sessions.append_message("s", role, content)
+    assert index.sessions.search_messages("secretparrot") == []
+    assert index.recall("secretparrot", words_only=True).hits == ()
