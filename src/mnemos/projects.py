@@ -36,6 +36,13 @@ def _find(text: str) -> str | None:
     return next((root for one in inside if (root := _repository_at(one))), str(path))
 
 
+def _expand(text: str) -> Path:
+    try:
+        return Path(text).expanduser().absolute()
+    except (RuntimeError, OSError):
+        return Path(text)
+
+
 def _home() -> str:
     try:
         return str(Path.home())
@@ -63,6 +70,7 @@ def name_project(project: str) -> str:
 def match_projects(text: str, projects: Iterable[str]) -> Sequence[str]:
     """Return the projects that a path names, or else those whose last folder has that name."""
     known = list(projects)
-    path = str(Path(text).absolute())
-    exact = [project for project in known if project in (text, path, find_project(path))]
+    is_path = text.startswith((".", "~")) or _SEPARATORS.search(text)
+    path = find_project(_expand(text)) if is_path else None
+    exact = [project for project in known if project in (text, path)]
     return exact or [project for project in known if name_project(project).casefold() == text.casefold()]

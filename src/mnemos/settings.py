@@ -154,12 +154,20 @@ class Settings:
 
     @classmethod
     def load(
-        cls, home: str | Path | None = None, *, env: Mapping[str, str] | None = None, **flags: Any
+        cls,
+        home: str | Path | None = None,
+        *,
+        env: Mapping[str, str] | None = None,
+        here: str | None = None,
+        **flags: Any,
     ) -> Settings:
-        """Read flags, environment and config.toml. Raises InvalidInput that names a wrong value."""
+        """Read flags, environment and config.toml. Raises InvalidInput that names a wrong value.
+
+        ``here`` is the folder that the program runs in, and the project if no other is named.
+        """
         env = os.environ if env is None else env
         folder = home_folder(home, env)
-        found: dict[str, Any] = {"actor": env.get("USER") or _login_name()}
+        found: dict[str, Any] = {"actor": env.get("USER") or _login_name(), "project": here or ""}
         found |= _flatten(_read_file(folder / "config.toml"))
         found |= _read_environment(env)
         found |= {name: value for name, value in flags.items() if value is not None}

@@ -70,7 +70,8 @@ def session_of(text: str | None) -> dict[str, Any]:
         "started_at": 0.0, "ended_at": 1.0, "end_reason": text, "message_count": 1, "messages": 1,
         "parent_session_id": None, "archived": False, "root_session_id": "s", "user_id": None,
         "model_config": None, "system_prompt": None, "tool_call_count": 0, "input_tokens": 0,
-        "output_tokens": 0, "metadata": None,
+        "output_tokens": 0, "metadata": None, "project": text, "branch": text, "short_id": text or "s",
+        "elsewhere": True,
     }  # fmt: skip
 
 
@@ -97,11 +98,12 @@ def everywhere(text: str) -> list[Result]:
     hit = {
         "id": 1, "session_id": text, "role": text, "snippet": text, "timestamp": 0.0, "tool_name": None,
         "source": text, "model": None, "session_started": 0.0, "context": [], "root_session_id": text,
-        "score": 1.0, "partial": True,
+        "score": 1.0, "partial": True, "title": text, "project": text, "short_id": text, "elsewhere": True,
     }  # fmt: skip
     passage = {
         "kind": text, "ref": 1, "session_id": text, "speaker": text, "text": text, "place": (0, len(text)),
-        "at": 0.0, "score": 1.0, "why": [text],
+        "at": 0.0, "score": 1.0, "why": [text], "title": text, "project": text, "short_id": text,
+        "elsewhere": True,
     }  # fmt: skip
     recalled = {"query": text, "mode": "lexical", "coverage": 0.0, "left_out": 1, "notes": [text]}
     fact = {

@@ -226,13 +226,12 @@ class Memory(Resource):
         """The vectors of this home: made in the background, or by ``embedding.catch_up()``."""
         from mnemos.recall.embedding import Embedding
 
-        may_write = not self.settings.disabled
-        return Embedding(self.storage, self.settings.embedder, self._embedder, may_write=may_write)
+        wanted, may_write = self.settings.embedder, not self.settings.disabled
+        return Embedding(self.storage, wanted, self._embedder, may_write=may_write)
 
     @part
     def recaller(self) -> Recaller:
-        # Whoever only records should not wait for what recall needs.
-        from mnemos.recall.recaller import Recaller
+        from mnemos.recall.recaller import Recaller  # numpy and more: only for who asks
 
         return Recaller(self.storage, self.embedding, self.clock, self.feeds.sources())
 
@@ -277,8 +276,6 @@ class Memory(Resource):
         ``user_id``: nothing of another user is found. ``project``: only conversations about this one, by path
         or last folder; without it, the current one is preferred, unless ``all_projects`` is set.
         """
-        from mnemos.recall.answer import check_kinds
-
         if not isinstance(query, str):
             raise InvalidInput(f"query is a {type(query).__name__}; use a text")
         is_preferred = not (project or all_projects) and self.settings.prefer_project
@@ -297,7 +294,7 @@ class Memory(Resource):
             filters,
             limit=in_range("limit", limit, MOST_HITS),
             budget=None if budget is None else whole("budget", budget),
-            kinds=check_kinds(names("kinds", kinds)),
+            kinds=names("kinds", kinds),
             user=USUAL_USER if user_id is None else check_user(user_id),
             now=optional_moment("now", now),
             lexical=words_only,
@@ -319,11 +316,13 @@ class Memory(Resource):
 
         return registry.tools(format, tools)
 
-    def call(self, name: str, args: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Run an operation by name; its result with a readable ``text``. Failures raise MnemosError."""
+    def call(
+        self, name: str, args: dict[str, Any] | None = None, *, user_id: str | None = None
+    ) -> dict[str, Any]:
+        """Run an operation by name, for one user if named; its result with a readable ``text``."""
         from mnemos.operations import registry
 
-        return registry.call(self, name, args)
+        return registry.call(self, name, args, user_id=user_id)
 
     # --- changes ----------------------------------------------------------------------------
 

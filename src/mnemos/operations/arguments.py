@@ -23,6 +23,7 @@ MOST = 2**53
 
 Session = Annotated[str, Meta(description="Session: its id, the beginning of its id, or its title")]
 Source = Annotated[str | None, Meta(description="Only from this source, e.g. cli")]
+Project = Annotated[str | None, Meta(description="Only this project: its path or last folder")]
 When = Annotated[str | float | None, Meta(description="ISO date or time (UTC), or Unix seconds")]
 Offset = Annotated[int, Meta(ge=0, le=MOST, description="Number of results to skip")]
 
@@ -30,6 +31,11 @@ Offset = Annotated[int, Meta(ge=0, le=MOST, description="Number of results to sk
 def up_to(most: int, description: str = "Maximum number of results") -> Meta:
     """Annotate the number of results that an operation returns."""
     return Meta(ge=1, le=most, description=description)
+
+
+def is_elsewhere(memory: Memory, project: str | None) -> bool:
+    """True for a project that is not the current one, which need not be named."""
+    return project is not None and project != memory.settings.project
 
 
 _PERSON_ONLY = "person_only"
@@ -40,6 +46,9 @@ def person_only(description: str) -> Meta:
     return Meta(description=description, extra={_PERSON_ONLY: True})
 
 
+AllProjects = Annotated[bool, person_only("Do not prefer the current project")]
+# Whoever calls for a model names the user: see ``Memory.call``.
+User = Annotated[str | None, person_only("Nothing of other users; what has no user is shared")]
 Allow = Annotated[bool, person_only("Store it even if it reads like an order to a model")]
 
 

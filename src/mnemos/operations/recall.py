@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput, Refused
 from mnemos.operations.arguments import (
     Allow,
+    AllProjects,
+    Project,
     Source,
+    User,
     When,
+    is_elsewhere,
     resolve_exclusions,
     resolve_sessions,
     seconds,
@@ -18,7 +23,7 @@ from mnemos.operations.arguments import (
 )
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.facts import FactInfo, FactsWritten, Scope, SessionId, describe
-from mnemos.operations.texts import cut, floor_share, plural, render_time
+from mnemos.operations.texts import cut, floor_share, plural, render_time, render_title
 from mnemos.recall.embedding import describe_search
 from mnemos.text.highlight import snippet
 from mnemos.text.query import parse
@@ -57,6 +62,9 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
     session: Annotated[list[str] | None, Meta(description="Only these conversations")] = None
     exclude: Annotated[list[str] | None, Meta(description="Conversations to leave out")] = None
     words_only: Annotated[bool, Meta(description="Match words only, without semantic search")] = False
+    project: Project = None
+    all_projects: AllProjects = False
+    user_id: User = None
 
     def run(self, memory: Memory) -> Recalled:
         # A model passes empty lists and texts for arguments that it does not mean.
@@ -71,12 +79,23 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
             session_ids=resolve_sessions(memory, self.session) if self.session else None,
             exclude_session_ids=resolve_exclusions(memory, self.exclude),
             words_only=self.words_only,
+            project=self.project or None,
+            all_projects=self.all_projects,
+            user_id=self.user_id,
         )
+        ids = memory.sessions.shorten_ids(hit.session_id for hit in recalled.hits if hit.session_id)
         return Recalled(
             query=self.query,
             mode=recalled.mode,
             coverage=floor_share(recalled.coverage),
-            hits=[fill(HitInfo, hit) for hit in recalled.hits],
+            hits=[
+                replace(
+                    fill(HitInfo, hit),
+                    short_id=ids.get(hit.session_id or ""),
+                    elsewhere=is_elsewhere(memory, hit.project),
+                )
+                for hit in recalled.hits
+            ],
             packed=recalled.text,
             left_out=recalled.left_out,
             notes=list(recalled.notes),
@@ -97,6 +116,13 @@ class HitInfo(Info, frozen=True, kw_only=True):
     at: float
     score: float
     why: list[str]
+    title: str | None
+    """Title of the conversation it is from."""
+    project: str | None
+    short_id: str | None = None
+    """Beginning of ``session_id`` that is enough to name it."""
+    elsewhere: bool = False
+    """It is about another project than the current one."""
 
 
 class Recalled(Result, frozen=True, kw_only=True):
@@ -138,9 +164,10 @@ class Recalled(Result, frozen=True, kw_only=True):
 
 
 def render_heading(hit: HitInfo) -> str:
-    """Render the date, the speaker and the place of a hit on one line."""
-    where = f"  {hit.session_id}" if hit.session_id else ""
-    return f"{render_time(hit.at)}  {hit.speaker or hit.kind}  {hit.kind}:{hit.ref}{where}"
+    """Render the title, the project, the date, the speaker and, last, the ids of a hit on one line."""
+    title = f"{render_title(hit.title, hit.project, elsewhere=hit.elsewhere)}  " if hit.title else ""
+    where = f"  {hit.short_id}" if hit.short_id else ""
+    return f"{title}{render_time(hit.at)}  {hit.speaker or hit.kind}  {hit.kind}:{hit.ref}{where}"
 
 
 def render_passage(hit: HitInfo, query: str) -> str:

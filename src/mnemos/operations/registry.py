@@ -81,12 +81,18 @@ def call(
     name: str,
     arguments: Mapping[str, Any] | None = None,
     progress: Progress = no_progress,
+    user_id: str | None = None,
 ) -> dict[str, Any]:
-    """Run an operation and return its result as plain data with a readable ``text``."""
+    """Run an operation and return its result as plain data with a readable ``text``.
+
+    ``user_id``: the user for whom it is run, whatever the arguments say.
+    """
     find(name)
     # From now on, a tool of that name in the messages of the host is ours.
     memory.called_tools.add(name)
     operation = read(name, arguments or {})
+    if user_id is not None and "user_id" in operation.__struct_fields__:
+        operation = msgspec.structs.replace(operation, user_id=user_id)
     if memory.settings.disabled and operation.writes():
         return disabled()
     return builtins(carry_out(operation, memory, progress))

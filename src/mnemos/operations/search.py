@@ -10,16 +10,20 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from mnemos.operations.arguments import (
     MOST,
+    AllProjects,
     Offset,
+    Project,
     Source,
+    User,
     When,
+    is_elsewhere,
     resolve_exclusions,
     resolve_sessions,
     seconds,
     up_to,
 )
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
-from mnemos.operations.texts import cut, plural, render_time
+from mnemos.operations.texts import cut, plural, render_time, render_title
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -50,9 +54,14 @@ class SessionHeading(Info, frozen=True, kw_only=True):
 
     session_id: str
     title: str | None
+    project: str | None
     source: str
     started_at: float
     messages: int
+    short_id: str = ""
+    """Beginning of ``session_id`` that is enough to name it."""
+    elsewhere: bool = False
+    """It is about another project than the current one."""
 
 
 class RecentSession(SessionHeading, frozen=True, kw_only=True):
@@ -126,11 +135,14 @@ class SessionSearch(Operation, frozen=True, kw_only=True):
     source: Source = None
     current_session_id: Annotated[str | None, Meta(description="Conversation in progress")] = None
     summarize: Annotated[bool, Meta(description="Summarize each with the configured model")] = False
+    project: Project = None
+    all_projects: AllProjects = False
+    user_id: User = None
 
     def run(self, memory: Memory) -> ConversationsFound:
         answer = memory.sessions.session_search(
             self.query,
-            self.session_id and memory.sessions.resolve_session(self.session_id),
+            self.session_id and memory.sessions.resolve_session(self.session_id, user_id=self.user_id),
             self.around_message_id,
             self.window,
             self.limit,
@@ -142,7 +154,16 @@ class SessionSearch(Operation, frozen=True, kw_only=True):
             self.source,
             current_session_id=self.current_session_id,
             summarize=self.summarize,
+            project=self.project or None,
+            all_projects=self.all_projects,
+            user_id=self.user_id,
         )
+        headings = [*answer.get("conversations", ()), *answer.get("sessions", ())]
+        headings += [answer["session"]] if "session" in answer else []
+        ids = memory.sessions.shorten_ids(one["session_id"] for one in headings)
+        for one in headings:
+            one["short_id"] = ids[one["session_id"]]
+            one["elsewhere"] = is_elsewhere(memory, one["project"])
         return fill(ConversationsFound, answer)
 
 
@@ -216,6 +237,8 @@ class SearchMessages(Operation, frozen=True, kw_only=True):
     sort: Sort = "relevance"
     limit: Annotated[int, up_to(1000)] = 10
     offset: Offset = 0
+    project: Project = None
+    user_id: User = None
 
     def run(self, memory: Memory) -> MessagesFound:
         hits = memory.sessions.search_messages(
@@ -229,11 +252,24 @@ class SearchMessages(Operation, frozen=True, kw_only=True):
             since=seconds("since", self.since),
             until=seconds("until", self.until),
             sort=self.sort,
+            project=self.project or None,
+            user_id=self.user_id,
         )
+        ids = memory.sessions.shorten_ids(hit["session_id"] for hit in hits)
         return MessagesFound(
             query=self.query,
             partial=any(hit["partial"] for hit in hits),
-            hits=[fill(MessageHit, hit) for hit in hits],
+            hits=[
+                fill(
+                    MessageHit,
+                    hit
+                    | {
+                        "short_id": ids[hit["session_id"]],
+                        "elsewhere": is_elsewhere(memory, hit["project"]),
+                    },
+                )
+                for hit in hits
+            ],
         )
 
 
@@ -251,6 +287,9 @@ class MessageHit(Info, frozen=True, kw_only=True):
     snippet: str
     timestamp: float
     tool_name: str | None
+    title: str | None
+    """Title of the conversation."""
+    project: str | None
     source: str
     model: str | None
     session_started: float
@@ -258,6 +297,10 @@ class MessageHit(Info, frozen=True, kw_only=True):
     root_session_id: str
     score: float
     partial: bool
+    short_id: str
+    """Beginning of ``session_id`` that is enough to name it."""
+    elsewhere: bool = False
+    """It is about another project than the current one."""
 
 
 class MessagesFound(Result, frozen=True, kw_only=True):
@@ -270,8 +313,9 @@ class MessagesFound(Result, frozen=True, kw_only=True):
             return f"Nothing found for {cut(self.query, 80)!r}."
         lines = [PARTIAL] if self.partial else []
         for hit in self.hits:
-            where = f"{render_time(hit.timestamp)}  {hit.role}  message:{hit.id}  {hit.session_id}"
-            lines += [where, f"  {' '.join(hit.snippet.split())}"]
+            where = f"{render_time(hit.timestamp)}  {hit.role}  message:{hit.id}  {hit.short_id}"
+            title = render_title(hit.title, hit.project, elsewhere=hit.elsewhere)
+            lines += [f"{title}  {where}", f"  {' '.join(hit.snippet.split())}"]
         return "\n".join(lines)
 
 
@@ -294,10 +338,10 @@ def _conversation(conversation: ConversationInfo) -> Iterator[Line]:
 
 
 def _title(session: SessionHeading) -> Line:
-    name = f"{session.title} " if session.title else ""
+    name = render_title(session.title, session.project, elsewhere=session.elsewhere)
     return Line(
-        f"{name}[{session.session_id}] {render_time(session.started_at)}, "
-        f"{session.source}, {plural(session.messages, 'message')}",
+        f"{name}, {render_time(session.started_at)}, {session.source}, "
+        f"{plural(session.messages, 'message')}, session {session.short_id or session.session_id}",
         "## ",
         Kind.TITLE,
     )

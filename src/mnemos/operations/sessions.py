@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from mnemos.errors import NotFound
-from mnemos.operations.arguments import MOST, Offset, Session, Source, up_to
+from mnemos.operations.arguments import MOST, Offset, Project, Session, Source, User, is_elsewhere, up_to
 from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
-from mnemos.operations.texts import message_text, plural, render_calls, render_time
+from mnemos.operations.texts import message_text, plural, render_calls, render_time, render_title
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -29,6 +29,12 @@ class SessionInfo(Info, frozen=True, kw_only=True):
     message_count: int
     parent_session_id: str | None
     archived: bool
+    project: str | None
+    branch: str | None
+    short_id: str = ""
+    """Beginning of the id that is enough to name the session."""
+    elsewhere: bool = False
+    """It is about another project than the current one."""
 
 
 class SessionDetail(SessionInfo, frozen=True, kw_only=True):
@@ -67,12 +73,26 @@ class ListSessions(Operation, frozen=True, kw_only=True):
     archived: Annotated[bool, Meta(description="List archived sessions instead")] = False
     limit: Annotated[int, up_to(1000)] = 20
     offset: Offset = 0
+    project: Project = None
+    user_id: User = None
 
     def run(self, memory: Memory) -> SessionList:
-        rows = memory.sessions.search_sessions(self.source, self.limit, self.offset, archived=self.archived)
+        chosen: dict[str, Any] = {
+            "archived": self.archived,
+            "project": self.project or None,
+            "user_id": self.user_id,
+        }
+        rows = memory.sessions.search_sessions(self.source, self.limit, self.offset, **chosen)
+        ids = memory.sessions.shorten_ids(row["id"] for row in rows)
         return SessionList(
-            sessions=[fill(SessionInfo, row) for row in rows],
-            total=memory.sessions.session_count(self.source, archived=self.archived),
+            sessions=[
+                fill(
+                    SessionInfo,
+                    row | {"short_id": ids[row["id"]], "elsewhere": is_elsewhere(memory, row["project"])},
+                )
+                for row in rows
+            ],
+            total=memory.sessions.session_count(self.source, **chosen),
         )
 
 
@@ -84,8 +104,9 @@ class SessionList(Result, frozen=True, kw_only=True):
         if not self.sessions:
             return "No sessions."
         lines = [
-            f"{render_time(one.started_at)}  {one.id}  {one.source}  {plural(one.message_count, 'message')}"
-            f"  {one.title or ''}".rstrip()
+            f"{render_time(one.started_at)}  "
+            f"{render_title(one.title, one.project, elsewhere=one.elsewhere)}  {one.source}, "
+            f"{plural(one.message_count, 'message')}  {one.short_id}"
             for one in self.sessions
         ]
         return "\n".join([*lines, f"({len(self.sessions)} of {self.total})"])
@@ -107,6 +128,7 @@ class ShowSession(Operation, frozen=True, kw_only=True):
         if session is None:
             raise NotFound(f"there is no session {session_id!r}")
         messages = memory.sessions.get_messages(session_id)
+        session |= {"title": memory.sessions.find_title(session_id)}
         return SessionShown(
             session=fill(SessionDetail, session),
             messages=[fill(MessageInfo, one) for one in (messages[-self.tail :] if self.tail else messages)],
@@ -119,7 +141,8 @@ class SessionShown(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         one = self.session
-        lines = [f"{one.id}  {one.title or ''}".rstrip(), f"{one.source}, {render_span(one)}"]
+        lines = [render_title(one.title, one.project)]
+        lines.append(f"{one.source}, {render_span(one)}, {one.id}")
         lines += [f"[{message.id}] {message.role}: {_render(message)}" for message in self.messages]
         return "\n".join(lines)
 
@@ -174,6 +197,8 @@ class CreateSession(Operation, frozen=True, kw_only=True):
     user_id: Annotated[str | None, Meta(description="User who takes part")] = None
     parent_session_id: Annotated[str | None, Meta(description="Session that this one continues")] = None
     title: Annotated[str | None, Meta(description="Title for people")] = None
+    project: Annotated[str | None, Meta(description="Repository or folder; default: the current one")] = None
+    branch: Annotated[str | None, Meta(description="Branch it is on")] = None
 
     def run(self, memory: Memory) -> Created:
         session_id = memory.sessions.create_session(
@@ -185,6 +210,8 @@ class CreateSession(Operation, frozen=True, kw_only=True):
             self.user_id,
             self.parent_session_id,
             title=self.title,
+            project=self.project,
+            branch=self.branch,
         )
         return Created(session_id=session_id)
 
@@ -324,7 +351,7 @@ class DeleteSession(Operation, frozen=True, kw_only=True):
     def at_stake(self, memory: Memory) -> str:
         session_id = memory.sessions.resolve_session(self.session)
         session = memory.sessions.get_session(session_id) or {}
-        title = session.get("title") or "no title"
+        title = memory.sessions.find_title(session_id) or "no title"
         messages = plural(session.get("message_count", 0), "message")
         return f"session {session_id} ({title}) with {messages}"
 

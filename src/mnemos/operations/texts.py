@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from mnemos.projects import name_project
+
 
 def plural(number: int, thing: str, several: str = "") -> str:
     """Render a count: ``1 session``, ``1,024 sessions``."""
@@ -43,6 +45,13 @@ def iso_time(moment: float) -> str:
         return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     except (OverflowError, ValueError, OSError):
         return f"{moment:g}"
+
+
+def render_title(title: str | None, project: str | None, *, elsewhere: bool = True) -> str:
+    """Render a title and, if it is not the current one, the name of the project."""
+    return (
+        f"{title or 'Untitled'} [{name_project(project)}]" if project and elsewhere else title or "Untitled"
+    )
 
 
 def day(moment: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,7 +14,8 @@ KINDS = ("message", "fact", "note", "entry", "template", "table")
 _LINE = 100
 
 
-def check_kinds(kinds: list[str] | None) -> list[str] | None:
+def check_kinds(kinds: Sequence[str] | None) -> Sequence[str] | None:
+    """Return kinds of passages; an unknown one raises InvalidInput."""
     for kind in kinds or ():
         if kind not in KINDS:
             raise InvalidInput(f"there is no kind {kind!r}; use {', '.join(KINDS)}")

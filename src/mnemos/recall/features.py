@@ -86,13 +86,13 @@ def judge(scene: Scene) -> list[Candidate]:
     _context(scene, found)
     _session(scene, found)
     _normalise(found)
+    _elsewhere(scene, found)
     found = _worth_a_look(scene, found)
     named = _named_speaker(scene)
     for candidate in found:
         _alone(scene, candidate, named)
         _beside(scene, candidate)
     _latest(scene, found)
-    _elsewhere(scene, found)
     return found
 
 
@@ -113,7 +113,7 @@ def _worth_a_look(scene: Scene, found: list[Candidate]) -> list[Candidate]:
 
     def promise(candidate: Candidate) -> float:
         in_time = span is not None and span.start <= candidate.line.at < mention_end(span)
-        return sum([candidate.features[name] for name in first]) + in_time
+        return sum([candidate.features[name] for name in first]) + in_time - candidate.features["elsewhere"]
 
     return heapq.nlargest(_LOOKED_AT, found, key=promise)
 
@@ -373,7 +373,7 @@ HYBRID: Mapping[str, float] = {
     "machine": -3.5,
     "asked_machine": 3.0,
     "latest": 2.0,
-    "elsewhere": -1.5,
+    "elsewhere": -2.5,
 }
 
 LEXICAL: Mapping[str, float] = {

@@ -14,7 +14,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from mnemos.errors import Corrupt, Unavailable
-from mnemos.recall.answer import KINDS, Recall
+from mnemos.recall.answer import KINDS, Recall, check_kinds
 from mnemos.recall.candidates import Asked, Gathered, Sense, add_unfed, gather, look_up
 from mnemos.recall.edits import Edits, Source
 from mnemos.recall.embedders import Embedder
@@ -117,7 +117,9 @@ class Recaller:
         project: str | None = None,
     ) -> Recall:
         """Answer a question. ``project``: the one to prefer."""
-        ranked = self.rank(query, filters, kinds=kinds, user=user, now=now, lexical=lexical, project=project)
+        ranked = self.rank(
+            query, filters, kinds=check_kinds(kinds), user=user, now=now, lexical=lexical, project=project
+        )
         best = list(zip(ranked.candidates, ranked.scores, strict=True))[:limit]
         excerpts = [
             make_excerpt(self._read_whole, ranked.scene, candidate, ranked.gathered, score, filters)

@@ -20,12 +20,19 @@ _SHOWN_PROJECTS = 8
 _EVERYTHING = 1 << 62
 
 
-def resolve_id(tx: Reads, text: str) -> str:
+def is_visible(session: SessionRow, user: str | None) -> bool:
+    """True if a user may see a session: it is the user's own or nobody's."""
+    return user is None or session.user_id in (None, user)
+
+
+def resolve_id(tx: Reads, text: str, user: str | None = None) -> str:
     """Return the session id for an id, a title or the beginning of an id, in this order."""
     exact = tx.sessions.get(text)
-    if exact is not None:
+    if exact is not None and is_visible(exact, user):
         return exact.id
-    matches = tx.sessions.by_title(text, 10) or tx.sessions.by_id_prefix(text, _MOST_MATCHES)
+    titled = [row for row in tx.sessions.by_title(text, _MOST_MATCHES) if is_visible(row, user)]
+    begun = () if titled else tx.sessions.by_id_prefix(text, _MOST_MATCHES)
+    matches = titled or [row for row in begun if is_visible(row, user)]
     if not matches:
         raise NotFound(f"no session has the title {text!r} or an id that begins with it")
     shortest = min(matches, key=lambda row: len(row.id))

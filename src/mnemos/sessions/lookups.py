@@ -42,14 +42,14 @@ class Lookups:
 
         return next((row.title for row in self._storage.read(work)), None)
 
-    def resolve_session(self, id_prefix_or_title: str) -> str:
+    def resolve_session(self, id_prefix_or_title: str, *, user_id: str | None = None) -> str:
         """Return the session id for an id, the beginning of one, or a title.
 
         An exact id wins over a title, a title over a beginning. Several matches raise Ambiguous, none
-        raises NotFound.
+        raises NotFound. ``user_id``: those of other users do not match.
         """
-        text = name("session", id_prefix_or_title)
-        return self._storage.read(lambda tx: resolve_id(tx, text))
+        text, user = name("session", id_prefix_or_title), optional_name("user_id", user_id)
+        return self._storage.read(lambda tx: resolve_id(tx, text, user))
 
     def resolve_projects(self, project: str) -> list[str]:
         """Return the projects that a path or the name of a folder means; none raises NotFound."""

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput, NotFound
 from mnemos.inputs import whole
-from mnemos.sessions.lineage import find_root, list_lineage
+from mnemos.sessions.lineage import find_root, is_visible, list_lineage
 from mnemos.sessions.message_search import parse_order
 from mnemos.sessions.records import document_of, is_echo
 from mnemos.sessions.titles import add_titles
@@ -177,7 +177,7 @@ def scroll(
     """Return the messages around one. One of another user raises NotFound."""
     rows = tx.sessions.around(message_id, before=window, after=window)
     row = tx.sessions.get(rows[0].session_id) if rows else None
-    if row is None or not _is_visible(row, user):
+    if row is None or not is_visible(row, user):
         raise NotFound(f"there is no message {message_id}")
     tokens = Budget(budget - _FRAME)
     session = describe_session(add_titles(tx, [row])[0], tokens)
@@ -245,13 +245,9 @@ def _take(characters: int, texts: list[str]) -> list[str]:
 
 def _get_session(tx: Reads, session_id: str, user: str | None) -> SessionRow:
     session = tx.sessions.get(session_id)
-    if session is None or not _is_visible(session, user):
+    if session is None or not is_visible(session, user):
         raise NotFound(f"there is no session {session_id!r}; leave session_id out to list recent ones")
     return add_titles(tx, [session])[0]
-
-
-def _is_visible(session: SessionRow, user: str | None) -> bool:
-    return user is None or session.user_id in (None, user)
 
 
 def _read_ends(tx: Reads, session_id: str, count: int) -> tuple[list[MessageRow], list[MessageRow]]:

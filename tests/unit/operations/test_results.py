@@ -19,6 +19,7 @@ SESSION: dict[str, Any] = {
     "ended_at": None, "end_reason": None, "message_count": 2, "messages": 2, "parent_session_id": None,
     "archived": False, "root_session_id": "s", "user_id": None, "model_config": None, "system_prompt": None,
     "tool_call_count": 0, "input_tokens": 0, "output_tokens": 0, "metadata": None,
+    "project": None, "branch": None,
 }  # fmt: skip
 MESSAGE: dict[str, Any] = {
     "id": 7, "session_id": "s", "role": "user", "content": "hello", "tool_name": None, "tool_calls": None,
@@ -27,7 +28,7 @@ MESSAGE: dict[str, Any] = {
 HIT: dict[str, Any] = {
     "id": 1, "session_id": "s", "role": "user", "snippet": "a\n  b", "timestamp": 0.0, "tool_name": None,
     "source": "cli", "model": None, "session_started": 0.0, "context": [], "root_session_id": "s",
-    "score": 1.0, "partial": False,
+    "score": 1.0, "partial": False, "title": "Lisbon", "project": None, "short_id": "s",
 }  # fmt: skip
 
 

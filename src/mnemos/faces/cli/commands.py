@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, TextIO
 
 import click
@@ -28,8 +29,18 @@ class Chosen:
     space: str | None = None
     json: bool = False
 
-    def memory(self, *, files: str | None = None) -> Memory:
-        return Memory.at(self.home, space=self.space, files=files)
+    def memory(self, *, files: str | None = None, is_local: bool = True) -> Memory:
+        """Return the memory; ``is_local``: whoever uses it works in the folder that this process is in."""
+        here = _find_folder() if is_local else None
+        return Memory.at(self.home, space=self.space, files=files, here=here)
+
+
+def _find_folder() -> str | None:
+    try:
+        return str(Path.cwd())
+    except OSError:
+        # Deleted since.
+        return None
 
 
 def common_options() -> list[click.Parameter]:

@@ -16,14 +16,26 @@ from mnemos.operations.fact_lists import FactList, ScopeList
 from mnemos.operations.facts import FactInfo, FactsFound, History
 from mnemos.operations.recall import Recalled, render_heading, render_passage
 from mnemos.operations.search import PARTIAL, ConversationsFound, Kind, Line, MessagesFound
-from mnemos.operations.sessions import MessageInfo, SessionList, SessionShown
-from mnemos.operations.texts import day, message_text, plural, render_calls, render_size, render_time
+from mnemos.operations.sessions import MessageInfo, SessionInfo, SessionList, SessionShown
+from mnemos.operations.texts import (
+    day,
+    message_text,
+    plural,
+    render_calls,
+    render_size,
+    render_time,
+    render_title,
+)
 from mnemos.operations.upkeep import Examined, Log, Stats
 from mnemos.operations.workspace import QueryAnswer
+from mnemos.projects import name_project
 from mnemos.text.highlight import CLOSE, OPEN
 from mnemos.workspace.answers import StatementResult
 from mnemos.workspace.table import describe_outcome, render_cell
 
+_SESSION_COLUMNS = ("title", "project", "started", "source", "messages", "session")
+_WIDE = 100
+_NARROWEST_TITLE = 20
 _ROLES = {"user": "green", "assistant": "cyan", "tool": "magenta", "system": "yellow"}
 
 
@@ -67,28 +79,39 @@ def _sessions(result: SessionList, console: Console) -> None:
     if not result.sessions:
         console.print("No sessions.")
         return
-    whole = {"no_wrap": True}
-    table = _table(
-        *("started", "session", "source", "messages", "title"),
-        right=("messages",), started=whole, session=whole, title={"overflow": "ellipsis"},
-    )  # fmt: skip
-    for s in result.sessions:
-        table.add_row(
-            render_time(s.started_at),
-            literal(s.id),
-            literal(s.source),
-            f"{s.message_count:,}",
-            literal(s.title or ""),
-        )
+    rows = [_session_cells(s) for s in result.sessions]
+    # Only as many columns as there is room for, beside a title that can be read.
+    shown = [place for place, name in enumerate(_SESSION_COLUMNS) if any(row[place] for row in rows)]
+    if console.width < _WIDE:
+        shown = [place for place in shown if _SESSION_COLUMNS[place] != "source"]
+    table = _table(*(_SESSION_COLUMNS[place] for place in shown), right=("messages",))
+    widths = [max(Text(row[place]).cell_len for row in rows) for place in shown[1:]]
+    heads = [len(_SESSION_COLUMNS[place]) for place in shown[1:]]
+    room = console.width - sum(map(max, widths, heads)) - 2 * len(widths)
+    for row in rows:
+        title = literal(row[0])
+        title.truncate(max(room, _NARROWEST_TITLE), overflow="ellipsis")
+        table.add_row(title, *(literal(row[place]) for place in shown[1:]))
     console.print(table)
     console.print(Text(f"{len(result.sessions)} of {result.total}", style="dim"))
+
+
+def _session_cells(session: SessionInfo) -> tuple[str, ...]:
+    return (
+        plain(session.title or "Untitled"),
+        plain(name_project(session.project)) if session.project and session.elsewhere else "",
+        render_time(session.started_at),
+        plain(session.source),
+        f"{session.message_count:,}",
+        plain(session.short_id),
+    )
 
 
 def _session(result: SessionShown, console: Console) -> None:
     s = result.session
     ended = f", ended {render_time(s.ended_at)} ({s.end_reason})" if s.ended_at else ""
-    console.print(literal(s.title or s.id, "bold"))
-    console.print(literal(f"{s.id}  {s.source}  {render_time(s.started_at)}{ended}", "dim"))
+    console.print(literal(render_title(s.title, s.project), "bold"))
+    console.print(literal(f"{s.source}  {render_time(s.started_at)}{ended}  {s.id}", "dim"))
     for message in result.messages:
         _message(message, console)
 
@@ -117,10 +140,10 @@ def _messages(result: MessagesFound, console: Console) -> None:
     for hit in result.hits:
         console.print(
             Text.assemble(
-                (render_time(hit.timestamp), "bold"),
-                "  ",
+                literal(render_title(hit.title, hit.project, elsewhere=hit.elsewhere), "bold"),
+                f"  {render_time(hit.timestamp)}  ",
                 literal(hit.role, _ROLES.get(hit.role, "white")),
-                literal(f"  {hit.session_id}  message:{hit.id}", "dim"),
+                literal(f"  message:{hit.id}  {hit.short_id}", "dim"),
             )
         )
         console.print(Text("  ") + highlight_matches(hit.snippet))

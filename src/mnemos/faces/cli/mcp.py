@@ -63,7 +63,8 @@ def _run(chosen: Chosen, tools: str, address: str | None) -> None:
 
     gc.freeze()
     gc.enable()
-    with chosen.memory() as memory:
+    # Over HTTP, clients work elsewhere.
+    with chosen.memory(is_local=address is None) as memory:
         if address is None:
             launch.over_pipe(memory, tools)
         else:

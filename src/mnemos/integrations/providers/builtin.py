@@ -83,6 +83,7 @@ class BuiltinMemoryProvider(MemoryProvider):
     def _reset(self, session_id: str, context: str) -> None:
         self._session_id = session_id
         self._context = context
+        self._user_id: str | None = None
         self._conversation: Conversation | None = None
         self._block: prompt.Block | None = None
         self._compressed: set[str] = set()
@@ -114,11 +115,13 @@ class BuiltinMemoryProvider(MemoryProvider):
             space=kwargs.get("space"),
             actor=kwargs.get("agent_identity") or None,
             source=kwargs.get("platform") or None,
+            here=_text_or_none(kwargs.get("cwd")),
         )
         memory.storage  # noqa: B018 - a home that cannot be opened should say so here
         self._memory = memory
+        self._user_id = _text_or_none(kwargs.get("user_id"))
         self._conversation = Conversation(
-            memory, source=kwargs.get("platform") or None, user_id=_text_or_none(kwargs.get("user_id"))
+            memory, source=kwargs.get("platform") or None, user_id=self._user_id
         )
         parent = kwargs.get("parent_session_id")
         if parent:
@@ -172,6 +175,7 @@ class BuiltinMemoryProvider(MemoryProvider):
             kinds=[kind for kind in KINDS if kind not in known],
             exclude_session_ids=seen,
             words_only=words_only,
+            user_id=self._user_id,
         )
         text = "\n".join(filter(None, (changed, found.text)))
         # A tokenizer may count the whole higher than its parts.
@@ -291,7 +295,9 @@ class BuiltinMemoryProvider(MemoryProvider):
             return super().handle_tool_call(tool_name, args, **kwargs)
         session_id = str(kwargs.get("session_id") or self._session_id)
         try:
-            result = self.memory.call(tool_name, self._add_session(tool_name, args, session_id))
+            result = self.memory.call(
+                tool_name, self._add_session(tool_name, args, session_id), user_id=self._user_id
+            )
         except MnemosError as exc:
             return provider_tools.failure(str(exc), exc.code)
         if result.get("disabled"):

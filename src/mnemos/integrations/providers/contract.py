@@ -36,7 +36,8 @@ class MemoryProvider(ABC):
         Always passed: ``home`` and ``hermes_home`` (the same folder, for what is to be stored) and
         ``platform`` (``cli``, ``telegram``, ``cron`` …). Optional: ``agent_context`` (``primary``,
         ``subagent``, ``cron`` or ``flush``: only ``primary`` should be recorded automatically),
-        ``agent_identity``, ``agent_workspace``, ``parent_session_id``, ``user_id``. Ignore any others.
+        ``agent_identity``, ``agent_workspace``, ``parent_session_id``, ``user_id``, ``cwd`` (the folder that
+        the agent works in). Ignore any others.
         """
 
     @abstractmethod

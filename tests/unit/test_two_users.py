@@ -1,0 +1,193 @@
+"""Two users and two projects in one space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import mnemos
+from mnemos.errors import InvalidInput, NotFound
+from mnemos.memory import Memory
+
+WEB, API = "/work/web", "/work/api"
+VECTORS = pytest.mark.parametrize("words_only", [True, False], ids=["by words", "with vectors"])
+
+
+def talk(memory: Memory, session_id: str, *lines: str, **fields: str) -> list[int]:
+    memory.sessions.create_session(session_id, **fields)  # type: ignore[arg-type]
+    roles = ("user", "assistant")
+    return memory.sessions.append_messages(
+        session_id, [{"role": roles[n % 2], "content": line} for n, line in enumerate(lines)]
+    )
+
+
+@pytest.fixture
+def memory(home: Path) -> Iterator[Memory]:
+    with mnemos.open(home, project=WEB) as opened:
+        yield opened
+
+
+@pytest.fixture
+def users(memory: Memory) -> dict[str, list[int]]:
+    ids = {
+        "ada": talk(memory, "of-ada", "My locker has the number 4711", "Noted.", user_id="ada"),
+        "bob": talk(memory, "of-bob", "My locker has the number 9922", "Noted.", user_id="bob"),
+        "all": talk(memory, "of-all", "The locker room closes at ten", "Noted."),
+    }
+    memory.embedding.catch_up()
+    return ids
+
+
+# --- users ----------------------------------------------------------------------------------------
+
+
+@VECTORS
+@pytest.mark.parametrize("fresh", [True, False], ids=["fresh", "embedded"])
+def test_recall_has_nothing_of_another_user(memory: Memory, words_only: bool, fresh: bool) -> None:
+    talk(memory, "of-ada", "My locker has the number 4711", user_id="ada")
+    talk(memory, "of-bob", "My locker has the number 9922", user_id="bob")
+    talk(memory, "of-all", "The locker room closes at ten")
+    if not fresh:
+        memory.embedding.catch_up()
+    found = memory.recall("what is my locker number?", user_id="bob", words_only=words_only)
+    assert {hit.session_id for hit in found} == {"of-bob", "of-all"}
+    assert "4711" not in found.text
+    everything = memory.recall("what is my locker number?", words_only=words_only)
+    assert {hit.session_id for hit in everything} == {"of-ada", "of-bob", "of-all"}
+
+
+def test_searches_and_lists_have_nothing_of_another_user(memory: Memory, users: dict[str, list[int]]) -> None:
+    sessions = memory.sessions
+    visible = {"of-bob", "of-all"}
+    assert {hit["session_id"] for hit in sessions.search_messages("locker", user_id="bob")} == visible
+    found = sessions.session_search("locker number", user_id="bob")["conversations"]
+    assert {one["session_id"] for one in found} == visible
+    assert {one["session_id"] for one in sessions.session_search(user_id="bob")["sessions"]} == visible
+    assert {one["id"] for one in sessions.search_sessions(user_id="bob")} == visible
+    assert (sessions.session_count(user_id="bob"), sessions.session_count()) == (2, 3)
+    assert sessions.search_messages("locker", session_ids=["of-ada"], user_id="bob") == []
+
+
+def test_a_session_of_another_user_is_not_there(memory: Memory, users: dict[str, list[int]]) -> None:
+    sessions = memory.sessions
+    with pytest.raises(NotFound):
+        sessions.session_search(session_id="of-ada", user_id="bob")
+    with pytest.raises(NotFound):
+        sessions.session_search("locker", session_id="of-ada", user_id="bob")
+    with pytest.raises(NotFound):
+        sessions.session_search(around_message_id=users["ada"][0], user_id="bob")
+    with pytest.raises(NotFound):
+        sessions.resolve_session("of-a", user_id="eve@example.com") and sessions.resolve_session(
+            "of-ada", user_id="bob"
+        )
+    assert sessions.session_search(around_message_id=users["ada"][0], user_id="ada")["messages"]
+    assert sessions.resolve_session("of-a", user_id="bob") == "of-all"
+
+
+def test_a_session_that_gets_its_user_later_is_hidden_then(memory: Memory) -> None:
+    talk(memory, "s", "My locker has the number 4711")
+    assert len(memory.recall("locker number", user_id="bob")) == 1
+    memory.sessions.ensure_session("s", user_id="ada")
+    assert len(memory.recall("locker number", user_id="bob")) == 0
+    assert len(memory.recall("locker number", user_id="ada")) == 1
+
+
+def test_an_operation_is_run_for_a_user_whatever_the_model_says(
+    memory: Memory, users: dict[str, list[int]]
+) -> None:
+    found = memory.call("recall", {"query": "locker number"}, user_id="bob")
+    assert {hit["session_id"] for hit in found["hits"]} == {"of-bob", "of-all"}
+    listed = memory.call("session_search", {}, user_id="bob")
+    assert {one["session_id"] for one in listed["sessions"]} == {"of-bob", "of-all"}
+    with pytest.raises(InvalidInput):
+        memory.call("recall", {"query": "locker number", "user_id": "ada"}, user_id="bob")
+
+
+@pytest.mark.parametrize("user_id", ["", " ", "a\nb", 7])
+def test_what_cannot_be_a_user_is_refused(memory: Memory, user_id: str) -> None:
+    with pytest.raises(InvalidInput):
+        memory.recall("locker", user_id=user_id)
+    with pytest.raises(InvalidInput):
+        memory.sessions.search_sessions(user_id=user_id)
+
+
+# --- projects -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def projects(memory: Memory) -> None:
+    talk(memory, "in-api", "How do we run the tests?", "With tox, which starts the database.", project=API)
+    talk(memory, "in-web", "How do we run the tests?", "With pytest and four workers.")
+    talk(memory, "nowhere", "What does the gardener cost?", "Forty a month.", project="/work/garden")
+
+
+@VECTORS
+@pytest.mark.usefixtures("projects")
+def test_the_current_project_comes_first_and_another_is_named(memory: Memory, words_only: bool) -> None:
+    found = memory.recall("how do we run the tests", words_only=words_only)
+    projects = [hit.project for hit in found]
+    assert projects[0] == WEB
+    assert API in projects
+    assert "project api" in found.text
+    assert "project web" not in found.text
+
+
+@VECTORS
+@pytest.mark.usefixtures("projects")
+def test_a_preference_is_not_a_wall(memory: Memory, words_only: bool) -> None:
+    assert (
+        memory.recall("what does the gardener cost", words_only=words_only).hits[0].project == "/work/garden"
+    )
+
+
+@pytest.mark.usefixtures("projects")
+def test_the_preference_can_be_turned_off(memory: Memory, home: Path) -> None:
+    question = "how do we run the tests with tox"
+    with mnemos.open(home, project=API, prefer_project=False) as other:
+        plain = other.recall(question)
+        assert plain.hits == memory.recall(question, all_projects=True).hits
+        assert plain.hits != memory.recall(question).hits
+
+
+@pytest.mark.usefixtures("projects")
+def test_a_project_is_chosen_by_its_path_or_name(memory: Memory) -> None:
+    for name in (API, "api", "API"):
+        assert {hit.project for hit in memory.recall("run the tests", project=name)} == {API}
+    sessions = memory.sessions
+    assert [one["id"] for one in sessions.search_sessions(project="api")] == ["in-api"]
+    assert [one["id"] for one in sessions.export_all(project="api")] == ["in-api"]
+    assert {hit["session_id"] for hit in sessions.search_messages("tests", project="api")} == {"in-api"}
+    found = sessions.session_search("run the tests", project="api")["conversations"]
+    assert [one["session_id"] for one in found] == ["in-api"]
+    with pytest.raises(NotFound):
+        memory.recall("run the tests", project="unknown")
+
+
+@pytest.mark.usefixtures("projects")
+def test_session_search_prefers_the_current_project(memory: Memory, home: Path) -> None:
+    found = memory.sessions.session_search("how do we run the tests")["conversations"]
+    assert [one["session_id"] for one in found][:2] == ["in-web", "in-api"]
+    with mnemos.open(home, project=API) as other:
+        found = other.sessions.session_search("how do we run the tests")["conversations"]
+        assert [one["session_id"] for one in found][:2] == ["in-api", "in-web"]
+
+
+def test_many_like_it_elsewhere_do_not_crowd_the_project_out(memory: Memory) -> None:
+    talk(memory, "in-web", "How do we run the tests?", "With pytest and four workers.", started_at=1.0)  # type: ignore[arg-type]
+    for number in range(120):
+        talk(memory, f"s{number}", "How do we run the tests?", "With tox.", project=f"/other/p{number}")
+    assert memory.recall("how do we run the tests").hits[0].project == WEB
+
+
+def test_a_new_session_belongs_to_the_current_project_and_travels_with_it(
+    memory: Memory, tmp_path: Path
+) -> None:
+    talk(memory, "s", "hello", branch="main")
+    memory.export(tmp_path / "all.tar")
+    with mnemos.open(tmp_path / "other") as other:
+        other.import_archive(tmp_path / "all.tar")
+        session = other.sessions.get_session("s")
+        assert session is not None
+        assert (session["project"], session["branch"]) == (WEB, "main")
