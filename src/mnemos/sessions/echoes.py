@@ -7,18 +7,14 @@ Calls of the memory's own tools, their results, and messages of recalled text al
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
 from typing import Final
 
 from mnemos.sessions.records import MEMORY, load_json, text_of
 from mnemos.sessions.tool_names import call_name, is_own_tool, may_be_own_tool
-from mnemos.storage.base import Glimpse, MessageRow, NewMessage, Writes
+from mnemos.storage.base import Glimpse, NewMessage, Writes
 from mnemos.text.fences import has_fence, is_fenced
 
 _RESULTS: Final = frozenset({"tool", "function"})
-# The place of a call that was stored before, and of one that is unknown.
-_STORED: Final = -1
-_UNKNOWN: Final = -2
 
 
 def append(
@@ -47,8 +43,10 @@ class _Batch:
         self._session_id = session_id
         self._messages = list(messages)
         self._called_here = called_here
-        # Where each call is, and the name of its tool.
-        self._calls: dict[str, tuple[int, str]] = {}
+        # The place of each call, and the name of its tool. The place of a stored call is its id, negated.
+        self._calls: dict[str, tuple[int | None, str]] = {}
+        # True for stored messages that are flagged.
+        self._stored: dict[int, bool] = {}
 
     def mark(self) -> list[NewMessage]:
         for place, message in enumerate(self._messages):
@@ -80,37 +78,40 @@ class _Batch:
             or (may_be_own_tool(name) and (has_fence(text) or self._is_flagged(call_place)))
         ):
             self._flag(place)
-            if may_be_own_tool(called):
+            if self._may_be_own(called):
                 self._flag(call_place)
 
     def _may_be_own(self, name: str) -> bool:
         return may_be_own_tool(name) or is_own_tool(name, self._called_here)
 
-    def _find_call(self, call_id: str | None) -> tuple[int, str]:
+    def _find_call(self, call_id: str | None) -> tuple[int | None, str]:
         if call_id is None:
-            return _UNKNOWN, ""
-        if call_id not in self._calls and self._stored is not None:
-            stored = dict(_list_calls(self._stored.tool_calls))
-            return (_STORED, stored[call_id]) if call_id in stored else (_UNKNOWN, "")
-        return self._calls.get(call_id, (_UNKNOWN, ""))
+            return None, ""
+        if call_id not in self._calls:
+            self._calls[call_id] = self._look_up(call_id)
+        return self._calls[call_id]
 
-    @cached_property
-    def _stored(self) -> MessageRow | None:
-        """The last message of the session that calls tools: results may come one by one after it."""
-        return self._tx.sessions.last_call(self._session_id)
+    def _look_up(self, call_id: str) -> tuple[int | None, str]:
+        """Find a call that was stored before its result."""
+        row = self._tx.sessions.find_call(self._session_id, call_id)
+        if row is None:
+            return None, ""
+        self._stored[row.id] = row.origin is not None
+        return -row.id, dict(_list_calls(row.tool_calls)).get(call_id, "")
 
-    def _is_flagged(self, place: int) -> bool:
-        if place == _STORED:
-            return self._stored is not None and self._stored.origin is not None
-        return place >= 0 and self._messages[place].origin is not None
+    def _is_flagged(self, place: int | None) -> bool:
+        if place is None:
+            return False
+        return self._stored[-place] if place < 0 else self._messages[place].origin is not None
 
-    def _flag(self, place: int) -> None:
-        if self._is_flagged(place):
+    def _flag(self, place: int | None) -> None:
+        if place is None or self._is_flagged(place):
             return
-        if place >= 0:
+        if place < 0:
+            self._tx.sessions.set_origin(-place, MEMORY)
+            self._stored[-place] = True
+        else:
             self._messages[place] = self._messages[place]._replace(origin=MEMORY)
-        elif place == _STORED and self._stored is not None:
-            self._tx.sessions.set_origin(self._stored.id, MEMORY)
 
 
 def _text_of(message: NewMessage) -> str:

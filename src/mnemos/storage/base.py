@@ -264,8 +264,8 @@ class SessionReads(Protocol):
 
     def message(self, message_id: int) -> MessageRow | None: ...
 
-    def last_call(self, session_id: str) -> MessageRow | None:
-        """The last message of a session that calls tools; None if the last 64 messages have none."""
+    def find_call(self, session_id: str, call_id: str) -> MessageRow | None:
+        """The last message whose tool calls have this id, of the last 64 messages of a session."""
         ...
 
     def hits(self, message_ids: Sequence[int], characters: int) -> list[Hit]:

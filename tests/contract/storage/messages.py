@@ -82,23 +82,27 @@ class MessageContract(Contract):
         ):
             assert hit.message.origin == origin
 
-    def test_the_last_call_is_found_behind_its_results(self, storage: Storage) -> None:
+    @pytest.mark.parametrize("call_id", ["c1", 'odd "id" \\'])
+    def test_a_call_is_found_behind_its_results(self, storage: Storage, call_id: str) -> None:
+        def find(session_id: str = "s") -> int | None:
+            row = storage.read(lambda tx: tx.sessions.find_call(session_id, call_id))
+            return None if row is None else row.id
+
         create(storage, "s")
-        assert storage.read(lambda tx: tx.sessions.last_call("s")) is None
-        assert storage.read(lambda tx: tx.sessions.last_call("unknown")) is None
-        older, newer = append(
+        assert find() is find("unknown") is None
+        made = [call("one", "other"), call("two", call_id)]
+        first, second, _ = append(
             storage,
             "s",
-            message(None, "assistant", tool_calls=[call("one")]),
-            message("text", "assistant", tool_calls=[call("two")]),
+            message(None, "assistant", tool_calls=made),
+            message("text", "assistant", tool_calls=[call("two", call_id)]),
+            message("text", "assistant", tool_calls=[call("three", "another")]),
         )
-        tell(storage, "other", message(None, "assistant", tool_calls=[call("three")]))
+        tell(storage, "elsewhere", message(None, "assistant", tool_calls=[call("three", call_id)]))
         append(storage, "s", *(message("result", "tool") for _ in range(20)))
-        found = storage.read(lambda tx: tx.sessions.last_call("s"))
-        assert found is not None
-        assert found.id == newer > older
+        assert find() == second > first
         append(storage, "s", *(message("chat") for _ in range(60)))
-        assert storage.read(lambda tx: tx.sessions.last_call("s")) is None
+        assert find() is None
 
     def test_a_call_whose_origin_is_set_is_found_by_its_text_alone(self, storage: Storage) -> None:
         calls = [call("recall", query="parrot")]

@@ -230,6 +230,16 @@ def test_calls_in_the_format_of_anthropic_are_marked(memory: Memory) -> None:
     assert len(memory.sessions.search_messages("looking")) == 1
 
 
+def test_results_may_come_after_further_calls(memory: Memory) -> None:
+    sessions = memory.sessions
+    sessions.create_session("s", "cli")
+    sessions.append_message("s", "assistant", tool_calls=[call("recall", "c1")])
+    sessions.append_message("s", "assistant", tool_calls=[call("grep", "c2", path="x")])
+    sessions.append_messages("s", [result("toucan", "c2"), result(f"{FENCED} {FENCED} ok", "c1")])
+    origins = [one.get("origin") for one in sessions.get_messages("s")]
+    assert origins == ["memory", None, None, "memory"]
+
+
 def test_results_of_many_calls_may_come_one_by_one(memory: Memory) -> None:
     sessions = memory.sessions
     sessions.create_session("s", "cli")

@@ -152,8 +152,8 @@ class SqliteSessionReads:
         found = self._rows(SQL.message, asked)
         return message_row(found[0]) if found else None
 
-    def last_call(self, session_id: str) -> MessageRow | None:
-        found = self._rows(SQL.last_call, (self._space.id, session_id))
+    def find_call(self, session_id: str, call_id: str) -> MessageRow | None:
+        found = self._rows(SQL.find_call, (call_id, self._space.id, session_id))
         return message_row(found[0]) if found else None
 
     def hits(self, message_ids: Sequence[int], characters: int) -> list[Hit]:

@@ -310,19 +310,19 @@ WHERE id = :id
     AND NOT doomed
 
 -- The calls come before the content, which is not read here.
--- name: last_call
+-- name: find_call
 SELECT *
 FROM message_rows
 WHERE id = (
     SELECT id
     FROM (
-        SELECT id, tool_calls IS NOT NULL AS has_calls
+        SELECT id, instr(tool_calls, json_quote(?)) AS has_call
         FROM messages
         WHERE session = (SELECT key FROM sessions WHERE space = ? AND id = ?)
         ORDER BY id DESC
         LIMIT 64
     )
-    WHERE has_calls
+    WHERE has_call
     LIMIT 1
 )
 
