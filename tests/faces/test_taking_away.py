@@ -148,3 +148,32 @@ def test_restoring_says_where_the_former_data_is(root: Path, mnemos: Mnemos) -> 
     with Memory.at(root / "look", read_only=False) as memory:
         memory.restore(answer.json["former_data"])
         assert memory.sessions.get_session("later")
+
+
+def test_forgetting_in_words_needs_no_confirmation_because_it_can_be_undone(
+    root: Path, mnemos: Mnemos
+) -> None:
+    home = ("--home", str(root / "home"))
+    assert mnemos(*home, "remember", "I collect stamps").code == 0
+    before = held(root)
+    answer = mnemos(*home, "forget", "my stamps")
+    assert (answer.code, answer.err) == (0, "")
+    assert "I collect stamps" in answer.out
+    assert "mnemos undo" in answer.out
+    assert held(root) != before
+    assert mnemos(*home, "undo").code == 0
+    assert "I collect stamps" in mnemos(*home, "facts", "list").out
+
+
+def test_an_unclear_request_to_forget_fails_and_lists_what_could_be_meant(root: Path, mnemos: Mnemos) -> None:
+    home = ("--home", str(root / "home"))
+    for text in ("I collect stamps from Malta", "I collect stamps from Iceland"):
+        assert mnemos(*home, "remember", text).code == 0
+    before = held(root)
+    answer = mnemos(*home, "forget", "my stamps", "--json")
+    assert answer.code == 1
+    assert [one["text"] for one in answer.json["candidates"]] == [
+        '"I collect stamps from Malta"',
+        '"I collect stamps from Iceland"',
+    ]
+    assert held(root) == before

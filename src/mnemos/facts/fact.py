@@ -151,6 +151,17 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """The result of a withdrawal: the facts as they were, and the log entry that undoes it."""
+
+    facts: tuple[Fact, ...]
+    entry: int
+
+    def __str__(self) -> str:
+        return f"withdrew {', '.join(fact.id for fact in self.facts)} (entry {self.entry})"
+
+
+@dataclass(frozen=True, slots=True)
 class Ticked:
     """The result of a tick."""
 

@@ -29,6 +29,13 @@ def check_public(what: str, name: str, settings: Settings) -> str:
     return name
 
 
+def list_texts(stated: Sequence[Statement], label: str | None, original: str) -> list[str]:
+    """List what is scanned of statements, with the text they were made of, unless they are all of it."""
+    parts = [text for statement in stated for text in (statement.target, statement.content)]
+    is_part = len(stated) == 1 and original.endswith(stated[0].content)
+    return [*parts, label or "", "" if is_part else original]
+
+
 def check_stater(value: str | None) -> str | None:
     if value is not None and value not in STATERS:
         raise InvalidInput(f"stated_by is {value!r}; use {', '.join(STATERS)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,7 +10,7 @@ from mnemos.facts.fact import KIND, is_same_content, number_of
 from mnemos.language.notation import Mark, Statement
 from mnemos.language.updates import Verdict, analyse, are_comparable, judge
 from mnemos.language.updates.claim import name_questions
-from mnemos.storage.base import Filters, Writes
+from mnemos.storage.base import Filters, Reads, Writes
 from mnemos.storage.facts import FactRow
 from mnemos.text.query import Clause, Term
 from mnemos.text.words import STOP_WORDS, runs, stem
@@ -61,16 +61,21 @@ def find_rivals(tx: Writes, statement: Statement, scope_id: int | None, user_id:
 
 
 def _find_candidates(tx: Writes, statement: Statement) -> Iterator[FactRow]:
-    clauses = list(_make_clauses(f"{statement.content} {name_questions(statement.content)}"))
-    numbers: Iterable[int] = ()
-    if clauses:
-        counts = tx.passages.weigh(clauses)
-        seeds = tx.passages.best(clauses, counts, Filters(), kinds=(KIND,), limit=_COMPARED)
-        passages = tx.passages.get([seed.id for seed in seeds])
-        numbers = [number_of(passage.ref) for passage in passages if passage.live]
     rows = {row.id: row for row in tx.facts.live_on(statement.key, _ON_TARGET)}
-    rows |= tx.facts.get([number for number in numbers if number not in rows])
-    yield from (row for row in rows.values() if row.state == "live")
+    rows |= {row.id: row for row in find_similar(tx, statement.content, _COMPARED)}
+    yield from rows.values()
+
+
+def find_similar(tx: Reads, text: str, limit: int) -> list[FactRow]:
+    """Find the live facts that share most words with a text, or with what people ask about it."""
+    clauses = list(_make_clauses(f"{text} {name_questions(text)}"))
+    if not clauses:
+        return []
+    counts = tx.passages.weigh(clauses)
+    seeds = tx.passages.best(clauses, counts, Filters(), kinds=(KIND,), limit=limit)
+    passages = tx.passages.get([seed.id for seed in seeds])
+    rows = tx.facts.get([number_of(passage.ref) for passage in passages if passage.live])
+    return [row for row in rows.values() if row.state == "live"]
 
 
 def _make_clauses(text: str) -> Sequence[Clause]:

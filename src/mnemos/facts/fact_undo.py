@@ -19,6 +19,7 @@ from mnemos.storage.base import Storage, Writes
 from mnemos.storage.facts import FactRow, NewFact
 
 WRITE = "facts.write"
+WITHDRAW = "facts.withdraw"
 PURGE = "facts.purge"
 IMPORT = "facts.import"
 FORGET = "forget"
@@ -34,7 +35,7 @@ def describe_changes(stored: Sequence[Stored], closed: Iterable[int]) -> str | N
 
 
 def can_be_undone(entry: AuditRow) -> bool:
-    return entry.operation == WRITE and entry.undone_by is None and entry.after is not None
+    return entry.operation in (WRITE, WITHDRAW) and entry.undone_by is None and entry.after is not None
 
 
 def undo_write(

@@ -7,8 +7,19 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from mnemos.errors import NotFound, Refused
-from mnemos.facts.fact import KIND, Outcome, Stored, are_contradictory, is_same_content, ref_of
+from mnemos.facts.fact import (
+    KIND,
+    Outcome,
+    Stored,
+    Written,
+    are_contradictory,
+    conflict_of,
+    fact_of,
+    is_same_content,
+    ref_of,
+)
 from mnemos.facts.fact_judge import Rivals, find_rivals
+from mnemos.facts.hot_set import Budget, Relief
 from mnemos.facts.keywords import find_counterparts, name_kinds
 from mnemos.facts.scopes import note_write, open_scope
 from mnemos.language.notation import MEANING, Mark, Statement, format_line
@@ -21,6 +32,7 @@ from mnemos.storage.facts import CONTRADICTS, MAY_REPLACE, Attendance, FactLink,
 VERSIONS_IN_RECALL: Final = 3
 # The newest facts on a target that a statement is compared with.
 COMPARED: Final = 50
+_CONFLICTS_NAMED: Final = 10
 
 ANSWERS: Final = frozenset({Mark.DECISION, Mark.VALUE})
 
@@ -77,6 +89,18 @@ class FactWriter:
             self._put(statement, scope, self._live_in(statement, scope_id))
         if statement.mark == Mark.DONE and scope is not None:
             self._close(scope)
+
+    def report(self, relief: Relief, budget: Budget) -> Written:
+        """Return the result of the write, after room was made in the hot set."""
+        return Written(
+            tuple(self.stored),
+            relief.lines.gauge(budget.facts),
+            tuple(scope.label for scope in self.closed.values()),
+            tuple(scope.label for scope in self.reopened.values()),
+            tuple(map(conflict_of, self.conflicts[:_CONFLICTS_NAMED])),
+            tuple(map(fact_of, relief.leaving)),
+            tuple(map(fact_of, self.ended)),
+        )
 
     def _choose_scope(self, statement: Statement, label: str | None) -> ScopeRow | None:
         """The named scope, else the session's current one; for ✓ and ~, the one the target is in."""

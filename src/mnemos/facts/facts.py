@@ -9,22 +9,28 @@ from typing import Final
 from mnemos.errors import Disabled, InvalidInput, MnemosError, TooLarge
 from mnemos.facts import fact_undo, hermes_facts
 from mnemos.facts.fact import (
-    KIND,
     Conflict,
     Fact,
     FactList,
     Scope,
     Status,
     Ticked,
+    Withdrawn,
     Written,
     conflict_of,
     fact_of,
     is_same_content,
-    number_of,
     ref_of,
     scope_of,
 )
-from mnemos.facts.fact_inputs import check_days, check_public, check_stater, parse_refs, redact_statement
+from mnemos.facts.fact_inputs import (
+    check_days,
+    check_public,
+    check_stater,
+    list_texts,
+    parse_refs,
+    redact_statement,
+)
 from mnemos.facts.fact_reader import (
     PAGE,
     Ranking,
@@ -36,7 +42,8 @@ from mnemos.facts.fact_reader import (
     read_history,
     read_status,
 )
-from mnemos.facts.fact_writer import FactWriter, Source, reindex_facts, remove_facts
+from mnemos.facts.fact_upkeep import erase_facts, purge_ended, repair_index, withdraw_facts
+from mnemos.facts.fact_writer import FactWriter, Source
 from mnemos.facts.hermes_facts import Report
 from mnemos.facts.hot_set import Budget, Relief, read_hot, relieve
 from mnemos.facts.scopes import Turn, find_idle, find_scope, normalize_label
@@ -61,8 +68,6 @@ from mnemos.text.secrets import redact
 MOST_FOUND: Final = 20
 _MOST_REFLECTED: Final = 100
 _LOOKED_FOR: Final = 300
-_REMOVED_AT_ONCE: Final = 50
-_CONFLICTS_NAMED: Final = 10
 _DAY: Final = 86400.0
 _FLUSH_SECONDS: Final = 0.5
 
@@ -200,10 +205,7 @@ class Facts:
         self._check_enabled()
         clean = [redact_statement(statement, self._settings) for statement in stated]
         label = None if not scope else check_public("scope", normalize_label(scope), self._settings)
-        parts = [text for statement in clean for text in (statement.target, statement.content)]
-        is_part = len(clean) == 1 and original.endswith(clean[0].content)
-        texts = (*parts, label or "", "" if is_part else original)
-        marked = check_texts(self._storage, "fact", texts, allow=allow)
+        marked = check_texts(self._storage, "fact", list_texts(clean, label, original), allow=allow)
         source = Source(
             session_id=self._session(session_id),
             actor=self._settings.actor,
@@ -404,14 +406,26 @@ class Facts:
         if dry_run:
             return self._storage.read(lambda tx: tx.facts.count_ended(scope_id, before))
         self._check_enabled()
-        removed = 0
-        while some := self._storage.read(lambda tx: tx.facts.ended(scope_id, before, _REMOVED_AT_ONCE)):
-            self._storage.write(lambda tx: remove_facts(tx, some))
-            removed += len(some)
-        if removed:
-            what = f"{removed} ended facts"
-            self._storage.write(lambda tx: self._log(tx, fact_undo.PURGE, "", what))
-        return removed
+        return purge_ended(self._storage, scope_id, before, self._log)
+
+    def withdraw(self, ids: str | Sequence[str], *, user_id: str | None = None) -> Withdrawn:
+        """Retire live facts by their ids, all or none: they no longer hold and recall no longer finds them.
+
+        The history keeps them, and undo restores them. An unknown id, or one of another user, raises
+        NotFound; a fact that no longer holds raises Refused.
+        """
+        self._check_enabled()
+        numbers = parse_refs(ids)
+        if not numbers:
+            raise InvalidInput("name the facts to withdraw by their ids, such as f12")
+        user, actor, now = optional_name("user_id", user_id), self._settings.actor, self._clock()
+
+        def work(tx: Writes) -> Withdrawn:
+            rows, changes = withdraw_facts(tx, numbers, user=user, actor=actor, now=now)
+            entry = self._log(tx, fact_undo.WITHDRAW, f"fact:{ref_of(numbers[0])}", changes)
+            return Withdrawn(tuple(map(fact_of, rows)), entry)
+
+        return self._storage.write(work)
 
     def forget(
         self, fact_id: str | None = None, *, target: str | None = None, scope: str | None = None
@@ -429,9 +443,7 @@ class Facts:
         else:
             rows = self._storage.read(lambda tx: read_history(tx, target or "", scope=scope))
             numbers = [row.id for row in rows]
-        for start in range(0, len(numbers), _REMOVED_AT_ONCE):
-            some = numbers[start : start + _REMOVED_AT_ONCE]
-            self._storage.write(lambda tx: self._erase(tx, some))  # noqa: B023
+        erase_facts(self._storage, numbers, self._log)
         return len(numbers)
 
     def flush(self) -> None:
@@ -448,11 +460,7 @@ class Facts:
 
     def repair_index(self) -> int:
         """Index every live fact that recall lost, in short transactions. Returns their number."""
-        missing = [number_of(fact.id) for fact in self.iterate() if self._is_lost(fact)]
-        for start in range(0, len(missing), _REMOVED_AT_ONCE):
-            some = missing[start : start + _REMOVED_AT_ONCE]
-            self._storage.write(lambda tx: reindex_facts(tx, some))  # noqa: B023
-        return len(missing)
+        return repair_index(self._storage, self.iterate())
 
     def _write(self, tx: Writes, stated: Sequence[Statement], label: str | None, source: Source) -> Written:
         session, now = source.session_id, source.now
@@ -466,15 +474,7 @@ class Facts:
         changes = fact_undo.describe_changes(writer.stored, writer.closed)
         if changes is not None:
             self._log(tx, fact_undo.WRITE, f"fact:{writer.stored[0].id}", changes)
-        return Written(
-            tuple(writer.stored),
-            relief.lines.gauge(self._budget.facts),
-            tuple(scope.label for scope in writer.closed.values()),
-            tuple(scope.label for scope in writer.reopened.values()),
-            tuple(map(conflict_of, writer.conflicts[:_CONFLICTS_NAMED])),
-            tuple(map(fact_of, relief.leaving)),
-            tuple(map(fact_of, writer.ended)),
-        )
+        return writer.report(relief, self._budget)
 
     def _attend(self, tx: Writes, session: str, now: float) -> Attendance:
         self._references.store(tx, now)
@@ -487,20 +487,9 @@ class Facts:
             tx.facts.cool([fact.id for fact in relief.leaving])
         return relief
 
-    def _is_lost(self, fact: Fact) -> bool:
-        passage = self._storage.read(lambda tx: tx.passages.find(KIND, fact.id))
-        group = None if fact.scope is None else key_of(fact.scope)
-        return passage is None or passage.group != group
-
-    def _erase(self, tx: Writes, numbers: Sequence[int]) -> None:
-        remove_facts(tx, numbers)
-        for number in numbers:
-            tx.audit.scrub(f"fact:{ref_of(number)}")
-            self._log(tx, fact_undo.FORGET, f"fact:{ref_of(number)}", None)
-
-    def _log(self, tx: Writes, operation: str, ref: str, after: str | None) -> None:
+    def _log(self, tx: Writes, operation: str, ref: str, after: str | None) -> int:
         actor = self._settings.actor
-        tx.audit.record(at=self._clock(), actor=actor, operation=operation, ref=ref, after=after)
+        return tx.audit.record(at=self._clock(), actor=actor, operation=operation, ref=ref, after=after)
 
     def _check_enabled(self) -> None:
         if self._settings.disabled:

@@ -15,6 +15,7 @@ from mnemos.storage.base import Writes
 
 if TYPE_CHECKING:
     from mnemos.memory.memory import Memory
+    from mnemos.memory.withdrawal import Withdrawal
 
 _PAGE = 200
 
@@ -73,6 +74,18 @@ class Changes:
             )
         done = self.scrub(ref)
         return done | {"copies": [*done["copies"], *templates]}
+
+    def withdraw(self, request: str, *, user_id: str | None = None) -> Withdrawal:
+        """Withdraw the fact or note that an id or words mean; ``undo`` restores it.
+
+        If it is not clear what is meant, nothing is withdrawn and the candidates are returned. Nothing that
+        fits raises NotFound. Facts of another user are never meant.
+        """
+        # Only withdrawal compares words with statements.
+        from mnemos.memory.withdrawal import withdraw
+
+        check_enabled(self._memory.settings)
+        return withdraw(self._memory, request, user_id=user_id)
 
     def scrub(self, ref: str) -> dict[str, Any]:
         """Erase the bytes of what was just forgotten; return the answer of ``forget``."""

@@ -112,7 +112,7 @@ ENTRIES: tuple[Entry, ...] = (
     _entry("restore", "restore", "archive:Restore", "upkeep"),
     _entry("log", "log", "upkeep:ShowLog", "upkeep"),
     _entry("undo", "undo", "upkeep:Undo", "upkeep"),
-    _entry("forget", "forget", "upkeep:Forget", "default", "upkeep"),
+    _entry("forget", "forget", "forget:Forget", "default", "upkeep"),
 )
 
 BY_NAME = {entry.name: entry for entry in ENTRIES}

@@ -1,4 +1,4 @@
-"""Operations on the database as a whole: statistics, checks, the log of changes, undo, forget."""
+"""Operations on the database as a whole: statistics, checks, the log of changes, undo."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from mnemos.operations.arguments import MOST, up_to
 from mnemos.operations.base import Done, Info, LongOperation, Operation, Result, Traits, fill
-from mnemos.operations.texts import cut, floor_share, plural, render_size, render_time, render_traces
+from mnemos.operations.texts import cut, floor_share, plural, render_size, render_time
 from mnemos.progress import Progress
 from mnemos.recall.embedding import describe_coverage
 
@@ -198,38 +198,3 @@ class Undo(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> Done:
         return Done(done=memory.undo(self.entry))
-
-
-class Forget(Operation, frozen=True, kw_only=True):
-    """Erase a message, session, fact, note, entry or template from rows, index and log. Cannot be undone."""
-
-    traits: ClassVar[Traits] = Traits(
-        title="Forget",
-        destructive=True,
-        idempotent=True,
-        positional=("ref",),
-        example=("message:42", "--yes"),
-    )
-
-    ref: Annotated[
-        str, Meta(description="message:ID, session:ID, fact:ID, note:ID, entry:ID or template:NAME")
-    ]
-
-    def run(self, memory: Memory) -> Forgotten:
-        return fill(Forgotten, memory.forget(self.ref))
-
-    def at_stake(self, memory: Memory) -> str:
-        kind, _, name = self.ref.partition(":")
-        if kind == "message" and name.isdecimal() and int(name) <= MOST:
-            memory.sessions.get_messages_around(int(name), 0, 0)
-        return f"{self.ref} permanently"
-
-
-class Forgotten(Result, frozen=True, kw_only=True):
-    ref: str
-    forgotten: bool
-    pending: bool
-    copies: list[str]
-
-    def as_text(self) -> str:
-        return "\n".join([f"Erased {self.ref}.", *render_traces(self.copies, pending=self.pending)])

@@ -8,11 +8,12 @@ import pytest
 
 from mnemos.operations.archive import BackedUp, Restored
 from mnemos.operations.base import Done, Result, fill
+from mnemos.operations.forget import Forgotten
 from mnemos.operations.search import ConversationsFound, MessagesFound
 from mnemos.operations.session_files import SessionsExported, SessionsImported
 from mnemos.operations.sessions import Appended, Created, Lineage, Pruned, SessionList, SessionShown
 from mnemos.operations.texts import render_size
-from mnemos.operations.upkeep import Examined, Forgotten, Log, Stats
+from mnemos.operations.upkeep import Examined, Log, Stats
 
 SESSION: dict[str, Any] = {
     "id": "s", "session_id": "s", "title": "Lisbon", "source": "cli", "model": None, "started_at": 0.0,

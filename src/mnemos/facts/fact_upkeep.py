@@ -1,0 +1,103 @@
+"""Upkeep of facts: withdrawn with a way back, purged or erased for good, indexed again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Protocol
+
+from mnemos.errors import NotFound, Refused
+from mnemos.facts import fact_undo
+from mnemos.facts.fact import KIND, Fact, Outcome, Stored, number_of, ref_of
+from mnemos.facts.fact_writer import reindex_facts, remove_facts
+from mnemos.language.notation import Mark, key_of
+from mnemos.storage.base import Storage, Writes
+from mnemos.storage.facts import FactRow, NewFact
+
+_AT_ONCE: Final = 50
+_REASON: Final = "withdrawn"
+
+
+class Log(Protocol):
+    """Records an operation on a ref in the audit log and returns the number of the entry."""
+
+    def __call__(self, tx: Writes, operation: str, ref: str, after: str | None) -> int: ...
+
+
+def _batched(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield parts that are small enough for one transaction."""
+    for start in range(0, len(numbers), _AT_ONCE):
+        yield numbers[start : start + _AT_ONCE]
+
+
+def withdraw_facts(
+    tx: Writes, numbers: Sequence[int], *, user: str | None, actor: str, now: float
+) -> tuple[list[FactRow], str | None]:
+    """Retire live facts, each by an obsolete statement on its target. Also returns the changes for undo."""
+    rows = tx.facts.get(numbers)
+    stored = []
+    for number in numbers:
+        row = rows.get(number)
+        if row is None or row.user_id not in (None, user):
+            raise NotFound(f"there is no fact {ref_of(number)!r}; nothing was withdrawn")
+        if row.state != "live":
+            raise Refused(f"{ref_of(number)} no longer holds already ({row.state}); nothing was withdrawn")
+        fact = NewFact(
+            mark=Mark.OBSOLETE,
+            target=row.target,
+            key=row.key,
+            content=_REASON,
+            scope_id=row.scope_id,
+            recorded_at=now,
+            valid_from=now,
+            session_id=None,
+            message_id=None,
+            actor=actor,
+            user_id=row.user_id,
+            state="retired",
+            ended_at=now,
+        )
+        by = tx.facts.add(fact, ending=[number], state="retired")
+        tx.passages.remove(KIND, ref_of(number))
+        stored.append(
+            Stored(ref_of(by), fact.mark, row.target, Outcome.RETIRED, row.scope, (ref_of(number),))
+        )
+    return [rows[number] for number in numbers], fact_undo.describe_changes(stored, ())
+
+
+def purge_ended(storage: Storage, scope_id: int | None, before: float | None, log: Log) -> int:
+    """Delete ended facts in short transactions. Returns their number."""
+    removed = 0
+    while some := storage.read(lambda tx: tx.facts.ended(scope_id, before, _AT_ONCE)):
+        storage.write(lambda tx: remove_facts(tx, some))
+        removed += len(some)
+    if removed:
+        storage.write(lambda tx: log(tx, fact_undo.PURGE, "", f"{removed} ended facts"))
+    return removed
+
+
+def erase_facts(storage: Storage, numbers: Sequence[int], log: Log) -> None:
+    """Erase facts from rows, index and log, in short transactions."""
+
+    def erase(tx: Writes, some: Sequence[int]) -> None:
+        remove_facts(tx, some)
+        for number in some:
+            ref = f"fact:{ref_of(number)}"
+            tx.audit.scrub(ref)
+            log(tx, fact_undo.FORGET, ref, None)
+
+    for some in _batched(numbers):
+        storage.write(lambda tx: erase(tx, some))  # noqa: B023
+
+
+def repair_index(storage: Storage, facts: Iterable[Fact]) -> int:
+    """Index every one of these live facts that recall lost, in short transactions. Returns their number."""
+    missing = [number_of(fact.id) for fact in facts if _is_lost(storage, fact)]
+    for some in _batched(missing):
+        storage.write(lambda tx: reindex_facts(tx, some))  # noqa: B023
+    return len(missing)
+
+
+def _is_lost(storage: Storage, fact: Fact) -> bool:
+    passage = storage.read(lambda tx: tx.passages.find(KIND, fact.id))
+    group = None if fact.scope is None else key_of(fact.scope)
+    return passage is None or passage.group != group

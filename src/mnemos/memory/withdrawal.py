@@ -1,0 +1,123 @@
+"""Withdrawal in words: "forget where I live" finds the fact or note that is meant and retires it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from mnemos.errors import InvalidInput, NotFound
+from mnemos.facts.fact import Fact, fact_of
+from mnemos.facts.fact_judge import find_similar
+from mnemos.facts.hot_set import quote
+from mnemos.facts.keywords import find_counterparts, name_kinds
+from mnemos.language.request_match import choose, parse_request
+from mnemos.notebook.note_changes import ref
+from mnemos.notebook.notebook import KIND as NOTE_KIND
+from mnemos.notebook.notebook import digest
+from mnemos.notebook.notes import Book
+
+if TYPE_CHECKING:
+    from mnemos.memory.memory import Memory
+
+# Facts that are compared with a request.
+_COMPARED: Final = 32
+_ID: Final = re.compile(r"f\d{1,17}|(?:memory|user):[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A fact or note that was withdrawn, or that could be meant."""
+
+    id: str
+    kind: str
+    text: str
+    """Quoted as prompts show it."""
+    at: float | None
+    """When a fact was learned."""
+    message_id: int | None
+    """The message that stated it, which is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    items: tuple[Item, ...]
+    entry: int | None
+    """The entry of the log that undoes it; None if nothing was withdrawn."""
+    candidates: tuple[Item, ...] = ()
+    """The things that could be meant, if it is not clear; nothing was withdrawn then."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    book: Book
+    entry: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.book}:{digest(self.entry)}"
+
+
+def withdraw(memory: Memory, request: str, *, user_id: str | None = None) -> Withdrawal:
+    """Withdraw the fact or note that an id or words mean; several ids must be of facts.
+
+    Nothing that fits raises NotFound. If it is not clear what is meant, nothing is withdrawn.
+    """
+    ids = request.replace(",", " ").split()
+    if ids and all(map(_ID.fullmatch, ids)):
+        return _withdraw_ids(memory, ids, user_id)
+    asked = parse_request(request)
+    rows = memory.storage.read(lambda tx: find_similar(tx, asked.claim.text, _COMPARED))
+    facts = [fact_of(row) for row in rows if row.user_id in (None, user_id)]
+    found: list[Fact | _Note] = [*facts, *_list_notes(memory)]
+    choice = choose(asked, [_describe(one) for one in found])
+    if choice.meant is not None:
+        return _withdraw_one(memory, found[choice.meant], user_id)
+    if not choice.candidates:
+        raise NotFound(
+            f"no fact or note says {request.strip()[:80]!r}; try other words, or an id such as f12. To "
+            "erase a message permanently, forget message:ID; recall returns the ids"
+        )
+    return Withdrawal((), None, tuple(_make_item(memory, found[place]) for place in choice.candidates))
+
+
+def _withdraw_ids(memory: Memory, ids: Sequence[str], user_id: str | None) -> Withdrawal:
+    if ":" not in "".join(ids):
+        done = memory.facts.withdraw(ids, user_id=user_id)
+        return Withdrawal(tuple(_make_item(memory, fact) for fact in done.facts), done.entry)
+    if len(ids) > 1:
+        raise InvalidInput("withdraw one note per call")
+    for note in _list_notes(memory):
+        if note.id == ids[0]:
+            return _withdraw_one(memory, note, user_id)
+    raise NotFound(f"there is no note {ids[0]!r}; recall returns the ids of notes")
+
+
+def _withdraw_one(memory: Memory, one: Fact | _Note, user_id: str | None) -> Withdrawal:
+    if isinstance(one, Fact):
+        return _withdraw_ids(memory, [one.id], user_id)
+    item = _make_item(memory, one)
+    memory.notebook.shrink(one.book, one.entry, None)
+    change = memory.storage.read(lambda tx: tx.audit.newest_on(ref(one.book)))
+    return Withdrawal((item,), None if change is None else change.id)
+
+
+def _list_notes(memory: Memory) -> list[_Note]:
+    books = map(Book, memory.settings.notebook_files)
+    return [_Note(book, entry) for book in books for entry in memory.notebook.entries(book)]
+
+
+def _describe(one: Fact | _Note) -> tuple[str, str]:
+    """Return what a fact or note says, and further words for it."""
+    if isinstance(one, _Note):
+        return one.entry, one.book
+    line = f"{one.target} {one.content}"
+    return one.content, f"{one.target} {find_counterparts(line)} {name_kinds(line)}"
+
+
+def _make_item(memory: Memory, one: Fact | _Note) -> Item:
+    if isinstance(one, Fact):
+        return Item(one.id, "fact", quote(one), one.at, one.message_id)
+    shown = " ".join(memory.notebook.render([one.entry])[0].split())
+    return Item(one.id, NOTE_KIND, f'"{shown}"', None, None)

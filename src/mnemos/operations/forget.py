@@ -1,0 +1,114 @@
+"""The operation that forgets: withdraws what words mean, or erases what a reference names."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from msgspec import Meta, field
+
+from mnemos.operations.arguments import MOST
+from mnemos.operations.base import Info, Operation, Result, Traits, fill
+from mnemos.operations.texts import render_time, render_traces
+
+if TYPE_CHECKING:
+    from mnemos.memory import Memory
+
+_REFERENCE = re.compile(r"(?:message|session|fact|note|entry|template):")
+
+
+class Forget(Operation, frozen=True, kw_only=True):
+    """Forget something that is wrong, outdated or unwanted, when the user asks for it. Words ("where I live")
+    or an id (f12) withdraw the fact or note they mean: it no longer counts, and this can be undone. If it is
+    not clear what is meant, nothing is withdrawn and the answer lists candidates: call again with an id. To
+    correct a fact, use remember with replaces instead. A full reference (message:42, fact:f12) erases
+    permanently: only if the user wants all traces gone."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Forget",
+        help='Forget something. Words ("where I live") or an id (f12) withdraw the fact or note they mean, '
+        "and `mnemos undo` restores it. A reference with its kind erases permanently, such as message:ID, "
+        "session:ID, fact:ID, note:ID, entry:ID or template:NAME.",
+        destructive=True,
+        positional=("ref",),
+        example=("where I live",),
+    )
+
+    ref: Annotated[
+        str,
+        Meta(
+            description="Words, or ids such as f12; to erase: message:ID, session:ID, fact:ID, note:ID, "
+            "entry:ID or template:NAME"
+        ),
+    ]
+
+    def run(self, memory: Memory) -> Forgotten:
+        if _REFERENCE.match(self.ref):
+            return fill(Forgotten, memory.forget(self.ref))
+        done = memory.changes.withdraw(self.ref)
+        return Forgotten(
+            ref=self.ref,
+            forgotten=bool(done.items),
+            permanent=False,
+            withdrawn=[fill(WithdrawnItem, item) for item in done.items],
+            candidates=[fill(WithdrawnItem, item) for item in done.candidates],
+            entry=done.entry,
+        )
+
+    def at_stake(self, memory: Memory) -> str:
+        if not _REFERENCE.match(self.ref):
+            # Withdrawn, and restored by undo.
+            return ""
+        kind, _, name = self.ref.partition(":")
+        if kind == "message" and name.isdecimal() and int(name) <= MOST:
+            memory.sessions.get_messages_around(int(name), 0, 0)
+        return f"{self.ref} permanently"
+
+
+class WithdrawnItem(Info, frozen=True, kw_only=True):
+    """A fact or note, quoted."""
+
+    id: str
+    kind: str
+    text: str
+    at: float | None
+    message_id: int | None
+
+
+class Forgotten(Result, frozen=True, kw_only=True):
+    ref: str
+    forgotten: bool
+    """False if it is not clear what is meant; see ``candidates``."""
+    permanent: bool = True
+    """True if it was erased and can't be undone."""
+    pending: bool = False
+    copies: list[str] = field(default_factory=list)
+    withdrawn: list[WithdrawnItem] = field(default_factory=list)
+    candidates: list[WithdrawnItem] = field(default_factory=list)
+    entry: int | None = None
+    """The log entry that undoes a withdrawal."""
+
+    @property
+    def is_ok(self) -> bool:
+        return self.forgotten
+
+    def as_text(self) -> str:
+        return self._render("To undo, remember it again; undo {} restores it as it was.")
+
+    def for_person(self) -> str:
+        return self._render("To undo: mnemos undo {}")
+
+    def _render(self, undo: str) -> str:
+        if self.permanent:
+            return "\n".join([f"Erased {self.ref}.", *render_traces(self.copies, pending=self.pending)])
+        if not self.withdrawn:
+            lines = [f"  {one.id}  {one.text}{_date(one)}" for one in self.candidates]
+            return "\n".join(["Nothing was withdrawn. Which one is meant? Forget it by its id:", *lines])
+        lines = [f"Withdrew {one.kind} {one.id}: {one.text}{_date(one)}." for one in self.withdrawn]
+        kept = [f"message:{one.message_id}" for one in self.withdrawn if one.message_id is not None]
+        lines += [f"The conversation still has it in {', '.join(kept)}."] if kept else []
+        return "\n".join([*lines, undo.format(self.entry)])
+
+
+def _date(item: WithdrawnItem) -> str:
+    return "" if item.at is None else f" ({render_time(item.at)[:10]})"
