@@ -15,6 +15,8 @@ from mnemos.storage.base import Glimpse, NewMessage, Writes
 from mnemos.text.fences import has_fence, is_fenced
 
 _RESULTS: Final = frozenset({"tool", "function"})
+# Where the first fence of a message begins, if the message is nothing else. Content may be JSON.
+_BEGINNING: Final = 100
 
 
 def append(
@@ -30,7 +32,10 @@ def append(
 
 
 def _may_echo(message: NewMessage) -> bool:
-    return message.tool_calls is not None or message.role in _RESULTS or is_fenced(_text_of(message))
+    """True for calls, results, and what may be fenced: all other messages cost nothing."""
+    if message.tool_calls is not None or message.role in _RESULTS:
+        return True
+    return message.content is not None and "<" in message.content[:_BEGINNING]
 
 
 class _Batch:
