@@ -14,7 +14,7 @@ from mnemos.sessions.lookups import Clock, Lookups
 from mnemos.sessions.message_batch import RedactAll, new_messages
 from mnemos.sessions.records import MESSAGE_FIELDS, check_message_id, message_dict, new_message
 from mnemos.settings import Settings
-from mnemos.storage.base import MessageRow, NewMessage, Storage
+from mnemos.storage.base import MessageRow, Storage
 from mnemos.text.secrets import redact_all
 
 
@@ -52,7 +52,7 @@ class MessageLog(Lookups):
         message = new_message(given, now=self._clock(), redact=self._redact, max_bytes=most)
         if self._is_off(session_id):
             return 0
-        return self._append(session_id, (message,))[0]
+        return self._storage.write(lambda tx: echoes.append(tx, session_id, (message,), self._called))[0]
 
     def append_messages(self, session_id: str, messages: Sequence[Any]) -> list[int]:
         """Store several messages, all or none, and return the ids of what was stored, in order.
@@ -69,7 +69,7 @@ class MessageLog(Lookups):
         )
         if self._is_off(session_id):
             return [0] * len(new)
-        return self._append(session_id, new)
+        return self._storage.write(lambda tx: echoes.append(tx, session_id, new, self._called))
 
     def get_messages(self, session_id: str) -> list[dict[str, Any]]:
         """Return all messages in order. An unknown session raises NotFound."""
@@ -97,9 +97,6 @@ class MessageLog(Lookups):
         if session_id is not None and not can_be_name("session_id", session_id):
             return 0
         return self._storage.read(lambda tx: tx.sessions.message_count(session_id))
-
-    def _append(self, session_id: str, messages: Sequence[NewMessage]) -> list[int]:
-        return self._storage.write(lambda tx: echoes.append(tx, session_id, messages, self._called))
 
     def _rows(self, session_id: str) -> list[MessageRow]:
         name("session_id", session_id)

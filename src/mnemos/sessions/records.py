@@ -75,7 +75,7 @@ def new_message(
     if size > max_bytes // 4:
         _check_size("the message", max_bytes, content, tool_calls, about)
     tool_name, tool_call_id = given("tool_name"), given("tool_call_id")
-    timestamp, token_count = given("timestamp"), given("token_count")
+    timestamp, token_count, origin = given("timestamp"), given("token_count"), given("origin")
     return NewMessage(
         str(role),
         now if timestamp is None else moment("timestamp", timestamp),
@@ -86,7 +86,7 @@ def new_message(
         about,
         tool_calls,
         content,
-        _check_origin(given("origin")),
+        None if origin is None else _check_origin(origin),
         0 if calls is None else _count_calls(calls),
     )
 
@@ -111,9 +111,9 @@ def _clean_name(label: str, value: Any) -> str | None:
     return clean_name(value)
 
 
-def _check_origin(origin: Any) -> str | None:
-    if origin is None or origin == MEMORY:
-        return MEMORY if origin else None
+def _check_origin(origin: Any) -> str:
+    if origin == MEMORY:
+        return MEMORY
     raise InvalidInput(f"origin is {origin!r}; use {MEMORY!r}, or leave it out")
 
 
