@@ -31,6 +31,9 @@ _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
 
 
+STATERS = ("user", "agent", "import", "tool")
+"""Who can state a fact: a person, a model, imported data or the output of a tool."""
+
 # Which variables name an endpoint and its key.
 _ENDPOINTS = {
     "llm": {
@@ -90,6 +93,8 @@ class Settings:
     """Prefer the current project in recall and session search."""
     actor: str = "unknown"
     """The name in the audit log."""
+    stated_by: str = "agent"
+    """Who states the facts, if a call does not say: ``user`` at the command line."""
     durability: Durability = Durability.NORMAL
     redact: bool = True
     disabled: bool = False
@@ -404,6 +409,12 @@ def _project(name: str, value: Any) -> str:
     return find_project(Path(value).expanduser().absolute()) or "" if value.strip() else ""
 
 
+def _stater(name: str, value: Any) -> str:
+    if value not in STATERS:
+        raise InvalidInput(f"{name} must be {', '.join(STATERS[:-1])} or {STATERS[-1]}, not {value!r}.")
+    return str(value)
+
+
 def _durability(name: str, value: Any) -> Durability:
     try:
         return Durability(value)
@@ -424,6 +435,7 @@ _READ = {
     "project": _project,
     "prefer_project": _truth,
     "actor": _text,
+    "stated_by": _stater,
     "durability": _durability,
     "redact": _truth,
     "disabled": _truth,

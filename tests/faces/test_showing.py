@@ -150,3 +150,11 @@ def test_the_key_of_the_model_comes_from_the_environment_and_is_never_shown(
     answer = mnemos("sessions", "find", "database", "--summarize", "--json")
     assert endpoint.asked[0].headers["Authorization"] == "Bearer k-123456"
     assert "k-123456" not in json.dumps(answer.json) + answer.err
+
+
+def test_facts_written_at_the_command_line_are_stated_by_the_user(tmp_path: Path, mnemos: Mnemos) -> None:
+    home = ("--home", str(tmp_path / "home"))
+    assert mnemos(*home, "remember", "I like jazz").code == 0
+    assert mnemos(*home, "facts", "write", "V[port]: 3005").code == 0
+    facts = mnemos(*home, "facts", "list", "--json").json["facts"]
+    assert {fact["stated_by"] for fact in facts} == {"user"}

@@ -45,6 +45,8 @@ _MAX_FRESH = 24
 _PASSAGE_CHARACTERS = 100_000
 _EMBEDDED_CHARACTERS = 2_000
 _NO_MODEL = ""
+SET = "entries.set"
+"""The operation in the audit log that names who set an entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,11 @@ class Entries(MemoryBackend):
         if about is not None:
             about = self._redact(about)
         at = self._clock()
-        self._storage.write(lambda tx: tx.entries.put(user, key, value, about, at))
+
+        def work(tx: Writes) -> None:
+            self._record_author(tx, tx.entries.put(user, key, value, about, at).id)
+
+        self._storage.write(work)
         return True
 
     def retrieve(self, user_id: str, key: str) -> MemoryEntry | None:
@@ -212,6 +218,13 @@ class Entries(MemoryBackend):
 
         best, rows = self._storage.read(work)
         return [_make_entry(rows[one.entry], SEMANTIC) for one in best if one.entry in rows]
+
+    def _record_author(self, tx: Writes, number: int) -> None:
+        """Record who set an entry, unless the log says so already: entries may change often."""
+        ref, actor = f"entry:{number}", self._settings.actor
+        last = tx.audit.newest_on(ref)
+        if last is None or last.actor != actor:
+            tx.audit.record(at=self._clock(), actor=actor, operation=SET, ref=ref)
 
     def _erase(self, tx: Writes, user: str, key: str) -> bool:
         """Delete an entry and record only that there was one."""

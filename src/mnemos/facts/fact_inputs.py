@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from mnemos.errors import InvalidInput, Refused
 from mnemos.facts.fact import number_of
 from mnemos.inputs import names
 from mnemos.language.notation import Statement
-from mnemos.settings import Settings
+from mnemos.settings import STATERS, Settings
 from mnemos.text.secrets import find_secrets, redact
-
-STATERS: Final = ("user", "agent", "import", "tool")
 
 
 def redact_statement(statement: Statement, settings: Settings) -> Statement:

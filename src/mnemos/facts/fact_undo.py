@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from mnemos.errors import Refused
 from mnemos.facts.fact import KIND, Outcome, Stored, number_of, ref_of
-from mnemos.facts.fact_writer import put_passage, record_conflicts
+from mnemos.facts.fact_writer import may_be_hot, put_passage, record_conflicts
 from mnemos.facts.hot_set import quote
 from mnemos.facts.scopes import open_scope
 from mnemos.language.notation import Mark
@@ -149,6 +149,7 @@ def _restate(tx: Writes, number: int, now: float) -> FactRow | None:
         session_id=row.session_id,
         message_id=row.message_id,
         actor=row.actor,
+        hot=may_be_hot(row.stated_by),
         stated_by=row.stated_by,
         user_id=row.user_id,
     )

@@ -50,6 +50,7 @@ class Source:
     message_id: int | None = None
     valid_from: float | None = None
     stated_by: str | None = None
+    """Who states the facts; see ``may_be_hot``."""
     user_id: str | None = None
     has_guesses: bool = False
     """True if targets were guessed from sentences: what they replace is judged."""
@@ -196,7 +197,7 @@ class FactWriter:
         """Renew a fact that is stated again; that it may be outdated is no longer in question."""
         self.tx.facts.refer({old.id: 1}, self.source.now)
         self.tx.facts.confirm(old.id)
-        if scope is None or scope.closed_at is None:
+        if may_be_hot(self.source.stated_by) and (scope is None or scope.closed_at is None):
             self.tx.facts.heat(old.id)
         self._note(old.id, statement, Outcome.UNCHANGED, scope)
 
@@ -237,6 +238,7 @@ class FactWriter:
             actor=self.source.actor,
             stated_by=self.source.stated_by,
             user_id=self.source.user_id,
+            hot=may_be_hot(self.source.stated_by),
             state="live" if is_live else "retired",
             ended_at=None if is_live else now,
         )
@@ -282,6 +284,11 @@ class FactWriter:
                 tuple(ref_of(fact.id) for fact in doubtful),
             )
         )
+
+
+def may_be_hot(stated_by: str | None) -> bool:
+    """False for what imported data or a tool's output states: nobody vouches for it, so it stays cold."""
+    return stated_by not in ("import", "tool")
 
 
 def put_passage(tx: Writes, number: int, fact: FactRow | NewFact, scope: ScopeRow | None) -> None:

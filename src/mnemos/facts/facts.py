@@ -213,7 +213,7 @@ class Facts:
             origin=session_id,
             message_id=None if message_id is None else whole("message_id", message_id),
             valid_from=optional_moment("valid_from", valid_from),
-            stated_by=check_stater(stated_by),
+            stated_by=check_stater(stated_by) or self._settings.stated_by,
             user_id=optional_name("user_id", user_id),
             has_guesses=guessed,
             may_replace_only=undated,

@@ -203,7 +203,14 @@ class _Room:
             # Stored before it is removed: killed in between, it is in both places and dropped the next time.
             # A note belongs to every prompt, not to the scope of the current work.
             try:
-                self.facts.state(statements, guessed=not looks_like(entry), undated=True, unscoped=True)
+                self.facts.state(
+                    statements,
+                    guessed=not looks_like(entry),
+                    undated=True,
+                    unscoped=True,
+                    # The model keeps the notebook.
+                    stated_by="agent",
+                )
             except Refused:
                 # A part of it reads like an order to a model.
                 return None

@@ -64,6 +64,8 @@ class FactInfo(FactBrief, frozen=True, kw_only=True):
     session_id: str | None
     message_id: int | None
     actor: str
+    stated_by: str | None
+    """Who said so: user, agent, import or tool."""
 
     @classmethod
     def of(cls, fact: Fact) -> FactInfo:
@@ -83,6 +85,7 @@ class FactInfo(FactBrief, frozen=True, kw_only=True):
             session_id=fact.session_id,
             message_id=fact.message_id,
             actor=fact.actor,
+            stated_by=fact.stated_by,
         )
 
 

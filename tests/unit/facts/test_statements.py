@@ -50,6 +50,7 @@ def test_a_fact_carries_where_it_comes_from(facts: Facts, clock: FixedClock) -> 
         session_id="s9",
         message_id=77,
         actor="tester",
+        stated_by="agent",
     )
     assert (stored.outcome, stored.scope, stored.replaced) == ("stored", "Auth", ())
 

@@ -29,10 +29,12 @@ class Chosen:
     space: str | None = None
     json: bool = False
 
-    def memory(self, *, files: str | None = None, is_local: bool = True) -> Memory:
+    def memory(
+        self, *, files: str | None = None, is_local: bool = True, stated_by: str | None = None
+    ) -> Memory:
         """Return the memory; ``is_local``: whoever uses it works in the folder that this process is in."""
         here = _find_folder() if is_local else None
-        return Memory.at(self.home, space=self.space, files=files, here=here)
+        return Memory.at(self.home, space=self.space, files=files, here=here, stated_by=stated_by)
 
 
 def _find_folder() -> str | None:
@@ -110,7 +112,7 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
             _read_stdin(operation, arguments)
         request = registry.read(entry.name, arguments, by_person=True)
         # A person names files as everywhere at a command line; an agent's stay in one folder.
-        with chosen.memory(files="/") as memory:
+        with chosen.memory(files="/", stated_by="user") as memory:
             if not operation.traits.begins:
                 _check_home(memory)
 

@@ -372,6 +372,7 @@ WHERE id IN (
         AND mark = 'C'
         AND state = 'live'
         AND space = ?
+        AND coalesce(stated_by, '') NOT IN ('import', 'tool')
     ORDER BY used_at DESC
     LIMIT ?
 )
@@ -386,6 +387,7 @@ WHERE id IN (
         AND mark IN ('D', 'V', '?')
         AND state = 'live'
         AND space = ?
+        AND coalesce(stated_by, '') NOT IN ('import', 'tool')
     ORDER BY used_at DESC, id DESC
     LIMIT ?
 )
