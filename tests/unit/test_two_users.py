@@ -113,6 +113,84 @@ def test_what_cannot_be_a_user_is_refused(memory: Memory, user_id: str) -> None:
         memory.sessions.search_sessions(user_id=user_id)
 
 
+# --- facts ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def facts(memory: Memory) -> None:
+    memory.facts.write("V[user.home]: Berlin", user_id="ada")
+    memory.facts.write("V[user.home]: Hamburg", user_id="bob")
+    memory.facts.write("V[office.home]: Munich")
+
+
+@pytest.mark.usefixtures("facts")
+def test_each_user_has_an_own_fact_on_a_target(memory: Memory) -> None:
+    for user, home, other in (("ada", "Berlin", "Hamburg"), ("bob", "Hamburg", "Berlin")):
+        assert [fact.content for fact in memory.facts.history("user.home", user_id=user)] == [home]
+        assert {fact.content for fact in memory.facts.list(user_id=user)} == {home, "Munich"}
+        assert {fact.content for fact in memory.facts.search("home", user_id=user)} == {home, "Munich"}
+        assert {fact.content for fact in memory.facts.reflect("home", user_id=user)} == {home, "Munich"}
+        block = memory.facts.status(user_id=user).text
+        assert (home in block, "Munich" in block, other in block) == (True, True, False)
+    assert len(memory.facts.list()) == 3
+    assert {fact.content for fact in memory.facts.search("home")} == {"Berlin", "Hamburg", "Munich"}
+
+
+@VECTORS
+@pytest.mark.usefixtures("facts")
+def test_recall_has_no_fact_of_another_user(memory: Memory, words_only: bool) -> None:
+    found = memory.recall("which home", user_id="bob", words_only=words_only)
+    assert "Hamburg" in found.text
+    assert "Berlin" not in found.text
+    memory.embedding.catch_up()
+    found = memory.recall("which home", user_id="bob", words_only=words_only)
+    assert {hit.text.rpartition(": ")[2] for hit in found if hit.kind == "fact"} == {"Hamburg", "Munich"}
+
+
+@pytest.mark.usefixtures("facts")
+def test_an_update_touches_the_facts_of_its_user_only(memory: Memory) -> None:
+    memory.facts.write("V[user.home]: Bremen", user_id="bob")
+    assert [fact.content for fact in memory.facts.list(user_id="ada")] == ["Berlin", "Munich"]
+    assert [fact.content for fact in memory.facts.history("user.home", user_id="bob")] == [
+        "Hamburg",
+        "Bremen",
+    ]
+
+
+@pytest.mark.usefixtures("facts")
+def test_a_fact_of_another_user_is_neither_shown_nor_forgotten(memory: Memory) -> None:
+    (own,) = memory.facts.history("user.home", user_id="ada")
+    with pytest.raises(NotFound):
+        memory.facts.forget(own.id, user_id="bob")
+    with pytest.raises(NotFound):
+        memory.call("forget", {"ref": f"fact:{own.id}"}, user_id="bob")
+    with pytest.raises(NotFound):
+        memory.facts.history("user.home", user_id="eve")
+    assert memory.facts.get(own.id).state == "live"
+
+
+def test_a_session_of_another_user_is_not_forgotten(memory: Memory, users: dict[str, list[int]]) -> None:
+    for ref in ("session:of-ada", f"message:{users['ada'][0]}"):
+        with pytest.raises(NotFound):
+            memory.forget(ref, user_id="bob")
+    assert memory.forget("session:of-ada", user_id="ada")["forgotten"]
+
+
+@pytest.mark.usefixtures("facts")
+def test_tools_remember_and_show_for_their_user(memory: Memory) -> None:
+    memory.call("remember", {"text": "I am allergic to peanuts"}, user_id="bob")
+    assert "peanuts" in memory.call("memory_status", {}, user_id="bob")["text"]
+    assert "peanuts" not in memory.call("memory_status", {}, user_id="ada")["text"]
+    assert "peanuts" not in memory.call("memory_search", {"query": "peanuts"}, user_id="ada")["text"]
+
+
+def test_the_facts_of_many_users_leave_room_for_each(memory: Memory) -> None:
+    for number in range(40):
+        memory.facts.write(f"V[user.home]: a town with the number {number}", user_id=f"user{number}")
+    for number in (0, 39):
+        assert f"number {number}" in memory.facts.status(user_id=f"user{number}").text
+
+
 # --- projects -------------------------------------------------------------------------------------
 
 

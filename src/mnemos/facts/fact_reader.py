@@ -11,15 +11,15 @@ from mnemos.errors import InvalidInput, NotFound
 from mnemos.facts.fact import Status, conflict_of, number_of
 from mnemos.facts.hot_set import Budget, compose_block, read_hot, render_hot
 from mnemos.facts.scopes import find_scope
-from mnemos.inputs import names, optional_moment
+from mnemos.inputs import names, optional_moment, optional_name
 from mnemos.language.notation import key_of, mark_of, normalize_target
 from mnemos.storage.base import Reads, Storage, Writes
 from mnemos.storage.facts import Attendance, FactRow, Wanted
 
-Ranking = Callable[[str, str | None, int], list[str]]
+Ranking = Callable[[str, str | None, int, str | None], list[str]]
 """Returns the ids of facts that answer a question, best first, live ones before others.
 
-Takes the question, the key of a scope or None, and the number of results.
+Takes the question, the key of a scope or None, the number of results, and the user or None.
 """
 
 PAGE: Final = 500
@@ -32,10 +32,10 @@ _STATES: Final = ("live", "superseded", "retired")
 _MOST_REFERENCES: Final = 1_000
 
 
-def read_status(tx: Reads, budget: Budget, notes: Sequence[str]) -> Status:
-    hot = read_hot(tx, budget.facts)
+def read_status(tx: Reads, budget: Budget, notes: Sequence[str], user: str | None) -> Status:
+    hot = read_hot(tx, budget.facts, user)
     open_scopes = tuple(scope.label for scope in tx.facts.open_scopes(_SCOPES_SHOWN))
-    conflicts = tuple(map(conflict_of, tx.facts.conflicts(_CONFLICTS_LISTED)))
+    conflicts = tuple(map(conflict_of, tx.facts.conflicts(_CONFLICTS_LISTED, user)))
     targets = list(dict.fromkeys(conflict.target for conflict in conflicts))
     block = compose_block(
         lambda room: render_hot(hot, room),
@@ -47,26 +47,40 @@ def read_status(tx: Reads, budget: Budget, notes: Sequence[str]) -> Status:
     return Status(block.text, block.tokens, block.gauge, conflicts, open_scopes)
 
 
-def find_rows(storage: Storage, ranking: Ranking, query: str, scope: str | None, limit: int) -> list[FactRow]:
-    """Return the facts that answer a question, best first, in any state."""
+def find_rows(
+    storage: Storage,
+    ranking: Ranking,
+    query: str,
+    scope: str | None,
+    limit: int,
+    user_id: str | None = None,
+) -> list[FactRow]:
+    """Return the facts that answer a question, best first, in any state; none of another user."""
+    user = optional_name("user_id", user_id)
     if not isinstance(query, str) or not query.strip():
         raise InvalidInput(f"query is {query!r}; ask a question or give a few words")
     group = None if scope is None else storage.read(lambda tx: find_scope(tx, scope).key)
-    numbers = [number_of(ref) for ref in ranking(query, group, limit)]
+    numbers = [number_of(ref) for ref in ranking(query, group, limit, user)]
     rows = storage.read(lambda tx: tx.facts.get(numbers))
     return [rows[number] for number in numbers if number in rows]
 
 
 def read_history(
-    tx: Reads, target: str, *, scope: str | None, as_of: float | None = None, limit: int = 1 << 60
+    tx: Reads,
+    target: str,
+    *,
+    scope: str | None,
+    as_of: float | None = None,
+    limit: int = 1 << 60,
+    user: str | None = None,
 ) -> list[FactRow]:
     """Return the statements on a target, newest first; if there never was one, raise NotFound."""
     key = key_of(normalize_target(target))
     scope_id = None if scope is None else find_scope(tx, scope).id
-    if not tx.facts.history(key, scope_id=scope_id, as_of=None, limit=1, before=None):
+    if not tx.facts.history(key, scope_id=scope_id, as_of=None, limit=1, before=None, user=user):
         where = f" in {scope}" if scope is not None else ""
         raise NotFound(f"there is no fact on {target!r}{where}; the tool memory_search finds facts by words")
-    return tx.facts.history(key, scope_id=scope_id, as_of=as_of, limit=limit, before=None)
+    return tx.facts.history(key, scope_id=scope_id, as_of=as_of, limit=limit, before=None, user=user)
 
 
 def parse_filter(
@@ -77,6 +91,7 @@ def parse_filter(
     states: Sequence[str],
     types: Sequence[str] | None,
     as_of: float | None,
+    user_id: str | None = None,
 ) -> Wanted:
     if not isinstance(tier, str) or tier not in _TIERS:
         raise InvalidInput(f"tier is {tier!r}; use {', '.join(_TIERS)}")
@@ -89,7 +104,7 @@ def parse_filter(
         raise InvalidInput("as_of can't be combined with tier or states: past tiers are not recorded")
     marks = None if types is None else [mark_of(sign) for sign in names("types", types) or ()]
     scope_id = None if scope is None else storage.read(lambda tx: find_scope(tx, scope).id)
-    return Wanted(scope_id, _TIERS[tier], tuple(states), marks, moment)
+    return Wanted(scope_id, _TIERS[tier], tuple(states), marks, moment, optional_name("user_id", user_id))
 
 
 def iterate_rows(storage: Storage, wanted: Wanted) -> Iterator[FactRow]:
@@ -103,13 +118,13 @@ def iterate_rows(storage: Storage, wanted: Wanted) -> Iterator[FactRow]:
         after = page[-1].id
 
 
-def get_row(tx: Reads, fact_id: str) -> FactRow:
-    """Return a fact in any state; an unknown id raises NotFound."""
+def get_row(tx: Reads, fact_id: str, user: str | None = None) -> FactRow:
+    """Return a fact in any state; an unknown id, or one of another user, raises NotFound."""
     number = number_of(fact_id)
-    found = tx.facts.get([number])
-    if not found:
+    found = tx.facts.get([number]).get(number)
+    if found is None or (user is not None and found.user_id not in (None, user)):
         raise NotFound(f"there is no fact {fact_id!r}")
-    return found[number]
+    return found
 
 
 class References:

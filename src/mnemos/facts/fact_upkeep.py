@@ -100,4 +100,4 @@ def repair_index(storage: Storage, facts: Iterable[Fact]) -> int:
 def _is_lost(storage: Storage, fact: Fact) -> bool:
     passage = storage.read(lambda tx: tx.passages.find(KIND, fact.id))
     group = None if fact.scope is None else key_of(fact.scope)
-    return passage is None or passage.group != group
+    return passage is None or (passage.group, passage.user_id) != (group, fact.user_id)

@@ -309,6 +309,7 @@ def put_passage(tx: Writes, number: int, fact: FactRow | NewFact, scope: ScopeRo
         session_id=fact.session_id,
         also=" ".join(filter(None, also)),
         group=None if scope is None else scope.key,
+        user_id=fact.user_id,
     )
 
 

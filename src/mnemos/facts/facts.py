@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from mnemos.errors import Disabled, InvalidInput, MnemosError, TooLarge
 from mnemos.facts import fact_undo, hermes_facts
 from mnemos.facts.fact import (
-    Conflict,
-    Fact,
-    FactList,
-    Scope,
-    Status,
     Ticked,
     Withdrawn,
     Written,
-    conflict_of,
     fact_of,
-    is_same_content,
     ref_of,
-    scope_of,
 )
 from mnemos.facts.fact_inputs import (
     check_days,
@@ -31,68 +23,38 @@ from mnemos.facts.fact_inputs import (
     parse_refs,
     redact_statement,
 )
+from mnemos.facts.fact_lookups import FactLookups
 from mnemos.facts.fact_reader import (
-    PAGE,
-    Ranking,
-    References,
-    find_rows,
     get_row,
-    iterate_rows,
-    parse_filter,
     read_history,
-    read_status,
 )
 from mnemos.facts.fact_upkeep import erase_facts, purge_ended, repair_index, withdraw_facts
 from mnemos.facts.fact_writer import FactWriter, Source
 from mnemos.facts.hermes_facts import Report
-from mnemos.facts.hot_set import Budget, Relief, read_hot, relieve
+from mnemos.facts.hot_set import Relief, read_hot, relieve
 from mnemos.facts.scopes import Turn, find_idle, find_scope, normalize_label
-from mnemos.inputs import in_range, name, optional_moment, optional_name, whole
+from mnemos.inputs import optional_moment, optional_name, whole
 from mnemos.language.notation import (
     MAX_LINES,
     Statement,
-    key_of,
     looks_like,
-    mark_of,
-    normalize_target,
     parse,
 )
 from mnemos.language.statements import make_statements
 from mnemos.language.threats.guard import check_texts, record_allowed
-from mnemos.settings import Settings
-from mnemos.storage.base import Storage, Writes
+from mnemos.storage.base import Writes
 from mnemos.storage.facts import Attendance
 from mnemos.storage.imports import HermesFact
 from mnemos.text.secrets import redact
 
-MOST_FOUND: Final = 20
-_MOST_REFLECTED: Final = 100
-_LOOKED_FOR: Final = 300
 _DAY: Final = 86400.0
 _FLUSH_SECONDS: Final = 0.5
 
 log = logging.getLogger("mnemos.facts")
 
 
-class Facts:
+class Facts(FactLookups):
     """The facts of one space. Every method is one transaction unless it says otherwise."""
-
-    def __init__(
-        self,
-        storage: Storage,
-        settings: Settings,
-        clock: Callable[[], float],
-        ranking: Ranking,
-        session_id: str,
-    ) -> None:
-        """``session_id`` is the session whose turns count when a caller names none."""
-        self._storage = storage
-        self._settings = settings
-        self._clock = clock
-        self._ranking = ranking
-        self._session_id = session_id
-        self._references = References()
-        self._budget = Budget(settings.hot_tokens, settings.hot_tokens + 30)
 
     @property
     def longest(self) -> int:
@@ -228,7 +190,9 @@ class Facts:
 
         return self._storage.write(work)
 
-    def tick(self, turn: int, message: str = "", *, session_id: str | None = None) -> Ticked:
+    def tick(
+        self, turn: int, message: str = "", *, session_id: str | None = None, user_id: str | None = None
+    ) -> Ticked:
         """Enter a turn of a session with the user's message, and close scopes that are done, idle or left.
 
         Turns are counted per session; a lower number restarts the count.
@@ -237,12 +201,12 @@ class Facts:
         number = whole("turn", turn)
         if not isinstance(message, str):
             raise InvalidInput(f"message must be a string, not {type(message).__name__}")
-        session, now = self._session(session_id), self._clock()
+        session, now, user = self._session(session_id), self._clock(), optional_name("user_id", user_id)
 
         def work(tx: Writes) -> Ticked:
             entered = Turn(tx, session, now, self._attend(tx, session, now), number, message)
             entered.run()
-            relief = self._relieve(tx, session, entered.attendance.turn, now)
+            relief = self._relieve(tx, session, entered.attendance.turn, now, user)
             return Ticked(
                 number,
                 relief.lines.gauge(self._budget.facts),
@@ -264,127 +228,6 @@ class Facts:
             what = f"{len(report.numbers)} facts of hermes-memory"
             self._storage.write(lambda tx: self._log(tx, fact_undo.IMPORT, hermes_facts.ACTOR, what))
         return report
-
-    # --- read -------------------------------------------------------------------------------
-
-    def status(self, *, session_id: str | None = None, notes: Sequence[str] = ()) -> Status:
-        """Return the prompt block of the hot facts, within its token budget.
-
-        ``notes`` is what the block says about the notebook, if there is room.
-        """
-        optional_name("session_id", session_id)
-        return self._storage.read(lambda tx: read_status(tx, self._budget, notes))
-
-    def search(
-        self,
-        query: str,
-        *,
-        scope: str | None = None,
-        limit: int = 5,
-        session_id: str | None = None,
-    ) -> FactList:
-        """Find live facts that answer a question, hot and cold, best first.
-
-        ``limit`` is 1 to 20. An unknown scope raises NotFound.
-        """
-        session = self._session(session_id)
-        wanted = in_range("limit", limit, MOST_FOUND)
-        found = find_rows(self._storage, self._ranking, query, scope, wanted)
-        live = [row for row in found if row.state == "live"][:wanted]
-        self._references.note(session, live)
-        return FactList(map(fact_of, live))
-
-    def reflect(
-        self,
-        topic: str,
-        *,
-        scope: str | None = None,
-        limit: int = MOST_FOUND,
-        session_id: str | None = None,
-    ) -> FactList:
-        """Find everything on a topic, live facts before replaced and retired ones, best first."""
-        session = self._session(session_id)
-        wanted = in_range("limit", limit, _MOST_REFLECTED)
-        found = find_rows(self._storage, self._ranking, topic, scope, wanted)
-        self._references.note(session, [row for row in found if row.state == "live"])
-        found.sort(key=lambda row: row.state != "live")
-        return FactList(map(fact_of, found[:wanted]))
-
-    def says(self, content: str) -> bool:
-        """True if a live fact has exactly this content. Does not count as a reference to it."""
-        found = find_rows(self._storage, self._ranking, content[:_LOOKED_FOR], None, MOST_FOUND)
-        return any(row.state == "live" and is_same_content(row.content, content) for row in found)
-
-    def live(self, target: str, type: str) -> FactList:
-        """Return the live facts of a type on a target, in any scope, newest first."""
-        key, mark = key_of(normalize_target(target)), mark_of(type)
-        found = self._storage.read(lambda tx: tx.facts.live_on(key, PAGE))
-        return FactList(fact_of(row) for row in found if row.mark == mark)
-
-    def get(self, fact_id: str) -> Fact:
-        """Return a fact by its id, in any state. An unknown id raises NotFound."""
-        return fact_of(self._storage.read(lambda tx: get_row(tx, fact_id)))
-
-    def history(
-        self,
-        target: str,
-        *,
-        scope: str | None = None,
-        as_of: float | None = None,
-        limit: int | None = None,
-    ) -> FactList:
-        """Return every statement ever made on a target, oldest first; with ``limit``, the newest ones.
-
-        ``as_of`` keeps only what was believed at that moment. A target without facts raises NotFound.
-        """
-        moment = optional_moment("as_of", as_of)
-        most = 1 << 60 if limit is None else whole("limit", limit)
-        rows = self._storage.read(lambda tx: read_history(tx, target, scope=scope, as_of=moment, limit=most))
-        return FactList(map(fact_of, reversed(rows)))
-
-    def iterate(
-        self,
-        *,
-        scope: str | None = None,
-        tier: str = "all",
-        states: Sequence[str] = ("live",),
-        types: Sequence[str] | None = None,
-        as_of: float | None = None,
-    ) -> Iterator[Fact]:
-        """Yield facts in the order they were learned, read in short pages. ``tier``: hot, cold or all.
-
-        ``as_of`` selects what was believed at that moment.
-        """
-        wanted = parse_filter(self._storage, scope=scope, tier=tier, states=states, types=types, as_of=as_of)
-        return map(fact_of, iterate_rows(self._storage, wanted))
-
-    def list(
-        self,
-        *,
-        scope: str | None = None,
-        tier: str = "all",
-        states: Sequence[str] = ("live",),
-        types: Sequence[str] | None = None,
-        as_of: float | None = None,
-    ) -> FactList:
-        """Return all facts that ``iterate`` yields."""
-        return FactList(self.iterate(scope=scope, tier=tier, states=states, types=types, as_of=as_of))
-
-    def count(self) -> int:
-        """Return the number of live facts."""
-        return self._storage.read(lambda tx: tx.facts.rows_in()[0])
-
-    def scopes(self, *, limit: int = 100, offset: int = 0) -> Sequence[Scope]:
-        """Return scopes, open ones first, then by when they were last touched."""
-        found = self._storage.read(
-            lambda tx: tx.facts.all_scopes(limit=whole("limit", limit), offset=whole("offset", offset))
-        )
-        return [scope_of(counts) for counts in found]
-
-    def conflicts(self, limit: int = 100) -> Sequence[Conflict]:
-        """Return pairs of live facts that contradict each other, newest first."""
-        pairs = self._storage.read(lambda tx: tx.facts.conflicts(whole("limit", limit)))
-        return [conflict_of(pair) for pair in pairs]
 
     # --- remove and repair ------------------------------------------------------------------
 
@@ -428,7 +271,12 @@ class Facts:
         return self._storage.write(work)
 
     def forget(
-        self, fact_id: str | None = None, *, target: str | None = None, scope: str | None = None
+        self,
+        fact_id: str | None = None,
+        *,
+        target: str | None = None,
+        scope: str | None = None,
+        user_id: str | None = None,
     ) -> int:
         """Erase a fact, or everything ever said on a target, from rows, index and log.
 
@@ -438,10 +286,11 @@ class Facts:
         self._check_enabled()
         if (fact_id is None) == (target is None):
             raise InvalidInput("name either a fact by its id or a target")
+        user = optional_name("user_id", user_id)
         if fact_id is not None:
-            numbers = [self._storage.read(lambda tx: get_row(tx, fact_id)).id]
+            numbers = [self._storage.read(lambda tx: get_row(tx, fact_id, user)).id]
         else:
-            rows = self._storage.read(lambda tx: read_history(tx, target or "", scope=scope))
+            rows = self._storage.read(lambda tx: read_history(tx, target or "", scope=scope, user=user))
             numbers = [row.id for row in rows]
         erase_facts(self._storage, numbers, self._log)
         return len(numbers)
@@ -470,7 +319,7 @@ class Facts:
         turn = writer.attendance.turn
         tx.facts.attend(session, writer.attendance, now)
         tx.facts.touch(session, writer.touched, turn, now)
-        relief = self._relieve(tx, session, turn, now)
+        relief = self._relieve(tx, session, turn, now, source.user_id)
         changes = fact_undo.describe_changes(writer.stored, writer.closed)
         if changes is not None:
             self._log(tx, fact_undo.WRITE, f"fact:{writer.stored[0].id}", changes)
@@ -480,8 +329,8 @@ class Facts:
         self._references.store(tx, now)
         return tx.facts.attendance(session) or Attendance()
 
-    def _relieve(self, tx: Writes, session: str, turn: int, now: float) -> Relief:
-        hot = read_hot(tx, self._budget.facts)
+    def _relieve(self, tx: Writes, session: str, turn: int, now: float, user: str | None) -> Relief:
+        hot = read_hot(tx, self._budget.facts, user)
         relief = relieve(hot, self._budget.facts, lambda: find_idle(tx, hot, session, turn, now))
         if relief.leaving:
             tx.facts.cool([fact.id for fact in relief.leaving])
@@ -494,6 +343,3 @@ class Facts:
     def _check_enabled(self) -> None:
         if self._settings.disabled:
             raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
-
-    def _session(self, session_id: str | None) -> str:
-        return self._session_id if session_id is None else name("session_id", session_id)

@@ -109,9 +109,9 @@ class Relief:
 # --- pressure -------------------------------------------------------------------------------
 
 
-def read_hot(tx: Reads, budget: int) -> Hot:
-    """Read the facts that may fit into a prompt block of that many tokens."""
-    return tx.facts.hot(constraints=budget // _LEAST_TOKENS, count=_CONSTRAINTS_COUNTED)
+def read_hot(tx: Reads, budget: int, user: str | None = None) -> Hot:
+    """Read the facts that may fit into a prompt block of that many tokens; of one user, if named."""
+    return tx.facts.hot(constraints=budget // _LEAST_TOKENS, count=_CONSTRAINTS_COUNTED, user=user)
 
 
 def relieve(hot: Hot, budget: int, idle_scopes: Callable[[], Collection[int]] = tuple) -> Relief:

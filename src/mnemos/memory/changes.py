@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mnemos.errors import InvalidInput, NotFound, Refused, Unavailable
 from mnemos.facts import fact_undo as fact_undo
+from mnemos.inputs import optional_name
 from mnemos.memory.home import check_enabled
 from mnemos.notebook import note_changes as note_undo
 from mnemos.sessions import session_upkeep as session_undo
@@ -48,18 +49,21 @@ class Changes:
         self._memory.notebook.log_manual_edits()
         return self.undo(self._newest(note_undo.can_be_undone, "change of the notebook").id)
 
-    def forget(self, ref: str) -> dict[str, Any]:
+    def forget(self, ref: str, user_id: str | None = None) -> dict[str, Any]:
         """Erase what a reference names; see ``Memory.forget``."""
         memory = self._memory
         check_enabled(memory.settings)
         kind, _, name = ref.partition(":") if isinstance(ref, str) else ("", "", "")
+        user = optional_name("user_id", user_id)
+        if user is not None:
+            self._check_owner(kind, name, user)
         templates = self._templates_from(kind, name)
         if kind == "message" and name.isascii() and name.isdecimal():
             memory.sessions.forget_message(int(name))
         elif kind == "session" and name:
             memory.sessions.forget_session(name)
         elif kind == "fact" and name:
-            memory.facts.forget(name)
+            memory.facts.forget(name, user_id=user)
         elif kind == "note" and name:
             memory.notebook.forget(name)
         elif kind == "entry" and name:
@@ -86,6 +90,19 @@ class Changes:
 
         check_enabled(self._memory.settings)
         return withdraw(self._memory, request, user_id=user_id)
+
+    def _check_owner(self, kind: str, name: str, user: str) -> None:
+        """Raise NotFound for what belongs to another user."""
+        sessions = self._memory.sessions
+        if kind == "message" and name.isascii() and name.isdecimal():
+            name = sessions.get_messages_around(int(name), 0, 0)[0]["session_id"]
+        elif kind == "entry":
+            raise Refused("an entry can't be forgotten for a user by its id; delete it by its key")
+        elif kind != "session":
+            return
+        session = sessions.get_session(name)
+        if session is None or session["user_id"] not in (None, user):
+            raise NotFound(f"there is no {kind} {name!r}")
 
     def scrub(self, ref: str) -> dict[str, Any]:
         """Erase the bytes of what was just forgotten; return the answer of ``forget``."""

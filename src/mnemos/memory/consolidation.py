@@ -108,8 +108,10 @@ class ConsolidatingFacts(Facts):
         self._consolidate(written.left_hot)
         return written
 
-    def tick(self, turn: int, message: str = "", *, session_id: str | None = None) -> Ticked:
-        ticked = super().tick(turn, message, session_id=session_id)
+    def tick(
+        self, turn: int, message: str = "", *, session_id: str | None = None, user_id: str | None = None
+    ) -> Ticked:
+        ticked = super().tick(turn, message, session_id=session_id, user_id=user_id)
         self._consolidate(ticked.left_hot)
         return ticked
 

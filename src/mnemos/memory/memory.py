@@ -338,14 +338,14 @@ class Memory(Resource):
         """Undo the newest change of the notebook that can be undone."""
         return self.changes.undo_notes()
 
-    def forget(self, ref: str) -> dict[str, Any]:
-        """Erase what a reference names, in rows, index and log; this can't be undone.
+    def forget(self, ref: str, *, user_id: str | None = None) -> dict[str, Any]:
+        """Erase what a reference names, of no other user, in rows, index and log; this can't be undone.
 
         ``message:ID``, ``session:ID``, ``fact:ID``, ``note:ID``, ``entry:ID`` or ``template:NAME``. Answers
         ``pending`` while another reader keeps the log from being emptied, and ``copies``: files that may
         still hold it.
         """
-        return self.changes.forget(ref)
+        return self.changes.forget(ref, user_id)
 
     def optimize_notebook(self, *, threshold: float = 55, dry_run: bool = False) -> Relieved:
         """Make room in the notebook: what is a fact becomes one, what is verbose becomes shorter."""
@@ -489,9 +489,9 @@ class Memory(Resource):
         """Rank messages that answer a question, for session_search."""
         return self.recaller.messages(query, filters, project=project)
 
-    def _rank_facts(self, query: str, scope: str | None, limit: int) -> list[str]:
+    def _rank_facts(self, query: str, scope: str | None, limit: int, user: str | None) -> list[str]:
         """Rank facts that answer a question, for memory_search; return their refs."""
-        return self.recaller.refs(query, KIND, Filters(group=scope), limit)
+        return self.recaller.refs(query, KIND, Filters(group=scope, user=user), limit)
 
     def _embedder(self, spec: str) -> Embedder:
         from mnemos.recall.embedders import embedder

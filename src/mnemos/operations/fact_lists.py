@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from mnemos.errors import InvalidInput
-from mnemos.operations.arguments import Offset, When, seconds, up_to
+from mnemos.operations.arguments import Offset, User, When, seconds, up_to
 from mnemos.operations.base import Info, Operation, Result, Traits
 from mnemos.operations.facts import ConflictInfo, FactInfo, Scope, SessionId, describe, render_label
 from mnemos.operations.texts import day, iso_time, plural, render_traces
@@ -40,9 +40,10 @@ class ExportFacts(Operation, frozen=True, kw_only=True):
     status: Status = "all"
     format: Format = "notation"
     session_id: SessionId = None
+    user_id: User = None
 
     def run(self, memory: Memory) -> FactsExported:
-        facts = [FactInfo.of(fact) for fact in _choose(memory, self.scope, self.status)]
+        facts = [FactInfo.of(fact) for fact in _choose(memory, self.scope, self.status, user_id=self.user_id)]
         return FactsExported(facts=facts, format=self.format)
 
 
@@ -68,10 +69,11 @@ class ListFacts(Operation, frozen=True, kw_only=True):
     as_of: When = None
     limit: Annotated[int, up_to(100_000, "Maximum number of results; the newest are kept")] = 200
     session_id: SessionId = None
+    user_id: User = None
 
     def run(self, memory: Memory) -> FactList:
         as_of = seconds("as_of", self.as_of)
-        facts = list(_choose(memory, self.scope, self.status, self.type, as_of))
+        facts = list(_choose(memory, self.scope, self.status, self.type, as_of, self.user_id))
         kept = facts[-self.limit :]
         kept.sort(key=lambda fact: (fact.state != "live", fact.tier != "hot", fact.scope or "", -fact.at))
         return FactList(
@@ -149,9 +151,11 @@ class ListConflicts(Operation, frozen=True, kw_only=True):
     traits: ClassVar[Traits] = Traits(title="List conflicts", read_only=True)
 
     limit: Annotated[int, up_to(1000)] = 100
+    user_id: User = None
 
     def run(self, memory: Memory) -> ConflictList:
-        return ConflictList(conflicts=[ConflictInfo.of(one) for one in memory.facts.conflicts(self.limit)])
+        found = memory.facts.conflicts(self.limit, user_id=self.user_id)
+        return ConflictList(conflicts=[ConflictInfo.of(one) for one in found])
 
 
 class ConflictList(Result, frozen=True, kw_only=True):
@@ -217,11 +221,12 @@ class ForgetFacts(Operation, frozen=True, kw_only=True):
     target: Annotated[str | None, Meta(description="Or a target, to erase its whole history")] = None
     scope: Scope = None
     session_id: SessionId = None
+    user_id: User = None
 
     def run(self, memory: Memory) -> FactsForgotten:
         if (self.id is None) == (self.target is None):
             raise InvalidInput("pass either the id of a fact or a target")
-        count = memory.facts.forget(self.id, target=self.target, scope=self.scope)
+        count = memory.facts.forget(self.id, target=self.target, scope=self.scope, user_id=self.user_id)
         reached = memory.changes.scrub(self.id or f"{self.target}")
         return FactsForgotten(forgotten=count, pending=reached["pending"], copies=reached["copies"])
 
@@ -250,11 +255,17 @@ def _choose(
     status: str,
     types: list[str] | None = None,
     as_of: float | None = None,
+    user_id: str | None = None,
 ) -> Iterator[Fact]:
     states = {"everything": ("live", *_ENDED), "superseded": _ENDED[:1], "retired": _ENDED[1:]}
     tier = status if status in ("all", "hot", "active", "cold") else "all"
     return memory.facts.iterate(
-        scope=scope, tier=tier, states=states.get(status, ("live",)), types=types, as_of=as_of
+        scope=scope,
+        tier=tier,
+        states=states.get(status, ("live",)),
+        types=types,
+        as_of=as_of,
+        user_id=user_id,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from mnemos.errors import MnemosError
-from mnemos.operations.arguments import MOST, Allow, When, seconds, up_to
+from mnemos.operations.arguments import MOST, Allow, User, When, seconds, up_to
 from mnemos.operations.base import Info, Operation, Result, Traits
 from mnemos.operations.texts import day, iso_time
 
@@ -178,6 +178,7 @@ class WriteFacts(Operation, frozen=True, kw_only=True):
     valid_from: When = None
     session_id: SessionId = None
     allow: Allow = False
+    user_id: User = None
 
     def run(self, memory: Memory) -> FactsWritten:
         written = memory.facts.write(
@@ -186,6 +187,7 @@ class WriteFacts(Operation, frozen=True, kw_only=True):
             session_id=self.session_id,
             valid_from=seconds("valid_from", self.valid_from),
             allow=self.allow,
+            user_id=self.user_id,
         )
         return FactsWritten.of(written)
 
@@ -262,10 +264,15 @@ class SearchFacts(Operation, frozen=True, kw_only=True):
     scope: Scope = None
     limit: Annotated[int, up_to(20)] = 5
     session_id: SessionId = None
+    user_id: User = None
 
     def run(self, memory: Memory) -> FactsFound:
         found = memory.facts.search(
-            self.query, scope=self.scope, limit=self.limit, session_id=self.session_id
+            self.query,
+            scope=self.scope,
+            limit=self.limit,
+            session_id=self.session_id,
+            user_id=self.user_id,
         )
         return FactsFound(facts=[FactInfo.of(fact) for fact in found])
 
@@ -293,10 +300,11 @@ class Tick(Operation, frozen=True, kw_only=True):
     turn: Annotated[int, Meta(ge=0, le=MOST, description="Number of the user message, counted from 1")]
     message: Annotated[str, Meta(description="Text of the user message")] = ""
     session_id: SessionId = None
+    user_id: User = None
 
     def run(self, memory: Memory) -> TurnBegun:
         memory.notebook.begin_turn()
-        ticked = memory.facts.tick(self.turn, self.message, session_id=self.session_id)
+        ticked = memory.facts.tick(self.turn, self.message, session_id=self.session_id, user_id=self.user_id)
         return TurnBegun(
             turn=ticked.turn,
             gauge=ticked.gauge.percent,
@@ -330,13 +338,14 @@ class ShowStatus(Operation, frozen=True, kw_only=True):
 
     rules: Annotated[bool, Meta(description="Add rules of use")] = False
     session_id: SessionId = None
+    user_id: User = None
 
     def run(self, memory: Memory) -> MemoryStatus:
         from mnemos.facts.hot_set import LEGEND, RULES
 
         notebook = _notebook_use(memory)
         notes = [f"{name} {share}%" for name, share in notebook.items() if share]
-        status = memory.facts.status(session_id=self.session_id, notes=notes)
+        status = memory.facts.status(session_id=self.session_id, notes=notes, user_id=self.user_id)
         return MemoryStatus(
             block=status.text,
             tokens=status.tokens,
@@ -384,10 +393,15 @@ class Reflect(Operation, frozen=True, kw_only=True):
     scope: Scope = None
     limit: Annotated[int, up_to(20)] = 20
     session_id: SessionId = None
+    user_id: User = None
 
     def run(self, memory: Memory) -> Reflection:
         found = memory.facts.reflect(
-            self.topic, scope=self.scope, limit=self.limit, session_id=self.session_id
+            self.topic,
+            scope=self.scope,
+            limit=self.limit,
+            session_id=self.session_id,
+            user_id=self.user_id,
         )
         return Reflection(topic=self.topic, facts=[FactInfo.of(fact) for fact in found])
 
@@ -424,10 +438,13 @@ class ShowHistory(Operation, frozen=True, kw_only=True):
     scope: Scope = None
     limit: Annotated[int, up_to(1000, "Maximum number of statements, newest first")] = 50
     session_id: SessionId = None
+    user_id: User = None
 
     def run(self, memory: Memory) -> History:
         as_of = seconds("as_of", self.as_of)
-        found = memory.facts.history(self.target, scope=self.scope, as_of=as_of, limit=self.limit)
+        found = memory.facts.history(
+            self.target, scope=self.scope, as_of=as_of, limit=self.limit, user_id=self.user_id
+        )
         return History(
             target=self.target,
             as_of=None if as_of is None else iso_time(as_of),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta, field
 
-from mnemos.operations.arguments import MOST
+from mnemos.operations.arguments import MOST, User
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import render_time, render_traces
 
@@ -41,11 +41,12 @@ class Forget(Operation, frozen=True, kw_only=True):
             "entry:ID or template:NAME"
         ),
     ]
+    user_id: User = None
 
     def run(self, memory: Memory) -> Forgotten:
         if _REFERENCE.match(self.ref):
-            return fill(Forgotten, memory.forget(self.ref))
-        done = memory.changes.withdraw(self.ref)
+            return fill(Forgotten, memory.forget(self.ref, user_id=self.user_id))
+        done = memory.changes.withdraw(self.ref, user_id=self.user_id)
         return Forgotten(
             ref=self.ref,
             forgotten=bool(done.items),

@@ -206,13 +206,14 @@ class Remember(Operation, frozen=True, kw_only=True):
     scope: Scope = None
     session_id: SessionId = None
     allow: Allow = False
+    user_id: User = None
 
     def run(self, memory: Memory) -> Remembered:
         if self.kind == "note":
             use = memory.notebook.add(self.text, target=self.target or "memory", allow=self.allow)
             return Remembered(kind="note", where=use.book.filename, stored=[], warning=use.warning)
         if self.kind == "entry":
-            return _store_entry(memory, self.target, self.text, allow=self.allow)
+            return _store_entry(memory, self.target, self.text, self.user_id, allow=self.allow)
         written = memory.facts.remember(
             self.text,
             about=self.about or self.target,
@@ -220,6 +221,7 @@ class Remember(Operation, frozen=True, kw_only=True):
             scope=self.scope,
             session_id=self.session_id,
             allow=self.allow,
+            user_id=self.user_id,
         )
         return Remembered(
             kind="fact",
@@ -229,7 +231,9 @@ class Remember(Operation, frozen=True, kw_only=True):
         )
 
 
-def _store_entry(memory: Memory, key: str | None, text: str, *, allow: bool) -> Remembered:
+def _store_entry(
+    memory: Memory, key: str | None, text: str, user_id: str | None, *, allow: bool
+) -> Remembered:
     # Backends: only for entries.
     from mnemos.entries.backend import NullBackend
     from mnemos.operations.entries import store_entry
@@ -242,7 +246,7 @@ def _store_entry(memory: Memory, key: str | None, text: str, *, allow: bool) -> 
             f"nothing was stored: the backend for entries is disabled ({memory.backend.reason}); set "
             "MNEMOS_BACKEND=local to keep entries on this machine"
         )
-    store_entry(memory, USUAL_USER, key, text, allow=allow)
+    store_entry(memory, user_id or USUAL_USER, key, text, allow=allow)
     return Remembered(kind="entry", where=memory.backend.backend_name, stored=[])
 
 

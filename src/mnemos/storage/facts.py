@@ -119,6 +119,8 @@ class Wanted(Struct, frozen=True):
     marks: Sequence[str] | None = None
     as_of: float | None = None
     """Facts believed at that moment, whatever their state now; ``states`` is ignored."""
+    user: str | None = None
+    """Facts of this user, and shared ones."""
 
 
 class FactReads(Protocol):
@@ -135,9 +137,19 @@ class FactReads(Protocol):
         ...
 
     def history(
-        self, key: str, *, scope_id: int | None, as_of: float | None, limit: int, before: int | None
+        self,
+        key: str,
+        *,
+        scope_id: int | None,
+        as_of: float | None,
+        limit: int,
+        before: int | None,
+        user: str | None = None,
     ) -> list[FactRow]:
-        """Every fact ever stored on a target, newest first, ids below ``before``."""
+        """Every fact ever stored on a target, newest first, ids below ``before``.
+
+        ``user``: those of this user, and shared ones.
+        """
         ...
 
     def select(self, wanted: Wanted, *, after: int, through: int, limit: int) -> list[FactRow]:
@@ -166,12 +178,15 @@ class FactReads(Protocol):
         """The facts that one replaced, directly or not, on any target; the last ones, oldest first."""
         ...
 
-    def hot(self, *, constraints: int, count: int) -> Hot:
-        """Return up to ``constraints`` constraints, count further ones up to ``count``."""
+    def hot(self, *, constraints: int, count: int, user: str | None = None) -> Hot:
+        """Return up to ``constraints`` constraints, count further ones up to ``count``.
+
+        ``user``: those of this user, and shared ones.
+        """
         ...
 
-    def conflicts(self, limit: int) -> list[FactLink]:
-        """Linked pairs of live facts, newest first."""
+    def conflicts(self, limit: int, user: str | None = None) -> list[FactLink]:
+        """Linked pairs of live facts, newest first; without those of other users than ``user``."""
         ...
 
     def doubts(self, ids: Collection[int]) -> list[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contract.storage.facts import add_fact, all_listed, history_of
 from contract.storage.openers import (
     Contract,
     Settled,
@@ -127,6 +128,23 @@ class OwnershipContract(Contract):
         )
         assert [row.id for row in rows] == ["a", "c"]
         assert storage.read(lambda tx: tx.sessions.count(source=None, archived=None, user="ada")) == 2
+
+    def test_facts_are_read_of_one_user_and_shared_ones(self, storage: Storage) -> None:
+        ada, bob, shared = (add_fact(storage, user_id=user, mark="C") for user in ("ada", "bob", None))
+        other = add_fact(storage, user_id="bob", mark="D")
+        storage.write(lambda tx: tx.facts.contradict(bob, other))
+        seen = {"ada": {ada, shared}, "bob": {bob, other, shared}, None: {ada, bob, other, shared}}
+        for user, visible in seen.items():
+            hot = storage.read(lambda tx: tx.facts.hot(constraints=9, count=9, user=user))  # noqa: B023
+            assert {fact.id for fact in (*hot.constraints, *hot.others)} == visible
+            assert set(history_of(storage, user=user)) == visible
+            assert (
+                set(all_listed(storage, user=user))
+                == set(all_listed(storage, hot=True, user=user))
+                == visible
+            )
+            linked = storage.read(lambda tx: tx.facts.conflicts(9, user))  # noqa: B023
+            assert len(linked) == (0 if user == "ada" else 1)
 
     # --- projects ---------------------------------------------------------------------------
 

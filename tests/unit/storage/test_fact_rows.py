@@ -79,7 +79,7 @@ def test_the_file_itself_holds_one_live_fact_for_each_key(opens: Opens, tmp_path
 ASKED = {
     "space": 1, "key": "a", "scope": 1, "before": None, "as_of": None, "limit": 10, "ids": "[1]", "id": 1,
     "mark": "V", "keys": '["a"]', "session": "s", "turn": 1, "since": 0.0, "at": 0.0, "uses": 1,
-    "state": "live", "valid_to": 0.0,
+    "state": "live", "valid_to": 0.0, "user": None,
 }  # fmt: skip
 OFTEN = [
     "of_ids", "live_on", "live_in", "history", "earlier", "hot_constraints", "count_hot_constraints",

@@ -147,7 +147,7 @@ class BuiltinMemoryProvider(MemoryProvider):
             return self._block.text
 
     def _compose(self) -> prompt.Block:
-        return prompt.compose(self.memory, self._session_id)
+        return prompt.compose(self.memory, self._session_id, self._user_id)
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
         """Recall for the message, with the facts that changed since the prompt was built."""
@@ -196,7 +196,13 @@ class BuiltinMemoryProvider(MemoryProvider):
         if self._writes:
             self._later(
                 "on_turn_start",
-                partial(memory.facts.tick, turn_number, text[:_LONGEST_TICK], session_id=session_id or None),
+                partial(
+                    memory.facts.tick,
+                    turn_number,
+                    text[:_LONGEST_TICK],
+                    session_id=session_id or None,
+                    user_id=self._user_id,
+                ),
             )
 
     def sync_turn(
@@ -234,7 +240,7 @@ class BuiltinMemoryProvider(MemoryProvider):
         if self._writes and found:
             # Facts are linked to their messages, which should be stored by then.
             self._worker.flush(_SETTLE_SECONDS, owner=NAME)
-            saved = stated_facts.save(self.memory, session_id, found)
+            saved = stated_facts.save(self.memory, session_id, found, self._user_id)
         self._refresh()
         return stated_facts.render_lines(saved)
 

@@ -37,19 +37,23 @@ class Block:
     facts: tuple[str, ...]
     """Its lines of facts."""
     has_all_notes: bool
+    user_id: str | None = None
 
 
-def compose(memory: Memory, session_id: str) -> Block:
+def compose(memory: Memory, session_id: str, user_id: str | None = None) -> Block:
     """Build the block from notes, hot facts and tables, each within its own budget."""
     parts = memory.settings.prompt_parts.split(",")
     notes = memory.notebook.snapshot(session_id) if "notebook" in parts else ""
-    facts = memory.facts.status(session_id=session_id or None) if "facts" in parts else None
+    facts = None
+    if "facts" in parts:
+        facts = memory.facts.status(session_id=session_id or None, user_id=user_id)
     shown = facts.text if facts is not None and facts.gauge.used else ""
     return Block(
         session_id,
         "\n\n".join(filter(None, (notes, shown, _tables(memory) if "tables" in parts else ""))),
         tuple(_iter_facts(shown)),
         has_all_notes="notebook" in parts and LEFT_OUT not in notes,
+        user_id=user_id,
     )
 
 
@@ -70,10 +74,11 @@ def find_changes(memory: Memory, block: Block, tokens: int) -> tuple[str, set[st
     known = {NOTE} if block.has_all_notes else set()
     if "facts" not in memory.settings.prompt_parts.split(","):
         return "", known
-    now = list(_iter_facts(memory.facts.status(session_id=block.session_id or None).text))
+    status = memory.facts.status(session_id=block.session_id or None, user_id=block.user_id)
+    now = list(_iter_facts(status.text))
     new = [line for line in now if line not in block.facts]
     gone = [line for line in block.facts if line not in now][:_MOST_GONE]
-    text = _fit([*_find_withdrawn(memory, gone), *new], tokens)
+    text = _fit([*_find_withdrawn(memory, gone, block.user_id), *new], tokens)
     # A line may combine several facts; then recall looks for some in vain.
     if memory.facts.count() <= len(block.facts) - len(gone) + sum(line in text for line in new):
         known.add(FACT)
@@ -85,12 +90,12 @@ def _iter_facts(text: str) -> Iterator[str]:
     yield from (line for line in inside.splitlines()[1:] if _FACT.match(line))
 
 
-def _find_withdrawn(memory: Memory, lines: Sequence[str]) -> Iterator[str]:
+def _find_withdrawn(memory: Memory, lines: Sequence[str], user_id: str | None) -> Iterator[str]:
     """Yield the facts that were retired. Others were replaced, or there was no room for them."""
     for line in lines:
         try:
             (fact,) = parse(line, most=len(line))
-            last = memory.facts.history(fact.target, limit=1)[-1]
+            last = memory.facts.history(fact.target, limit=1, user_id=user_id)[-1]
         except (InvalidInput, NotFound):
             continue
         if last.state == "retired":

@@ -50,7 +50,9 @@ def find_statements(memory: Memory, messages: Any) -> list[Stated]:
     return list(found.values())[-_MOST_FACTS:]
 
 
-def save(memory: Memory, session_id: str, found: Sequence[Stated]) -> list[Statement]:
+def save(
+    memory: Memory, session_id: str, found: Sequence[Stated], user_id: str | None = None
+) -> list[Statement]:
     """Store statements as facts, linked to their messages. Returns those that now hold."""
     ids = _find_ids(memory, session_id) if found else {}
     saved: list[Statement] = []
@@ -62,6 +64,7 @@ def save(memory: Memory, session_id: str, found: Sequence[Stated]) -> list[State
                 message_id=ids.get(one.text.strip()),
                 guessed=one.guessed,
                 stated_by="user" if one.role == "user" else "agent",
+                user_id=user_id,
             )
         except (InvalidInput, NotFound, Refused):
             # Nothing to withdraw, or refused. The others still count.

@@ -47,9 +47,17 @@ class SqliteFactReads:
         return self._facts(SQL.live_in, key=key, scope=scope_id or 0, user=user_id or "")
 
     def history(
-        self, key: str, *, scope_id: int | None, as_of: float | None, limit: int, before: int | None
+        self,
+        key: str,
+        *,
+        scope_id: int | None,
+        as_of: float | None,
+        limit: int,
+        before: int | None,
+        user: str | None = None,
     ) -> list[FactRow]:
-        return self._facts(SQL.history, key=key, scope=scope_id, as_of=as_of, limit=limit, before=before)
+        asked = {"key": key, "scope": scope_id, "as_of": as_of, "limit": limit, "before": before}
+        return self._facts(SQL.history, **asked, user=user)
 
     def newest(self) -> int:
         return value(self._connection, SQL.newest, (self._space.id,)) or 0
@@ -57,6 +65,7 @@ class SqliteFactReads:
     def select(self, wanted: Wanted, *, after: int, through: int, limit: int) -> list[FactRow]:
         marks = None if wanted.marks is None else json.dumps(list(wanted.marks))
         asked = {"scope": wanted.scope_id, "marks": marks, "after": after, "through": through, "limit": limit}
+        asked["user"] = wanted.user
         if wanted.hot and wanted.as_of is None:
             return self._facts(SQL.select_hot, **asked)
         states = json.dumps(list(wanted.states))
@@ -79,16 +88,17 @@ class SqliteFactReads:
     def predecessors(self, fact_id: int, limit: int) -> list[FactRow]:
         return self._facts(SQL.predecessors, id=fact_id, limit=limit)[::-1]
 
-    def hot(self, *, constraints: int, count: int) -> Hot:
-        found = self._facts(SQL.hot_constraints, limit=constraints)
+    def hot(self, *, constraints: int, count: int, user: str | None = None) -> Hot:
+        found = self._facts(SQL.hot_constraints, limit=constraints, user=user)
         further = 0
         if len(found) == constraints:
-            asked = {"space": self._space.id, "limit": constraints + count}
+            asked = {"space": self._space.id, "limit": constraints + count, "user": user}
             further = self._number(SQL.count_hot_constraints, asked) - constraints
-        return Hot(tuple(found), further, tuple(self._facts(SQL.hot_others)))
+        return Hot(tuple(found), further, tuple(self._facts(SQL.hot_others, user=user)))
 
-    def conflicts(self, limit: int) -> list[FactLink]:
-        found = rows(self._connection, SQL.conflicts, (self._space.id, limit))
+    def conflicts(self, limit: int, user: str | None = None) -> list[FactLink]:
+        asked = {"space": self._space.id, "limit": limit, "user": user}
+        found = rows(self._connection, SQL.conflicts, asked)
         facts = self.get({fact for older, newer, _ in found for fact in (older, newer)})
         return [FactLink(facts[older], facts[newer], reason) for older, newer, reason in found]
 

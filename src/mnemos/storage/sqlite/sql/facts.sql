@@ -34,6 +34,7 @@ FROM fact_rows AS f
 WHERE f.space = :space
     AND f.key = :key
     AND (:scope IS NULL OR f.scope = :scope)
+    AND (:user IS NULL OR f.user_id IS NULL OR f.user_id = :user)
     AND (:before IS NULL OR f.id < :before)
     AND (
         :as_of IS NULL
@@ -49,6 +50,7 @@ WHERE f.id > :after
     AND f.id <= :through
     AND +f.space = :space
     AND (:scope IS NULL OR f.scope = :scope)
+    AND (:user IS NULL OR f.user_id IS NULL OR f.user_id = :user)
     AND (:hot IS NULL OR f.hot = :hot)
     AND (:marks IS NULL OR f.mark IN (SELECT value FROM json_each(:marks)))
     AND iif(
@@ -74,6 +76,7 @@ WHERE f.space = :space
     AND f.id > :after
     AND f.id <= :through
     AND (:scope IS NULL OR f.scope = :scope)
+    AND (:user IS NULL OR f.user_id IS NULL OR f.user_id = :user)
     AND (:marks IS NULL OR f.mark IN (SELECT value FROM json_each(:marks)))
 ORDER BY f.id
 LIMIT :limit
@@ -152,6 +155,7 @@ FROM fact_rows AS f
 WHERE f.space = :space
     AND (f.mark = 'C') = 1
     AND f.hot
+    AND (:user IS NULL OR f.user_id IS NULL OR f.user_id = :user)
 ORDER BY f.used_at DESC, f.id DESC
 LIMIT :limit
 
@@ -163,6 +167,7 @@ FROM (
     WHERE space = :space
         AND (mark = 'C') = 1
         AND hot
+        AND (:user IS NULL OR user_id IS NULL OR user_id = :user)
     LIMIT :limit
 )
 
@@ -172,14 +177,24 @@ FROM fact_rows AS f
 WHERE f.space = :space
     AND (f.mark = 'C') = 0
     AND f.hot
+    AND (:user IS NULL OR f.user_id IS NULL OR f.user_id = :user)
 ORDER BY f.used_at DESC, f.id DESC
 
 -- name: conflicts
-SELECT older, newer, reason
-FROM fact_conflicts
-WHERE space = ?
-ORDER BY id DESC
-LIMIT ?
+SELECT c.older, c.newer, c.reason
+FROM fact_conflicts AS c
+WHERE c.space = :space
+    AND (
+        :user IS NULL
+        OR NOT EXISTS (
+            SELECT 1
+            FROM facts AS f
+            WHERE f.id IN (c.older, c.newer)
+                AND f.user_id <> :user
+        )
+    )
+ORDER BY c.id DESC
+LIMIT :limit
 
 -- name: doubts
 SELECT older, newer
