@@ -1,7 +1,7 @@
 """``python -m benchmarks append search startup facts providers workspace imports``: measure, print, keep it.
 
 ``python -m benchmarks recall --help`` tells how to measure what is found again, and
-``python -m benchmarks closing|extraction|threats --help`` how to measure rules on labelled texts.
+``python -m benchmarks closing|extraction|threats|updates --help`` how to measure rules on labelled texts.
 """
 
 from __future__ import annotations
@@ -46,6 +46,9 @@ def main() -> None:
         return
     if sys.argv[1:2] == ["threats"]:
         importlib.import_module("benchmarks.threats").main(sys.argv[2:])
+        return
+    if sys.argv[1:2] == ["updates"]:
+        importlib.import_module("benchmarks.updates").main(sys.argv[2:])
         return
     arguments = _parser().parse_args()
     sizes = QUICK_SIZES if arguments.quick else DEFAULT_SIZES

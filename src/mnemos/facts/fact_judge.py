@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from mnemos.facts.fact import KIND, is_same_content, number_of
 from mnemos.language.notation import Mark, Statement
 from mnemos.language.updates import Verdict, analyse, are_comparable, judge
-from mnemos.language.updates.claim import name_questions
+from mnemos.language.updates.claim import sign_attributes
 from mnemos.storage.base import Filters, Reads, Writes
 from mnemos.storage.facts import FactRow
 from mnemos.text.query import Clause, Term
-from mnemos.text.words import STOP_WORDS, runs, stem
+from mnemos.text.words import runs, stem
 
 # The facts nearest by their words that a statement is compared with.
-_COMPARED: Final = 16
+_COMPARED: Final = 12
 _ON_TARGET: Final = 20
-_MOST_WORDS: Final = 24
+_MOST_WORDS: Final = 7
+_MOST_SIGNS: Final = 2
 # More replacements by one statement would be a mistake.
 _MOST_REPLACED: Final = 3
 _MOST_DOUBTS: Final = 3
@@ -67,17 +68,21 @@ def _find_candidates(tx: Writes, statement: Statement) -> Iterator[FactRow]:
 
 
 def find_similar(tx: Reads, text: str, limit: int) -> list[FactRow]:
-    """Find the live facts that share most words with a text, or with what people ask about it."""
-    clauses = list(_make_clauses(f"{text} {name_questions(text)}"))
+    """Find the live facts that share most words with a text, or are about the same attribute."""
+    clauses = _make_clauses(text)
     if not clauses:
         return []
-    counts = tx.passages.weigh(clauses)
+    counts = tx.passages.weigh(clauses, messages=False)
     seeds = tx.passages.best(clauses, counts, Filters(), kinds=(KIND,), limit=limit)
     passages = tx.passages.get([seed.id for seed in seeds])
     rows = tx.facts.get([number_of(passage.ref) for passage in passages if passage.live])
     return [row for row in rows.values() if row.state == "live"]
 
 
-def _make_clauses(text: str) -> Sequence[Clause]:
-    forms = dict.fromkeys(form for run in runs(text) for form in run.forms if form not in STOP_WORDS)
-    return [Clause((Term((stem(form),)),)) for form in list(forms)[:_MOST_WORDS]]
+def _make_clauses(text: str) -> list[Clause]:
+    """Look for the words that tell most: not verbs, and the attribute by its own sign."""
+    claim = analyse(text)
+    telling = sorted(claim.tokens, key=lambda token: token.is_verb or token.is_unit)
+    forms = dict.fromkeys(form for token in telling for run in runs(token.form) for form in run.forms)
+    signs = sign_attributes(text).split()[:_MOST_SIGNS]
+    return [Clause((Term((word,)),)) for word in [*map(stem, list(forms)[:_MOST_WORDS]), *signs]]

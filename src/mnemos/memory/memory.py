@@ -268,18 +268,21 @@ class Memory(Resource):
         user_id: str | None = None,
         project: str | None = None,
         all_projects: bool = False,
+        as_of: float | None = None,
     ) -> Recall:
         """Ask one question over everything: the passages that answer it best, and the same packed as text.
 
         ``budget``: the tokens of the text; None: as many as the hits take. ``now``: what "last week" in
         the question is seen from. ``words_only``: without vectors, and without loading what they need.
         ``user_id``: nothing of another user is found. ``project``: only conversations about this one, by path
-        or last folder; without it, the current one is preferred, unless ``all_projects`` is set.
+        or last folder; without it, the current one is preferred, unless ``all_projects`` is set. ``as_of``:
+        answer with what was known and believed at that moment.
         """
         if not isinstance(query, str):
             raise InvalidInput(f"query is a {type(query).__name__}; use a text")
         is_preferred = not (project or all_projects) and self.settings.prefer_project
-        start, end = span(since, until)
+        moment = optional_moment("as_of", as_of)
+        start, end = span(since, until if moment is None else min(until or moment, moment))
         filters = Filters(
             sources=names("source", source),
             session_ids=names("session_ids", session_ids),
@@ -299,6 +302,7 @@ class Memory(Resource):
             now=optional_moment("now", now),
             lexical=words_only,
             project=(is_preferred and self.settings.project) or None,
+            as_of=moment,
         )
         self.feeds.wake()
         return found

@@ -61,6 +61,7 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
     source: Source = None
     session: Annotated[list[str] | None, Meta(description="Only these conversations")] = None
     exclude: Annotated[list[str] | None, Meta(description="Conversations to leave out")] = None
+    as_of: When = None
     words_only: Annotated[bool, Meta(description="Match words only, without semantic search")] = False
     project: Project = None
     all_projects: AllProjects = False
@@ -82,6 +83,7 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
             project=self.project or None,
             all_projects=self.all_projects,
             user_id=self.user_id,
+            as_of=seconds("as_of", self.as_of),
         )
         ids = memory.sessions.shorten_ids(hit.session_id for hit in recalled.hits if hit.session_id)
         return Recalled(
@@ -119,6 +121,10 @@ class HitInfo(Info, frozen=True, kw_only=True):
     title: str | None
     """Title of the conversation it is from."""
     project: str | None
+    state: str
+    """``current``, ``superseded`` or ``possibly outdated``."""
+    until: float | None
+    replaced_by: str | None
     short_id: str | None = None
     """Beginning of ``session_id`` that is enough to name it."""
     elsewhere: bool = False
@@ -167,7 +173,15 @@ def render_heading(hit: HitInfo) -> str:
     """Render the title, the project, the date, the speaker and, last, the ids of a hit on one line."""
     title = f"{render_title(hit.title, hit.project, elsewhere=hit.elsewhere)}  " if hit.title else ""
     where = f"  {hit.short_id}" if hit.short_id else ""
-    return f"{title}{render_time(hit.at)}  {hit.speaker or hit.kind}  {hit.kind}:{hit.ref}{where}"
+    name = f"{hit.speaker or hit.kind}  {hit.kind}:{hit.ref}{where}"
+    return f"{title}{render_time(hit.at)}  {name}{_render_state(hit)}"
+
+
+def _render_state(hit: HitInfo) -> str:
+    by = f" by {hit.replaced_by}" if hit.replaced_by else ""
+    if hit.state == "superseded":
+        return f"  (until {render_time(hit.until)[:10]}, replaced{by})" if hit.until else "  (no longer true)"
+    return f"  (possibly outdated, may be replaced{by})" if hit.state == "possibly outdated" else ""
 
 
 def render_passage(hit: HitInfo, query: str) -> str:

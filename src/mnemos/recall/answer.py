@@ -10,6 +10,9 @@ from mnemos.errors import InvalidInput
 from mnemos.text.tables import render_table
 
 KINDS = ("message", "fact", "note", "entry", "template", "table")
+CURRENT = "current"
+SUPERSEDED = "superseded"
+OUTDATED = "possibly outdated"
 # Characters of a passage on one line.
 _LINE = 100
 
@@ -45,6 +48,12 @@ class RecallHit:
     """The title of the conversation it is from."""
     project: str | None = None
     """The project of that conversation: a repository or a folder."""
+    state: str = CURRENT
+    """``current``, ``superseded`` or ``possibly outdated``."""
+    until: float | None = None
+    """When it was replaced."""
+    replaced_by: str | None = None
+    """The id of what replaced it, or may replace it."""
 
     def __str__(self) -> str:
         """Date, speaker and the beginning of the text, on one line."""

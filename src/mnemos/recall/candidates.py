@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from mnemos.language.times import Span
 from mnemos.recall.edits import NOTHING_UNFED, Unfed
 from mnemos.recall.question import Matcher, Question
+from mnemos.recall.standing import NOTHING_ENDED, Standings, read_standings
 from mnemos.sessions.titles import OPENING
 from mnemos.storage.base import Filters, Glimpse, Reads
 from mnemos.storage.passages import MESSAGE, PIECE_BITS, Near, Passage, Strip, Units, are_of_messages
@@ -80,6 +81,8 @@ class Gathered(Struct, frozen=True):
     """The vectors of messages and passages, where there are any."""
     openings: Mapping[str, Sequence[Glimpse]] = NO_OPENINGS
     """What users said first in conversations that were given no title."""
+    standings: Standings = NOTHING_ENDED
+    """Which of the facts no longer hold, or may not."""
 
 
 def mention_end(span: Span) -> float:
@@ -109,10 +112,12 @@ def gather(
     kinds: Sequence[str] | None,
     fresh: Sequence[Near] = (),
     project: str | None = None,
+    as_of: float | None = None,
 ) -> Gathered:
     """Read everything to be judged, in the caller's transaction.
 
-    ``fresh``: pieces without stored vectors, nearest first. ``project``: the preferred one.
+    ``fresh``: pieces without stored vectors, nearest first. ``project``: the preferred one. ``as_of``: when
+    facts are to hold, if not now.
     """
     # Only messages have neighbours: any other proposal is one candidate.
     alone = kinds is not None and MESSAGE not in kinds
@@ -135,13 +140,16 @@ def gather(
     ids = sorted(proposed)
     strips = tx.passages.strips(ids, reach=NEIGHBOURS + CONTEXT, characters=_NEIGHBOUR_CHARACTERS)
     passages = tuple([p for p in tx.passages.get(ids) if p.id not in asked.unfed.gone])
+    added, standings = read_standings(tx, passages, as_of)
+    passages += added
     untitled = {strip.session_id: None for strip in strips if strip.title is None}
     openings = tx.sessions.openings(list(untitled), characters=OPENING)
+    found = Gathered(frozenset(proposed), tuple(strips), passages, {}, openings=openings, standings=standings)
     if sense is None:
-        return Gathered(frozenset(proposed), tuple(strips), passages, {}, openings=openings)
+        return found
     near = [row.id for strip in strips for row in strip.messages]
     compared = tx.vectors.compare(sense.model, sense.vector, near + [passage.id for passage in passages])
-    return Gathered(frozenset(proposed), tuple(strips), passages, compared.best, compared.firsts, openings)
+    return replace(found, cosines=compared.best, units=compared.firsts)
 
 
 def add_unfed(

@@ -10,6 +10,7 @@ from mnemos.recall.candidates import Gathered
 from mnemos.recall.features import HYBRID, Candidate, has_number
 from mnemos.recall.lines import Line, Scene
 from mnemos.recall.pack import Excerpt, Turn
+from mnemos.recall.standing import HOLDS, Standing
 from mnemos.sessions.records import document_of
 from mnemos.sessions.titles import choose_title
 from mnemos.storage.base import Filters, MessageRow
@@ -42,7 +43,7 @@ def make_excerpt(
     line = candidate.line
     stretch = candidate.stretch
     if stretch is None:
-        return Excerpt(_passage_hit(scene, candidate, score))
+        return Excerpt(_passage_hit(scene, candidate, score, gathered.standings.of.get(line.id, HOLDS)))
     text, place = _text_of(read_whole, scene, line, gathered)
     why = _why(scene, candidate, text)
     hit = RecallHit(
@@ -63,7 +64,7 @@ def make_excerpt(
     return Excerpt(hit, _turn(before, filters), _turn(after, filters))
 
 
-def _passage_hit(scene: Scene, candidate: Candidate, score: float) -> RecallHit:
+def _passage_hit(scene: Scene, candidate: Candidate, score: float, standing: Standing) -> RecallHit:
     line = candidate.line
     passage = line.passage
     assert passage is not None  # noqa: S101
@@ -78,6 +79,9 @@ def _passage_hit(scene: Scene, candidate: Candidate, score: float) -> RecallHit:
         passage.at,
         round(score, 4),
         _why(scene, candidate, passage.text),
+        state=standing.state,
+        until=standing.until,
+        replaced_by=standing.by,
     )
 
 

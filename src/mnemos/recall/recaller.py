@@ -14,7 +14,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from mnemos.errors import Corrupt, Unavailable
-from mnemos.recall.answer import KINDS, Recall, check_kinds
+from mnemos.recall.answer import KINDS, SUPERSEDED, Recall, check_kinds
 from mnemos.recall.candidates import Asked, Gathered, Sense, add_unfed, gather, look_up
 from mnemos.recall.edits import Edits, Source
 from mnemos.recall.embedders import Embedder
@@ -25,6 +25,7 @@ from mnemos.recall.lines import Scene, set_scene
 from mnemos.recall.pack import pack
 from mnemos.recall.question import Question, understand
 from mnemos.recall.sense import EMPTY_TAIL, Kept, Surroundings, Tail, add_missing, make_sense, rate_sentences
+from mnemos.recall.standing import Standings, asks_for_past, lend_scores
 from mnemos.storage.base import Filters, Found, MessageRow, Reads, Results, Storage
 from mnemos.storage.entries import KIND as ENTRY
 from mnemos.storage.entries import USUAL_USER, kind_of
@@ -115,12 +116,28 @@ class Recaller:
         now: float | None = None,
         lexical: bool = False,
         project: str | None = None,
+        as_of: float | None = None,
     ) -> Recall:
-        """Answer a question. ``project``: the one to prefer."""
+        """Answer a question. ``project``: the one to prefer.
+
+        Facts that no longer hold are left out, unless the question is about the past.
+        """
         ranked = self.rank(
-            query, filters, kinds=check_kinds(kinds), user=user, now=now, lexical=lexical, project=project
+            query,
+            filters,
+            kinds=check_kinds(kinds),
+            user=user,
+            now=now,
+            lexical=lexical,
+            project=project,
+            as_of=as_of,
         )
-        best = list(zip(ranked.candidates, ranked.scores, strict=True))[:limit]
+        wants_past = as_of is None and asks_for_past(ranked.scene.asked.question)
+        best = [
+            (candidate, score)
+            for candidate, score in zip(ranked.candidates, ranked.scores, strict=True)
+            if wants_past or not _has_ended(candidate, ranked.gathered)
+        ][:limit]
         excerpts = [
             make_excerpt(self._read_whole, ranked.scene, candidate, ranked.gathered, score, filters)
             for candidate, score in best
@@ -164,25 +181,29 @@ class Recaller:
         user: str = USUAL_USER,
         now: float | None = None,
         lexical: bool = False,
+        as_of: float | None = None,
         weights: Mapping[str, float] | None = None,
         project: str | None = None,
     ) -> Ranked:
         """Judge everything that may answer. Entries: those of one user.
 
-        ``weights``: others than ours, to see what they would do. ``project``: the one to prefer.
+        ``project``: the one to prefer. ``as_of``: when facts are to hold, if not now. ``weights``: others
+        than ours, to try them.
         """
         question = understand(query, self._clock() if now is None else now)
         embedder, notes = (None, ()) if lexical else self._load()
         known = self._storage.read(lambda tx: self._look_up(tx, question, kinds, user, embedder))
         means = self._means(known, notes)
-        means, gathered = self._gather(known, means, filters, project)
+        means, gathered = self._gather(known, means, filters, project, as_of)
         scene = set_scene(known.asked, gathered, _surroundings(gathered, means.sense), project)
-        found = [c for c in judge(scene) if fits(c.line, filters) and _is_about(c)]
+        fitting = [candidate for candidate in judge(scene) if fits(candidate.line, filters)]
+        found = _keep_telling(fitting, gathered.standings)
         weights = weights or (LEXICAL if means.sense is None else HYBRID)
-        scores = [_score(candidate, weights) for candidate in found]
+        scores = [sum_up(candidate, weights) for candidate in found]
         if means.sense is not None and means.embedder is not None:
             _read_closely(found, scores, weights, means.sense, means.embedder)
         _put_below_replies(found, scores)
+        scores = _put_current_first(question, found, scores, gathered)
         scored = sorted(zip(scores, found, strict=True), key=_best_first)
         self.is_behind = bool(self._edits.unfed or known.todo)
         return Ranked(
@@ -242,19 +263,21 @@ class Recaller:
         return Means(sense, embedder, done / coverage.total if coverage.total else 1.0, tail)
 
     def _gather(
-        self, known: Known, means: Means, filters: Filters, project: str | None
+        self, known: Known, means: Means, filters: Filters, project: str | None, as_of: float | None
     ) -> tuple[Means, Gathered]:
         """Read what may answer, in a second transaction; by words alone if vectors are damaged."""
         asked, kinds, sense = known.asked, known.kinds, means.sense
         if sense is None or means.embedder is None:
-            found = self._storage.read(lambda tx: gather(tx, asked, None, filters, kinds, (), project))
+            found = self._storage.read(lambda tx: gather(tx, asked, None, filters, kinds, (), project, as_of))
             return means, add_unfed(found, asked, {}, filters, kinds)
         fresh = means.tail.rank(sense)
         near = self._kept.compare(asked.unfed.added, sense, means.embedder)
         try:
-            found = self._storage.read(lambda tx: gather(tx, asked, sense, filters, kinds, fresh, project))
+            found = self._storage.read(
+                lambda tx: gather(tx, asked, sense, filters, kinds, fresh, project, as_of)
+            )
         except Corrupt as exc:
-            return self._gather(known, Means(notes=(f"by words alone: {exc}",)), filters, project)
+            return self._gather(known, Means(notes=(f"by words alone: {exc}",)), filters, project, as_of)
         found = add_unfed(found, asked, near, filters, kinds)
         if known.todo or means.coverage < 1:
             found = add_missing(found, sense, means.embedder, means.tail)
@@ -306,9 +329,7 @@ def _read_closely(
         candidate.features[SENTENCE] = 0.0
     if embedder.kind != "static" or not found:
         return
-    leading = heapq.nlargest(
-        _READ_CLOSELY, range(len(found)), key=lambda place: _lead(found[place], scores[place])
-    )
+    leading = heapq.nlargest(_READ_CLOSELY, range(len(found)), key=scores.__getitem__)
     texts = [found[place].line.text[:_CHARACTERS_READ] for place in leading]
     cosines = rate_sentences(embedder, texts, sense.vector)
     highest = max(*cosines, 1e-9)
@@ -341,18 +362,36 @@ def _is_about(candidate: Candidate) -> bool:
     )
 
 
-def _score(candidate: Candidate, weights: Mapping[str, float]) -> float:
-    return sum_up(candidate, weights) - (_SUPERSEDED if _is_superseded(candidate) else 0.0)
+def _keep_telling(candidates: Sequence[Candidate], standings: Standings) -> list[Candidate]:
+    """Keep what the question is about, and the facts that hold in its place."""
+    about = {candidate.line.id for candidate in candidates if _is_about(candidate)}
+    linked = {head for old, head in standings.heads.items() if old in about}
+    linked |= {newer for older, newer in standings.doubts if older in about | linked}
+    return [candidate for candidate in candidates if candidate.line.id in about | linked]
 
 
-def _lead(candidate: Candidate, score: float) -> float:
-    """Return how far ahead a candidate is, superseded or not."""
-    return score + (_SUPERSEDED if _is_superseded(candidate) else 0.0)
+def _put_current_first(
+    question: Question, found: Sequence[Candidate], scores: Sequence[float], gathered: Gathered
+) -> list[float]:
+    """Return the scores with what holds before what it replaced, and what ended after everything else."""
+    by_id = {candidate.line.id: score for candidate, score in zip(found, scores, strict=True)}
+    if gathered.standings.of:
+        texts = {candidate.line.id: candidate.line.text for candidate in found}
+        lend_scores(question, texts, by_id, gathered.standings)
+    wants_past = asks_for_past(question)
+    return [
+        by_id[candidate.line.id]
+        - (_SUPERSEDED if _has_ended(candidate, gathered) and not wants_past else 0.0)
+        for candidate in found
+    ]
 
 
-def _is_superseded(candidate: Candidate) -> bool:
+def _has_ended(candidate: Candidate, gathered: Gathered) -> bool:
     passage = candidate.line.passage
-    return passage is not None and not passage.live
+    if passage is None:
+        return False
+    standing = gathered.standings.of.get(passage.id)
+    return not passage.live if standing is None else standing.state == SUPERSEDED
 
 
 def _best_first(item: tuple[float, Candidate]) -> tuple[float, float, int]:

@@ -151,8 +151,8 @@ class PassageReads(Protocol):
         """Count the passages, messages included; an estimate."""
         ...
 
-    def weigh(self, clauses: Sequence[Clause]) -> list[int]:
-        """Count the passages that have each clause; common ones are estimated."""
+    def weigh(self, clauses: Sequence[Clause], *, messages: bool = True) -> list[int]:
+        """Count the passages that have each clause, with or without messages; common ones are estimated."""
         ...
 
     def speakers(self, words: Sequence[str]) -> set[str]:

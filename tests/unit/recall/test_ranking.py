@@ -175,7 +175,7 @@ def test_a_friend_stored_as_the_assistant_loses_nothing(question: str, words_onl
 
 
 @BOTH
-@pytest.mark.parametrize("style", ["metadata", "name in metadata", "role", "prefix"])
+@pytest.mark.parametrize("style", ["metadata", "name in metadata", "prefix"])
 def test_whoever_is_named_answers_however_the_name_was_stored(
     memory: Memory, tell: Tell, style: str, words_only: bool
 ) -> None:
@@ -183,7 +183,6 @@ def test_whoever_is_named_answers_however_the_name_was_stored(
         return {
             "metadata": {"role": "user", "content": text, "metadata": {"speaker": name}},
             "name in metadata": {"role": "assistant", "content": text, "metadata": {"name": name}},
-            "role": (name, text),
             "prefix": f"{name}: {text}",
         }[style]
 

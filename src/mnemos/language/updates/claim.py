@@ -200,6 +200,11 @@ def name_questions(text: str) -> str:
     return " ".join(dict.fromkeys(word for name in analyse(text).attributes for word in asked[name].split()))
 
 
+def sign_attributes(text: str) -> str:
+    """Return a made-up word for each attribute of a statement, by which others about it are found."""
+    return " ".join(f"attr{name.replace('_', '')}" for name in analyse(text).attributes)
+
+
 def _name_note(claim: Claim) -> str:
     folded = " ".join(fold(claim.text).split())
     return f"{NOTE}{hashlib.blake2b(folded.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"

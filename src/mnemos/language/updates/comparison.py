@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from mnemos.language.updates.claim import Claim, Token, find_target
@@ -40,7 +41,10 @@ def compare(old: Claim, new: Claim) -> Features:
     smaller, larger = sorted((len(set(before)), len(set(after))))
     subject, predicate = set(before[: old.verb]), set(before[old.verb :])
     subject_after, predicate_after = set(after[: new.verb]), set(after[new.verb :])
-    in_subject, in_middle, in_value, is_owner_name = _find_contrasts(old, new, before, after, shared)
+    contrasts = _find_contrasts(old, new, before, after)
+    in_subject, in_middle, in_value = (
+        any(one.place == place for one in contrasts) for place in ("subject", "middle", "value")
+    )
     left = [token for token in old.tokens if token.key not in shared]
     came = [token for token, key in zip(new.tokens, after, strict=True) if key not in shared]
     both_attributes = set(old.attributes) & set(new.attributes)
@@ -64,7 +68,9 @@ def compare(old: Claim, new: Claim) -> Features:
         "inner_differs": float(in_middle),
         "value_differs": float(in_value),
         "subject_and_value": float((in_subject or in_middle) and in_value),
-        "owner_differs": float(is_owner_name and "owner" in both_attributes),
+        "owner_differs": float(
+            "owner" in both_attributes and any(one.place == "subject" and one.is_name for one in contrasts)
+        ),
         "same_start": float(bool(before and after) and before[0] == after[0]),
         "same_length": float(len(before) == len(after)),
         "ids_differ": float(_ids_differ(old, new)),
@@ -108,37 +114,46 @@ def _are_forms(one: Token, other: Token) -> bool:
     return same >= _LIKE_STEM and same >= _LIKE_SHARE * len(more)
 
 
-def _find_contrasts(
-    old: Claim, new: Claim, before: list[str], after: list[str], shared: set[str]
-) -> tuple[bool, bool, bool, bool]:
-    """Find where one thing takes the place of another: in the subject, before shared words, or at the end.
+@dataclass(frozen=True, slots=True)
+class _Contrast:
+    """Words that others take the place of: in the subject, before shared words, or as the value."""
 
-    The last flag: the contrast in the subject is one of names.
-    """
+    place: str
+    gone: tuple[Token, ...]
+    come: tuple[Token, ...]
+
+    @property
+    def is_name(self) -> bool:
+        return all(token.is_name and not token.is_number for token in (self.gone[0], self.come[0]))
+
+
+def find_distinctions(old: Claim, new: Claim) -> set[str]:
+    """Return the keys of words of ``old`` that tell the two apart, other than the value."""
+    before = [token.key for token in old.tokens]
+    contrasts = _find_contrasts(old, new, before, _match_keys(old.tokens, new.tokens))
+    return {token.key for one in contrasts if one.place != "value" for token in one.gone if not token.is_verb}
+
+
+def _find_contrasts(old: Claim, new: Claim, before: list[str], after: list[str]) -> list[_Contrast]:
+    shared = set(before) & set(after)
     blocks = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     last_equal = max((i for i, block in enumerate(blocks) if block[0] == "equal"), default=-1)
-    in_subject = in_middle = in_value = is_name = False
-    for place, (tag, start, end, start_after, end_after) in enumerate(blocks):
+    found: list[_Contrast] = []
+    for number, (tag, start, end, start_after, end_after) in enumerate(blocks):
         gone = [token for token in old.tokens[start:end] if token.key not in shared]
-        come = [
-            token
-            for token, key in zip(
-                new.tokens[start_after:end_after], after[start_after:end_after], strict=True
-            )
-            if key not in shared
-        ]
+        keys = zip(new.tokens[start_after:end_after], after[start_after:end_after], strict=True)
+        come = [token for token, key in keys if key not in shared]
         if tag != "replace" or not gone or not come:
             continue
-        followed = blocks[place + 1][1] if place < last_equal else len(before)
+        followed = blocks[number + 1][1] if number < last_equal else len(before)
         is_subject = start < old.verb < len(before) and start_after < new.verb < len(after)
+        place = "value"
         if is_subject or (last_equal < 0 and start_after < new.verb):
-            in_subject = True
-            is_name |= all(token.is_name and not token.is_number for token in (gone[0], come[0]))
-        elif place < last_equal and not _is_quantity(gone, come, old.tokens[followed:]):
-            in_middle = True
-        else:
-            in_value = True
-    return in_subject, in_middle, in_value, is_name
+            place = "subject"
+        elif number < last_equal and not _is_quantity(gone, come, old.tokens[followed:]):
+            place = "middle"
+        found.append(_Contrast(place, tuple(gone), tuple(come)))
+    return found
 
 
 def _is_quantity(gone: Sequence[Token], come: Sequence[Token], rest: Sequence[Token]) -> bool:

@@ -61,10 +61,12 @@ class SqlitePassageReads:
         state = index.state_of(self._connection, self._space)
         return state.next_message - self._space.first + self._other_count()
 
-    def weigh(self, clauses: Sequence[Clause]) -> list[int]:
-        search = self._sessions.searching()
-        weights = (search.weigh(clause) for clause in clauses)
-        counts = [weight.count if weight else 0 for weight in weights]
+    def weigh(self, clauses: Sequence[Clause], *, messages: bool = True) -> list[int]:
+        counts = [0] * len(clauses)
+        if messages:
+            search = self._sessions.searching()
+            weights = (search.weigh(clause) for clause in clauses)
+            counts = [weight.count if weight else 0 for weight in weights]
         others = self._other_count()
         return [
             count + self._count_others(clause, others) if others else count

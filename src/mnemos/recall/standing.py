@@ -1,0 +1,131 @@
+"""What holds now: facts that were replaced, and those that may be, among the candidates of a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from msgspec import Struct
+
+from mnemos.facts.fact import KIND, ref_of
+from mnemos.language.updates import analyse
+from mnemos.language.updates.comparison import compare, find_distinctions
+from mnemos.recall.answer import CURRENT, OUTDATED, SUPERSEDED
+from mnemos.recall.question import Question
+from mnemos.storage.base import Reads
+from mnemos.storage.facts import FactRow
+from mnemos.storage.passages import Passage
+
+_IS_FACT: Final = re.compile(rf"{KIND}:f\d{{1,17}}").fullmatch
+# The same score, and before it.
+_AHEAD: Final = 1e-6
+_PAST: Final = re.compile(
+    r"\b(?:before|previous(?:ly)?|former(?:ly)?|used to|original(?:ly)?|earlier|in the past|history"
+    r"|back then|at first"
+    r"|früher\w*|vorher\w*|damals|ursprünglich\w*|ehemals|zuvor"
+    r"|avant|auparavant|autrefois|anciennement|précédemment|à l'origine"
+    r"|antes|anteriormente|previamente|originalmente|antiguamente)\b",
+    re.IGNORECASE,
+)
+
+
+class Standing(Struct, frozen=True):
+    """Whether something still holds, until when it did, and what replaced it or may replace it."""
+
+    state: str = CURRENT
+    until: float | None = None
+    by: str | None = None
+
+
+HOLDS: Final = Standing()
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """The standing of facts by the ids of their passages, and what they are linked to."""
+
+    of: Mapping[int, Standing] = field(default_factory=dict)
+    heads: Mapping[int, int] = field(default_factory=dict)
+    """For the passage of a replaced fact that of the fact that holds in its place."""
+    doubts: Sequence[tuple[int, int]] = ()
+    """Passages of an older and a newer fact that may replace it."""
+
+
+NOTHING_ENDED: Final = Standings()
+
+
+def asks_for_past(question: Question) -> bool:
+    """True if a question is about what held before."""
+    return _PAST.search(question.text) is not None
+
+
+def read_standings(
+    tx: Reads, passages: Sequence[Passage], as_of: float | None = None
+) -> tuple[tuple[Passage, ...], Standings]:
+    """Look up the facts among these passages. Also returns passages of the facts that hold in their place."""
+    there = {
+        int(passage.ref[1:]): passage for passage in passages if _IS_FACT(f"{passage.kind}:{passage.ref}")
+    }
+    if not there:
+        return (), NOTHING_ENDED
+    rows = tx.facts.get(there)
+    heads = tx.facts.heads([number for number, row in rows.items() if row.state != "live"])
+    doubts = tx.facts.doubts(
+        [*heads.values(), *(number for number, row in rows.items() if row.state == "live")]
+    )
+    added = [
+        passage
+        for number in dict.fromkeys([*heads.values(), *(newer for _, newer in doubts)])
+        if number not in there and (passage := tx.passages.find(KIND, ref_of(number))) is not None
+    ]
+    there |= {int(passage.ref[1:]): passage for passage in added}
+    rows |= tx.facts.get([int(passage.ref[1:]) for passage in added])
+    newest = dict(doubts)
+    standings = {
+        there[number].id: _judge_standing(row, newest.get(number), as_of) for number, row in rows.items()
+    }
+    return tuple(added), Standings(
+        standings,
+        {there[old].id: there[head].id for old, head in heads.items() if head in there},
+        [(there[old].id, there[new].id) for old, new in doubts if old in there and new in there],
+    )
+
+
+def _judge_standing(row: FactRow, doubt: int | None, as_of: float | None) -> Standing:
+    has_ended = row.ended_at is not None and (as_of is None or row.ended_at <= as_of)
+    if has_ended:
+        by = None if row.superseded_by is None else ref_of(row.superseded_by)
+        return Standing(SUPERSEDED, row.ended_at, by)
+    if row.state == "live" and doubt is not None and as_of is None:
+        return Standing(OUTDATED, by=ref_of(doubt))
+    return HOLDS
+
+
+def lend_scores(
+    question: Question, texts: Mapping[int, str], scores: dict[int, float], standings: Standings
+) -> None:
+    """Let facts that hold take the place of what they replaced or may replace.
+
+    A move is found by the question where somebody lives because the old address is. A fact that only may be
+    an update goes first, unless the question names what tells the two apart.
+    """
+    for old, head in standings.heads.items():
+        if old in scores and head in scores:
+            scores[head] = max(scores[head], scores[old])
+    asked = {token.key for token in analyse(question.text).tokens}
+    for older, newer in standings.doubts:
+        if older in scores and newer in scores and not _names_older(asked, texts[older], texts[newer]):
+            scores[newer] = max(scores[newer], scores[older] + _AHEAD)
+
+
+def _names_older(asked: set[str], older: str, newer: str) -> bool:
+    """True if a question has a word that tells the older statement from the newer one."""
+    before, after = (analyse(text.partition("]: ")[2] or text) for text in (older, newer))
+    features = compare(before, after)
+    if features["adds"] or features["several"]:
+        # Both may well hold.
+        own = {token.key for token in before.tokens if not token.is_verb}
+        return not asked.isdisjoint(own - {token.key for token in after.tokens})
+    return not asked.isdisjoint(find_distinctions(before, after))
