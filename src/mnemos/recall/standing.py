@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from mnemos.facts.fact import KIND, ref_of
-from mnemos.language.updates import analyse
+from mnemos.language.updates import Claim, Verdict, analyse, judge
 from mnemos.language.updates.comparison import compare, find_distinctions
 from mnemos.recall.answer import CURRENT, OUTDATED, SUPERSEDED
 from mnemos.recall.question import Question
@@ -112,8 +112,11 @@ def lend_scores(
     an update goes first, unless the question names what tells the two apart.
     """
     for old, head in standings.heads.items():
-        if old in scores and head in scores:
-            scores[head] = max(scores[head], scores[old])
+        if old in scores and head in scores and scores[old] > scores[head]:
+            before, after = _claims(texts[old], texts[head])
+            # Something else that was written on the same target does not answer what was there before.
+            if judge(before, after).verdict is not Verdict.DIFFERENT:
+                scores[head] = scores[old]
     asked = {token.key for token in analyse(question.text).tokens}
     for older, newer in standings.doubts:
         if older in scores and newer in scores and not _names_older(asked, texts[older], texts[newer]):
@@ -122,10 +125,15 @@ def lend_scores(
 
 def _names_older(asked: set[str], older: str, newer: str) -> bool:
     """True if a question has a word that tells the older statement from the newer one."""
-    before, after = (analyse(text.partition("]: ")[2] or text) for text in (older, newer))
+    before, after = _claims(older, newer)
     features = compare(before, after)
     if features["adds"] or features["several"]:
         # Both may well hold.
         own = {token.key for token in before.tokens if not token.is_verb}
         return not asked.isdisjoint(own - {token.key for token in after.tokens})
     return not asked.isdisjoint(find_distinctions(before, after))
+
+
+def _claims(*texts: str) -> list[Claim]:
+    """Analyse facts as recall has them: the target first."""
+    return [analyse(text.partition("]: ")[2] or text) for text in texts]
