@@ -105,6 +105,16 @@ def test_an_operation_is_run_for_a_user_whatever_the_model_says(
         memory.call("recall", {"query": "locker number", "user_id": "ada"}, user_id="bob")
 
 
+@pytest.mark.usefixtures("users")
+def test_sql_over_the_history_has_nothing_of_another_user(memory: Memory) -> None:
+    memory.facts.write("V[user.home]: Berlin", user_id="ada")
+    asked = {"query": "SELECT (SELECT count(*) FROM mnemos_sessions), count(*) FROM mnemos_messages"}
+    for user, counts in (("bob", [[2, 4]]), (None, [[3, 6]]), ("ada", [[2, 4]])):
+        assert memory.call("sqlite_query", asked, user_id=user)["rows"] == counts
+    found = memory.call("sqlite_query", {"query": "SELECT * FROM mnemos_facts"}, user_id="bob")
+    assert found["rows"] == []
+
+
 @pytest.mark.parametrize("user_id", ["", " ", "a\nb", 7])
 def test_what_cannot_be_a_user_is_refused(memory: Memory, user_id: str) -> None:
     with pytest.raises(InvalidInput):

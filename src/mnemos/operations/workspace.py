@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from mnemos.operations.arguments import User
 from mnemos.operations.base import Info, LongOperation, Operation, Result, Traits, fill
 from mnemos.operations.texts import plural, render_size
 from mnemos.progress import Progress
@@ -48,6 +49,7 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
     max_rows: Annotated[int, Meta(ge=1, le=1000, description="Maximum number of rows to show")] = limits.ROWS
     offset: Annotated[int, Meta(ge=0, description="Number of rows to skip")] = 0
     timeout: Annotated[float | None, Meta(description="Seconds")] = None
+    user_id: User = None
 
     def run(self, memory: Memory) -> QueryAnswer:
         answer = memory.workspace.query(
@@ -60,6 +62,7 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
             timeout=self.timeout,
             max_bytes=limits.BYTES,
             max_cell=limits.CELL,
+            user_id=self.user_id,
         )
         return QueryAnswer.of(table.fit(answer, limits.BYTES))
 
@@ -263,6 +266,7 @@ class ExportRows(Operation, frozen=True, kw_only=True):
     params: Params = None
     database: Database = "default"
     overwrite: Annotated[bool, Meta(description="Replace an existing file")] = False
+    user_id: User = None
 
     def run(self, memory: Memory) -> RowsExported:
         done = memory.workspace.export(
@@ -272,6 +276,7 @@ class ExportRows(Operation, frozen=True, kw_only=True):
             params=self.params,
             database=self.database,
             overwrite=self.overwrite,
+            user_id=self.user_id,
         )
         return RowsExported(path=str(done.path), rows=done.rows, bytes=done.bytes)
 

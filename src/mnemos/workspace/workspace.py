@@ -83,12 +83,14 @@ class Workspace:
         read_only: bool = False,
         max_bytes: int | None = None,
         max_cell: int | None = None,
+        user_id: str | None = None,
     ) -> Answer:
         """Run one or more statements in one transaction, all or nothing.
 
         ``params`` are bound by position or by name. With ``rows``, the one statement runs with each of them.
         Up to ``max_rows`` rows are returned, after ``offset`` rows of the last statement. With ``max_cell``,
-        long texts are cut and blobs described.
+        long texts are cut and blobs described. With ``user_id``, the tables of the history have nothing of
+        other users.
 
         A failed statement raises SqlError with its number and a hint, a forbidden one Refused, and a slow one
         TimedOut.
@@ -106,6 +108,7 @@ class Workspace:
             max_cell=None if max_cell is None else inputs.whole("max_cell", max_cell),
             offset=inputs.whole("offset", offset),
             read_only=read_only or self._read_only,
+            user=inputs.optional_name("user_id", user_id),
         )
         if answer.schema_changed:
             self._tables_changed(database)
@@ -154,6 +157,7 @@ class Workspace:
         database: str = DEFAULT,
         overwrite: bool = False,
         timeout: float | None = None,
+        user_id: str | None = None,
     ) -> Exported:
         """Write the rows of one SELECT to a file in the folder for files, all or nothing.
 
@@ -173,6 +177,7 @@ class Workspace:
                 params=arguments.check_parameters(params),
                 format=chosen,
                 file=file,
+                user=inputs.optional_name("user_id", user_id),
             )
         return Exported(target, answer.rows, answer.bytes)
 

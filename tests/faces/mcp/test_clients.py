@@ -126,7 +126,7 @@ def test_conversations_are_resources(client: Connected) -> None:
     assert "slot-bug" in client.read_resource("mnemos://sessions").contents[0].text
     (template,) = client.list_resource_templates().resource_templates
     (session,) = client.read_resource(template.uri_template.replace("{id}", "slot-bug")).contents
-    assert session.text.startswith("slot-bug")
+    assert session.text.startswith("Pick-up slots off by an hour")
     (by_title,) = client.read_resource("mnemos://sessions/Product%20search").contents
     assert "Product search" in by_title.text.splitlines()[0]
 

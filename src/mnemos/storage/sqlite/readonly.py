@@ -30,10 +30,11 @@ HISTORY_COLUMNS: Final = {
 """The columns of each part, in the order of its query."""
 
 
-def read_history(database: Path, space: str, part: str) -> Iterator[tuple[Any, ...]]:
+def read_history(database: Path, space: str, part: str, user: str | None = None) -> Iterator[tuple[Any, ...]]:
     """Return the rows of a part as they are now; none where there is no memory yet.
 
-    The database is held open, for reading, until the last row or the end of the iterator.
+    ``user``: only what belongs to this user or to nobody. The database is held open, for reading, until the
+    last row or the end of the iterator.
     """
     if not database.exists():
         return
@@ -42,7 +43,7 @@ def read_history(database: Path, space: str, part: str) -> Iterator[tuple[Any, .
         connection.set_busy_timeout(1_000)
         connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
         connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-        yield from connection.execute(getattr(SQL, part), (space,))
+        yield from connection.execute(getattr(SQL, part), {"space": space, "user": user})
     finally:
         connection.close(force=True)
 

@@ -17,12 +17,14 @@ PREFIX = "mnemos_"
 PARTS = ("sessions", "messages", "facts")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class History:
     """Whose history it is and where."""
 
     database: Path
     space: str
+    user: str | None = None
+    """The user of the current request, who sees nothing of others."""
 
     def register(self, connection: apsw.Connection) -> None:
         for part in PARTS:
@@ -39,7 +41,7 @@ class History:
         # Imported when an agent looks at its history: most calls do not.
         from mnemos.storage import read_history
 
-        return read_history(self.database, self.space, part)
+        return read_history(self.database, self.space, part, self.user)
 
     def columns(self, part: str) -> Sequence[str]:
         from mnemos.storage import HISTORY_COLUMNS

@@ -99,6 +99,8 @@ class Server:
         self._clock.wind(seconds)
         self._cpu.allow(seconds)
         reply: dict[str, Any] = {"id": request["id"]}
+        if self._history is not None:
+            self._history.user = request.get("user")
         try:
             return reply | self._does[request["do"]](request)
         except Failure as exc:

@@ -8,7 +8,8 @@ SELECT
     s.output_tokens, s.archived
 FROM session_rows AS s
 JOIN spaces AS p ON p.id = s.space
-WHERE p.name = ?
+WHERE p.name = :space
+    AND (:user IS NULL OR s.user_id IS NULL OR s.user_id = :user)
 ORDER BY s.started_at, s.id
 
 -- name: messages
@@ -16,8 +17,10 @@ SELECT
     m.id, m.session_id, m.role, m.content, m.tool_name, m.tool_calls, m.token_count,
     datetime(m.timestamp, 'unixepoch')
 FROM message_rows AS m
+JOIN sessions AS o ON o.key = m.session
 JOIN spaces AS p ON m.id BETWEEN (p.id << 32) + 1 AND (p.id << 32) + (1 << 31) - 1
-WHERE p.name = ?
+WHERE p.name = :space
+    AND (:user IS NULL OR o.user_id IS NULL OR o.user_id = :user)
     AND m.forgotten_at IS NULL
     AND NOT m.doomed
 ORDER BY m.id
@@ -28,7 +31,8 @@ SELECT
     datetime(f.ended_at, 'unixepoch'), f.uses, f.session_id
 FROM fact_rows AS f
 JOIN spaces AS p ON p.id = f.space
-WHERE p.name = ?
+WHERE p.name = :space
+    AND (:user IS NULL OR f.user_id IS NULL OR f.user_id = :user)
 ORDER BY f.id
 
 -- name: has_hermes_memory
