@@ -245,3 +245,31 @@ def test_a_session_that_asked_memory_is_not_recalled_as_its_own_echo(
     assert again.count("<recalled-memory>") == 1
     assert f"] user: {prompt}" not in again
     assert hooks.log == ""
+
+
+def test_a_prompt_prefers_the_project_it_is_sent_in(hooks: Hooks, home: Path, tmp_path: Path) -> None:
+    folders = {name: tmp_path / name for name in ("web", "api")}
+    with mnemos.open(home, embedder="none") as memory:
+        for name, folder in folders.items():
+            (folder / ".git").mkdir(parents=True)
+            memory.sessions.create_session(name, project=str(folder))
+            memory.sessions.append_messages(
+                name,
+                [
+                    {"role": "user", "content": "Why does the quetzal importer crash?"},
+                    {
+                        "role": "assistant",
+                        "content": f"The quetzal importer crashes: the {name} cache is cold.",
+                    },
+                ],
+            )
+    for name, other in (("web", "api"), ("api", "web")):
+        asked = {
+            "session_id": "new",
+            "cwd": str(folders[name]),
+            "prompt": "the quetzal importer crashes again",
+        }
+        text = hooks.run("user-prompt", asked).text
+        assert text.index(f"the {name} cache") < text.index(f"the {other} cache")
+        assert f"project {other}" in text
+        assert f"project {name}" not in text
