@@ -59,8 +59,8 @@ def comparable(result: dict[str, Any], root: Path) -> dict[str, Any]:
             "evaluations": sorted(one["backend_name"] for one in there["evaluations"]),
         }
     for fact in there.get("stored", ()):
-        # Each face stores it at a moment of its own.
-        fact |= {"at": "MOMENT", "valid_from": "MOMENT"}
+        # Each face stores it at a moment of its own, for the person or the agent that uses it.
+        fact |= {"at": "MOMENT", "valid_from": "MOMENT", "stated_by": "WHO"}
     return there
 
 

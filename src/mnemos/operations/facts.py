@@ -64,7 +64,7 @@ class FactInfo(FactBrief, frozen=True, kw_only=True):
     session_id: str | None
     message_id: int | None
     actor: str
-    stated_by: str | None
+    stated_by: str | None = None
     """Who said so: user, agent, import or tool."""
 
     @classmethod

@@ -53,6 +53,7 @@ ENTRIES: tuple[Entry, ...] = (
     _entry("facts_list", "facts list", "fact_lists:ListFacts", "inspect"),
     _entry("facts_scopes", "facts scopes", "fact_lists:ListScopes", "inspect"),
     _entry("facts_conflicts", "facts conflicts", "fact_lists:ListConflicts", "inspect"),
+    _entry("explain", "explain", "explanation:Explain", "inspect"),
     _entry("memory", "notebook change", "notebook:EditNotes", "default", "notebook"),
     _entry("notebook_show", "notebook show", "notebook:ShowNotes", "notebook"),
     _entry("notebook_add", "notebook add", "notebook:AddNote", "notebook"),

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 # Another program may have a tool of the same name. These need more evidence: a fenced result, or a host that
 # calls them here. In Hermes, ``notebook`` is the tool ``memory``.
-SHARED_NAMES: Final = frozenset({"recall", "memory", "forget", "notebook"})
+SHARED_NAMES: Final = frozenset({"recall", "memory", "forget", "explain", "notebook"})
 OWN_NAMES: Final = frozenset(
     {
         "remember", "session_search", "sessions_search", "memory_status", "memory_write", "memory_search",

@@ -27,6 +27,10 @@ class AuditReads(Protocol):
         """The newest entry on this ref; its texts may have been erased."""
         ...
 
+    def on(self, ref: str, limit: int = 1_000) -> list[AuditRow]:
+        """The newest entries on this ref, newest first."""
+        ...
+
     def backups(self) -> list[tuple[str, float]]:
         """Path and time of each backup."""
         ...

@@ -170,6 +170,10 @@ class FactReads(Protocol):
         """Ids of the facts of its mark that it replaced, directly or not, newest first."""
         ...
 
+    def of_message(self, message_id: int, limit: int) -> list[FactRow]:
+        """The facts that a message stated, in any state, oldest first. Reads all facts."""
+        ...
+
     def successors(self, fact_id: int, limit: int) -> list[FactRow]:
         """The facts that replaced one, directly or not, on any target; the last ones, oldest first."""
         ...

@@ -30,8 +30,11 @@ class SqliteAudit:
         return [AuditRow(*row) for row in self._rows(SQL.newest, asked)]
 
     def newest_on(self, ref: str) -> AuditRow | None:
-        found = self._rows(SQL.newest_on, (self._space.id, ref))
-        return AuditRow(*found[0]) if found else None
+        found = self.on(ref, 1)
+        return found[0] if found else None
+
+    def on(self, ref: str, limit: int = 1_000) -> list[AuditRow]:
+        return [AuditRow(*row) for row in self._rows(SQL.newest_on, (self._space.id, ref, limit))]
 
     def backups(self) -> list[tuple[str, float]]:
         return self._rows(SQL.backups, ())

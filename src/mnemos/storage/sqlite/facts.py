@@ -82,6 +82,9 @@ class SqliteFactReads:
         asked = {"id": fact.id, "mark": fact.mark, "limit": limit}
         return [earlier for (earlier,) in rows(self._connection, SQL.earlier, asked)]
 
+    def of_message(self, message_id: int, limit: int) -> list[FactRow]:
+        return self._facts(SQL.of_message, message=message_id, limit=limit)
+
     def successors(self, fact_id: int, limit: int) -> list[FactRow]:
         return self._facts(SQL.successors, id=fact_id, limit=limit)[::-1]
 

@@ -23,7 +23,7 @@ FROM audit
 WHERE space = ?
     AND ref = ?
 ORDER BY id DESC
-LIMIT 1
+LIMIT ?
 
 -- name: mark_undone
 UPDATE audit

@@ -114,6 +114,14 @@ FROM chain
 WHERE depth > 0
 ORDER BY depth
 
+-- name: of_message
+SELECT *
+FROM fact_rows AS f
+WHERE f.space = :space
+    AND f.message_id = :message
+ORDER BY f.id
+LIMIT :limit
+
 -- name: successors
 WITH RECURSIVE chain (id, depth) AS (
     SELECT :id, 0
