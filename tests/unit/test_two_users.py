@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mnemos
-from mnemos.errors import InvalidInput, NotFound
+from mnemos.errors import InvalidInput, NotFound, Refused
 from mnemos.memory import Memory
 
 WEB, API = "/work/web", "/work/api"
@@ -105,6 +105,30 @@ def test_an_operation_is_run_for_a_user_whatever_the_model_says(
         memory.call("recall", {"query": "locker number", "user_id": "ada"}, user_id="bob")
 
 
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("sessions_show", {"session": "of-ada"}),
+        ("explain", {"ref": "session:of-ada"}),
+        ("log", {}),
+        ("undo", {}),
+        ("sessions_delete", {"session": "of-ada"}),
+    ],
+)
+@pytest.mark.usefixtures("users")
+def test_a_tool_that_cannot_tell_users_apart_is_refused(
+    memory: Memory, name: str, args: dict[str, str]
+) -> None:
+    with pytest.raises(Refused):
+        memory.call(name, args, user_id="bob")
+
+
+def test_notes_and_tables_are_shared(memory: Memory) -> None:
+    memory.call("memory", {"action": "add", "content": "The office closes at ten"}, user_id="ada")
+    assert "ten" in memory.call("notebook_show", {}, user_id="bob")["text"]
+    assert memory.call("sqlite_schema", {}, user_id="bob")
+
+
 @pytest.mark.usefixtures("users")
 def test_sql_over_the_history_has_nothing_of_another_user(memory: Memory) -> None:
     memory.facts.write("V[user.home]: Berlin", user_id="ada")
@@ -165,6 +189,15 @@ def test_an_update_touches_the_facts_of_its_user_only(memory: Memory) -> None:
         "Hamburg",
         "Bremen",
     ]
+
+
+def test_a_doubt_of_one_user_does_not_reach_another(memory: Memory) -> None:
+    memory.facts.remember("The office is in Munich")
+    memory.facts.remember("The office is now in Bremen, room 9922", user_id="bob")
+    for words_only in (True, False):
+        (hit,) = memory.recall("where is the office", user_id="ada", words_only=words_only)
+        assert (hit.ref, hit.state) == ("f1", "current")
+    assert memory.facts.conflicts(user_id="ada") == []
 
 
 @pytest.mark.usefixtures("facts")

@@ -23,7 +23,7 @@ MOST = 2**53
 
 Session = Annotated[str, Meta(description="Session: its id, the beginning of its id, or its title")]
 Source = Annotated[str | None, Meta(description="Only from this source, e.g. cli")]
-Project = Annotated[str | None, Meta(description="Only this project: its path or last folder")]
+Project = Annotated[str | None, Meta(description="Project: path or folder")]
 When = Annotated[str | float | None, Meta(description="ISO date or time (UTC), or Unix seconds")]
 Offset = Annotated[int, Meta(ge=0, le=MOST, description="Number of results to skip")]
 
@@ -46,6 +46,8 @@ def person_only(description: str) -> Meta:
     return Meta(description=description, extra={_PERSON_ONLY: True})
 
 
+# A tool that a model reads about in every prompt has few arguments.
+OnlyProject = Annotated[str | None, person_only("Only this project: its path or last folder")]
 AllProjects = Annotated[bool, person_only("Do not prefer the current project")]
 # Whoever calls for a model names the user: see ``Memory.call``.
 User = Annotated[str | None, person_only("Nothing of other users; what has no user is shared")]

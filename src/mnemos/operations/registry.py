@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 import msgspec.inspect
 
-from mnemos.errors import InvalidInput, NotFound
+from mnemos.errors import InvalidInput, NotFound, Refused
 from mnemos.operations.arguments import explain, is_person_only, replace_surrogates
 from mnemos.operations.base import LongOperation, Operation, Result, builtins, carry_out
 from mnemos.operations.index import BY_NAME, ENTRIES, SETS, Entry
@@ -19,6 +19,9 @@ from mnemos.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
+
+# Notes and tables belong to a space, not to a user.
+_SHARED = frozenset({"notebook", "workspace"})
 
 
 def load(entry: Entry) -> type[Operation]:
@@ -85,17 +88,26 @@ def call(
 ) -> dict[str, Any]:
     """Run an operation and return its result as plain data with a readable ``text``.
 
-    ``user_id``: the user for whom it is run, whatever the arguments say.
+    ``user_id``: the user for whom it is run, whatever the arguments say. An operation that can't tell users
+    apart raises Refused, unless it works on what all users of a space share.
     """
     find(name)
     # From now on, a tool of that name in the messages of the host is ours.
     memory.called_tools.add(name)
     operation = read(name, arguments or {})
-    if user_id is not None and "user_id" in operation.__struct_fields__:
-        operation = msgspec.structs.replace(operation, user_id=user_id)
+    if user_id is not None:
+        operation = _set_user(operation, BY_NAME[name], user_id)
     if memory.settings.disabled and operation.writes():
         return disabled()
     return builtins(carry_out(operation, memory, progress))
+
+
+def _set_user(operation: Operation, entry: Entry, user_id: str) -> Operation:
+    if "user_id" in operation.__struct_fields__:
+        return msgspec.structs.replace(operation, user_id=user_id)
+    if not entry.sets & _SHARED:
+        raise Refused(f"{entry.name} can't be run for one user: it would reach what belongs to others")
+    return operation
 
 
 def disabled() -> dict[str, Any]:

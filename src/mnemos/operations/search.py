@@ -12,6 +12,7 @@ from mnemos.operations.arguments import (
     MOST,
     AllProjects,
     Offset,
+    OnlyProject,
     Project,
     Source,
     User,
@@ -135,7 +136,7 @@ class SessionSearch(Operation, frozen=True, kw_only=True):
     source: Source = None
     current_session_id: Annotated[str | None, Meta(description="Conversation in progress")] = None
     summarize: Annotated[bool, Meta(description="Summarize each with the configured model")] = False
-    project: Project = None
+    project: OnlyProject = None
     all_projects: AllProjects = False
     user_id: User = None
 

@@ -140,7 +140,7 @@ def gather(
     ids = sorted(proposed)
     strips = tx.passages.strips(ids, reach=NEIGHBOURS + CONTEXT, characters=_NEIGHBOUR_CHARACTERS)
     passages = tuple([p for p in tx.passages.get(ids) if p.id not in asked.unfed.gone])
-    added, standings = read_standings(tx, passages, as_of)
+    added, standings = read_standings(tx, passages, as_of, filters.user)
     passages += added
     untitled = {strip.session_id: None for strip in strips if strip.title is None}
     openings = tx.sessions.openings(list(untitled), characters=OPENING)

@@ -62,9 +62,12 @@ def asks_for_past(question: Question) -> bool:
 
 
 def read_standings(
-    tx: Reads, passages: Sequence[Passage], as_of: float | None = None
+    tx: Reads, passages: Sequence[Passage], as_of: float | None = None, user: str | None = None
 ) -> tuple[tuple[Passage, ...], Standings]:
-    """Look up the facts among these passages. Also returns passages of the facts that hold in their place."""
+    """Look up the facts among these passages. Also returns passages of the facts that hold in their place.
+
+    ``user``: whatever another user stated changes nothing.
+    """
     there = {
         int(passage.ref[1:]): passage for passage in passages if _IS_FACT(f"{passage.kind}:{passage.ref}")
     }
@@ -78,10 +81,14 @@ def read_standings(
     added = [
         passage
         for number in dict.fromkeys([*heads.values(), *(newer for _, newer in doubts)])
-        if number not in there and (passage := tx.passages.find(KIND, ref_of(number))) is not None
+        if number not in there
+        and (passage := tx.passages.find(KIND, ref_of(number))) is not None
+        and (user is None or passage.user_id in (None, user))
     ]
     there |= {int(passage.ref[1:]): passage for passage in added}
     rows |= tx.facts.get([int(passage.ref[1:]) for passage in added])
+    if user is not None:
+        doubts = [(old, new) for old, new in doubts if new in there]
     newest = dict(doubts)
     standings = {
         there[number].id: _judge_standing(row, newest.get(number), as_of) for number, row in rows.items()
