@@ -191,6 +191,13 @@ def test_an_update_touches_the_facts_of_its_user_only(memory: Memory) -> None:
     ]
 
 
+def test_what_one_user_knows_is_not_known_to_all(memory: Memory) -> None:
+    memory.facts.write("V[office.close]: the office closes at ten", user_id="ada")
+    assert not memory.facts.says("the office closes at ten")
+    memory.facts.write("V[office.close]: the office closes at ten")
+    assert memory.facts.says("the office closes at ten")
+
+
 def test_a_doubt_of_one_user_does_not_reach_another(memory: Memory) -> None:
     memory.facts.remember("The office is in Munich")
     memory.facts.remember("The office is now in Bremen, room 9922", user_id="bob")

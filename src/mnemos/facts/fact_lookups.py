@@ -112,9 +112,10 @@ class FactLookups:
         return FactList(map(fact_of, found[:wanted]))
 
     def says(self, content: str) -> bool:
-        """True if a live fact has exactly this content. Does not count as a reference to it."""
+        """True if a live fact that all users share has exactly this content. Not a reference to it."""
         found = find_rows(self._storage, self._ranking, content[:_LOOKED_FOR], None, MOST_FOUND)
-        return any(row.state == "live" and is_same_content(row.content, content) for row in found)
+        shared = (row for row in found if row.state == "live" and row.user_id is None)
+        return any(is_same_content(row.content, content) for row in shared)
 
     def live(self, target: str, type: str) -> FactList:
         """Return the live facts of a type on a target, in any scope, newest first."""

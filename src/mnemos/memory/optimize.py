@@ -229,8 +229,8 @@ class _Room:
         return self._shorten(entry, hard=True)
 
     def _is_live(self, statement: Statement, content: str | None = None) -> bool:
-        """True if a fact of this type, and with this content if given, is live on the target."""
-        live = self.facts.live(statement.target, statement.mark)
+        """True if a shared fact of this type, and with this content if given, is live on the target."""
+        live = [one for one in self.facts.live(statement.target, statement.mark) if one.user_id is None]
         return any(content is None or is_same_content(fact.content, content) for fact in live)
 
     def _change(self, entry: str, shorter: str | None) -> None:
