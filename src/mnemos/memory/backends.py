@@ -14,7 +14,9 @@ from mnemos.entries.backend import MemoryBackend, MemoryEntry
 from mnemos.settings import Settings
 
 if TYPE_CHECKING:
-    from mnemos.entries.entry_store import Meaning
+    from pathlib import Path
+
+    from mnemos.entries.entry_store import Entries, Meaning
 
 _lock = threading.Lock()
 _made: tuple[int, MemoryBackend] | None = None
@@ -112,6 +114,18 @@ def evaluate_backends(**options: Any) -> dict[str, Any]:
 
     with Memory.at() as memory:
         return memory.evaluate(**options)
+
+
+def open_trial(settings: Settings, clock: Callable[[], float], folder: Path) -> Entries:
+    """Open the local backend in a database of its own, for trials."""
+    # The database driver, as above.
+    from mnemos.entries.entry_store import Entries
+    from mnemos.memory.memory import Memory
+
+    memory = Memory(replace(settings, home=folder, disabled=False), clock=clock)
+    made = Entries(memory.storage, memory.settings, clock, memory._meaning, memory.close)
+    memory.__dict__["entries"] = made
+    return made
 
 
 def load_meaning() -> Meaning | None:

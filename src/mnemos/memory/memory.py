@@ -7,7 +7,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -360,8 +360,10 @@ class Memory(Resource):
     def evaluate(self, *, progress: Progress | None = None, workload: bool = True) -> dict[str, Any]:
         """Compare the backends that could be used here; the report. Nothing that it stores stays."""
         from mnemos.entries.evaluation import compare_backends
+        from mnemos.memory.backends import open_trial
 
-        return compare_backends(self.settings, self._open_trial, progress, workload=workload)
+        opened = partial(open_trial, self.settings, self.clock)
+        return compare_backends(self.settings, opened, progress, workload=workload)
 
     def import_hermes_memory(
         self,
@@ -461,15 +463,6 @@ class Memory(Resource):
         self.close()
         for name in [name for name in self.__dict__ if isinstance(getattr(type(self), name, None), part)]:
             del self.__dict__[name]
-
-    def _open_trial(self, folder: Path) -> Entries:
-        """Open the local backend in a database of its own, for trials."""
-        from mnemos.entries.entry_store import Entries
-
-        memory = Memory(replace(self.settings, home=folder, disabled=False), clock=self.clock)
-        made = Entries(memory.storage, memory.settings, self.clock, memory._meaning, memory.close)
-        memory.__dict__["entries"] = made
-        return made
 
     def _tables_changed(self, database: str) -> None:
         """Let recall find the tables there are now."""
