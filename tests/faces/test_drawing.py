@@ -103,7 +103,7 @@ def everywhere(text: str) -> list[Result]:
     passage = {
         "kind": text, "ref": 1, "session_id": text, "speaker": text, "text": text, "place": (0, len(text)),
         "at": 0.0, "score": 1.0, "why": [text], "title": text, "project": text, "short_id": text,
-        "elsewhere": True,
+        "elsewhere": True, "state": "superseded", "until": 0.0, "replaced_by": text,
     }  # fmt: skip
     recalled = {"query": text, "mode": "lexical", "coverage": 0.0, "left_out": 1, "notes": [text]}
     fact = {
