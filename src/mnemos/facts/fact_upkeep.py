@@ -37,7 +37,7 @@ def withdraw_facts(
     stored = []
     for number in numbers:
         row = rows.get(number)
-        if row is None or row.user_id not in (None, user):
+        if row is None or (user is not None and row.user_id not in (None, user)):
             raise NotFound(f"there is no fact {ref_of(number)!r}; nothing was withdrawn")
         if row.state != "live":
             raise Refused(f"{ref_of(number)} no longer holds already ({row.state}); nothing was withdrawn")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta, field
 from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput, NotFound
+from mnemos.operations.arguments import User
 from mnemos.operations.base import Info, Operation, Result, Traits
 from mnemos.operations.facts import FactInfo
 from mnemos.operations.texts import cut, day, message_text, render_time, render_title
@@ -67,6 +69,7 @@ class Explain(Operation, frozen=True, kw_only=True):
     )
 
     ref: Annotated[str, Meta(description="f12, message:ID, note:ID or entry:ID, as recall returns them")]
+    user_id: User = None
 
     def run(self, memory: Memory) -> Explained:
         found = _REF.fullmatch(self.ref.strip())
@@ -75,12 +78,12 @@ class Explain(Operation, frozen=True, kw_only=True):
                 f"{cut(self.ref, 80)!r} is not a reference; use f12, message:ID, note:ID or entry:ID"
             )
         if found["fact"]:
-            return _explain_fact(memory, int(found["fact"][1:]))
+            return _explain_fact(memory, found["fact"], self.user_id)
         if found["message"]:
-            return _explain_message(memory, int(found["message"]))
-        return (
-            _explain_note(memory, found["note"]) if found["note"] else _explain_entry(memory, found["entry"])
-        )
+            return _explain_message(memory, int(found["message"]), self.user_id)
+        if found["note"]:
+            return _explain_note(memory, found["note"])
+        return _explain_entry(memory, found["entry"], self.user_id)
 
 
 class Explained(Result, frozen=True, kw_only=True):
@@ -153,24 +156,25 @@ def _render_step(fact: FactInfo) -> str:
     return f"{fact.id}  {day(fact.at)}{until}  {line}{state}"
 
 
-def _explain_fact(memory: Memory, number: int) -> Explained:
-    from mnemos.facts.fact import ref_of
+def _explain_fact(memory: Memory, ref: str, user: str | None) -> Explained:
+    from mnemos.facts.fact import number_of
+    from mnemos.facts.fact_reader import get_row
     from mnemos.facts.hot_set import render_fact
 
-    def work(tx: Reads) -> tuple[FactRow | None, list[FactRow], list[FactRow], dict[int, FactRow]]:
+    number = number_of(ref)
+
+    def work(tx: Reads) -> tuple[FactRow, list[FactRow], list[FactRow], list[FactRow]]:
         pairs = tx.facts.doubts([number])
         return (
-            tx.facts.get([number]).get(number),
+            get_row(tx, ref, user),
             tx.facts.predecessors(number, _MOST_IN_CHAIN),
             tx.facts.successors(number, _MOST_IN_CHAIN),
-            tx.facts.get({one for pair in pairs for one in pair if one != number}),
+            list(tx.facts.get({one for pair in pairs for one in pair if one != number}).values()),
         )
 
     row, before, after, doubts = memory.storage.read(work)
-    if row is None:
-        raise NotFound(f"there is no fact {ref_of(number)!r}; recall and memory_search return ids")
     return Explained(
-        ref=ref_of(number),
+        ref=ref,
         kind="fact",
         content=render_fact(row),
         state=row.state,
@@ -179,17 +183,17 @@ def _explain_fact(memory: Memory, number: int) -> Explained:
         actor=row.actor,
         at=row.recorded_at,
         source=_find_source(memory, row.session_id, row.message_id),
-        replaced=[_inform(one) for one in before],
-        replaced_by=[_inform(one) for one in after],
-        may_replace=[_inform(one) for one in doubts.values() if one.id < number],
-        may_be_replaced_by=[_inform(one) for one in doubts.values() if one.id > number],
+        replaced=_inform(before, user),
+        replaced_by=_inform(after, user),
+        may_replace=_inform([one for one in doubts if one.id < number], user),
+        may_be_replaced_by=_inform([one for one in doubts if one.id > number], user),
     )
 
 
-def _inform(row: FactRow) -> FactInfo:
+def _inform(rows: Sequence[FactRow], user: str | None) -> list[FactInfo]:
     from mnemos.facts.fact import fact_of
 
-    return FactInfo.of(fact_of(row))
+    return [FactInfo.of(fact_of(row)) for row in rows if user is None or row.user_id in (None, user)]
 
 
 def _find_block(memory: Memory, row: FactRow) -> str:
@@ -199,7 +203,7 @@ def _find_block(memory: Memory, row: FactRow) -> str:
         return ""
     if not row.hot:
         return "cold: found by search, in no prompt unasked"
-    is_shown = escape(row.content) in memory.facts.status().text
+    is_shown = escape(row.content) in memory.facts.status(user_id=row.user_id).text
     return "hot: in the facts of every prompt" if is_shown else "hot, but not printed for lack of room"
 
 
@@ -211,7 +215,7 @@ def _find_source(memory: Memory, session_id: str | None, message_id: int | None)
     session = memory.sessions.get_session(session_id) if session_id else None
     source = SaidInfo(
         session_id=session_id,
-        title=(session or {}).get("title"),
+        title=memory.sessions.find_title(session_id) if session_id and session else None,
         project=(session or {}).get("project"),
         message_id=message_id,
     )
@@ -231,8 +235,11 @@ def _find_message(memory: Memory, message_id: int) -> dict[str, Any] | None:
         return None
 
 
-def _explain_message(memory: Memory, number: int) -> Explained:
+def _explain_message(memory: Memory, number: int, user: str | None) -> Explained:
     (message,) = memory.sessions.get_messages_around(number, 0, 0)
+    session = memory.sessions.get_session(message["session_id"])
+    if user is not None and (session is None or session["user_id"] not in (None, user)):
+        raise NotFound(f"there is no message {number}")
     source = _find_source(memory, message["session_id"], number)
     stated = memory.storage.read(lambda tx: tx.facts.of_message(number, _MOST_FROM_MESSAGE))
     return Explained(
@@ -242,7 +249,7 @@ def _explain_message(memory: Memory, number: int) -> Explained:
         at=message["timestamp"],
         origin=message.get("origin"),
         source=None if source is None else replace(source, message_id=None),
-        facts=[_inform(row) for row in stated],
+        facts=_inform(stated, user),
     )
 
 
@@ -273,15 +280,15 @@ def _explain_note(memory: Memory, ref: str) -> Explained:
     )
 
 
-def _explain_entry(memory: Memory, name: str) -> Explained:
+def _explain_entry(memory: Memory, name: str, user_id: str | None) -> Explained:
     from mnemos.storage.entries import USUAL_USER
 
-    user, key, actor = USUAL_USER, name, None
+    user, key, actor = user_id or USUAL_USER, name, None
     backend = memory.backend
     if name.isascii() and name.isdecimal() and len(name) < 16:
         number = int(name)
         owner = memory.storage.read(lambda tx: tx.entries.owner(number))
-        if owner is None:
+        if owner is None or (user_id is not None and owner[0] != user_id):
             raise NotFound(f"there is no entry {name!r} in this space; `mnemos recall` shows their numbers")
         (user, key), backend = owner, memory.entries
         set_by = memory.storage.read(lambda tx: tx.audit.on(f"entry:{number}", 1))

@@ -11,6 +11,7 @@ import pytest
 from mnemos import Memory
 from mnemos.errors import InvalidInput, NotFound
 from mnemos.notebook.notebook import digest
+from mnemos.operations import registry
 from mnemos.testing import FixedClock
 
 DAY = 86_400.0
@@ -136,6 +137,22 @@ def test_what_is_not_there_is_not_found(memory: Memory, ref: str) -> None:
 def test_anything_else_is_refused(memory: Memory, ref: str) -> None:
     with pytest.raises(InvalidInput):
         explain(memory, ref)
+
+
+def test_nothing_of_another_user_is_explained(memory: Memory) -> None:
+    memory.sessions.create_session("of-ada", "cli", user_id="ada")
+    message = memory.sessions.append_message("of-ada", "user", "I drink tea in the morning")
+    memory.facts.remember("I drink coffee in the morning")
+    memory.facts.remember("I drink tea in the morning", user_id="ada", message_id=message)
+    memory.entries.store("ada", "city", "Hamburg")
+    for ref in ("f2", f"message:{message}", "entry:1"):
+        read = registry.read("explain", {"ref": ref, "user_id": "bob"}, by_person=True)
+        with pytest.raises(NotFound):
+            read.run(memory)
+    shared = registry.read("explain", {"ref": "f1", "user_id": "bob"}, by_person=True).run(memory)
+    assert "tea" not in shared.as_text()
+    mine = registry.read("explain", {"ref": "f1", "user_id": "ada"}, by_person=True).run(memory)
+    assert "tea" in mine.as_text()
 
 
 def test_explaining_writes_nothing(memory: Memory) -> None:
