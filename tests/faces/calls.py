@@ -20,6 +20,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "recall": {"query": "when did we move the database?", "limit": 2, "exclude": ["slot-bug"]},
     "session_search": {"query": "when did we migrate the database", "limit": 2, "window": 1},
     "sessions_search": {"query": "monday OR december", "limit": 5, "exclude": ["empty", "search-page"]},
+    "sessions_read": {"session": "slot-bug", "window": 2},
     "sessions_list": {"limit": 3, "offset": 1},
     "sessions_show": {"session": "slot-bug", "tail": 3},
     "sessions_lineage": {"session": "slot-bug"},

@@ -168,6 +168,39 @@ class SessionSearch(Operation, frozen=True, kw_only=True):
         return fill(ConversationsFound, answer)
 
 
+class ReadConversation(Operation, frozen=True, kw_only=True):
+    """Read on in a past conversation. With around: the messages before and after one that recall returned.
+    With session: the beginning and the end of a conversation. With neither: the list of recent
+    conversations. To search, use recall."""
+
+    traits: ClassVar[Traits] = Traits(
+        title="Read a conversation",
+        help="Read a conversation within a token budget: the messages around one, or the beginning and the "
+        "end of a session. With neither, list recent conversations.",
+        read_only=True,
+        positional=("session",),
+        example=("--around", "42"),
+    )
+
+    session: Annotated[str | None, Meta(description="Id, beginning of the id, or title")] = None
+    around: Annotated[int, Meta(ge=0, le=MOST, description="A message id, e.g. 42")] | None = None
+    window: Annotated[int, Meta(ge=1, le=50, description="Messages to show before and after")] = 8
+    limit: Annotated[int, up_to(50, "Maximum number of recent conversations")] = 10
+    user_id: User = None
+
+    def run(self, memory: Memory) -> ConversationsFound:
+        # A model passes an empty text for an argument that it does not mean.
+        session = self.session or None
+        answer = memory.sessions.session_search(
+            session_id=session and memory.sessions.resolve_session(session, user_id=self.user_id),
+            around_message_id=self.around,
+            window=self.window,
+            limit=self.limit,
+            user_id=self.user_id,
+        )
+        return fill(ConversationsFound, answer)
+
+
 class ConversationsFound(Result, frozen=True, kw_only=True):
     """Which fields are filled depends on ``mode``: discovery, scroll, read or browse."""
 

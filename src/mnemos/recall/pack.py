@@ -290,7 +290,7 @@ def _lengthen(shown: Sequence[_Shown], left: int) -> list[_Shown]:
 
 def _fixed_cost(passage: _Passage) -> tuple[int, int]:
     """Return the cost of the label and of a heading, which may get a second date."""
-    heading = _render_heading(passage.heading, [passage.day, f"{passage.day} "])
+    heading = _render_heading(passage.heading, [passage.day, f"{passage.day} "], passage.excerpt.hit)
     return _line_cost(passage.label), _line_cost(heading)
 
 
@@ -354,9 +354,13 @@ def _render(shown: Sequence[_Shown], neighbours: dict[_Place, str], left_out: in
         elif kind == _FACT:
             members = _group_subjects(members)
         first = members[0].passage
-        lines.append(
-            _render_heading(first.heading, [one.passage.day for one in members] if kind == _MESSAGE else [])
-        )
+        if kind == _MESSAGE:
+            best = min(members, key=lambda one: one.passage.order).passage
+            lines.append(
+                _render_heading(first.heading, [one.passage.day for one in members], best.excerpt.hit)
+            )
+        else:
+            lines.append(f"## {first.heading}")
         for one in members:
             around = [neighbours.get((one.passage.order, where), "") for where in ("before", "after")]
             lines += [line for line in (around[0], one.line, around[1]) if line]
@@ -378,10 +382,10 @@ def _group_subjects(members: Sequence[_Shown]) -> list[_Shown]:
     return [one for some in ordered for one in sorted(some, key=lambda one: -one.passage.excerpt.hit.at)]
 
 
-def _render_heading(name: str, days: Sequence[str]) -> str:
-    if not days:
-        return f"## {name}"
-    return f"## {name} ({days[0]})" if days[0] == days[-1] else f"## {name} ({days[0]} to {days[-1]})"
+def _render_heading(name: str, days: Sequence[str], best: RecallHit) -> str:
+    """Render the heading of a conversation, with the message that the reader can read on from."""
+    when = days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
+    return f"## {name} ({when}, {_MESSAGE}:{best.ref})"
 
 
 def _render_left_out(count: int) -> str:

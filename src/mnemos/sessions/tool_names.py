@@ -11,9 +11,9 @@ from typing import Any, Final
 SHARED_NAMES: Final = frozenset({"recall", "memory", "forget", "explain", "notebook"})
 OWN_NAMES: Final = frozenset(
     {
-        "remember", "session_search", "sessions_search", "memory_status", "memory_write", "memory_search",
-        "memory_tick", "memory_reflect", "memory_history", "memory_export", "memory_purge", "memory_forget",
-        "memory_optimize", "memory_backend",
+        "remember", "session_search", "sessions_search", "sessions_read", "memory_status", "memory_write",
+        "memory_search", "memory_tick", "memory_reflect", "memory_history", "memory_export", "memory_purge",
+        "memory_forget", "memory_optimize", "memory_backend",
     }
 )  # fmt: skip
 # Hosts put the name of the server before that of the tool: mcp__mnemos__recall, mnemos_recall, mnemos.recall.

@@ -239,7 +239,7 @@ def test_an_import_that_fails_is_left_for_the_next_start(
 
 def test_no_tool_has_a_name_of_the_host(mnemos: HermesMemoryProvider) -> None:
     names = {schema["name"] for schema in mnemos.get_tool_schemas()}
-    memory = {"recall", "remember", "notebook", "memory_write", "memory_search", "memory_history"}
+    memory = {"recall", "remember", "forget", "notebook", "memory_write", "memory_search", "memory_history"}
     assert names == memory | {"sqlite_query", "sqlite_schema"}
 
 

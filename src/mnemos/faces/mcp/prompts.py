@@ -87,18 +87,18 @@ _PARAGRAPHS: tuple[tuple[tuple[str, ...], str], ...] = (
     ((), "Mnemos is your memory across sessions."),
     (
         ("recall",),
-        "Recall when the user refers to something from before, when a task begins, and before you say that "
-        "you do not know: `recall` takes a plain question.",
+        "`recall` with a plain question when the user refers to something from before, when a task begins, "
+        "and before you say that you do not know.",
     ),
-    (("session_search",), "`session_search` shows more of a conversation."),
-    (("memory_search",), "`memory_search` looks among facts."),
-    (("memory_status",), "Read `memory_status` when you begin and when your context was shortened."),
+    (("sessions_read",), "`sessions_read` shows what was said around a hit."),
+    (("memory_status",), "Read `memory_status` first, and after compression."),
     (
         ("remember",),
-        "Remember what a later session needs once it is settled: decisions, rules, values, preferences, "
-        "open questions; `remember` takes a sentence each.",
+        "`remember` what later sessions need, a sentence each: decisions, rules, values, preferences, open "
+        "questions. `replaces` corrects a fact.",
     ),
-    (("memory",), "`memory` edits the few notes that every session needs."),
+    (("forget",), "`forget` withdraws what is wrong, in words or by id."),
+    (("memory",), "`memory` edits the notes in every prompt."),
     (("sqlite_query",), "`sqlite_query`: your SQL tables."),
     (
         ("memory_write",),

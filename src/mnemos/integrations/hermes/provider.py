@@ -28,7 +28,7 @@ log = logging.getLogger("mnemos.hermes")
 NAME: Final = "mnemos"
 # Hermes reserves the names of its own tools ``memory`` and ``session_search``. Recall finds all that the
 # second finds, and the first has another name here.
-TOOLS: Final = "recall,remember,memory,memory_search,memory_write,memory_history"
+TOOLS: Final = "recall,remember,forget,memory,memory_search,memory_write,memory_history"
 NOTEBOOK: Final = "notebook"
 _NOTEBOOK_DESCRIPTION: Final = (
     "Curate the notes that all agents of this memory share and see in every prompt: add, replace or remove "

@@ -35,7 +35,7 @@ from mnemos.text.tokens import count_tokens
 log = logging.getLogger("mnemos.integrations.providers")
 
 NAME: Final = "builtin"
-TOOLS: Final = "recall,session_search,remember,memory,memory_search,memory_write"
+TOOLS: Final = "recall,sessions_read,remember,forget,memory,memory_search,memory_write"
 # Offered where the system prompt shows the tables.
 _TABLE_TOOLS: Final = "sqlite_query,sqlite_schema"
 PRIMARY: Final = "primary"

@@ -371,7 +371,7 @@ def test_an_empty_delegation_is_not_stored(
 
 def test_its_tools_are_operations_in_openai_format(builtin: BuiltinMemoryProvider) -> None:
     schemas = {schema["name"]: schema for schema in builtin.get_tool_schemas()}
-    memory = {"recall", "session_search", "remember", "memory", "memory_search", "memory_write"}
+    memory = {"recall", "sessions_read", "remember", "forget", "memory", "memory_search", "memory_write"}
     assert set(schemas) == memory | {"sqlite_query", "sqlite_schema"}
     for schema in schemas.values():
         assert set(schema) == {"name", "description", "parameters"}
@@ -388,7 +388,7 @@ def test_a_tool_answers_with_a_text_or_with_an_error(builtin: BuiltinMemoryProvi
     wrong = answer(builtin, "memory_write", content="nonsense")
     assert (wrong["success"], wrong["code"]) == (False, "invalid_input")
     with pytest.raises(NotImplementedError):
-        builtin.handle_tool_call("forget", {})
+        builtin.handle_tool_call("undo", {})
 
 
 def test_tools_get_the_session_of_the_conversation(memory: Memory, builtin: BuiltinMemoryProvider) -> None:
@@ -400,10 +400,9 @@ def test_tools_get_the_session_of_the_conversation(memory: Memory, builtin: Buil
 def test_tools_exclude_the_session_in_context(past: Memory, builtin: BuiltinMemoryProvider) -> None:
     builtin.sync_turn("The staging database moved to port 6000.", "Good.")
     settle(builtin)
-    for name in ("recall", "session_search"):
-        found = answer(builtin, name, query="port of the staging database")["text"]
-        assert "5433" in found
-        assert "6000" not in found
+    found = answer(builtin, "recall", query="port of the staging database")["text"]
+    assert "5433" in found
+    assert "6000" not in found
     builtin.on_pre_compress([])
     assert "6000" in answer(builtin, "recall", query="port of the staging database")["text"]
 
@@ -412,7 +411,7 @@ def test_other_tools_can_be_chosen(memory: Memory) -> None:
     provider = BuiltinMemoryProvider(memory, tools="facts,recall")
     names = {schema["name"] for schema in provider.get_tool_schemas()}
     assert {"memory_history", "memory_purge", "recall"} <= names
-    assert "session_search" not in names
+    assert "sessions_read" not in names
 
 
 def test_the_tables_in_the_prompt_can_be_queried(builtin: BuiltinMemoryProvider) -> None:

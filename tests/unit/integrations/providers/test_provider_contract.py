@@ -16,8 +16,9 @@ from mnemos.testing import ProviderContract
 class TestBuiltin(ProviderContract):
     calls: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "recall": {"query": "port"},
-        "session_search": {"query": "port"},
+        "sessions_read": {},
         "remember": {"text": "The port is 5433."},
+        "forget": {"ref": "the port"},
         "memory": {"action": "add", "content": "Tests run with make test"},
         "memory_write": {"content": "V[srv.port]: 5433"},
         "memory_search": {"query": "port"},
