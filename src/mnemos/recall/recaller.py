@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mnemos.errors import Corrupt, Unavailable
 from mnemos.recall.answer import KINDS, SUPERSEDED, Recall, check_kinds
@@ -22,10 +23,10 @@ from mnemos.recall.embedding import Embedding, Stored, describe_coverage
 from mnemos.recall.features import HYBRID, LEXICAL, RESTATES, SENTENCE, Candidate, judge, sum_up
 from mnemos.recall.hits import fits, make_excerpt
 from mnemos.recall.lines import Scene, set_scene
-from mnemos.recall.pack import pack
+from mnemos.recall.pack import Excerpt, pack
 from mnemos.recall.question import Question, understand
 from mnemos.recall.sense import EMPTY_TAIL, Kept, Surroundings, Tail, add_missing, make_sense, rate_sentences
-from mnemos.recall.standing import Standings, asks_for_past, lend_scores
+from mnemos.recall.standing import Standings, asks_for_past, lend_scores, mark_earlier_statements
 from mnemos.storage.base import Filters, Found, MessageRow, Reads, Results, Storage
 from mnemos.storage.entries import KIND as ENTRY
 from mnemos.storage.entries import USUAL_USER, kind_of
@@ -142,6 +143,7 @@ class Recaller:
             make_excerpt(self._read_whole, ranked.scene, candidate, ranked.gathered, score, filters)
             for candidate, score in best
         ]
+        excerpts = _put_later_first(ranked.scene.asked.question, excerpts)
         packed = pack(excerpts, budget, project=project)
         return Recall(
             query,
@@ -384,6 +386,12 @@ def _put_current_first(
         - (_SUPERSEDED if _has_ended(candidate, gathered) and not wants_past else 0.0)
         for candidate in found
     ]
+
+
+def _put_later_first(question: Question, excerpts: Sequence[Excerpt]) -> list[Excerpt]:
+    marked = mark_earlier_statements(question, [excerpt.hit for excerpt in excerpts])
+    by_ref = {(excerpt.hit.kind, excerpt.hit.ref): excerpt for excerpt in excerpts}
+    return [replace(by_ref[hit.kind, hit.ref], hit=hit) for hit in marked]
 
 
 def _has_ended(candidate: Candidate, gathered: Gathered) -> bool:

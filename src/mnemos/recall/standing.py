@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from msgspec import Struct
 
 from mnemos.facts.fact import KIND, ref_of
-from mnemos.language.updates import Claim, Verdict, analyse, judge
+from mnemos.language.sentences import split_sentences
+from mnemos.language.updates import REPLACES_FROM, Claim, Verdict, analyse, are_comparable, judge
 from mnemos.language.updates.comparison import compare, find_distinctions
-from mnemos.recall.answer import CURRENT, OUTDATED, SUPERSEDED
+from mnemos.recall.answer import CURRENT, OUTDATED, SUPERSEDED, RecallHit
 from mnemos.recall.question import Question
 from mnemos.storage.base import Reads
 from mnemos.storage.facts import FactRow
-from mnemos.storage.passages import Passage
+from mnemos.storage.passages import MESSAGE, Passage
 
 _IS_FACT: Final = re.compile(rf"{KIND}:f\d{{1,17}}").fullmatch
+# Hits that are compared with each other, and how far they are read.
+_COMPARED: Final = 6
+_CHARACTERS_READ: Final = 1_000
+_MACHINES: Final = frozenset({"assistant", "tool", "function", "system"})
 # The same score, and before it.
 _AHEAD: Final = 1e-6
 _PAST: Final = re.compile(
@@ -144,3 +149,50 @@ def _names_older(asked: set[str], older: str, newer: str) -> bool:
 def _claims(*texts: str) -> list[Claim]:
     """Analyse facts as recall has them: the target first."""
     return [analyse(text.partition("]: ")[2] or text) for text in texts]
+
+
+def mark_earlier_statements(question: Question, hits: Sequence[RecallHit]) -> list[RecallHit]:
+    """Mark what an earlier message says if a later hit says otherwise, and put the later one first.
+
+    Only the best few are compared, each by its sentence that is most about the question.
+    """
+    asked = {token.key for token in analyse(question.text).tokens}
+    said = {number: _find_statement(asked, hits[number]) for number in range(min(len(hits), _COMPARED))}
+    stated = {number: claim for number, claim in said.items() if claim is not None}
+    order = list(hits)
+    by_time = sorted(stated, key=lambda number: hits[number].at)
+    for place, earlier in enumerate(by_time):
+        if hits[earlier].kind != MESSAGE:
+            continue
+        for later in by_time[place + 1 :]:
+            if hits[later].at > hits[earlier].at and _updates(stated[earlier], stated[later]):
+                old, new = hits[earlier], hits[later]
+                marked = replace(old, state=OUTDATED, replaced_by=str(new.ref))
+                order = [marked if hit is old else hit for hit in order]
+                if order.index(new) > order.index(marked):
+                    order.remove(new)
+                    order.insert(order.index(marked), new)
+                break
+    return order
+
+
+def _find_statement(asked: set[str], hit: RecallHit) -> Claim | None:
+    """Find the sentence of a person that has most words of the question; None if it has none or asks."""
+    if hit.kind not in (MESSAGE, KIND) or hit.speaker in _MACHINES or hit.state != CURRENT:
+        return None
+    if hit.kind == KIND:
+        return _claims(hit.text)[0]
+    claims = [
+        analyse(part)
+        for part in split_sentences(hit.text[:_CHARACTERS_READ])
+        if not part.rstrip().endswith("?")
+    ]
+    best = max(claims, key=lambda claim: len(asked & {token.key for token in claim.tokens}), default=None)
+    return best if best is not None and asked & {token.key for token in best.tokens} else None
+
+
+def _updates(before: Claim, after: Claim) -> bool:
+    """True if a sentence likely updates another. Both are shown, so that less certainty will do."""
+    if not are_comparable(before, after) or judge(before, after).chance < REPLACES_FROM:
+        return False
+    return not after.has_addition and not find_distinctions(before, after)

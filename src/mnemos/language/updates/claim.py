@@ -27,7 +27,7 @@ NOTE: Final = "note."
 """How the target of a statement begins whose subject is unknown."""
 _SUBJECT_WORDS: Final = 4
 _BEGINNING: Final = 4
-_SETS: Final = ("stop", "plain", "verbs", "several", "units", "numbers")
+_SETS: Final = ("stop", "plain", "verbs", "several", "units", "periods", "numbers")
 _PATTERNS: Final = ("change", "hint", "add", "negation")
 _USER: Final = re.compile(
     r"\b(?:i|my|mine|user|ich|mein\w*|nutzer\w*|je|mon|ma|mes|utilisat\w+|yo|mi|mis|usuari[oa])\b|\bj['’]"
@@ -58,6 +58,7 @@ class Token:
     """Written with a capital letter."""
     is_verb: bool
     is_unit: bool
+    is_period: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,9 @@ def analyse(text: str) -> Claim:
         if (verb < 0 or (verb_at == 0 and len(tokens) == 1)) and (is_verb or (written == ":" and tokens)):
             # A first word that could be a verb is a noun if one follows: deploys happen on Fridays.
             verb, verb_at = len(tokens), match.start()
+        else:
+            # Only the verb that splits the statement: many nouns look like verbs of another language.
+            is_verb = False
         is_empty = (
             form in words.sets["plain"] or form in words.sets["stop"] or form in STOP_WORDS or written == ":"
         )
@@ -158,7 +162,8 @@ def _make_token(written: str, form: str, words: _Words, *, is_label: bool, is_ve
         is_identifier=is_identifier,
         is_name=written[:1].isupper(),
         is_verb=is_verb,
-        is_unit=form in words.sets["units"],
+        is_unit=form in words.sets["units"] or form in words.sets["periods"],
+        is_period=form in words.sets["periods"],
     )
 
 

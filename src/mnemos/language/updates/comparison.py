@@ -52,7 +52,10 @@ def compare(old: Claim, new: Claim) -> Features:
     same_target = target is not None and target == find_target(new)
     has_change = new.has_change
     shares_predicate = not predicate.isdisjoint(predicate_after)
-    is_short = subject == subject_after and max(len(predicate), len(predicate_after)) <= 1
+    is_value = subject == subject_after and (
+        max(len(predicate), len(predicate_after)) <= 1
+        or all(claim.predicate and claim.predicate[0].is_number for claim in (old, new))
+    )
     return {
         "shared": len(shared) / max(1, smaller),
         "shared_of_all": len(shared) / max(1, larger),
@@ -86,7 +89,7 @@ def compare(old: Claim, new: Claim) -> Features:
         "attribute_alone": float(bool(both_attributes) and not shared),
         "change_alone": float(has_change and not shared),
         "change_of_subject": float(has_change and bool(shared) and not shares_predicate),
-        "subject_only": float(not has_change and bool(shared) and not shares_predicate and not is_short),
+        "subject_only": float(not has_change and bool(shared) and not shares_predicate and not is_value),
         "much_differs": float(not has_change and _differ_much(left, came)),
     }
 
@@ -175,5 +178,7 @@ def _differ_much(left: Sequence[Token], came: Sequence[Token]) -> bool:
     """True if more than a value differs: a number and a word, several words, or much that is new."""
     plain = [[t for t in some if not (t.is_number or t.is_unit or t.is_verb)] for some in (left, came)]
     has_numbers = all(any(token.is_number for token in some) for some in (left, came))
+    # 60 a minute and 5,000 a day are two limits.
+    has_periods = all(any(token.is_period for token in some) for some in (left, came))
     least = 1 if has_numbers else _MUCH
-    return all(len(some) >= least for some in plain) or len(plain[1]) > _MUCH
+    return all(len(some) >= least for some in plain) or len(plain[1]) > _MUCH or has_periods
