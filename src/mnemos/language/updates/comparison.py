@@ -12,6 +12,7 @@ from mnemos.language.updates.claim import Claim, Token, find_target
 Features = dict[str, float]
 
 _SHORTEST_STEM: Final = 4
+_GENDERS: Final = frozenset({"", "a", "o", "e", "in", "ne", "ine"})
 _LIKE_STEM: Final = 5
 _LIKE_SHARE: Final = 0.7
 _MUCH: Final = 2
@@ -21,6 +22,8 @@ _DOUBTS: Final = {
     "subject_differs": "the subjects differ",
     "inner_differs": "they differ in more than the value",
     "ids_differ": "they name different numbers or ids",
+    "other_subject": "the subjects differ",
+    "names_swapped": "they name the same in another order",
     "adds": "the new one adds something",
     "several": "there can be several",
     "much_differs": "they differ in more than one word",
@@ -30,7 +33,7 @@ _DOUBTS: Final = {
 
 def find_doubts(features: Features) -> tuple[str, ...]:
     """Name what speaks against a replacement, whatever its chance."""
-    return tuple(said for name, said in _DOUBTS.items() if features[name])
+    return tuple(dict.fromkeys(said for name, said in _DOUBTS.items() if features[name]))
 
 
 def compare(old: Claim, new: Claim) -> Features:
@@ -56,13 +59,17 @@ def compare(old: Claim, new: Claim) -> Features:
         max(len(predicate), len(predicate_after)) <= 1
         or all(claim.predicate and claim.predicate[0].is_number for claim in (old, new))
     )
+    same_length = len(before) == len(after)
+    same_subject = bool(subject) and subject == subject_after
+    can_be_several = old.can_be_several and new.can_be_several and not has_change
     return {
         "shared": len(shared) / max(1, smaller),
         "shared_of_all": len(shared) / max(1, larger),
         "nothing_shared": float(not shared),
         "no_tie": float(not shared and not (same_target and has_change)),
         "same_target": float(same_target),
-        "same_subject": float(bool(subject) and subject == subject_after),
+        "same_subject": float(same_subject),
+        "attribute_of_subject": float(same_subject and bool(both_attributes)),
         "subject_kept": len(subject & set(after)) / len(subject) if subject else 0.0,
         "no_subject": float(not subject),
         "predicate_shared": len(predicate & predicate_after)
@@ -75,15 +82,23 @@ def compare(old: Claim, new: Claim) -> Features:
             "owner" in both_attributes and any(one.place == "subject" and one.is_name for one in contrasts)
         ),
         "same_start": float(bool(before and after) and before[0] == after[0]),
-        "same_length": float(len(before) == len(after)),
+        "same_length": float(same_length),
+        "same_form": float(same_length and (in_subject or in_middle)),
+        "value_changed": float(in_value and has_change),
+        "value_hinted": float(in_value and new.has_hint),
         "ids_differ": float(_ids_differ(old, new)),
+        "other_subject": float(
+            bool(subject) and bool(subject_after) and subject != subject_after and not has_change
+        ),
+        "names_swapped": float(_names_swapped(old, new)),
         "gone": len(left) / max(1, len(before)),
         "come": len(came) / max(1, len(after)),
         "change": float(has_change),
         "hint": float(new.has_hint and not has_change),
         "adds": float(new.has_addition),
         "negation": float(old.has_negation != new.has_negation),
-        "several": float(old.can_be_several and new.can_be_several and not has_change),
+        "several": float(can_be_several),
+        "adds_to_several": float(can_be_several and new.has_addition),
         "same_attribute": float(bool(both_attributes)),
         "other_attribute": float(bool(old.attributes) and bool(new.attributes) and not both_attributes),
         "attribute_alone": float(bool(both_attributes) and not shared),
@@ -111,6 +126,9 @@ def _are_forms(one: Token, other: Token) -> bool:
         return False
     less, more = sorted((one.key, other.key), key=len)
     same = next((i for i, (a, b) in enumerate(zip(less, more, strict=False)) if a != b), len(less))
+    if {less[same:], more[same:]} <= _GENDERS:
+        # Cuñado and cuñada, voisin and voisine are two people.
+        return False
     if same == len(less) and same >= _SHORTEST_STEM:
         # Jan and Jana are two people.
         return not (one.is_name and other.is_name) or len(more) - len(less) >= _SHORTEST_STEM
@@ -172,6 +190,14 @@ def _ids_differ(old: Claim, new: Claim) -> bool:
         for claim in (old, new)
     ]
     return all(ids) and ids[0].isdisjoint(ids[1])
+
+
+def _names_swapped(old: Claim, new: Claim) -> bool:
+    """True if both have the same names in another order: from Dublin to Oregon, from Oregon to Dublin."""
+    names = [[token.key for token in claim.tokens if token.is_name] for claim in (old, new)]
+    shared = set(names[0]) & set(names[1])
+    before, after = ([key for key in some if key in shared] for some in names)
+    return len(shared) > 1 and before != after
 
 
 def _differ_much(left: Sequence[Token], came: Sequence[Token]) -> bool:
