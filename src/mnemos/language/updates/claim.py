@@ -27,7 +27,19 @@ NOTE: Final = "note."
 """How the target of a statement begins whose subject is unknown."""
 _SUBJECT_WORDS: Final = 4
 _BEGINNING: Final = 4
-_SETS: Final = ("stop", "plain", "verbs", "several", "units", "periods", "numbers")
+_NOUN_REACH: Final = 3
+_SETS: Final = (
+    "stop",
+    "plain",
+    "copulas",
+    "having",
+    "nouns",
+    "verbs",
+    "several",
+    "units",
+    "periods",
+    "numbers",
+)
 _PATTERNS: Final = ("change", "hint", "add", "negation")
 _USER: Final = re.compile(
     r"\b(?:i|my|mine|user|ich|mein\w*|nutzer\w*|je|mon|ma|mes|utilisat\w+|yo|mi|mis|usuari[oa])\b|\bj['’]"
@@ -80,6 +92,8 @@ class Claim:
     has_addition: bool
     has_negation: bool
     can_be_several: bool
+    says_has: bool
+    """True if its verb is a form of "to have"."""
     beginnings: frozenset[str]
     """The first letters of its words."""
 
@@ -109,16 +123,23 @@ def analyse(text: str) -> Claim:
     folded = fold(text)
     forms = _FORM.findall(folded)
     tokens: list[Token] = []
-    verb, verb_at = -1, len(text)
+    verb, verb_at, could_be_noun, says_has = -1, len(text), False, False
     for match in _TOKEN.finditer(text):
         written = match.group()
         form = fold(written)
         # "A" in "node A" and the department "IT" are not the words they look like.
         is_label = written.isupper() and written.isalpha() and (len(written) > 1 or match.start() > 0)
         is_verb = not is_label and (form in words.sets["plain"] or form in words.sets["verbs"])
-        if (verb < 0 or (verb_at == 0 and len(tokens) == 1)) and (is_verb or (written == ":" and tokens)):
-            # A first word that could be a verb is a noun if one follows: deploys happen on Fridays.
+        is_copula = form in words.sets["copulas"]
+        # A first word that could be a verb is a noun if one follows: deploys happen on Fridays. So is one
+        # soon followed by a form of "to be": the files of run A7 are in the archive.
+        was_noun = verb >= 0 and ((verb_at == 0 and len(tokens) == 1) or (is_copula and could_be_noun))
+        if (verb < 0 or (was_noun and len(tokens) - verb <= _NOUN_REACH)) and (
+            is_verb or (written == ":" and tokens)
+        ):
             verb, verb_at = len(tokens), match.start()
+            could_be_noun = form in words.sets["nouns"] and len(tokens) > 0
+            says_has = form in words.sets["having"]
         else:
             # Only the verb that splits the statement: many nouns look like verbs of another language.
             is_verb = False
@@ -148,6 +169,7 @@ def analyse(text: str) -> Claim:
         has_addition=words.patterns["add"].search(folded) is not None,
         has_negation=words.patterns["negation"].search(folded) is not None,
         can_be_several=not words.sets["several"].isdisjoint(forms),
+        says_has=says_has,
         beginnings=frozenset(token.key[:_BEGINNING] for token in tokens),
     )
 

@@ -28,6 +28,7 @@ _DOUBTS: Final = {
     "several": "there can be several",
     "much_differs": "they differ in more than one word",
     "subject_only": "they share only the subject",
+    "has_something": "the new one says what it has",
 }
 
 
@@ -105,6 +106,13 @@ def compare(old: Claim, new: Claim) -> Features:
         "change_alone": float(has_change and not shared),
         "change_of_subject": float(has_change and bool(shared) and not shares_predicate),
         "subject_only": float(not has_change and bool(shared) and not shares_predicate and not is_value),
+        "has_something": float(
+            bool(shared)
+            and not shares_predicate
+            and not both_attributes
+            and new.says_has
+            and not old.says_has
+        ),
         "much_differs": float(not has_change and _differ_much(left, came)),
     }
 
@@ -206,5 +214,6 @@ def _differ_much(left: Sequence[Token], came: Sequence[Token]) -> bool:
     has_numbers = all(any(token.is_number for token in some) for some in (left, came))
     # 60 a minute and 5,000 a day are two limits.
     has_periods = all(any(token.is_period for token in some) for some in (left, came))
+    several_ids = all(sum(t.is_number or t.is_identifier for t in some) > 1 for some in (left, came))
     least = 1 if has_numbers else _MUCH
-    return all(len(some) >= least for some in plain) or len(plain[1]) > _MUCH or has_periods
+    return all(len(some) >= least for some in plain) or len(plain[1]) > _MUCH or has_periods or several_ids
