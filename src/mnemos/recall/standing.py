@@ -12,7 +12,7 @@ from msgspec import Struct
 from mnemos.facts.fact import KIND, ref_of
 from mnemos.language.sentences import split_sentences
 from mnemos.language.updates import REPLACES_FROM, Claim, Verdict, analyse, are_comparable, judge
-from mnemos.language.updates.comparison import compare, find_distinctions
+from mnemos.language.updates.comparison import compare, find_distinctions, have_like_values
 from mnemos.recall.answer import CURRENT, OUTDATED, SUPERSEDED, RecallHit
 from mnemos.recall.question import Question
 from mnemos.storage.base import Reads
@@ -165,8 +165,9 @@ def mark_earlier_statements(question: Question, hits: Sequence[RecallHit]) -> li
         if hits[earlier].kind != MESSAGE:
             continue
         for later in by_time[place + 1 :]:
-            if hits[later].at > hits[earlier].at and _updates(stated[earlier], stated[later]):
-                old, new = hits[earlier], hits[later]
+            old, new = hits[earlier], hits[later]
+            is_own = new.kind == KIND or new.speaker == old.speaker
+            if new.at > old.at and is_own and _updates(stated[earlier], stated[later]):
                 marked = replace(old, state=OUTDATED, replaced_by=str(new.ref))
                 order = [marked if hit is old else hit for hit in order]
                 if order.index(new) > order.index(marked):
@@ -195,4 +196,6 @@ def _updates(before: Claim, after: Claim) -> bool:
     """True if a sentence likely updates another. Both are shown, so that less certainty will do."""
     if not are_comparable(before, after) or judge(before, after).chance < REPLACES_FROM:
         return False
-    return not after.has_addition and not find_distinctions(before, after)
+    if after.has_addition or not have_like_values(before, after):
+        return False
+    return not find_distinctions(before, after)

@@ -163,6 +163,14 @@ def find_distinctions(old: Claim, new: Claim) -> set[str]:
     return {token.key for one in contrasts if one.place != "value" for token in one.gone if not token.is_verb}
 
 
+def have_like_values(old: Claim, new: Claim) -> bool:
+    """True if each has something of its own, of the same kind: numbers against numbers, names for names."""
+    keys = [{token.key for token in claim.tokens} for claim in (old, new)]
+    own = [[token for token in claim.tokens if token.key not in keys[0] & keys[1]] for claim in (old, new)]
+    kinds = [(any(t.is_number for t in some), any(t.is_name for t in some)) for some in own]
+    return all(own) and kinds[0] == kinds[1]
+
+
 def _find_contrasts(old: Claim, new: Claim, before: list[str], after: list[str]) -> list[_Contrast]:
     shared = set(before) & set(after)
     blocks = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
