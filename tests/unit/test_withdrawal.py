@@ -170,8 +170,9 @@ def test_a_long_text_is_not_a_request(memory: Memory) -> None:
         memory.call("forget", {"ref": "jazz " * 100_000})
 
 
-def test_several_facts_are_withdrawn_by_their_ids_at_once(memory: Memory) -> None:
-    answer = memory.call("forget", {"ref": "f20, f21"})
+@pytest.mark.parametrize("ref", ["f20, f21", "F20 f21", "forget the facts f20 and f21"])
+def test_several_facts_are_withdrawn_by_their_ids_at_once(memory: Memory, ref: str) -> None:
+    answer = memory.call("forget", {"ref": ref})
     assert [one["id"] for one in answer["withdrawn"]] == ["f20", "f21"]
     assert held(memory).isdisjoint({"f20", "f21"})
     memory.undo()

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Facts that are compared with a request.
 _COMPARED: Final = 32
+# "Forget facts f3 and f7".
+_BESIDE_IDS: Final = frozenset("forget withdraw please the fact facts note and".split())
 _ID: Final = re.compile(r"f\d{1,17}|(?:memory|user):[0-9a-f]{12}")
 
 
@@ -64,7 +66,8 @@ def withdraw(memory: Memory, request: str, *, user_id: str | None = None) -> Wit
 
     Nothing that fits raises NotFound. If it is not clear what is meant, nothing is withdrawn.
     """
-    ids = request.replace(",", " ").split()
+    words = request.lower().replace(",", " ").split()
+    ids = [word for word in words if word not in _BESIDE_IDS]
     if ids and all(map(_ID.fullmatch, ids)):
         return _withdraw_ids(memory, ids, user_id)
     asked = parse_request(request)

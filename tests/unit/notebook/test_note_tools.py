@@ -111,7 +111,7 @@ def test_what_models_leave_empty_is_left_out(memory: Memory, empty: dict[str, An
 
 
 def test_there_is_no_way_to_read_through_the_tool(memory: Memory) -> None:
-    (tool,) = [tool for tool in memory.tools("mcp") if tool["name"] == "memory"]
+    (tool,) = [tool for tool in memory.tools("mcp", "notebook") if tool["name"] == "memory"]
     assert tool["inputSchema"]["properties"]["action"]["enum"] == ["add", "remove", "replace"]
     assert tool["inputSchema"]["properties"]["target"]["enum"] == ["memory", "user"]
 
