@@ -237,7 +237,7 @@ class FactsWritten(Result, frozen=True, kw_only=True):
 
     def remarks(self) -> list[str]:
         """Render conflicts, scopes that closed or reopened, and facts that left the hot set."""
-        replaced = [f"Replaced {one.id}: {_quote(one)}. To undo: undo." for one in self.replaced]
+        replaced = [f"Replaced {one.id}: {_quote(one)}. `mnemos undo` restores it." for one in self.replaced]
         conflicts = [_render_conflict(one) for one in self.conflicts[:_SHOWN_CONFLICTS]]
         if len(self.conflicts) > _SHOWN_CONFLICTS:
             conflicts.append(f"{len(self.conflicts) - _SHOWN_CONFLICTS} more conflicts: see facts conflicts")

@@ -26,9 +26,9 @@ class Forget(Operation, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = Traits(
         title="Forget",
-        help='Forget something. Words ("where I live") or an id (f12) withdraw the fact or note they mean, '
-        "and `mnemos undo` restores it. A reference with its kind erases permanently, such as message:ID, "
-        "session:ID, fact:ID, note:ID, entry:ID or template:NAME.",
+        help='Withdraw a fact or note, or erase something permanently. Words ("where I live") or an id (f12) '
+        "withdraw what they mean, and `mnemos undo` restores it. A reference with its kind erases "
+        "permanently, such as message:ID, session:ID, fact:ID, note:ID, entry:ID or template:NAME.",
         destructive=True,
         positional=("ref",),
         example=("where I live",),
