@@ -24,7 +24,7 @@ PAIRS = Path(__file__).parents[2] / "data" / "updates" / "pairs.tsv"
         ("Standup is at 9:30", "Standup is at 10"),
         ("The docs site is hosted on Netlify", "The docs site is hosted on Cloudflare"),
         ("Der Buildserver läuft mit Java 17", "Der Buildserver läuft mit Java 21"),
-        ("Le serveur de préprod tourne sous Debian 11", "Le serveur de préprod est passé à Debian 12"),
+        ("Le menu du midi est à 14,50 €", "Le menu du midi est à 15,90 €"),
         ("Mi hermana vive en Sevilla", "Mi hermana se ha mudado a Málaga"),
     ],
 )
