@@ -11,17 +11,19 @@ from msgspec import Struct
 
 from mnemos.facts.fact import KIND, ref_of
 from mnemos.language.sentences import split_sentences
-from mnemos.language.updates import REPLACES_FROM, Claim, Verdict, analyse, are_comparable, judge
+from mnemos.language.updates import Claim, Verdict, analyse, judge
+from mnemos.language.updates.claim import find_target
 from mnemos.language.updates.comparison import compare, find_distinctions, have_like_values
 from mnemos.recall.answer import CURRENT, OUTDATED, SUPERSEDED, RecallHit
 from mnemos.recall.question import Question
 from mnemos.storage.base import Reads
 from mnemos.storage.facts import FactRow
 from mnemos.storage.passages import MESSAGE, Passage
+from mnemos.text.words import fold, split_runs, stem
 
 _IS_FACT: Final = re.compile(rf"{KIND}:f\d{{1,17}}").fullmatch
 # Hits that are compared with each other, and how far they are read.
-_COMPARED: Final = 6
+_COMPARED: Final = 5
 _CHARACTERS_READ: Final = 1_000
 _MACHINES: Final = frozenset({"assistant", "tool", "function", "system"})
 # The same score, and before it.
@@ -166,7 +168,8 @@ def mark_earlier_statements(question: Question, hits: Sequence[RecallHit]) -> li
             continue
         for later in by_time[place + 1 :]:
             old, new = hits[earlier], hits[later]
-            is_own = new.kind == KIND or new.speaker == old.speaker
+            # Within one conversation, what is said next is rarely an update.
+            is_own = new.kind == KIND or (new.speaker == old.speaker and new.session_id != old.session_id)
             if new.at > old.at and is_own and _updates(stated[earlier], stated[later]):
                 marked = replace(old, state=OUTDATED, replaced_by=str(new.ref))
                 order = [marked if hit is old else hit for hit in order]
@@ -183,19 +186,17 @@ def _find_statement(asked: set[str], hit: RecallHit) -> Claim | None:
         return None
     if hit.kind == KIND:
         return _claims(hit.text)[0]
-    claims = [
-        analyse(part)
-        for part in split_sentences(hit.text[:_CHARACTERS_READ])
-        if not part.rstrip().endswith("?")
-    ]
-    best = max(claims, key=lambda claim: len(asked & {token.key for token in claim.tokens}), default=None)
-    return best if best is not None and asked & {token.key for token in best.tokens} else None
+    best, most = "", 0
+    for sentence in split_sentences(hit.text[:_CHARACTERS_READ]):
+        has = len(asked.intersection(map(stem, split_runs(fold(sentence)))))
+        if has > most and not sentence.rstrip().endswith("?"):
+            best, most = sentence, has
+    return analyse(best) if best else None
 
 
 def _updates(before: Claim, after: Claim) -> bool:
-    """True if a sentence likely updates another. Both are shown, so that less certainty will do."""
-    if not are_comparable(before, after) or judge(before, after).chance < REPLACES_FROM:
+    """True if a sentence clearly updates another: about the same subject and attribute, and no less exact."""
+    target = find_target(before)
+    if target is None or target != find_target(after) or not have_like_values(before, after):
         return False
-    if after.has_addition or not have_like_values(before, after):
-        return False
-    return not find_distinctions(before, after)
+    return judge(before, after).verdict is Verdict.REPLACES

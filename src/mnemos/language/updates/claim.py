@@ -14,7 +14,9 @@ from mnemos.text.words import STOP_WORDS, fold, stem
 
 _WORDS: Final = Path(__file__).with_name("words.toml")
 # A word with what belongs to it (3.12, eu-west-1, /srv/data, #ops), or the colon after a subject.
-_TOKEN: Final = re.compile(r"[/~#@]?[^\W_](?:[\w.:/#@&+-]*[\w+#])?|(?<=\S):(?=\s)|(?<=\s):|[€$£%]")
+_TOKEN: Final = re.compile(
+    r"[/~#@]?[^\W_](?:(?:[\w.:/#@&+-]|(?<=\d),(?=\d))*[\w+#])?|(?<=\S):(?=\s)|(?<=\s):|[€$£%]"
+)
 # L'entrée, Anna's, the users' rights.
 _ELIDED: Final = re.compile(
     r"(?<!\w)(?:[dlcjsnmt]|qu)['’](?=\w)|(?<=\w)['’]s\b|(?<=s)['’](?=\s)", re.IGNORECASE

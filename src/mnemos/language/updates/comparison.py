@@ -86,6 +86,13 @@ def compare(old: Claim, new: Claim) -> Features:
         "same_length": float(same_length),
         "same_form": float(same_length and (in_subject or in_middle)),
         "value_changed": float(in_value and has_change),
+        "number_changed": float(
+            same_subject
+            and not in_middle
+            and len(left) == len(came) == 1
+            and left[0].is_number
+            and came[0].is_number
+        ),
         "value_hinted": float(in_value and new.has_hint),
         "ids_differ": float(_ids_differ(old, new)),
         "other_subject": float(
