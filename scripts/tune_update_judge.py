@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemos.language.updates import MAY_REPLACE_FROM, REPLACES_FROM
+from mnemos.language.updates import MAY_REPLACE_FROM, REPLACES_FROM, are_about_others
 from mnemos.language.updates.claim import analyse
 from mnemos.language.updates.comparison import compare, find_doubts
 
@@ -88,7 +88,8 @@ def report(
         bias, weights = fit(table[train], labels[train])
         chance[folds == fold] = 1 / (1 + np.exp(-(table[folds == fold] @ weights + bias)))
     clear = np.array([not find_doubts(compare(analyse(old), analyse(new))) for old, new in pairs])
-    own = chance[: len(kinds)]
+    same_people = np.array([not are_about_others(analyse(old), analyse(new)) for old, new in pairs])
+    own = chance[: len(kinds)] * same_people
     for kind in ("update", "lookalike", "addition", "restatement"):
         here = kinds == kind
         replaced = (own[here] >= REPLACES_FROM) & clear[here]

@@ -12,7 +12,6 @@ from msgspec import Struct
 from mnemos.facts.fact import KIND, ref_of
 from mnemos.language.sentences import split_sentences
 from mnemos.language.updates import Claim, Verdict, analyse, judge
-from mnemos.language.updates.claim import find_target
 from mnemos.language.updates.comparison import compare, find_distinctions, have_like_values
 from mnemos.recall.answer import CURRENT, OUTDATED, SUPERSEDED, RecallHit
 from mnemos.recall.question import Question
@@ -195,8 +194,8 @@ def _find_statement(asked: set[str], hit: RecallHit) -> Claim | None:
 
 
 def _updates(before: Claim, after: Claim) -> bool:
-    """True if a sentence clearly updates another: about the same subject and attribute, and no less exact."""
-    target = find_target(before)
-    if target is None or target != find_target(after) or not have_like_values(before, after):
+    """True if a sentence clearly updates another: of the same subject, and no less exact."""
+    features = compare(before, after)
+    if not (features["same_subject"] or features["same_target"]) or not have_like_values(before, after):
         return False
     return judge(before, after).verdict is Verdict.REPLACES

@@ -45,6 +45,8 @@ def judge(old: Claim | str, new: Claim | str) -> Judgement:
     """Judge if ``new`` replaces ``old``."""
     before = analyse(old) if isinstance(old, str) else old
     after = analyse(new) if isinstance(new, str) else new
+    if are_about_others(before, after):
+        return Judgement(Verdict.DIFFERENT, 0.0)
     features = compare(before, after)
     chance = weigh(features)
     if chance < MAY_REPLACE_FROM:
@@ -53,6 +55,13 @@ def judge(old: Claim | str, new: Claim | str) -> Judgement:
     if doubts or chance < REPLACES_FROM:
         return Judgement(Verdict.MAY_REPLACE, chance, doubts)
     return Judgement(Verdict.REPLACES, chance)
+
+
+def are_about_others(old: Claim, new: Claim) -> bool:
+    """True if two statements are about two people: a brother and a sister, or the user and a friend."""
+    if old.people and new.people:
+        return old.people.isdisjoint(new.people)
+    return any(one.people and other.is_users and not other.subject for one, other in ((old, new), (new, old)))
 
 
 def are_comparable(old: Claim, new: Claim) -> bool:
@@ -73,4 +82,4 @@ def load_weights() -> dict[str, float]:
     return weights
 
 
-__all__ = ["Claim", "Judgement", "Verdict", "analyse", "are_comparable", "judge"]
+__all__ = ["Claim", "Judgement", "Verdict", "analyse", "are_about_others", "are_comparable", "judge"]

@@ -30,19 +30,8 @@ NOTE: Final = "note."
 _SUBJECT_WORDS: Final = 4
 _BEGINNING: Final = 4
 _NOUN_REACH: Final = 3
-_SETS: Final = (
-    "stop",
-    "plain",
-    "copulas",
-    "having",
-    "nouns",
-    "verbs",
-    "several",
-    "units",
-    "periods",
-    "numbers",
-)
-_PATTERNS: Final = ("change", "hint", "add", "negation")
+_SETS: Final = tuple("stop plain copulas having nouns verbs several units periods numbers people".split())
+_PATTERNS: Final = ("change", "hint", "add", "negation", "hedge")
 _USER: Final = re.compile(
     r"\b(?:i|my|mine|user|ich|mein\w*|nutzer\w*|je|mon|ma|mes|utilisat\w+|yo|mi|mis|usuari[oa])\b|\bj['’]"
     # Spanish leaves the pronoun out.
@@ -93,7 +82,10 @@ class Claim:
     has_hint: bool
     has_addition: bool
     has_negation: bool
+    is_hedged: bool
     can_be_several: bool
+    people: frozenset[str]
+    """The people it is about, such as a sister; without the user."""
     says_has: bool
     """True if its verb is a form of "to have"."""
     beginnings: frozenset[str]
@@ -170,7 +162,11 @@ def analyse(text: str) -> Claim:
         has_hint=words.patterns["hint"].search(folded) is not None,
         has_addition=words.patterns["add"].search(folded) is not None,
         has_negation=words.patterns["negation"].search(folded) is not None,
+        is_hedged=words.patterns["hedge"].search(folded) is not None,
         can_be_several=not words.sets["several"].isdisjoint(forms),
+        people=frozenset(
+            token.form for token in tokens[: max(verb, 0)] if token.form in words.sets["people"]
+        ),
         says_has=says_has,
         beginnings=frozenset(token.key[:_BEGINNING] for token in tokens),
     )

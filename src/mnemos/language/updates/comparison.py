@@ -23,6 +23,8 @@ _DOUBTS: Final = {
     "inner_differs": "they differ in more than the value",
     "ids_differ": "they name different numbers or ids",
     "other_subject": "the subjects differ",
+    "other_person": "the subjects differ",
+    "hedged": "the new one is not certain",
     "names_swapped": "they name the same in another order",
     "adds": "the new one adds something",
     "several": "there can be several",
@@ -95,15 +97,16 @@ def compare(old: Claim, new: Claim) -> Features:
         ),
         "value_hinted": float(in_value and new.has_hint),
         "ids_differ": float(_ids_differ(old, new)),
-        "other_subject": float(
-            bool(subject) and bool(subject_after) and subject != subject_after and not has_change
-        ),
+        "other_subject": float(subject != subject_after and not has_change),
+        # "I live in Berlin" is about me, "my mother lives in Munich" is not.
+        "other_person": float(bool(subject) != bool(subject_after) and new.verb < len(after)),
         "names_swapped": float(_names_swapped(old, new)),
         "gone": len(left) / max(1, len(before)),
         "come": len(came) / max(1, len(after)),
         "change": float(has_change),
         "hint": float(new.has_hint and not has_change),
         "adds": float(new.has_addition),
+        "hedged": float(new.is_hedged),
         "negation": float(old.has_negation != new.has_negation),
         "several": float(can_be_several),
         "adds_to_several": float(can_be_several and new.has_addition),
