@@ -146,7 +146,8 @@ class ScopeList(Result, frozen=True, kw_only=True):
 
 
 class ListConflicts(Operation, frozen=True, kw_only=True):
-    """List live facts that contradict each other. To resolve one, restate or withdraw one of the two."""
+    """List live facts that contradict each other, or of which the newer may replace the older one. To resolve
+    one, state or forget one of the two; stating the older one again confirms it."""
 
     traits: ClassVar[Traits] = Traits(title="List conflicts", read_only=True)
 
@@ -162,7 +163,10 @@ class ConflictList(Result, frozen=True, kw_only=True):
     conflicts: list[ConflictInfo]
 
     def as_text(self) -> str:
-        lines = [f"{one.target}\n  {describe(one.older)}\n  {describe(one.newer)}" for one in self.conflicts]
+        lines = [
+            f"{one.newer.id} {one.reason} {one.older.id}\n  {describe(one.older)}\n  {describe(one.newer)}"
+            for one in self.conflicts
+        ]
         return "\n".join(lines) or "No conflicts."
 
 

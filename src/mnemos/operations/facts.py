@@ -139,14 +139,13 @@ def _quote(fact: FactBrief) -> str:
     return f'"{escape(fact.content)}"'
 
 
-def _render_conflict(conflict: ConflictInfo) -> str:
+def _render_conflict(conflict: ConflictInfo, *, for_person: bool) -> str:
     newer, older = conflict.newer, conflict.older
-    if conflict.reason == "may replace":
-        return (
-            f"{newer.id} may replace {older.id}: {_quote(older)} ({day(older.at)}). Both are kept. If "
-            f'{older.id} no longer holds, remember it with replaces="{older.id}", or forget {older.id}.'
-        )
-    return f"conflict: {describe(newer)} contradicts {describe(older)}"
+    if conflict.reason != "may replace":
+        return f"conflict: {describe(newer)} contradicts {describe(older)}"
+    how = f"`mnemos forget {older.id}`" if for_person else f'repeat it with replaces="{older.id}"'
+    kept = f"{_quote(older)} ({day(older.at)})"
+    return f"{newer.id} may replace {older.id}: {kept}. Both are kept; if it does, {how}."
 
 
 def render_label(label: str) -> str:
@@ -227,18 +226,26 @@ class FactsWritten(Result, frozen=True, kw_only=True):
         )
 
     def as_text(self) -> str:
-        lines = [
+        return "\n".join([*self._render_facts(), *self.remarks(), f"gauge {self.gauge}%"])
+
+    def for_person(self) -> str:
+        return "\n".join([*self._render_facts(), *self.remarks(for_person=True), f"gauge {self.gauge}%"])
+
+    def _render_facts(self) -> list[str]:
+        return [
             f"{one.id} {one.type}[{one.target}] {_OUTCOMES[one.outcome]}"
             + (f" {', '.join(one.replaced)}" if one.replaced else "")
             + (f" in {render_label(one.scope)}" if one.scope else "")
             for one in self.facts
         ]
-        return "\n".join([*lines, *self.remarks(), f"gauge {self.gauge}%"])
 
-    def remarks(self) -> list[str]:
-        """Render conflicts, scopes that closed or reopened, and facts that left the hot set."""
-        replaced = [f"Replaced {one.id}: {_quote(one)}. `mnemos undo` restores it." for one in self.replaced]
-        conflicts = [_render_conflict(one) for one in self.conflicts[:_SHOWN_CONFLICTS]]
+    def remarks(self, *, for_person: bool = False) -> list[str]:
+        """Render what was replaced, conflicts, scopes that closed or reopened, and facts that left hot."""
+        undo = "`mnemos undo` restores it." if for_person else "If that is wrong, remember it again."
+        replaced = [f"Replaced {one.id}: {_quote(one)}. {undo}" for one in self.replaced]
+        conflicts = [
+            _render_conflict(one, for_person=for_person) for one in self.conflicts[:_SHOWN_CONFLICTS]
+        ]
         if len(self.conflicts) > _SHOWN_CONFLICTS:
             conflicts.append(f"{len(self.conflicts) - _SHOWN_CONFLICTS} more conflicts: see facts conflicts")
         return [

@@ -273,6 +273,12 @@ class Remembered(Result, frozen=True, kw_only=True):
     warning: str = ""
 
     def as_text(self) -> str:
+        return self._render(for_person=False)
+
+    def for_person(self) -> str:
+        return self._render(for_person=True)
+
+    def _render(self, *, for_person: bool) -> str:
         if self.done is None:
             article = "an" if self.kind == "entry" else "a"
             return f"Remembered as {article} {self.kind} in {self.where}. {self.warning}".rstrip()
@@ -280,4 +286,4 @@ class Remembered(Result, frozen=True, kw_only=True):
             f"{'Known already' if one.outcome == 'unchanged' else 'Remembered as a fact'}: {describe(fact)}"
             for fact, one in zip(self.stored, self.done.facts, strict=True)
         ]
-        return "\n".join([*lines, *self.done.remarks()])
+        return "\n".join([*lines, *self.done.remarks(for_person=for_person)])

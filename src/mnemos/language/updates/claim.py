@@ -232,7 +232,7 @@ def sign_attributes(text: str) -> str:
 
 def _name_note(claim: Claim) -> str:
     folded = " ".join(fold(claim.text).split())
-    return f"{NOTE}{hashlib.blake2b(folded.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
+    return f"{NOTE}{hashlib.blake2b(folded.encode('utf-8', 'replace'), digest_size=2).hexdigest()}"
 
 
 @lru_cache(maxsize=1)
