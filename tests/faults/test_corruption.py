@@ -475,3 +475,19 @@ def _open_files() -> Iterator[str]:
                 yield str(entry.readlink())
             except OSError:
                 continue
+
+
+def test_salvage_keeps_whose_facts_are_and_how_they_are_linked(damaged: Path) -> None:
+    with mnemos.open(damaged) as memory:
+        memory.facts.remember("I live in Berlin", user_id="alice", stated_by="user")
+        memory.facts.remember("Sessions are cached in Memcached")
+        memory.facts.remember("We dropped Memcached")
+        before = [(fact.content, fact.user_id, fact.stated_by) for fact in memory.facts.list()]
+        linked = [(one.older.id, one.newer.id, one.reason) for one in memory.facts.conflicts()]
+    assert linked
+    page = pages_of(damaged, "messages")[-1]
+    overwrite(damaged, page.number, b"\xa5" * PAGE)
+    assert repaired(damaged)["salvage"]
+    with mnemos.open(damaged) as memory:
+        assert [(fact.content, fact.user_id, fact.stated_by) for fact in memory.facts.list()] == before
+        assert [(one.older.id, one.newer.id, one.reason) for one in memory.facts.conflicts()] == linked

@@ -37,8 +37,8 @@ _TABLES = {
     "audit": range(9),
     "backups": range(2),
     "scopes": range(7),
-    "facts": range(19),
-    "fact_conflicts": range(4),
+    "facts": range(21),
+    "fact_conflicts": range(5),
     "entry_users": range(3),
     "entries": (*range(8), 12),
     "imported_files": range(10),
@@ -310,10 +310,12 @@ def _read_rows(connection: apsw.Connection, sql: str) -> Iterator[tuple[Any, ...
                 position += 1 << max(0, failures - _PATIENCE)
             size = 1
             continue
-        yield from page
+        # A page that was cut off reads as zeros: rows without end, all with the same number.
+        sound = [row for row in page if row[0] >= position]
+        yield from sound
         if len(page) < size:
             return
-        position, size, failures = page[-1][0] + 1, _BATCH, 0
+        position, size, failures = max((row[0] for row in sound), default=position) + 1, _BATCH, 0
 
 
 def _remove(path: Path) -> None:

@@ -152,9 +152,9 @@ LIMIT ?
 -- name: write_facts
 INSERT OR IGNORE INTO facts (
     id, space, mark, target, key, content, scope, state, hot, recorded_at, ended_at, superseded_by,
-    valid_from, valid_to, used_at, uses, session_id, message_id, actor
+    valid_from, valid_to, used_at, uses, session_id, message_id, actor, stated_by, user_id
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: read_fact_conflicts
 SELECT rowid, *
@@ -164,8 +164,8 @@ ORDER BY rowid
 LIMIT ?
 
 -- name: write_fact_conflicts
-INSERT OR IGNORE INTO fact_conflicts (id, space, older, newer)
-VALUES (?, ?, ?, ?)
+INSERT OR IGNORE INTO fact_conflicts (id, space, older, newer, reason)
+VALUES (?, ?, ?, ?, coalesce(?, 'contradicts'))
 
 -- name: read_entry_users
 SELECT rowid, *
