@@ -24,7 +24,7 @@ from mnemos.facts.keywords import find_counterparts, name_kinds
 from mnemos.facts.scopes import note_write, open_scope
 from mnemos.language.notation import MEANING, Mark, Statement, format_line
 from mnemos.language.statements import number_targets
-from mnemos.language.updates.claim import NOTE, name_questions, sign_attributes
+from mnemos.language.updates.claim import NOTE, is_own_target, name_questions, sign_attributes
 from mnemos.storage.base import Writes
 from mnemos.storage.facts import CONTRADICTS, MAY_REPLACE, Attendance, FactLink, FactRow, NewFact, ScopeRow
 
@@ -298,8 +298,12 @@ def put_passage(tx: Writes, number: int, fact: FactRow | NewFact, scope: ScopeRo
         MEANING[Mark(fact.mark)],
         find_counterparts(text),
         name_kinds(f"{fact.target} {fact.content}"),
-        name_questions(fact.content),
-        sign_attributes(fact.content),
+        # In the notation, the target says it.
+        *(
+            (name_questions(fact.content), sign_attributes(fact.content))
+            if is_own_target(fact.target, fact.content)
+            else ()
+        ),
         "" if scope is None else scope.label,
     )
     tx.passages.put(

@@ -225,6 +225,11 @@ def name_questions(text: str) -> str:
     return " ".join(dict.fromkeys(word for name in analyse(text).attributes for word in asked[name].split()))
 
 
+def is_own_target(target: str, text: str) -> bool:
+    """True if a target was named after a text, and not by its writer."""
+    return target.startswith(NOTE) or target == find_target(analyse(text))
+
+
 def sign_attributes(text: str) -> str:
     """Return a made-up word for each attribute of a statement, by which others about it are found."""
     return " ".join(f"attr{name.replace('_', '')}" for name in analyse(text).attributes)
