@@ -109,7 +109,6 @@ def test_an_operation_is_run_for_a_user_whatever_the_model_says(
     ("name", "args"),
     [
         ("sessions_show", {"session": "of-ada"}),
-        ("explain", {"ref": "session:of-ada"}),
         ("log", {}),
         ("undo", {}),
         ("sessions_delete", {"session": "of-ada"}),
