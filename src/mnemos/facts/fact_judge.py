@@ -16,7 +16,7 @@ from mnemos.text.query import Clause, Term
 from mnemos.text.words import runs, stem
 
 # The facts nearest by their words that a statement is compared with.
-_COMPARED: Final = 12
+_COMPARED: Final = 8
 _ON_TARGET: Final = 20
 _MOST_WORDS: Final = 7
 _MOST_SIGNS: Final = 2

@@ -6,7 +6,7 @@ import hashlib
 import re
 import tomllib
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,7 +64,7 @@ class Token:
     is_period: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Claim:
     text: str
     tokens: tuple[Token, ...]
@@ -98,6 +98,11 @@ class Claim:
     @property
     def predicate(self) -> tuple[Token, ...]:
         return self.tokens[self.verb :]
+
+    @cached_property
+    def target(self) -> str | None:
+        """Its subject and attribute as a dotted path; None if they can't be told apart."""
+        return _find_target(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,11 +202,10 @@ def name_target(text: str, *, has_value: bool = True) -> str:
     if not has_value and claim.verb in (0, len(claim.tokens)):
         words = [token.form for token in claim.tokens if _FORM.search(token.form)]
         return ".".join(words[:_SUBJECT_WORDS]) or _name_note(claim)
-    return find_target(claim) or _name_note(claim)
+    return claim.target or _name_note(claim)
 
 
-def find_target(claim: Claim) -> str | None:
-    """Return the subject and attribute of a statement as a dotted path; None if they can't be told apart."""
+def _find_target(claim: Claim) -> str | None:
     if claim.verb == len(claim.tokens):
         return None
     subject = claim.subject
@@ -227,7 +231,7 @@ def name_questions(text: str) -> str:
 
 def is_own_target(target: str, text: str) -> bool:
     """True if a target was named after a text, and not by its writer."""
-    return target.startswith(NOTE) or target == find_target(analyse(text))
+    return target.startswith(NOTE) or target == analyse(text).target
 
 
 def sign_attributes(text: str) -> str:

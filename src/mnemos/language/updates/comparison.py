@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from mnemos.language.updates.claim import Claim, Token, find_target
+from mnemos.language.updates.claim import Claim, Token
 
 Features = dict[str, float]
 
@@ -54,8 +54,7 @@ def compare(old: Claim, new: Claim) -> Features:
     left = [token for token in old.tokens if token.key not in shared]
     came = [token for token, key in zip(new.tokens, after, strict=True) if key not in shared]
     both_attributes = set(old.attributes) & set(new.attributes)
-    target = find_target(old)
-    same_target = target is not None and target == find_target(new)
+    same_target = old.target is not None and old.target == new.target
     has_change = new.has_change
     shares_predicate = not predicate.isdisjoint(predicate_after)
     is_value = subject == subject_after and (
