@@ -97,7 +97,9 @@ def memory(clock: FixedClock) -> Iterator[Memory]:
     with Memory.at(":memory:", clock=clock, actor="tester", embedder="none") as opened:
         for text in FACTS.values():
             # One by one and as given: what replaces what is tested elsewhere.
-            opened.facts.remember(text, about=None if "]:" in text else f"t.{text[:40].replace(' ', '-')}")
+            # Look-alikes get targets of their own, so that none replaces another.
+            is_named = "]:" in text or text == FACTS["f1"]
+            opened.facts.remember(text, about=None if is_named else f"t.{text[:40].replace(' ', '-')}")
         for note in NOTES:
             opened.notebook.add(note)
         yield opened
