@@ -66,6 +66,7 @@ SENTENCE = "meaning_of_sentence"
 
 # Has no weight of its own.
 RESTATES = "restates"
+_LEAST_REPEATED = 0.3
 
 UNBOUNDED = ("words", "meaning", "meaning_around", "meaning_of_session")
 
@@ -217,7 +218,9 @@ def _alone(scene: Scene, candidate: Candidate, named: str | None) -> None:
     features["name"] = float(question.wants_name and _names_something(text, scene))
     features["first_person"] = float(not question.to_assistant and _is_first_person(text))
     features["asks"] = _asks(text) if question.is_question else 0.0
-    features[RESTATES] = _restates(text, question) if question.is_question else 0.0
+    # What has little of the question does not repeat it: most lines need not be read again.
+    may_repeat = question.is_question and line.cover >= _LEAST_REPEATED
+    features[RESTATES] = _restates(text, question) if may_repeat else 0.0
     features["repeats"] = float(features[RESTATES] >= _REPEATS)
     features["in_span"], features["of_span"] = _in_span(scene, line)
     length = min(1.0, max(0.0, (len(line.text) - 200) / 800))
@@ -264,6 +267,8 @@ def _restates(text: str, question: Question) -> float:
         return 0.0
     parts = [part for part in _SENTENCE.split(text) if part.strip()]
     asked = [part for part in parts if is_question(part)]
+    if not asked:
+        return 0.0
     stated = sum([len(_telling(part)) for part in parts if part not in asked])
     own = _telling(" ".join(asked))
     if not own or stated > _WORDS_OF_COURTESY:

@@ -195,7 +195,8 @@ def _find_statement(asked: set[str], hit: RecallHit) -> Claim | None:
 
 def _updates(before: Claim, after: Claim) -> bool:
     """True if a sentence clearly updates another: of the same subject, and no less exact."""
-    features = compare(before, after)
-    if not (features["same_subject"] or features["same_target"]) or not have_like_values(before, after):
+    is_same = before.target is not None and before.target == after.target
+    subjects = [{token.key for token in claim.subject} for claim in (before, after)]
+    if not (is_same or (subjects[0] and subjects[0] == subjects[1])) or not have_like_values(before, after):
         return False
     return judge(before, after).verdict is Verdict.REPLACES
