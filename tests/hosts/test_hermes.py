@@ -226,7 +226,7 @@ def test_its_tools_reach_the_model_and_answer(begin: Begin) -> None:
     host = begin("s1")
     agent = type("Agent", (), {"_memory_manager": host, "tools": [], "enabled_toolsets": None})()
     offered = {"recall", "remember", "notebook", "memory_write", "memory_search", "memory_history"}
-    offered |= {"sqlite_query", "sqlite_schema"}
+    offered |= {"forget", "sqlite_query", "sqlite_schema"}
     assert inject_memory_provider_tools(agent) == len(offered)
     assert agent.valid_tool_names == host.get_all_tool_names() == offered
     assert json.loads(host.handle_tool_call("memory_write", {"content": "V[port]: 5433"}))["success"] is True
