@@ -16,10 +16,10 @@ from mnemos.text.query import Clause, Term
 from mnemos.text.words import runs, stem
 
 # The facts nearest by their words that a statement is compared with.
-_COMPARED: Final = 8
+_COMPARED: Final = 6
 _ON_TARGET: Final = 20
-_MOST_WORDS: Final = 7
-_MOST_SIGNS: Final = 2
+_MOST_WORDS: Final = 5
+_MOST_SIGNS: Final = 1
 # More replacements by one statement would be a mistake.
 _MOST_REPLACED: Final = 3
 _MOST_DOUBTS: Final = 3
