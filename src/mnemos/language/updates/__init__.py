@@ -23,7 +23,7 @@ from mnemos.language.updates.comparison import Features, compare, find_doubts
 _WEIGHTS: Final = Path(__file__).with_name("weights.json")
 
 REPLACES_FROM: Final = 0.8
-MAY_REPLACE_FROM: Final = 0.1
+MAY_REPLACE_FROM: Final = 0.06
 
 
 class Verdict(StrEnum):
