@@ -56,16 +56,16 @@ def test_what_is_not_a_path_is_not_a_project(folder: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("project", "name"),
-    [("/work/web", "web"), ("/work/web/", "web"), ("C:\\work\\web", "web"), ("/work/日本 web", "日本 web")],
+    [("/src/web", "web"), ("/src/web/", "web"), ("C:\\work\\web", "web"), ("/src/日本 web", "日本 web")],
 )
 def test_people_call_a_project_by_its_last_folder(project: str, name: str) -> None:
     assert name_project(project) == name
 
 
 def test_a_project_is_named_by_its_path_or_its_last_folder(tmp_path: Path) -> None:
-    known = ["/work/web", "/old/Web", "/work/api", str(tmp_path)]
-    assert match_projects("/work/web", known) == ["/work/web"]
-    assert match_projects("web", known) == ["/work/web", "/old/Web"]
-    assert match_projects("API", known) == ["/work/api"]
+    known = ["/src/web", "/old/Web", "/src/api", str(tmp_path)]
+    assert match_projects("/src/web", known) == ["/src/web"]
+    assert match_projects("web", known) == ["/src/web", "/old/Web"]
+    assert match_projects("API", known) == ["/src/api"]
     assert match_projects("work", known) == []
     assert match_projects(f"{tmp_path}/.", known) == [str(tmp_path)]

@@ -11,7 +11,7 @@ import mnemos
 from mnemos.errors import InvalidInput, NotFound, Refused
 from mnemos.memory import Memory
 
-WEB, API = "/work/web", "/work/api"
+WEB, API = "/src/web", "/src/api"
 VECTORS = pytest.mark.parametrize("words_only", [True, False], ids=["by words", "with vectors"])
 
 
@@ -247,7 +247,7 @@ def test_the_facts_of_many_users_leave_room_for_each(memory: Memory) -> None:
 def projects(memory: Memory) -> None:
     talk(memory, "in-api", "How do we run the tests?", "With tox, which starts the database.", project=API)
     talk(memory, "in-web", "How do we run the tests?", "With pytest and four workers.")
-    talk(memory, "nowhere", "What does the gardener cost?", "Forty a month.", project="/work/garden")
+    talk(memory, "nowhere", "What does the gardener cost?", "Forty a month.", project="/src/garden")
 
 
 @VECTORS
@@ -265,7 +265,7 @@ def test_the_current_project_comes_first_and_another_is_named(memory: Memory, wo
 @pytest.mark.usefixtures("projects")
 def test_a_preference_is_not_a_wall(memory: Memory, words_only: bool) -> None:
     assert (
-        memory.recall("what does the gardener cost", words_only=words_only).hits[0].project == "/work/garden"
+        memory.recall("what does the gardener cost", words_only=words_only).hits[0].project == "/src/garden"
     )
 
 

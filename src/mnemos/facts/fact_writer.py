@@ -50,7 +50,7 @@ class Source:
     message_id: int | None = None
     valid_from: float | None = None
     stated_by: str | None = None
-    """Who states the facts; see ``may_be_hot``."""
+    """``user``, ``agent``, ``import`` or ``tool``; see ``may_be_hot``."""
     user_id: str | None = None
     has_guesses: bool = False
     """True if targets were guessed from sentences: what they replace is judged."""
@@ -194,7 +194,7 @@ class FactWriter:
             self.conflicts.append(FactLink(older, row, MAY_REPLACE))
 
     def _confirm(self, old: FactRow, statement: Statement, scope: ScopeRow | None) -> None:
-        """Renew a fact that is stated again; that it may be outdated is no longer in question."""
+        """Renew a fact that is stated again, and drop the doubt that it may be outdated."""
         self.tx.facts.refer({old.id: 1}, self.source.now)
         self.tx.facts.confirm(old.id)
         if may_be_hot(self.source.stated_by) and (scope is None or scope.closed_at is None):

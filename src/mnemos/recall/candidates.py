@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from mnemos.language.times import Span
 from mnemos.recall.edits import NOTHING_UNFED, Unfed
 from mnemos.recall.question import Matcher, Question
-from mnemos.recall.standing import NOTHING_ENDED, Standings, read_standings
+from mnemos.recall.validity import NOTHING_ENDED, Standings, read_standings
 from mnemos.sessions.titles import OPENING
 from mnemos.storage.base import Filters, Glimpse, Reads
 from mnemos.storage.passages import MESSAGE, PIECE_BITS, Near, Passage, Strip, Units, are_of_messages

@@ -10,7 +10,7 @@ from mnemos.recall.candidates import Gathered
 from mnemos.recall.features import HYBRID, Candidate, has_number
 from mnemos.recall.lines import Line, Scene
 from mnemos.recall.pack import Excerpt, Turn
-from mnemos.recall.standing import HOLDS, Standing
+from mnemos.recall.validity import HOLDS, Standing
 from mnemos.sessions.records import document_of
 from mnemos.sessions.titles import choose_title
 from mnemos.storage.base import Filters, MessageRow

@@ -26,7 +26,7 @@ from mnemos.recall.lines import Scene, set_scene
 from mnemos.recall.pack import Excerpt, pack
 from mnemos.recall.question import Question, understand
 from mnemos.recall.sense import EMPTY_TAIL, Kept, Surroundings, Tail, add_missing, make_sense, rate_sentences
-from mnemos.recall.standing import Standings, asks_for_past, lend_scores, mark_earlier_statements
+from mnemos.recall.validity import Standings, asks_for_past, lend_scores, mark_earlier_statements
 from mnemos.storage.base import Filters, Found, MessageRow, Reads, Results, Storage
 from mnemos.storage.entries import KIND as ENTRY
 from mnemos.storage.entries import USUAL_USER, kind_of

@@ -86,7 +86,7 @@ class OwnershipContract(Contract):
     ) -> None:
         early = tell(storage, "s", "parrot")
         settled(storage)
-        fill(storage, user_id="ada", project="/work/web")
+        fill(storage, user_id="ada", project="/src/web")
         append(storage, "s", "another parrot")
         settled(storage)
         storage.write(lambda tx: tx.sessions.forget_message(early[0], tool_calls=None, at=1.0))
@@ -96,10 +96,10 @@ class OwnershipContract(Contract):
         assert all(check.ok for check in storage.examine(repair=False))
 
     def test_a_user_is_not_replaced(self, storage: Storage) -> None:
-        tell(storage, "s", "parrot", user_id="ada", project="/work/web", branch="main")
-        fill(storage, user_id="bob", project="/work/api", branch="next")
+        tell(storage, "s", "parrot", user_id="ada", project="/src/web", branch="main")
+        fill(storage, user_id="bob", project="/src/api", branch="next")
         row = session(storage)
-        assert (row.user_id, row.project, row.branch) == ("ada", "/work/web", "main")
+        assert (row.user_id, row.project, row.branch) == ("ada", "/src/web", "main")
 
     def test_passages_belong_to_a_user_or_to_everybody(self, storage: Storage) -> None:
         ada = put(storage, "fact", "f1", "parrot", user_id="ada")
@@ -149,53 +149,53 @@ class OwnershipContract(Contract):
     # --- projects ---------------------------------------------------------------------------
 
     def test_a_session_keeps_its_project_and_branch(self, storage: Storage) -> None:
-        create(storage, project="/work/日本 web", branch="fix/#1")
-        assert (session(storage).project, session(storage).branch) == ("/work/日本 web", "fix/#1")
+        create(storage, project="/src/日本 web", branch="fix/#1")
+        assert (session(storage).project, session(storage).branch) == ("/src/日本 web", "fix/#1")
 
     def test_search_filters_by_project(self, storage: Storage, settled: Settled) -> None:
-        (web,) = tell(storage, "a", "parrot", project="/work/web")
-        (api,) = tell(storage, "b", "parrot", project="/work/api")
+        (web,) = tell(storage, "a", "parrot", project="/src/web")
+        (api,) = tell(storage, "b", "parrot", project="/src/api")
         tell(storage, "c", "parrot")
         settled(storage)
         put(storage, "fact", "f1", "parrot")
-        assert found(storage, "parrot", projects=["/work/web"]) == [web]
-        assert sorted(found(storage, "parrot", projects=["/work/web", "/work/api"])) == [web, api]
+        assert found(storage, "parrot", projects=["/src/web"]) == [web]
+        assert sorted(found(storage, "parrot", projects=["/src/web", "/src/api"])) == [web, api]
         assert found(storage, "parrot", projects=["/work"]) == []
         assert found(storage, "parrot", projects=[]) == []
-        assert best(storage, "parrot", projects=["/work/web"]) == [web]
+        assert best(storage, "parrot", projects=["/src/web"]) == [web]
         embed_all(storage)
-        assert near_ids(storage, "parrot", projects=["/work/api"]) == [api]
+        assert near_ids(storage, "parrot", projects=["/src/api"]) == [api]
 
     def test_a_session_that_gets_its_project_later_is_found_by_it(
         self, storage: Storage, settled: Settled
     ) -> None:
         early = tell(storage, "s", "parrot", user_id="ada")
         settled(storage)
-        fill(storage, project="/work/web")
+        fill(storage, project="/src/web")
         late = append(storage, "s", "another parrot")
         settled(storage)
-        assert sorted(found(storage, "parrot", projects=["/work/web"])) == [*early, *late]
-        assert sorted(found(storage, "parrot", projects=["/work/web"], user="ada")) == [*early, *late]
-        assert found(storage, "parrot", projects=["/work/web"], user="bob") == []
+        assert sorted(found(storage, "parrot", projects=["/src/web"])) == [*early, *late]
+        assert sorted(found(storage, "parrot", projects=["/src/web"], user="ada")) == [*early, *late]
+        assert found(storage, "parrot", projects=["/src/web"], user="bob") == []
 
     def test_lists_and_pages_are_of_some_projects(self, storage: Storage) -> None:
-        create(storage, "a", project="/work/web")
-        create(storage, "b", project="/work/api")
+        create(storage, "a", project="/src/web")
+        create(storage, "b", project="/src/api")
         create(storage, "c")
-        asked = ["/work/web"]
+        asked = ["/src/web"]
         rows = storage.read(
             lambda tx: tx.sessions.recent(source=None, archived=None, limit=9, offset=0, projects=asked)
         )
         page = storage.read(lambda tx: tx.sessions.page(source=None, after="", limit=9, projects=asked))
         assert [row.id for row in rows] == [row.id for row in page] == ["a"]
         assert storage.read(lambda tx: tx.sessions.count(source=None, archived=None, projects=asked)) == 1
-        assert sorted(storage.read(lambda tx: tx.sessions.projects())) == ["/work/api", "/work/web"]
+        assert sorted(storage.read(lambda tx: tx.sessions.projects())) == ["/src/api", "/src/web"]
 
     def test_hits_and_strips_carry_title_and_project(self, storage: Storage) -> None:
-        (own,) = tell(storage, "a", "parrot", title="Birds", project="/work/web")
+        (own,) = tell(storage, "a", "parrot", title="Birds", project="/src/web")
         (hit,) = storage.read(lambda tx: tx.sessions.hits([own], 10))
         (strip,) = storage.read(lambda tx: tx.passages.strips([own], reach=1, characters=10))
-        assert (hit.title, hit.project) == (strip.title, strip.project) == ("Birds", "/work/web")
+        assert (hit.title, hit.project) == (strip.title, strip.project) == ("Birds", "/src/web")
 
     # --- names for people -------------------------------------------------------------------
 

@@ -95,11 +95,11 @@ def test_a_hit_shows_its_conversation_its_time_and_its_speaker() -> None:
 
 
 def test_a_heading_names_a_project_that_is_not_the_current_one() -> None:
-    excerpts = [excerpt("We flew at dawn.", project="/work/trips")]
+    excerpts = [excerpt("We flew at dawn.", project="/src/trips")]
     assert lines(pack(excerpts, None, UTC))[0] == "## Trip to Lisbon, project trips (2023-05-07, message:1)"
-    assert lines(pack(excerpts, None, UTC, project="/work/api"))[0].startswith("## Trip to Lisbon, project")
+    assert lines(pack(excerpts, None, UTC, project="/src/api"))[0].startswith("## Trip to Lisbon, project")
     assert (
-        lines(pack(excerpts, None, UTC, project="/work/trips"))[0]
+        lines(pack(excerpts, None, UTC, project="/src/trips"))[0]
         == "## Trip to Lisbon (2023-05-07, message:1)"
     )
 

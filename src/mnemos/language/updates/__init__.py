@@ -38,7 +38,7 @@ class Judgement:
     chance: float
     """How likely the new statement is an update of the old one."""
     doubts: tuple[str, ...] = ()
-    """What speaks against a replacement, such as "the subjects differ"."""
+    """Reasons against a replacement, such as "the subjects differ"."""
 
 
 def judge(old: Claim | str, new: Claim | str) -> Judgement:

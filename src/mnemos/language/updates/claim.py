@@ -73,7 +73,7 @@ class Claim:
     verb_at: int
     """Where the verb or colon is in the text."""
     attributes: tuple[str, ...]
-    """What is said of the subject, such as ``home`` or ``port``."""
+    """Attributes of the subject, such as ``home`` or ``port``."""
     attribute: str | None
     """The first of them that the predicate says."""
     is_users: bool
