@@ -318,3 +318,11 @@ def test_a_new_session_belongs_to_the_current_project_and_travels_with_it(
         session = other.sessions.get_session("s")
         assert session is not None
         assert (session["project"], session["branch"]) == (WEB, "main")
+
+
+def test_a_write_names_no_conflict_with_another_users_fact(memory: Memory) -> None:
+    memory.facts.write("C[db.id]: UUID mandatory", user_id="ada")
+    memory.facts.write("V[port]: 8080", scope="alpha", user_id="ada")
+    assert memory.facts.write("D[db.id]: autoincrement", user_id="bob").conflicts == ()
+    assert memory.facts.write("V[port]: 9090", scope="beta", user_id="bob").conflicts == ()
+    assert len(memory.facts.write("D[db.id]: autoincrement", user_id="ada").conflicts) == 1

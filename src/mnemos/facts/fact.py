@@ -269,6 +269,8 @@ def are_contradictory(one: FactRow, other: FactRow) -> bool:
     """
     if one.id == other.id or one.key != other.key or is_same_content(one.content, other.content):
         return False
+    if one.user_id != other.user_id and None not in (one.user_id, other.user_id):
+        return False
     if {one.mark, other.mark} == {Mark.CONSTRAINT, Mark.DECISION}:
         return True
     return one.mark == other.mark and one.mark in _CLAIMS and one.scope_id != other.scope_id

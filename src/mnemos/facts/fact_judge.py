@@ -41,11 +41,7 @@ def find_rivals(tx: Writes, statement: Statement, scope_id: int | None, user_id:
     """Compare a statement with the live facts most like it."""
     if statement.mark not in _JUDGED:
         return Rivals()
-    candidates = [
-        row
-        for row in _find_candidates(tx, statement)
-        if row.mark in _JUDGED and row.user_id in (None, user_id)
-    ]
+    candidates = [row for row in _find_candidates(tx, statement, user_id) if row.mark in _JUDGED]
     own = [row for row in candidates if (row.scope_id, row.user_id) == (scope_id, user_id)]
     same = next((row for row in own if is_same_content(row.content, statement.content)), None)
     if same is not None:
@@ -61,19 +57,24 @@ def find_rivals(tx: Writes, statement: Statement, scope_id: int | None, user_id:
     return Rivals(None, tuple(replaced), tuple(doubtful[:_MOST_DOUBTS]))
 
 
-def _find_candidates(tx: Writes, statement: Statement) -> Iterator[FactRow]:
-    rows = {row.id: row for row in tx.facts.live_on(statement.key, _ON_TARGET)}
-    rows |= {row.id: row for row in find_similar(tx, statement.content, _COMPARED)}
+def _find_candidates(tx: Writes, statement: Statement, user_id: str | None) -> Iterator[FactRow]:
+    # A shared statement meets shared facts alone: no user has the empty name.
+    user = user_id or ""
+    rows = {row.id: row for row in tx.facts.live_on(statement.key, _ON_TARGET, user)}
+    rows |= {row.id: row for row in find_similar(tx, statement.content, _COMPARED, user)}
     yield from rows.values()
 
 
-def find_similar(tx: Reads, text: str, limit: int) -> list[FactRow]:
-    """Find the live facts that share most words with a text, or are about the same attribute."""
+def find_similar(tx: Reads, text: str, limit: int, user: str | None = None) -> list[FactRow]:
+    """Find the live facts that share most words with a text, or are about the same attribute.
+
+    ``user``: those of this user, and shared ones.
+    """
     clauses = _make_clauses(text)
     if not clauses:
         return []
     counts = tx.passages.weigh(clauses, messages=False)
-    seeds = tx.passages.best(clauses, counts, Filters(), kinds=(KIND,), limit=limit)
+    seeds = tx.passages.best(clauses, counts, Filters(user=user), kinds=(KIND,), limit=limit)
     passages = tx.passages.get([seed.id for seed in seeds])
     rows = tx.facts.get([number_of(passage.ref) for passage in passages if passage.live])
     return [row for row in rows.values() if row.state == "live"]

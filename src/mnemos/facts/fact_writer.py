@@ -133,7 +133,7 @@ class FactWriter:
 
     def _find_home(self, key: str, current: ScopeRow | None) -> ScopeRow | None:
         """The scope that has facts on a target: the session's own, or the only one, or the newest."""
-        homes = [fact.scope_id for fact in self.tx.facts.live_on(key, COMPARED)]
+        homes = [fact.scope_id for fact in self.tx.facts.live_on(key, COMPARED, self.source.user_id or "")]
         if not homes or (current is not None and current.id in homes):
             return current
         if None in homes:
@@ -320,10 +320,9 @@ def put_passage(tx: Writes, number: int, fact: FactRow | NewFact, scope: ScopeRo
 
 def record_conflicts(tx: Writes, number: int, key: str) -> list[FactLink]:
     """Record the live facts that a new fact contradicts."""
-    others = tx.facts.live_on(key, COMPARED)
-    mine = next((fact for fact in others if fact.id == number), None)
-    if mine is None:
-        return []
+    mine = tx.facts.get([number])[number]
+    # Of another user's facts, nobody is told.
+    others = tx.facts.live_on(key, COMPARED, mine.user_id or "")
     against = [other for other in others if are_contradictory(mine, other)]
     for other in against:
         tx.facts.contradict(other.id, mine.id)

@@ -71,9 +71,8 @@ def withdraw(memory: Memory, request: str, *, user_id: str | None = None) -> Wit
     if ids and all(map(_ID.fullmatch, ids)):
         return _withdraw_ids(memory, ids, user_id)
     asked = parse_request(request)
-    rows = memory.storage.read(lambda tx: find_similar(tx, asked.claim.text, _COMPARED))
-    facts = [fact_of(row) for row in rows if user_id is None or row.user_id in (None, user_id)]
-    found: list[Fact | _Note] = [*facts, *_list_notes(memory)]
+    rows = memory.storage.read(lambda tx: find_similar(tx, asked.claim.text, _COMPARED, user_id))
+    found: list[Fact | _Note] = [*map(fact_of, rows), *_list_notes(memory)]
     choice = choose(asked, [_describe(one) for one in found])
     if choice.meant is not None:
         return _withdraw_one(memory, found[choice.meant], user_id)

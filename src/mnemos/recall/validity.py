@@ -170,7 +170,8 @@ def mark_earlier_statements(question: Question, hits: Sequence[RecallHit]) -> li
             # Within one conversation, what is said next is rarely an update.
             is_own = new.kind == KIND or (new.speaker == old.speaker and new.session_id != old.session_id)
             if new.at > old.at and is_own and _updates(stated[earlier], stated[later]):
-                marked = replace(old, state=OUTDATED, replaced_by=str(new.ref))
+                by = str(new.ref) if new.kind == KIND else f"{MESSAGE}:{new.ref}"
+                marked = replace(old, state=OUTDATED, replaced_by=by)
                 order = [marked if hit is old else hit for hit in order]
                 if order.index(new) > order.index(marked):
                     order.remove(new)

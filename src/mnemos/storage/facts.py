@@ -128,8 +128,8 @@ class FactReads(Protocol):
         """These facts in any state; unknown ids are left out."""
         ...
 
-    def live_on(self, key: str, limit: int) -> list[FactRow]:
-        """Live facts on a target in any scope, newest first."""
+    def live_on(self, key: str, limit: int, user: str | None = None) -> list[FactRow]:
+        """Live facts on a target in any scope, newest first. ``user``: that user's, and shared ones."""
         ...
 
     def live_in(self, key: str, scope_id: int | None, user_id: str | None = None) -> list[FactRow]:

@@ -137,3 +137,20 @@ def test_users_have_facts_of_their_own_on_one_target(facts: Facts) -> None:
         ("alice", "user.home"),
         ("bob", "user.home"),
     ]
+
+
+def test_a_user_among_many_moves_and_only_that_users_home_is_replaced(facts: Facts) -> None:
+    for number in range(40):
+        facts.remember(f"I live in town {number}", user_id=f"user{number}")
+    (moved,) = facts.remember("I moved to Hamburg last week", user_id="user3").facts
+    assert [fact.content for fact in facts.list(user_id="user3")] == ["I moved to Hamburg last week"]
+    assert (moved.replaced, moved.may_replace) == (("f4",), ())
+    assert facts.count() == 40
+
+
+def test_a_shared_statement_is_compared_with_shared_facts_however_many_users_there_are(facts: Facts) -> None:
+    facts.remember("The API port is 8080")
+    for number in range(40):
+        facts.remember(f"The API port is {9000 + number}", user_id=f"user{number}")
+    (new,) = facts.remember("The API port is 9999").facts
+    assert new.replaced == ("f1",)

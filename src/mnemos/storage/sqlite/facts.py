@@ -40,8 +40,8 @@ class SqliteFactReads:
     def get(self, ids: Collection[int]) -> dict[int, FactRow]:
         return {fact.id: fact for fact in self._facts(SQL.of_ids, ids=_json(ids))}
 
-    def live_on(self, key: str, limit: int) -> list[FactRow]:
-        return self._facts(SQL.live_on, key=key, limit=limit)
+    def live_on(self, key: str, limit: int, user: str | None = None) -> list[FactRow]:
+        return self._facts(SQL.live_on, key=key, limit=limit, user=user)
 
     def live_in(self, key: str, scope_id: int | None, user_id: str | None = None) -> list[FactRow]:
         return self._facts(SQL.live_in, key=key, scope=scope_id or 0, user=user_id or "")

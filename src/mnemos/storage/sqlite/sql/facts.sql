@@ -10,6 +10,7 @@ FROM fact_rows AS f
 WHERE f.space = :space
     AND f.key = :key
     AND f.state = 'live'
+    AND (:user IS NULL OR f.user_id IS NULL OR f.user_id = :user)
 ORDER BY f.id DESC
 LIMIT :limit
 
