@@ -11,7 +11,7 @@ HOST_OPTIONS := --override-ini addopts= --override-ini filterwarnings= --confcut
 CLIENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0
 CLIENTS_BIN := $(HOSTS)/node/node_modules/.bin
 
-.PHONY: setup demo test coverage test-hosts test-hermes test-clients lint types check docs bench nightly clean
+.PHONY: setup demo test attacks coverage test-hosts test-hermes test-clients lint types check docs bench nightly clean
 
 setup: $(STAMP)
 
@@ -25,6 +25,10 @@ demo: setup
 
 test: setup lint types
 	$(BIN)/python -m pytest
+
+# A table of what was tried and what held, by area; `make attacks SIZE=--nightly` for the long runs.
+attacks: setup
+	$(BIN)/python -m pytest -q --table $(SIZE) tests/attacks tests/faults
 
 coverage: setup
 	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Generator
+from collections import Counter
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,7 @@ settings.register_profile("nightly", print_blob=True, **_UNTIMED)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--nightly", action="store_true", help="run the long fault and fuzz tests too")
+    parser.addoption("--table", action="store_true", help="print what was tried and what held, by area")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -62,12 +64,49 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--table"):
+        for item in items:
+            item.user_properties.append(("area", _find_area(item)))
     if config.getoption("--nightly"):
         return
     skip = pytest.mark.skip(reason="a long run; give --nightly")
     for item in items:
         if "nightly" in item.keywords:
             item.add_marker(skip)
+
+
+def _find_area(item: pytest.Item) -> str:
+    """Return the area that the test's marker names, or else the first clause of its module's docstring."""
+    marker = item.get_closest_marker("area")
+    if marker is not None:
+        return str(marker.args[0])
+    module = item.getparent(pytest.Module)
+    docstring = (module and module.obj.__doc__) or item.nodeid
+    return docstring.split("\n")[0].split(":")[0].rstrip(".")
+
+
+@pytest.fixture
+def attempts(record_property: Callable[[str, object], None]) -> Callable[[int], None]:
+    """Say how many attacks or faults one test tries, for the table of `make attacks`; 1 if it doesn't say."""
+    return lambda count: record_property("attempts", count)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if not config.getoption("--table"):
+        return
+    tried: Counter[str] = Counter()
+    held: Counter[str] = Counter()
+    for outcome in ("passed", "failed", "error"):
+        for report in terminalreporter.stats.get(outcome, []):
+            properties = dict(report.user_properties)
+            count = properties.get("attempts", 1)
+            tried[properties["area"]] += count
+            held[properties["area"]] += count if outcome == "passed" else 0
+    terminalreporter.section("attacks and faults")
+    terminalreporter.write_line(f"{'area':<76}{'tried':>8}{'held':>8}")
+    for area, count in (*sorted(tried.items()), ("all", tried.total())):
+        kept = held.total() if area == "all" else held[area]
+        terminalreporter.write_line(f"{area[:74]:<76}{count:>8,}{kept:>8,}")
 
 
 @pytest.fixture(autouse=True)
