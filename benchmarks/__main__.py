@@ -1,4 +1,4 @@
-"""``python -m benchmarks append search startup facts providers workspace imports``: measure, print, keep it.
+"""``python -m benchmarks append search startup facts providers workspace imports soak``: measure and print.
 
 ``python -m benchmarks recall --help`` tells how to measure what is found again, and
 ``python -m benchmarks closing|extraction|threats|updates --help`` how to measure rules on labelled texts.
@@ -25,6 +25,7 @@ MODULES = {
     "hooks": "benchmarks.hooks",
     "size": "benchmarks.size",
     "compare": "benchmarks.compare",
+    "soak": "benchmarks.soak",
     "sql_hints": "benchmarks.sql_hints",
 }
 DEFAULT_SIZES = {
