@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import glob
 import os
+import shutil
 import stat
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ _PRIVATE: Final = 0o600
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _LOCK_PAUSE: Final = 0.005
 _UNFINISHED: Final = ".new"
+_SCRATCH: Final = ".mnemos-{}.unfinished"
 _SETTLED: Final = 2_000_000_000
 
 
@@ -76,6 +78,51 @@ def _wait_for(handle: int, folder: Path, busy_seconds: float) -> None:
             time.sleep(_LOCK_PAUSE)
         else:
             return
+
+
+@contextmanager
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """Make a hidden folder that is deleted at the end. Raises OSError.
+
+    It is locked meanwhile: the next call in ``parent`` deletes what killed processes left, even if their ids
+    are in use again.
+    """
+    for left in parent.glob(_SCRATCH.format("*")):
+        with suppress(OSError):
+            _delete_abandoned(left)
+    handle = None
+    while handle is None:
+        # Another process may take it for abandoned before it is locked.
+        made = parent / _SCRATCH.format(os.urandom(8).hex())
+        made.mkdir(mode=0o700)
+        handle = _lock_folder(made)
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        os.close(handle)
+
+
+def _delete_abandoned(folder: Path) -> None:
+    handle = None if folder.is_symlink() else _lock_folder(folder)
+    if handle is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(handle)
+
+
+def _lock_folder(folder: Path) -> int | None:
+    """Lock a folder until the handle is closed. None if it is gone or another process has it locked."""
+    try:
+        handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, _PRIVATE)
+    except FileNotFoundError:
+        return None
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        return None
+    return handle
 
 
 def read(path: Path) -> str | None:

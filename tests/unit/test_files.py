@@ -99,3 +99,55 @@ def test_links_in_a_circle_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput):
         files.replace(circle, b"new")
     assert circle.is_symlink()
+
+
+def test_a_scratch_folder_is_private_and_gone_at_the_end(tmp_path: Path) -> None:
+    def fail() -> None:
+        with files.scratch_folder(tmp_path) as folder:
+            (folder / "file").touch()
+            assert mode(folder) == 0o700
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_abandoned_scratch_folders_are_deleted_by_the_next(tmp_path: Path, ended: int) -> None:
+    names = (".mnemos-00ff.unfinished", f".mnemos-{ended}.unfinished", f".mnemos-{os.getpid()}.unfinished")
+    for name in names:
+        (tmp_path / name / "deep").mkdir(parents=True)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / ".mnemos-link.unfinished").symlink_to(elsewhere)
+    (tmp_path / ".mnemos-file.unfinished").touch()
+    with files.scratch_folder(tmp_path) as first, files.scratch_folder(tmp_path) as second:
+        assert first.exists()
+        assert second.exists()
+        assert not any((tmp_path / name).exists() for name in names)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        ".mnemos-file.unfinished",
+        ".mnemos-link.unfinished",
+        "elsewhere",
+    ]
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_scratch_folder_of_a_killed_process_is_deleted(tmp_path: Path) -> None:
+    script = "import sys; from pathlib import Path; from mnemos import files\n"
+    script += "with files.scratch_folder(Path(sys.argv[1])) as made: print(made, flush=True); input()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    made = Path(process.stdout.readline().strip())
+    with files.scratch_folder(tmp_path):
+        assert made.exists()
+    process.kill()
+    process.communicate()
+    assert made.exists()
+    with files.scratch_folder(tmp_path):
+        assert not made.exists()

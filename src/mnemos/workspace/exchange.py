@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from mnemos import files
 from mnemos.errors import AlreadyExists, InvalidInput, NotFound, PermissionDenied
 
 IMPORT_FORMATS: Final = ("csv", "tsv", "json", "jsonl")
@@ -116,17 +117,15 @@ def replace_file(path: Path, *, overwrite: bool) -> Iterator[int]:
     if path.exists() and not overwrite:
         raise AlreadyExists(f"{path} exists already; choose another name, or pass overwrite")
     try:
-        file, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        with files.scratch_folder(path.parent) as folder:
+            unfinished = folder / path.name
+            with unfinished.open("xb") as file:
+                unfinished.chmod(0o600)
+                yield file.fileno()
+                os.fsync(file)
+            unfinished.replace(path)
     except OSError as exc:
-        raise PermissionDenied(f"{path} cannot be written: {exc.strerror}") from exc
-    unfinished = Path(name)
-    try:
-        yield file
-        os.fsync(file)
-        unfinished.replace(path)
-    finally:
-        os.close(file)
-        unfinished.unlink(missing_ok=True)
+        raise files.write_error(exc, path) from exc
 
 
 def _check_plain(path: Path, advice: str) -> None:

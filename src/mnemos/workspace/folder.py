@@ -164,16 +164,15 @@ def _stat_plain(path: Path) -> os.stat_result | None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a file completely or not at all. The next snapshot cleans up after a killed process."""
-    unfinished = target.with_name(f"{target.name}.{os.getpid()}.unfinished")
+    """Copy a file completely or not at all."""
     try:
-        with source.open("rb") as from_, unfinished.open("wb") as to:
-            unfinished.chmod(0o600)
-            shutil.copyfileobj(from_, to, 1 << 20)
-            to.flush()
-            os.fsync(to.fileno())
-        unfinished.replace(target)
+        with files.scratch_folder(target.parent) as folder:
+            unfinished = folder / target.name
+            with source.open("rb") as from_, unfinished.open("xb") as to:
+                unfinished.chmod(0o600)
+                shutil.copyfileobj(from_, to, 1 << 20)
+                to.flush()
+                os.fsync(to.fileno())
+            unfinished.replace(target)
     except OSError as exc:
         raise files.write_error(exc, target) from exc
-    finally:
-        unfinished.unlink(missing_ok=True)

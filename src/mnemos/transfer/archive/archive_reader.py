@@ -21,7 +21,7 @@ import msgspec
 
 from mnemos import files
 from mnemos.errors import Corrupt, DiskFull, InvalidInput, NotFound, PermissionDenied, SchemaTooNew, TooLarge
-from mnemos.files import is_running, zstd
+from mnemos.files import scratch_folder, zstd
 from mnemos.transfer.archive.manifest import (
     FORMAT,
     KIND,
@@ -33,11 +33,12 @@ from mnemos.transfer.archive.manifest import (
     is_valid_path,
 )
 
-_UNFINISHED: Final = ".unfinished"
 LONGEST_LINE: Final = 160 * 1024 * 1024
 T = TypeVar("T")
 _BLOCK: Final = tarfile.BLOCKSIZE
 _CHUNK: Final = 1 << 18
+# Zeros after the end of a tar; ours have up to 10 KB.
+_MAX_PADDING: Final = 1 << 21
 _MAGIC: Final = {b"\x28\xb5\x2f\xfd": "zst", b"\x1f\x8b": "gz"}
 # The window a compressed file may ask for; ours need up to 8 MB.
 _WINDOW: Final = 27
@@ -50,21 +51,6 @@ _MAX_TEXT: Final = 1_000
 # Text shrinks to a tenth, one line repeated over and over to a thousandth.
 _MAX_RATIO: Final = 1_000
 _SMALL: Final = 100 * 1024**2
-
-
-@contextmanager
-def temporary_folder(parent: Path, name: str) -> Iterator[Path]:
-    """A new hidden folder, removed at the end; those of killed processes are removed first."""
-    for left in parent.glob(f".*{_UNFINISHED}"):
-        process = left.name.removesuffix(_UNFINISHED).rpartition(".")[2]
-        if left.name.startswith(f".{name}.") and process.isdecimal() and not is_running(int(process)):
-            shutil.rmtree(left, ignore_errors=True)
-    made = parent / f".{name}.{os.urandom(4).hex()}.{os.getpid()}{_UNFINISHED}"
-    made.mkdir(mode=0o700)
-    try:
-        yield made
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
 
 
 def _parse_line(line: bytes) -> dict[str, Any]:
@@ -139,6 +125,7 @@ def read_members(stream: IO[bytes]) -> Iterator[Member]:
     while True:
         block = _read_exactly(stream, _BLOCK)
         if not any(block):
+            _check_end(stream)
             return
         try:
             info = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
@@ -158,19 +145,39 @@ def read_members(stream: IO[bytes]) -> Iterator[Member]:
         yield Member(stream, info.name.removeprefix("./"), info.size)
 
 
+def _check_end(stream: IO[bytes]) -> None:
+    """Read the zeros after the last file: a compressed file tells only at its very end if it is whole."""
+    block = _read_exactly(stream, _BLOCK)
+    padding = 0
+    while not any(block):
+        block = _read(stream, _CHUNK)
+        padding += len(block)
+        if not block and not padding % _BLOCK:
+            return
+        if not block:
+            raise CutOff("the file ends in the middle of a block")
+        if padding > _MAX_PADDING:
+            break
+    raise InvalidInput("it goes on after its end")
+
+
 def _read_exactly(stream: IO[bytes], size: int) -> bytes:
     pieces: list[bytes] = []
     left = size
     while left:
-        try:
-            piece = stream.read(left)
-        except _read_errors() as exc:
-            raise CutOff(str(exc)) from exc
+        piece = _read(stream, left)
         if not piece:
             raise CutOff("the file ends in the middle")
         pieces.append(piece)
         left -= len(piece)
     return b"".join(pieces)
+
+
+def _read(stream: IO[bytes], size: int) -> bytes:
+    try:
+        return stream.read(size)
+    except _read_errors() as exc:
+        raise CutOff(str(exc)) from exc
 
 
 def _read_errors() -> tuple[type[Exception], ...]:
@@ -257,7 +264,7 @@ def open_archive(path: Path, beside: Path, progress: Progress) -> Iterator[Archi
         return
     if not stat.S_ISREG(found.st_mode):
         raise InvalidInput(f"{path} is not a plain file; name an archive that `mnemos export` wrote")
-    with temporary_folder(beside, "incoming") as folder:
+    with scratch_folder(beside) as folder:
         yield _open_file(path, found.st_size, folder, progress)
 
 
@@ -384,12 +391,7 @@ def _parse_manifest(data: bytes, where: Path) -> Manifest:
         raise InvalidInput(f"{where}: its {MANIFEST} can't be read: {exc}") from exc
     if head.get("kind") != KIND:
         raise InvalidInput(f"{where} is not an archive of ours: the kind in its {MANIFEST} is not {KIND!r}")
-    version = head.get("format")
-    if isinstance(version, int) and version > FORMAT:
-        raise SchemaTooNew(
-            f"{where} was written by a newer Mnemos ({str(head.get('mnemos'))[:20]}) in format {version}; "
-            f"this one reads up to {FORMAT}. Upgrade first: pip install -U mnemos"
-        )
+    _check_format(head.get("format"), str(head.get("mnemos"))[:20], where)
     try:
         manifest = msgspec.convert(head, Manifest)
     except msgspec.ValidationError as exc:
@@ -401,6 +403,18 @@ def _parse_manifest(data: bytes, where: Path) -> Manifest:
     # Shown to people, one line each.
     reasons = [" ".join(reason.split()) for reason in manifest.left_out]
     return msgspec.structs.replace(manifest, left_out=reasons)
+
+
+def _check_format(version: Any, writer: str, where: Path) -> None:
+    shown = repr(version)[:20]
+    # True is an int, too.
+    if type(version) is not int or version < 1:
+        raise InvalidInput(f"{where}: the format in its {MANIFEST} is {shown}, which no Mnemos writes")
+    if version > FORMAT:
+        raise SchemaTooNew(
+            f"{where} was written by a newer Mnemos ({writer}) in format {shown}; this one reads up to "
+            f"{FORMAT}. Upgrade first: pip install -U mnemos"
+        )
 
 
 def _check_names(manifest: Manifest, where: Path) -> None:

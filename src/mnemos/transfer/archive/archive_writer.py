@@ -19,7 +19,7 @@ from mnemos.errors import AlreadyExists, InvalidInput, NotFound
 from mnemos.files import zstd
 from mnemos.sessions.records import dump_json
 from mnemos.transfer.archive.archive_import import list_parts
-from mnemos.transfer.archive.archive_reader import Form, temporary_folder
+from mnemos.transfer.archive.archive_reader import Form
 from mnemos.transfer.archive.manifest import FORMAT, KIND, MANIFEST, Exported, File, Manifest, Progress, Stage
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def write_archive(memory: Memory, target: Path, progress: Progress) -> Exported:
     if not target.parent.is_dir():
         raise NotFound(f"the folder {target.parent} does not exist; create it or choose another")
     try:
-        with temporary_folder(target.parent, target.name) as folder:
+        with files.scratch_folder(target.parent) as folder:
             manifest = _write_parts(memory, folder, progress)
             _put_in_place(folder, manifest, target, form, memory.clock(), progress)
     except OSError as exc:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mnemos.errors import InvalidInput, MnemosError
-from mnemos.transfer.archive.archive_reader import temporary_folder
+from mnemos.files import scratch_folder
 from mnemos.transfer.archive.manifest import PartComparison, PartReport, number_names
 from mnemos.workspace.identifiers import SUFFIX, check_name
 
@@ -127,7 +127,7 @@ class DatabasePart:
             compared.add(f"database {one.name}", is_same if there else None)
 
     def _contents(self, database: str) -> str:
-        with temporary_folder(self._memory.folder, "compared") as folder:
+        with scratch_folder(self._memory.folder) as folder:
             copy = folder / f"copy{SUFFIX}"
             self._workspace.save(database, copy)
             return hash_contents(copy)

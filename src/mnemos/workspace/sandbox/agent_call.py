@@ -19,6 +19,7 @@ from mnemos.workspace.sandbox.database_files import keep_snapshot
 from mnemos.workspace.sandbox.failures import Failure
 from mnemos.workspace.sandbox.guard import VACUUM
 from mnemos.workspace.sandbox.hints import warnings
+from mnemos.workspace.sandbox.history import check_names
 from mnemos.workspace.sandbox.lexer import Kind, Statement, statements, tokens
 from mnemos.workspace.sandbox.result_rows import Fetched, Room, decode_rows, fetch, select_as_bytes
 
@@ -32,10 +33,6 @@ _ONLY_READS = re.compile(r"(?i:SELECT|VALUES)\b")
 # INSERT OR REPLACE and REPLACE INTO delete rows, of which SQLite tells the guard nothing.
 _MAY_REPLACE = re.compile(r"(?i:\bREPLACE\b)")
 _REPLACING = frozenset({("OR", "REPLACE"), ("REPLACE", "INTO")})
-_IN_PLACE_OF_HISTORY = (
-    "SELECT name FROM sqlite_schema WHERE lower(name) IN "
-    "('mnemos_sessions', 'mnemos_messages', 'mnemos_facts')"
-)
 # What goes wrong because of the values of one row.
 _OF_A_ROW = (apsw.BindingsError, apsw.ConstraintError, KeyError, OverflowError)
 # Agents ask the same again and again, with other values.
@@ -135,6 +132,7 @@ class Run:
                     self._run_statement(connection, statement, number, is_last=number == len(todo))
                 self._check_parameters()
                 self._check_tables()
+                check_names(self._database)
                 self._keep_snapshot()
                 if connection.in_transaction:
                     self._own("COMMIT")
@@ -304,20 +302,6 @@ class Run:
                 f"the database would have {count} tables, indexes, views and triggers; at most "
                 f"{limits.TABLES.value} are allowed. Nothing was changed: keep things apart by a column, "
                 "not by a table",
-            )
-
-        self._check_history()
-
-    def _check_history(self) -> None:
-        """Refuse a table named like the history: later sessions would take it for that."""
-        if self._database.place.history is None:
-            return
-        taken = self._database.value(_IN_PLACE_OF_HISTORY)
-        if taken is not None:
-            raise Failure(
-                "refused",
-                f"{taken} is the name of a table of your history, which another would hide; nothing was "
-                "changed. Choose another name",
             )
 
     def _keep_snapshot(self) -> None:

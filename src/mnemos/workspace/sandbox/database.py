@@ -47,6 +47,8 @@ class Place:
     read_only: bool = False
     history: History | None = None
     """The part of the agent's memory it can read beside its own tables."""
+    is_foreign: bool = False
+    """Read the file alone: its journal is not part of it, and nothing may be written beside it."""
 
 
 class Clockwork:
@@ -213,6 +215,8 @@ class Database:
 
 
 def _open(place: Place) -> apsw.Connection:
+    if place.is_foreign:
+        return _open_immutable(place.path)
     if place.read_only:
         return open_reader(place.path)
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_NOFOLLOW
@@ -259,6 +263,10 @@ def _open_unchanging(path: Path) -> apsw.Connection:
             "unavailable",
             f"{log} holds rows that can only be read from a folder that can be written; copy the home to one",
         )
+    return _open_immutable(path)
+
+
+def _open_immutable(path: Path) -> apsw.Connection:
     uri = f"{path.absolute().as_uri()}?immutable=1"
     return apsw.Connection(uri, flags=_READING | apsw.SQLITE_OPEN_URI)
 

@@ -12,14 +12,14 @@ from typing import Any
 
 import apsw
 
-from mnemos.files import is_running, make_private
+from mnemos.files import make_private, scratch_folder
 from mnemos.workspace import limits
 from mnemos.workspace.functions import catalog
 from mnemos.workspace.identifiers import SUFFIX, snapshots_of
 from mnemos.workspace.sandbox.database import Clockwork, Database, Place, open_reader
 from mnemos.workspace.sandbox.failures import Failure
+from mnemos.workspace.sandbox.history import find_impostor
 
-_UNFINISHED = ".unfinished"
 _A_STEP = 2_000
 
 
@@ -44,13 +44,6 @@ def keep_snapshot(database: Database) -> Path | None:
     return target
 
 
-def _remove_abandoned(unfinished: Path) -> None:
-    """Remove what a worker left that was killed in the middle of a copy."""
-    process = unfinished.name.partition(_UNFINISHED)[0].rpartition(".")[2]
-    if process.isdecimal() and not is_running(int(process)):
-        unfinished.unlink(missing_ok=True)
-
-
 def list_snapshots(path: Path) -> list[Path]:
     """List the snapshots of a database, newest first."""
     folder = snapshots_of(path.parent, path.stem)
@@ -61,18 +54,14 @@ def list_snapshots(path: Path) -> list[Path]:
 
 def copy_file(source: Path, target: Path) -> None:
     """Copy a database that may be in use; the target is there whole or not at all."""
-    for left in target.parent.glob(f"*{_UNFINISHED}*"):
-        _remove_abandoned(left)
-    unfinished = target.with_name(f"{target.name}.{os.getpid()}{_UNFINISHED}")
-    try:
+    with scratch_folder(target.parent) as folder:
+        unfinished = folder / target.name
         with closing(open_reader(source)) as from_, closing(apsw.Connection(str(unfinished))) as to:
             # A copy that is broken off is thrown away: it needs no journal.
             to.execute("PRAGMA journal_mode = OFF")
             copy_pages(from_, to, time.sleep)
             to.execute("PRAGMA journal_mode = DELETE")
         unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def copy_pages(source: apsw.Connection, target: apsw.Connection, wait: Callable[[float], None]) -> None:
@@ -144,7 +133,7 @@ def save(place: Place, target: Path, snapshot: str | None) -> dict[str, Any]:
 def examine(path: Path, most_bytes: int, clock: Clockwork) -> dict[str, Any]:
     """Return the problems of a file that somebody else made; it is only read."""
     try:
-        with closing(Database(Place(path, most_bytes, read_only=True), clock)) as database:
+        with closing(Database(Place(path, most_bytes, read_only=True, is_foreign=True), clock)) as database:
             return check(database)
     except (apsw.NotADBError, apsw.CorruptError) as exc:
         return {"problems": [str(exc)]}
@@ -154,7 +143,9 @@ def check(database: Database) -> dict[str, Any]:
     """Return the problems that SQLite finds in a database; none when it is sound."""
     with database.own() as connection:
         found = [row[0] for row in connection.execute(f"PRAGMA quick_check({_CHECKED_ROWS})")]
-    return {"problems": [] if found == ["ok"] else found}
+    impostor = find_impostor(database)
+    hides = [] if impostor is None else [f"{impostor} is named like a table of the history; rename it there"]
+    return {"problems": ([] if found == ["ok"] else found) + hides}
 
 
 def _find_snapshot(path: Path, wanted: str | None) -> Path:

@@ -9,12 +9,45 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
+from mnemos.workspace.sandbox.failures import Failure
+
+if TYPE_CHECKING:
+    from mnemos.workspace.sandbox.database import Database
+
 PREFIX = "mnemos_"
 PARTS = ("sessions", "messages", "facts")
+NAMES = frozenset(f"{PREFIX}{part}" for part in PARTS)
+_IMPOSTOR = f"""
+SELECT name
+FROM (SELECT name FROM sqlite_schema UNION ALL SELECT name FROM sqlite_temp_schema)
+WHERE lower(name) IN ('{"', '".join(sorted(NAMES))}')"""
+
+
+def check_names(database: Database) -> None:
+    """Refuse a call that made a table named like the history, or that read one from a foreign file.
+
+    SQLite takes a table before a virtual table of the same name.
+    """
+    guard = database.guard
+    if not guard.changes_schema and not any(table.lower() in NAMES for table in guard.tables):
+        return
+    taken = find_impostor(database)
+    if taken is not None:
+        raise Failure(
+            "refused",
+            f"{taken} is the name of a table of your history, which another table would hide; nothing was "
+            f"changed. Choose another name; to rename one that exists: ALTER TABLE {taken} RENAME TO …",
+        )
+
+
+def find_impostor(database: Database) -> str | None:
+    """Return the name of a table, view or index that is named like the history, if there is one."""
+    name = database.value(_IMPOSTOR)
+    return None if name is None else str(name)
 
 
 @dataclass(slots=True)

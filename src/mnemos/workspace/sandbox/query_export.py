@@ -14,6 +14,7 @@ from mnemos.workspace.sandbox import failures
 from mnemos.workspace.sandbox.agent_call import name_columns
 from mnemos.workspace.sandbox.database import Clockwork, Database
 from mnemos.workspace.sandbox.failures import Failure
+from mnemos.workspace.sandbox.history import check_names
 from mnemos.workspace.sandbox.lexer import statements
 from mnemos.workspace.sandbox.result_rows import decode_rows, select_as_bytes
 
@@ -42,6 +43,7 @@ def export(
                 stream.seek(0)
                 stream.truncate()
                 rows = _write(connection, todo[0].text, parameters or (), form, stream, undecodable=True)
+            check_names(database)
         stream.flush()
     except OSError as exc:
         raise _of_file(exc) from exc

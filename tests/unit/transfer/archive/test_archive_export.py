@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import stat
 import tarfile
 from collections.abc import Callable
@@ -11,6 +10,7 @@ import pytest
 from archives import manifest_of
 
 import mnemos
+from mnemos import files
 from mnemos.errors import AlreadyExists, InvalidInput, NotFound
 from mnemos.testing import FixedClock
 from mnemos.transfer.archive import fact_part
@@ -122,13 +122,12 @@ def test_an_export_that_fails_leaves_nothing(
 
 
 def test_the_next_export_removes_what_a_killed_one_left(filled: mnemos.Memory, tmp_path: Path) -> None:
-    dead = tmp_path / ".a.tar.zst.00ff.999999999.unfinished"
-    alive = tmp_path / f".a.tar.zst.00ff.{os.getppid()}.unfinished"
-    for left in (dead, alive):
-        left.mkdir()
-    filled.export(tmp_path / "a.tar.zst")
+    dead = tmp_path / ".mnemos-00ff.unfinished"
+    (dead / "contents").mkdir(parents=True)
+    with files.scratch_folder(tmp_path) as alive:
+        filled.export(tmp_path / "a.tar.zst")
+        assert alive.exists()
     assert not dead.exists()
-    assert alive.exists()
 
 
 def test_unreadable_parts_are_reported_and_the_rest_is_exported(
