@@ -6,7 +6,7 @@ import itertools
 import random
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import apsw
 import pytest
@@ -14,6 +14,8 @@ import re2
 
 import mnemos
 from mnemos.sessions import session_upkeep
+from mnemos.storage.sqlite import scrub
+from mnemos.storage.sqlite.handle import WriteHandle, merge_some
 
 from .processes import Spawn
 from .soundness import assert_sound, complaints, index_all
@@ -282,6 +284,54 @@ def test_words_indexed_a_few_at_a_time_leave_no_trace(home: Path) -> None:
         for number in (1, 100, 200):
             assert len(memory.sessions.search_messages(secrets[number])) == 1
     assert traces(home, [secrets[number] for number in chosen]) == []
+
+
+def test_words_that_a_merge_has_left_behind_leave_no_trace(home: Path) -> None:
+    """In the middle of a merge, keys of the index lead to leaves that are gone already."""
+    words = [f"customer{number:06d}" for number in range(12_000)]
+    random.Random(29).shuffle(words)
+    with mnemos.open(home, embedder="none") as memory, memory.storage.without_background():
+        memory.sessions.create_session("s", "cli")
+        ids: list[int] = []
+        for start in range(0, len(words), 4_000):
+            some = [{"role": "user", "content": word} for word in words[start : start + 4_000]]
+            ids += memory.sessions.append_messages("s", some)
+            index_all(memory)
+        pages = -16
+        while not (left := [key for key in keys_without_leaf(home) if key in words]):
+            memory.storage.write(lambda tx: merge_some(cast(WriteHandle, tx), pages))  # noqa: B023
+            pages = 16
+        for word in left:
+            memory.forget(f"message:{ids[words.index(word)]}")
+        data = b"".join(path.read_bytes() for path in home.iterdir())
+        assert [word for word in left if word.encode() in data] == []
+        kept = [word for word in words if word not in left]
+        assert all(memory.sessions.search_messages(word) for word in random.Random(30).sample(kept, 200))
+        assert complaints(memory) == []
+
+
+def keys_without_leaf(home: Path) -> list[str]:
+    connection = apsw.Connection(str(home / "mnemos.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        return [bytes(key)[1:].decode() for _, key, leaf in connection.execute(scrub.SQL.keys) if not leaf]
+    finally:
+        connection.close()
+
+
+def test_forgetting_locks_only_the_pages_that_have_a_trace(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However large the file is, the others are only read."""
+    zeroed: list[int] = []
+    zero = scrub._zero_gaps
+    monkeypatch.setattr(scrub, "_zero_gaps", lambda *args: (zeroed.append(len(args[2])), zero(*args)))
+    with mnemos.open(home, embedder="none") as memory:
+        memory.sessions.create_session("s", "cli")
+        ids = append(memory, "s", talk(31, 2_000))
+        for place in (600, 900, 1_200):
+            memory.forget(f"message:{ids[place]}")
+        assert (home / "mnemos.db").stat().st_size > 200 * 4096
+    assert 0 < sum(zeroed) < 40
 
 
 def test_what_was_deleted_and_brought_back_is_forgotten_in_the_log_too(home: Path) -> None:

@@ -185,38 +185,13 @@ class SqliteStorage:
     def scrub(self) -> bool:
         if self._path is None:
             return True
-        stale = self.read(lambda tx: scrub.stale_keys(_handle(tx).connection))
-        self.write(lambda tx: scrub.replace_keys(_handle(tx).connection, stale))
-        pages = iter(self.read(lambda tx: scrub.tree_pages(_handle(tx).connection)))
-        while True:
-            emptied = self._empty_gaps(self._path, pages)
-            if emptied is None:
-                return False
-            if emptied < scrub.PAGES_A_STEP:
-                return self._empty_log()
-
-    def _empty_gaps(self, path: Path, pages: Iterator[int]) -> int | None:
-        """One step; None when the log could not be emptied before."""
-        with self._lock:
-            # A connection that remembers no page: it cannot write an old gap back.
-            connection = self._connect(read_only=False)
-            try:
-                if not files.truncate_log(connection, self._busy_seconds):
-                    return None
-                connection.execute("BEGIN IMMEDIATE")
-                while not files.is_log_empty(path):
-                    # Somebody wrote between the two.
-                    connection.execute("ROLLBACK")
-                    if not files.truncate_log(connection, self._busy_seconds):
-                        return None
-                    connection.execute("BEGIN IMMEDIATE")
-                done = scrub.empty_gaps(connection, path, pages)
-                connection.execute("COMMIT")
-            except DRIVER_ERRORS as exc:
-                raise translated(exc, self.location) from exc
-            finally:
-                connection.close()
-        return done
+        stale = self.read(lambda tx: scrub.find_stale_keys(_handle(tx).connection))
+        if stale:
+            self.write(lambda tx: scrub.replace_keys(_handle(tx).connection, stale))
+        try:
+            return scrub.empty_gaps(self._path, lambda: self._connect(read_only=False), self._busy_seconds)
+        except DRIVER_ERRORS as exc:
+            raise translated(exc, self.location) from exc
 
     def _empty_log(self) -> bool:
         with self._lock:

@@ -1,24 +1,25 @@
--- name: open_words
-CREATE VIRTUAL TABLE temp.words USING fts5vocab ('main', 'messages_fts', 'instance')
-
--- name: close_words
-DROP TABLE temp.words
-
+-- The keys of the full-text index with the leaf that each leads to. Bytes: a key need not be valid UTF-8.
 -- name: keys
-SELECT segid, term
-FROM messages_fts_idx
-WHERE length(term) > 1
+SELECT i.segid, i.term, d.block
+FROM messages_fts_idx AS i
+LEFT JOIN messages_fts_data AS d ON d.id = (i.segid << 37) + (i.pgno >> 1)
+WHERE length(i.term) > 1
 
--- Bytes in, bytes out: a key need not be valid UTF-8.
--- name: next_word
-SELECT CAST(term AS BLOB)
-FROM temp.words
-WHERE term >= CAST(? AS TEXT)
-LIMIT 1
+-- name: key
+SELECT i.segid, i.term, d.block
+FROM messages_fts_idx AS i
+LEFT JOIN messages_fts_data AS d ON d.id = (i.segid << 37) + (i.pgno >> 1)
+WHERE i.segid = ?
+    AND i.term = ?
 
 -- name: replace_key
 UPDATE OR IGNORE messages_fts_idx
 SET term = ?
+WHERE segid = ?
+    AND term = ?
+
+-- name: remove_key
+DELETE FROM messages_fts_idx
 WHERE segid = ?
     AND term = ?
 
