@@ -224,6 +224,8 @@ class SqliteStorage:
             repaired = self.write(lambda tx: doctor.repair(_handle(tx).connection))
             if repaired.index_cleared:
                 self.catch_up()
+                # A damaged index may have kept words of what was forgotten.
+                self.scrub()
             yield from repaired.done
 
     def close(self) -> None:

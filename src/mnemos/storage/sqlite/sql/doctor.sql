@@ -55,8 +55,18 @@ WHERE d.id NOT IN (SELECT p.id FROM passages AS p)
     )
 
 -- name: check_index
-INSERT INTO messages_fts (messages_fts)
-VALUES ('integrity-check')
+PRAGMA integrity_check(messages_fts)
+
+-- name: open_words
+CREATE VIRTUAL TABLE temp.words USING fts5vocab ('main', 'messages_fts', 'instance')
+
+-- name: close_words
+DROP TABLE temp.words
+
+-- name: left_words
+SELECT count(*)
+FROM temp.words
+WHERE doc NOT IN (SELECT id FROM messages_fts_docsize)
 
 -- name: pending
 SELECT count(*)
