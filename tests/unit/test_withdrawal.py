@@ -244,6 +244,27 @@ def test_a_note_that_gives_orders_is_not_quoted_to_the_model(memory: Memory) -> 
     assert order not in memory.notebook.entries("memory")
 
 
+def test_a_note_that_was_removed_is_a_candidate_with_the_reference_that_erases_it(memory: Memory) -> None:
+    ref = f"note:memory:{digest(NOTES[0])}"
+    memory.call("forget", {"ref": "the note about make check"})
+    for request in ("the note about make check", ref.removeprefix("note:")):
+        answer = memory.call("forget", {"ref": request})
+        assert (answer["forgotten"], answer["entry"]) == (False, None)
+        assert [(one["id"], one["kind"]) for one in answer["candidates"]] == [(ref, "note")]
+        assert ref in answer["text"]
+    assert memory.call("forget", {"ref": ref})["permanent"] is True
+    for request in ("the note about make check", ref.removeprefix("note:"), ref):
+        with pytest.raises(NotFound):
+            memory.call("forget", {"ref": request})
+    assert memory.notebook.entries() == [NOTES[1]]
+
+
+def test_a_note_that_is_there_is_meant_before_one_that_was_removed(memory: Memory) -> None:
+    memory.notebook.replace("make check", "Tests run with make check, twice")
+    answer = memory.call("forget", {"ref": "the note about make check"})
+    assert [one["text"] for one in answer["withdrawn"]] == ['"Tests run with make check, twice"']
+
+
 def test_a_full_reference_still_erases(memory: Memory) -> None:
     answer = memory.call("forget", {"ref": "fact:f2"})
     assert (answer["forgotten"], answer["permanent"], answer["withdrawn"]) == (True, True, [])

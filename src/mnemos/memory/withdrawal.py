@@ -37,7 +37,7 @@ class Item:
     text: str
     """Quoted as prompts show it."""
     at: float | None
-    """When a fact was learned."""
+    """When a fact was learned, or a note was removed."""
     message_id: int | None
     """The message that stated it, which is kept."""
 
@@ -48,17 +48,22 @@ class Withdrawal:
     entry: int | None
     """The entry of the log that undoes it; None if nothing was withdrawn."""
     candidates: tuple[Item, ...] = ()
-    """The things that could be meant, if it is not clear; nothing was withdrawn then."""
+    """The things that could be meant, if it is not clear; nothing was withdrawn then.
+
+    The id of a note that was removed before is the reference that erases it from the log.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class _Note:
     book: Book
     entry: str
+    removed_at: float | None = None
 
     @property
     def id(self) -> str:
-        return f"{self.book}:{digest(self.entry)}"
+        kind = "" if self.removed_at is None else f"{NOTE_KIND}:"
+        return f"{kind}{self.book}:{digest(self.entry)}"
 
 
 def withdraw(memory: Memory, request: str, *, user_id: str | None = None) -> Withdrawal:
@@ -76,12 +81,17 @@ def withdraw(memory: Memory, request: str, *, user_id: str | None = None) -> Wit
     choice = choose(asked, [_describe(one) for one in found])
     if choice.meant is not None:
         return _withdraw_one(memory, found[choice.meant], user_id)
-    if not choice.candidates:
+    places = choice.candidates
+    if not places:
+        found = [*_list_removed(memory)]
+        choice = choose(asked, [_describe(one) for one in found])
+        places = choice.candidates if choice.meant is None else (choice.meant,)
+    if not places:
         raise NotFound(
             f"no fact or note says {request.strip()[:80]!r}; try other words, or an id such as f12. To "
             "erase a message permanently, forget message:ID; recall returns the ids"
         )
-    return Withdrawal((), None, tuple(_make_item(memory, found[place]) for place in choice.candidates))
+    return Withdrawal((), None, tuple(_make_item(memory, found[place]) for place in places))
 
 
 def _withdraw_ids(memory: Memory, ids: Sequence[str], user_id: str | None) -> Withdrawal:
@@ -93,6 +103,9 @@ def _withdraw_ids(memory: Memory, ids: Sequence[str], user_id: str | None) -> Wi
     for note in _list_notes(memory):
         if note.id == ids[0]:
             return _withdraw_one(memory, note, user_id)
+    removed = [note for note in _list_removed(memory) if note.id == f"{NOTE_KIND}:{ids[0]}"]
+    if removed:
+        return Withdrawal((), None, (_make_item(memory, removed[0]),))
     raise NotFound(f"there is no note {ids[0]!r}; recall returns the ids of notes")
 
 
@@ -110,6 +123,11 @@ def _list_notes(memory: Memory) -> list[_Note]:
     return [_Note(book, entry) for book in books for entry in memory.notebook.entries(book)]
 
 
+def _list_removed(memory: Memory) -> list[_Note]:
+    books = map(Book, memory.settings.notebook_files)
+    return [_Note(book, entry, at) for book in books for entry, at in memory.notebook.removed(book).items()]
+
+
 def _describe(one: Fact | _Note) -> tuple[str, str]:
     """Return what a fact or note says, and further words for it."""
     if isinstance(one, _Note):
@@ -122,4 +140,4 @@ def _make_item(memory: Memory, one: Fact | _Note) -> Item:
     if isinstance(one, Fact):
         return Item(one.id, "fact", quote(one), one.at, one.message_id)
     shown = " ".join(memory.notebook.render([one.entry])[0].split())
-    return Item(one.id, NOTE_KIND, f'"{shown}"', None, None)
+    return Item(one.id, NOTE_KIND, f'"{shown}"', one.removed_at, None)

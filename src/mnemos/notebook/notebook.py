@@ -20,7 +20,7 @@ from mnemos.notebook.note_changes import (
     check_operations,
 )
 from mnemos.notebook.note_files import Shelf
-from mnemos.notebook.notes import Book, Use, join_entries, parse_book, parse_entries
+from mnemos.notebook.notes import SEPARATOR, Book, Use, join_entries, parse_book, parse_entries
 from mnemos.settings import Settings
 from mnemos.storage.audit import AuditRow
 from mnemos.storage.base import Reads, Storage, Writes
@@ -35,6 +35,7 @@ _MOST_SNAPSHOTS = 1_000
 # The most that recall indexes of a file.
 _TIMES_THE_LIMIT = 3
 _MOST_FED = 200
+_MOST_VERSIONS = 10_000
 
 log = logging.getLogger("mnemos.notebook")
 
@@ -146,7 +147,8 @@ class Notebook:
     def forget(self, ref: str) -> None:
         """Erase an entry by its recall reference (``memory:0123…``) and the log of its file.
 
-        An unknown one raises NotFound. Neither this nor earlier changes of the file can be undone.
+        One that was removed before is erased from the log. An unknown one raises NotFound. Neither this nor
+        earlier changes of the file can be undone.
         """
         self._check_writable()
         name, _, wanted = ref.partition(":")
@@ -154,9 +156,11 @@ class Notebook:
 
         def change_text(text: str) -> str:
             kept = [entry for entry in parse_entries(text) if digest(entry) != wanted]
-            if len(kept) == len(parse_entries(text)):
+            if len(kept) < len(parse_entries(text)):
+                return join_entries(kept)
+            if wanted not in map(digest, self.removed(book)):
                 raise NotFound(f"{book.filename} has no entry {ref!r}; recall returns the ids of entries")
-            return join_entries(kept)
+            return text
 
         def record(_: str, after: str, put: Callable[[], None]) -> None:
             def work(tx: Writes) -> None:
@@ -192,6 +196,16 @@ class Notebook:
     def entries(self, target: str = Book.MEMORY) -> list[str]:
         """Return the current entries of a file."""
         return parse_entries(self._shelf.read(parse_book(target)))
+
+    def removed(self, target: str = Book.MEMORY) -> dict[str, float]:
+        """Return the entries that only the log still has, the last removed first, each with when that was."""
+        book = parse_book(target)
+        found: dict[str, float] = {}
+        for row in self._storage.read(lambda tx: tx.audit.on(note_changes.ref(book), _MOST_VERSIONS)):
+            for entry in parse_entries(f"{row.after or ''}{SEPARATOR}{row.before or ''}"):
+                found.setdefault(entry, row.at)
+        there = set(self.entries(book))
+        return {entry: at for entry, at in found.items() if entry not in there}
 
     def use(self, target: str = Book.MEMORY) -> Use:
         book = parse_book(target)

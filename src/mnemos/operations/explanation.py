@@ -261,6 +261,8 @@ def _explain_note(memory: Memory, ref: str) -> Explained:
     name, _, wanted = ref.partition(":")
     book = Book(name)
     found = [entry for entry in memory.notebook.entries(book) if digest(entry) == wanted]
+    removed = {} if found else memory.notebook.removed(book)
+    found = found or [entry for entry in removed if digest(entry) == wanted]
     if not found:
         raise NotFound(f"{book.filename} has no entry {ref!r}; recall returns the ids of notes")
 
@@ -274,7 +276,9 @@ def _explain_note(memory: Memory, ref: str) -> Explained:
         ref=f"note:{ref}",
         kind="note",
         content=memory.notebook.render(found[:1])[0],
-        where=f"{book.filename}: in every prompt of new sessions",
+        where=f"removed on {render_time(removed[found[0]])}, kept in the log"
+        if removed
+        else f"{book.filename}: in every prompt of new sessions",
         actor=None if added is None else added.actor,
         at=None if added is None else added.at,
     )

@@ -97,13 +97,17 @@ class Forgotten(Result, frozen=True, kw_only=True):
         return self._render("To undo, remember it again; undo {} restores it as it was.")
 
     def for_person(self) -> str:
-        return self._render("To undo: mnemos undo {}")
+        refs = " ".join(f"{one.kind}:{one.id}" for one in self.withdrawn[:1])
+        return self._render(f"To undo: mnemos undo {{}}\nTo erase it permanently: mnemos forget {refs}")
 
     def _render(self, undo: str) -> str:
         if self.permanent:
             return "\n".join([f"Erased {self.ref}.", *render_traces(self.copies, pending=self.pending)])
         if not self.withdrawn:
             lines = [f"  {one.id}  {one.text}{_date(one)}" for one in self.candidates]
+            if any(_REFERENCE.match(one.id) for one in self.candidates):
+                head = "Nothing was withdrawn: it was removed before, and only the log still has it. To erase"
+                return "\n".join([f"{head} it there permanently, forget it by its reference:", *lines])
             return "\n".join(["Nothing was withdrawn. Which one is meant? Forget it by its id:", *lines])
         lines = [f"Withdrew {one.kind} {one.id}: {one.text}{_date(one)}." for one in self.withdrawn]
         kept = [f"message:{one.message_id}" for one in self.withdrawn if one.message_id is not None]

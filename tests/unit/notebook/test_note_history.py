@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mnemos import Memory
 from mnemos.errors import Busy, MnemosError, NotFound
-from mnemos.notebook.notebook import Notebook
+from mnemos.notebook.notebook import Notebook, digest
 from mnemos.testing import FixedClock
 
 
@@ -240,6 +240,48 @@ def test_a_forgotten_note_is_gone_from_file_log_and_recall(
     assert "quetzal" not in str(memory.log())
     notebook.add("more")
     assert notebook.entries() == ["kept", "more"]
+
+
+@pytest.mark.parametrize("way", ["remove", "replace", "by hand", "undo", "rewrite"])
+def test_a_note_that_was_removed_can_be_forgotten(
+    memory: Memory, notebook: Notebook, by_hand: ByHand, home: Path, way: str
+) -> None:
+    notebook.add("kept")
+    notebook.add("the quetzal sleeps")
+    if way == "remove":
+        notebook.remove("quetzal")
+    elif way == "replace":
+        notebook.replace("quetzal", "the lamp is red")
+    elif way == "by hand":
+        by_hand("kept")
+    elif way == "undo":
+        memory.undo_notes()
+    else:
+        notebook.write("memory", "all is new")
+    left = notebook.entries()
+    ref = f"note:memory:{digest('the quetzal sleeps')}"
+    assert memory.call("explain", {"ref": ref})["content"] == "the quetzal sleeps"
+    assert (memory.forget(ref)["forgotten"], notebook.entries()) == (True, left)
+    found = [path.name for path in home.rglob("*") if path.is_file() and b"quetzal" in path.read_bytes()]
+    assert found == []
+    assert "quetzal" not in str(memory.log())
+    for call in (memory.forget, lambda ref: memory.call("explain", {"ref": ref})):
+        with pytest.raises(NotFound):
+            call(ref)
+    with pytest.raises(NotFound):
+        memory.undo_notes()
+    notebook.add("more")
+    assert notebook.entries() == [*left, "more"]
+
+
+def test_a_file_that_was_edited_by_hand_is_left_as_it_is_when_a_removed_note_is_forgotten(
+    memory: Memory, notebook: Notebook, by_hand: ByHand
+) -> None:
+    notebook.add("the quetzal sleeps")
+    file = by_hand("\n\n  one\r\n§  \n\ntwo\n\n")
+    before = file.read_bytes()
+    memory.forget(f"note:memory:{digest('the quetzal sleeps')}")
+    assert file.read_bytes() == before
 
 
 @pytest.mark.parametrize(
