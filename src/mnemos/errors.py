@@ -15,6 +15,7 @@ MnemosError
 │   ├── Busy                busy                 another process held the database too long
 │   ├── DiskFull            disk_full
 │   ├── TimedOut            timed_out            stopped at its time limit
+│   ├── Cancelled           cancelled            stopped because the caller gave it up
 │   └── ModelUnavailable    model_unavailable    the configured model did not answer
 └── StorageError            storage_error        the database itself
     ├── NotADatabase        not_a_database       a file that is not ours
@@ -90,6 +91,10 @@ class DiskFull(Unavailable):
 
 class TimedOut(Unavailable):
     code = "timed_out"
+
+
+class Cancelled(Unavailable):
+    code = "cancelled"
 
 
 class ModelUnavailable(Unavailable):

@@ -37,6 +37,7 @@ BY_ERROR = {
     "Busy": UNAVAILABLE,
     "DiskFull": UNAVAILABLE,
     "TimedOut": UNAVAILABLE,
+    "Cancelled": UNAVAILABLE,
     "ModelUnavailable": UNAVAILABLE,
     "StorageError": FAILED,
     "NotADatabase": FAILED,

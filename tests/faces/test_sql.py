@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnemos.faces.cli.sql import Prompt
+from mnemos.memory import Memory
+from mnemos.workspace.worker import Worker
 
 from .conftest import Mnemos
 from .terminal import at_a_terminal
@@ -128,6 +135,27 @@ def test_a_line_with_a_point_that_lacks_a_word_says_which_it_takes(home: Path) -
     screen = prompt(home, ".import rows.csv", ".import", ".export rows.csv", ".export")
     assert screen.count(": .import FILE TABLE") == 2
     assert screen.count(": .export FILE QUERY") == 2
+
+
+def test_an_interrupt_stops_the_statement_and_not_the_prompt(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n;"
+    typed = iter([f"DROP TABLE prices; {endless}", "SELECT count(*) + 41 FROM prices;", ".quit"])
+    monkeypatch.setattr("builtins.input", lambda _: next(typed))
+    send, is_first = Worker._send, iter([True])
+
+    def send_and_interrupt(*given: Any) -> object:
+        process = send(*given)
+        if next(is_first, False):
+            raise KeyboardInterrupt
+        return process
+
+    with Memory.at(home) as memory:
+        memory.workspace.query(MAKE)
+        monkeypatch.setattr(Worker, "_send", send_and_interrupt)
+        Prompt(memory, "default", read_only=False).run()
+    assert "42" in capsys.readouterr().out
 
 
 def test_the_history_of_the_prompt_is_for_its_owner_only(home: Path) -> None:

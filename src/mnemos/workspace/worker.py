@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from mnemos import errors
+from mnemos import cancellation, errors
 from mnemos.errors import Busy, InvalidInput, MnemosError, TimedOut, TooLarge, Unavailable
 from mnemos.workspace.answers import FailureReply
 from mnemos.workspace.frames import Gone, Line, Overdue, TooLong
@@ -96,15 +96,16 @@ class Worker:
     ) -> T:
         """Return the worker's reply, checked against ``shape``.
 
-        An overdue call raises TimedOut and is rolled back. ``file`` is an open file that the worker reads or
-        writes. Waiting for other calls takes at most as long as the call itself may take.
+        An overdue call raises TimedOut, a cancelled one Cancelled; both are rolled back. ``file`` is an open
+        file that the worker reads or writes. Waiting for other calls takes at most as long as the call itself
+        may take.
         """
         self._notice_fork()
         if not self._turn.acquire(timeout=seconds):
             raise Busy(f"other calls kept the workspace busy for {seconds:g} s; nothing was done. Try again")
         try:
             message = {"do": do, "seconds": seconds, **arguments}
-            return self._convert(self._call(message, seconds, file, progress), shape)
+            return self._convert(self._call_until_cancelled(message, seconds, file, progress), shape)
         finally:
             self._turn.release()
 
@@ -116,9 +117,7 @@ class Worker:
         """End the worker. A running call gets a moment to finish, and a later call starts another worker."""
         self._notice_fork()
         if not self._turn.acquire(timeout=_CLOSE_SECONDS):
-            at_work = self._process
-            if at_work is not None:
-                at_work.kill()
+            self._kill()
             self._turn.acquire()
         try:
             self._drop(kill=False)
@@ -129,6 +128,26 @@ class Worker:
         """Make a new lock after a fork: another thread of the parent may have held the old one."""
         if self._of != os.getpid():
             self._turn, self._of = threading.Lock(), os.getpid()
+
+    def _call_until_cancelled(
+        self,
+        message: dict[str, Any],
+        seconds: float,
+        file: int | None,
+        progress: Callable[[float], None] | None,
+    ) -> dict[str, Any]:
+        wanted = cancellation.current()
+        wanted.check()
+        try:
+            with wanted.interrupts(self._kill):
+                return self._call(message, seconds, file, progress)
+        except MnemosError:
+            wanted.check()
+            raise
+        finally:
+            if wanted.is_requested:
+                # It may have been killed after its reply: the next call must not send to it.
+                self._drop(kill=True)
 
     def _call(
         self,
@@ -189,6 +208,8 @@ class Worker:
         """Send the message and return the process that got it; retry once if the old one had died."""
         for last in (False, True):
             process = self._ensure_process()
+            # A process that was starting could not be killed.
+            cancellation.current().check()
             process.line.limit(time.monotonic() + seconds + _GRACE)
             try:
                 process.line.send(message, file)
@@ -226,6 +247,12 @@ class Worker:
             return TimedOut(f"the call used up its CPU time and was stopped; {_UNCERTAIN}")
         last = f": {output}" if output else ""
         return Unavailable(f"the sandbox ended in the middle of the call ({code}){last}; {_UNCERTAIN}")
+
+    def _kill(self) -> None:
+        """Kill the worker from a thread without the turn. The thread with the turn sees it end."""
+        process = self._process
+        if process is not None:
+            process.kill()
 
     def _drop(self, *, kill: bool) -> None:
         process, self._process = self._process, None
@@ -276,7 +303,6 @@ class _Process:
         return self
 
     def kill(self) -> None:
-        """Kill the worker from a thread that waits. The thread with the turn sees it end."""
         self._process.kill()
 
     def is_alive(self) -> bool:

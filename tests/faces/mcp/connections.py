@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,10 @@ class Connected:
     def __init__(self, portal: BlockingPortal, client: Client) -> None:
         self._portal = portal
         self.client = client
+
+    def start(self, name: str, *args: Any) -> Future[Any]:
+        """Begin a call without waiting for it; cancelling the future cancels the call."""
+        return self._portal.start_task_soon(partial(getattr(self.client, name), *args))
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         method = getattr(self.client, name)

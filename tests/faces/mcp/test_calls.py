@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any, ClassVar
 
 import anyio
+import anyio.to_thread
 import pytest
 
 from mnemos.errors import Unavailable
@@ -14,8 +17,9 @@ from mnemos.faces.mcp import pipe
 from mnemos.faces.mcp.calls import Calls
 from mnemos.memory import Memory
 from mnemos.operations import registry
-from mnemos.operations.base import Operation, Result, Traits
+from mnemos.operations.base import LongOperation, Operation, Result, Traits
 from mnemos.operations.index import BY_NAME, ENTRIES, Entry
+from mnemos.progress import Progress
 
 from .wire import code_of
 
@@ -123,3 +127,92 @@ def test_a_pipe_that_is_not_there_is_told(stream: str, monkeypatch: pytest.Monke
     monkeypatch.setattr(stream, None)
     with pytest.raises(Unavailable):
         pipe.claim()
+
+
+# --- cancelled -------------------------------------------------------------------------------------
+
+HAS_BEGUN, MAY_GO_ON = Event(), Event()
+STEPS: list[str] = []
+
+
+class Work(LongOperation, frozen=True, kw_only=True):
+    """Waits in the middle to be cancelled."""
+
+    traits: ClassVar[Traits] = Traits(title="Work")
+
+    reports: bool
+
+    def work(self, memory: Memory, progress: Progress) -> Whereabouts:
+        STEPS.append("first")
+        HAS_BEGUN.set()
+        assert MAY_GO_ON.wait(30)
+        if self.reports:
+            progress(0.5)
+        STEPS.append("last")
+        return Whereabouts(session_id=None)
+
+
+@pytest.fixture
+def work(monkeypatch: pytest.MonkeyPatch) -> Entry:
+    HAS_BEGUN.clear()
+    MAY_GO_ON.clear()
+    STEPS.clear()
+    entry = Entry("work", "work", f"{__name__}:Work", frozenset({"all"}))
+    monkeypatch.setitem(BY_NAME, "work", entry)
+    return entry
+
+
+async def cancelled_halfway(calls: Calls, *, by_leaving: bool, reports: bool) -> None:
+    """Cancel a call that has begun, or have its client leave."""
+    gone = anyio.Event()
+
+    async def call() -> None:
+        await calls.tool("work", {"reports": reports}, "s", gone.wait)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(call)
+        await anyio.to_thread.run_sync(HAS_BEGUN.wait)
+        if by_leaving:
+            gone.set()
+        else:
+            tasks.cancel_scope.cancel()
+        with anyio.CancelScope(shield=True):
+            await anyio.wait_all_tasks_blocked()
+        MAY_GO_ON.set()
+
+
+@pytest.mark.parametrize("by_leaving", [True, False])
+@pytest.mark.parametrize(("reports", "steps"), [(True, ["first"]), (False, ["first", "last"])])
+def test_a_cancelled_call_stops_where_it_reports_progress_and_is_finished_otherwise(
+    work: Entry, home: Path, *, by_leaving: bool, reports: bool, steps: list[str]
+) -> None:
+    with Memory.at(home) as memory:
+        calls = Calls(memory, [work])
+        anyio.run(partial(cancelled_halfway, calls, by_leaving=by_leaving, reports=reports))
+        calls.settle()
+    assert steps == STEPS
+
+
+def test_a_call_that_is_cancelled_before_it_begins_is_not_run(work: Entry, home: Path) -> None:
+    async def call(calls: Calls) -> dict[str, Any]:
+        gone = anyio.Event()
+        gone.set()
+        async with anyio.create_task_group() as tasks:
+            # All threads are at work.
+            for _ in range(8):
+                tasks.start_soon(calls.tool, "work", {"reports": False}, "s")
+            await anyio.to_thread.run_sync(HAS_BEGUN.wait)
+            await anyio.wait_all_tasks_blocked()
+            answers: list[dict[str, Any]] = []
+
+            async def keep() -> None:
+                answers.append(await calls.tool("work", {"reports": False}, "s", gone.wait))
+
+            tasks.start_soon(keep)
+            await anyio.wait_all_tasks_blocked()
+            MAY_GO_ON.set()
+        return answers[0]
+
+    with Memory.at(home) as memory:
+        assert code_of(anyio.run(call, Calls(memory, [work]))) == "cancelled"
+    assert STEPS.count("last") == 8

@@ -125,7 +125,7 @@ class Prompt:
         except MnemosError as exc:
             click.echo(plain(str(exc)), err=True)
         except KeyboardInterrupt:
-            click.echo("Stopped; what it had begun is taken back.", err=True)
+            click.echo("Stopped and rolled back.", err=True)
 
     def _call(self, name: str, **arguments: str) -> None:
         from mnemos.operations import registry

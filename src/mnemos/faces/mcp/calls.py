@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import anyio
 import anyio.to_thread
 
+from mnemos.cancellation import Cancellation
 from mnemos.errors import MnemosError, NotFound
 from mnemos.memory import Memory
 from mnemos.operations import registry
@@ -22,9 +24,16 @@ log = logging.getLogger("mnemos.mcp")
 
 _THREADS = 8
 
+Gone = Callable[[], Awaitable[None]]
+"""Returns when the client does not wait for the answer any more."""
+
 
 class Calls:
-    """Runs operations on one memory for all clients; whatever was begun is brought to its end."""
+    """Runs operations on one memory for all clients.
+
+    A cancelled call stops its SQL, which is rolled back, or stops at its next report of progress. Whatever
+    reports none is finished.
+    """
 
     def __init__(self, memory: Memory, entries: Sequence[Entry]) -> None:
         """``entries``: the tools that are offered. Nothing is opened before it is needed."""
@@ -34,13 +43,19 @@ class Calls:
         self._limiter = anyio.CapacityLimiter(_THREADS)
         self._places = threading.Semaphore(_THREADS)
 
-    async def tool(self, name: str, arguments: Mapping[str, Any] | None, session_id: str) -> dict[str, Any]:
+    async def tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None,
+        session_id: str,
+        gone: Gone | None = None,
+    ) -> dict[str, Any]:
         """Answer a tool call in the shape of the protocol; a failure is an answer too."""
         try:
             if name not in self.entries:
                 offered = ", ".join(self.entries) or "none"
                 raise NotFound(f"there is no tool {name[:80]!r}; there are {offered}")
-            result = await self.run(name, arguments or {}, session_id)
+            result = await self.run(name, arguments or {}, session_id, gone)
         except MnemosError as exc:
             return _failure(exc.code, str(exc))
         except Exception:
@@ -48,16 +63,31 @@ class Calls:
             return _failure("internal", f"{name} failed unexpectedly; the log of the server says more")
         return _answer(result["text"], result)
 
-    async def run(self, name: str, arguments: Mapping[str, Any], session_id: str) -> dict[str, Any]:
+    async def run(
+        self, name: str, arguments: Mapping[str, Any], session_id: str, gone: Gone | None = None
+    ) -> dict[str, Any]:
         """Run an operation, offered as a tool or not; failures raise MnemosError.
 
-        ``session_id``: the session of the connection, for operations that happen in one and are not told.
+        ``session_id``: the session of the connection, for operations that take one and are not given one.
         """
-        work = partial(self._run, name, _in_session(BY_NAME[name], arguments, session_id))
-        # What a client asked for is done even when the client leaves meanwhile: it may have been a write.
-        with anyio.CancelScope(shield=True):
-            result = await anyio.to_thread.run_sync(work, limiter=self._limiter)
-        return result  # noqa: RET504 - mypy takes the scope for one that swallows errors
+        cancellation = Cancellation()
+        work = partial(self._run, cancellation, name, _in_session(BY_NAME[name], arguments, session_id))
+        # Tasks of asyncio: a task group of anyio takes longer than most operations.
+        thread = asyncio.create_task(anyio.to_thread.run_sync(work, limiter=self._limiter))
+        watch = None if gone is None else asyncio.create_task(_request_when(gone, cancellation))
+        try:
+            return await asyncio.shield(thread)
+        except asyncio.CancelledError:
+            cancellation.request()
+            # It may be in the middle of a write.
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait([thread])
+            # Looked at, or asyncio would log that nobody did.
+            thread.exception()
+            raise
+        finally:
+            if watch is not None:
+                watch.cancel()
 
     async def warm_up(self) -> None:
         """Open a memory that is there, so that the first call need not wait for it."""
@@ -72,15 +102,21 @@ class Calls:
         for _ in range(_THREADS):
             self._places.acquire()
 
-    def _run(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        with self._places:
+    def _run(self, cancellation: Cancellation, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        with self._places, cancellation.applies():
+            cancellation.check()
             self._open()
-            return registry.call(self._memory, name, arguments)
+            return registry.call(self._memory, name, arguments, cancellation.check)
 
     def _open(self) -> None:
         # Two first calls at once must not open it twice.
         with self._opening:
             self._memory.storage  # noqa: B018
+
+
+async def _request_when(gone: Gone, cancellation: Cancellation) -> None:
+    await gone()
+    cancellation.request()
 
 
 def _in_session(entry: Entry, arguments: Mapping[str, Any], session_id: str) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import mcp_types as types
@@ -16,10 +16,11 @@ from mcp.server import Server, ServerRequestContext
 from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
+from starlette.requests import Request
 
 from mnemos import __version__
 from mnemos.faces.mcp import prompts, resources
-from mnemos.faces.mcp.calls import Calls
+from mnemos.faces.mcp.calls import Calls, Gone
 from mnemos.faces.mcp.prompts import instructions
 from mnemos.operations import registry
 
@@ -45,7 +46,7 @@ def server_of(calls: Calls) -> Server[Any]:
         return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in tools().values()])
 
     async def call_tool(context: Context, asked: types.CallToolRequestParams) -> dict[str, Any]:
-        return await calls.tool(asked.name, asked.arguments, session(context))
+        return await calls.tool(asked.name, asked.arguments, session(context), _gone(context))
 
     async def list_resources(_: Context, __: object) -> types.ListResourcesResult:
         return resources.list_all()
@@ -105,3 +106,13 @@ def _session_of_transport(context: Context) -> str | None:
         return None
     name = context.request.headers.get(_SESSION_HEADER)
     return f"mcp-{name}" if name else None
+
+
+def _gone(context: Context) -> Gone | None:
+    """Wait for a client over HTTP to close its connection; over a pipe the SDK cancels the call."""
+    return None if context.request is None else partial(_wait_for_disconnect, context.request)
+
+
+async def _wait_for_disconnect(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,59 @@
+"""Calls that the caller can give up while another thread runs them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from mnemos.errors import Cancelled
+
+
+class Cancellation:
+    """A request to stop one call, made from another thread. Work that can't stop halfway is finished."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._stop: Callable[[], None] | None = None
+        self.is_requested = False
+
+    def request(self) -> None:
+        with self._lock:
+            self.is_requested = True
+            if self._stop is not None:
+                self._stop()
+
+    def check(self, _share: float = 0.0) -> None:
+        """Raise Cancelled if the call is to stop. Serves as a Progress, too."""
+        if self.is_requested:
+            raise Cancelled("the caller cancelled the call; it was stopped")
+
+    @contextmanager
+    def interrupts(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Have ``stop`` called, on the other thread, if the request comes while this work runs."""
+        with self._lock:
+            self.check()
+            self._stop = stop
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._stop = None
+
+    @contextmanager
+    def applies(self) -> Iterator[None]:
+        """Make this the cancellation of the work on this thread."""
+        before = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(before)
+
+
+_current: ContextVar[Cancellation | None] = ContextVar("cancellation", default=None)
+
+
+def current() -> Cancellation:
+    """Return the cancellation of the work on this thread, or one that nobody requests."""
+    return _current.get() or Cancellation()
