@@ -141,6 +141,8 @@ class Settings:
     """Token budget of the workspace's tables in the system prompt."""
     database_bytes: int = 50_000_000
     """Maximum size of a database of the workspace."""
+    snapshots_bytes: int = 1_000_000_000
+    """Maximum size of all snapshots of the workspace."""
     query_seconds: float = 30.0
     """Default time limit of a call of the workspace in seconds."""
     files: str = ""
@@ -459,6 +461,7 @@ _READ = {
     "prompt_parts": _prompt_parts,
     "prompt_schema_tokens": _tokens,
     "database_bytes": _whole,
+    "snapshots_bytes": _whole,
     "query_seconds": _positive,
     "files": _text,
     "prefetch_tokens": _tokens,

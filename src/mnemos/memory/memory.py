@@ -212,6 +212,7 @@ class Memory(Resource):
             history=None if self.home.in_memory else self.database,
             read_only=self.home.read_only,
             schema_changed=self._tables_changed,
+            clock=self.clock,
         )
 
     @part

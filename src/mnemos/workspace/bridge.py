@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ from mnemos.errors import MnemosError
 from mnemos.settings import Settings
 from mnemos.storage.base import Check, Storage, Writes, failed, passed
 from mnemos.workspace.identifiers import DEFAULT, folder_of
+from mnemos.workspace.limits import Quota
 from mnemos.workspace.workspace import SchemaChanged, Workspace
 
 OPEN: Final = "<workspace-tables>"
@@ -31,6 +32,7 @@ def open_workspace(
     history: Path | None,
     read_only: bool,
     schema_changed: SchemaChanged,
+    clock: Callable[[], float],
 ) -> Workspace:
     """Return the workspace of the settings' space. Starts and creates nothing.
 
@@ -43,11 +45,15 @@ def open_workspace(
     return Workspace(
         databases,
         files=files,
-        most_bytes=settings.database_bytes,
+        quota=Quota(
+            database_bytes=settings.database_bytes,
+            snapshots_bytes=settings.snapshots_bytes,
+        ),
         seconds=settings.query_seconds,
         read_only=read_only or settings.disabled or is_closed,
         history=None if history is None else (history, settings.space),
         schema_changed=schema_changed,
+        clock=clock,
     )
 
 

@@ -12,6 +12,8 @@ from mnemos import files
 from mnemos.errors import AlreadyExists, NotFound, PermissionDenied, Refused, TooLarge
 from mnemos.workspace import identifiers, limits
 from mnemos.workspace.answers import DatabaseInfo, Snapshot
+from mnemos.workspace.limits import Quota
+from mnemos.workspace.snapshots import choose_kept, list_snapshots, parse_moment, total_bytes
 
 _JOURNALS = ("-wal", "-shm", "-journal")
 
@@ -19,9 +21,9 @@ _JOURNALS = ("-wal", "-shm", "-journal")
 class Folder:
     """Turns checked names into paths. Symbolic links are never followed or listed."""
 
-    def __init__(self, path: Path, most_bytes: int) -> None:
+    def __init__(self, path: Path, quota: Quota) -> None:
         self.path = path
-        self._most_bytes = most_bytes
+        self._quota = quota
 
     def make(self) -> None:
         try:
@@ -72,17 +74,15 @@ class Folder:
         return DatabaseInfo(
             name=path.stem,
             size_bytes=size,
-            limit_bytes=self._most_bytes,
+            limit_bytes=self._quota.database_bytes,
             used_at=used_at,
             snapshots=len(self.snapshots(path.stem)),
         )
 
     def snapshots(self, name: str) -> list[Snapshot]:
         """Return the snapshots of a database, newest first."""
-        folder = self._snapshot_folder(name)
-        kept = [] if folder is None else sorted(folder.glob(f"*{identifiers.SUFFIX}"), reverse=True)
-        seen = ((path, _stat_plain(path)) for path in kept)
-        return [Snapshot(path.stem, found.st_size, found.st_mtime) for path, found in seen if found]
+        kept = list_snapshots(self.path, name)
+        return [Snapshot(one.path.stem, one.size, one.moment / 1_000_000) for one in kept]
 
     def rename(self, name: str, to: str) -> None:
         """Rename a database that nobody has open."""
@@ -125,10 +125,24 @@ class Folder:
         for journal in _JOURNALS:
             # Left by a deleted database: SQLite would apply it to this one.
             Path(f"{target}{journal}").unlink(missing_ok=True)
-        for stamp, snapshot in snapshots.items():
+        for stamp in self._choose_adopted(snapshots):
             files.make_private(kept)
-            _copy(snapshot, kept / f"{stamp}{identifiers.SUFFIX}")
+            _copy(snapshots[stamp], kept / f"{stamp}{identifiers.SUFFIX}")
         _copy(file, target)
+
+    def _choose_adopted(self, snapshots: Mapping[str, Path]) -> list[str]:
+        """Return the snapshots to take: those that the rule keeps, or only always keeps, if they fit."""
+        moments = {moment: stamp for stamp in snapshots if (moment := parse_moment(stamp)) is not None}
+        used = total_bytes(self.path)
+        for least in (False, True):
+            chosen = [moments[moment] for moment in choose_kept(moments, least=least)]
+            if used + sum(snapshots[stamp].stat().st_size for stamp in chosen) <= self._quota.snapshots_bytes:
+                return chosen
+        raise TooLarge(
+            f"there is no room for its snapshots: those of this space have {used:,} of "
+            f"{self._quota.snapshots_bytes:,} bytes. Delete a database that is not needed, or raise "
+            "snapshots_bytes in config.toml"
+        )
 
     def _exists(self, path: str | Path) -> bool:
         """True if the file exists. PermissionDenied for a link or an inaccessible folder."""

@@ -16,6 +16,15 @@ class Limit:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """How much the workspace of a space may keep."""
+
+    database_bytes: int = 50 * MB
+    snapshots_bytes: int = 1_000 * MB
+    """All snapshots together."""
+
+
 # Enforced by SQLite.
 LENGTH = Limit(
     "LENGTH", 4 * MB, "bytes of a value or row: one web page must fit, a bomb of zeroblob or printf not"
@@ -60,7 +69,6 @@ TABLES = Limit(
 FRAME = Limit("FRAME", 64 * MB, "bytes of a request or an answer: rows to insert, rows to return")
 ANSWER = Limit("ANSWER", 32 * MB, "bytes of rows that one call returns to Python: beyond, export or page")
 PARAMETER_ROWS = Limit("PARAMETER_ROWS", 1_000_000, "rows= of one call: beyond, import a file")
-SNAPSHOTS = Limit("SNAPSHOTS", 5, "snapshots kept of a database: the newest")
 STATEMENTS = Limit("STATEMENTS", 1_000, "statements of one call: each is answered for itself")
 
 OF_THE_WORKER = tuple(
@@ -75,7 +83,6 @@ SECONDS = 30.0
 MOST_SECONDS = 600.0
 # Imports and exports take longer than queries.
 FILE_SECONDS = 300.0
-DATABASE_BYTES = 50 * MB
 # The host uses it for numbers that no message can carry, the worker for those SQLite cannot hold.
 NUMBER_TOO_LARGE = (
     "a value is a whole number outside of -2^63 to 2^63 - 1, which SQLite cannot hold; pass it as a text"

@@ -11,7 +11,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,7 +22,7 @@ from mnemos import cancellation, errors
 from mnemos.errors import Busy, InvalidInput, MnemosError, TimedOut, TooLarge, Unavailable
 from mnemos.workspace.answers import FailureReply
 from mnemos.workspace.frames import Gone, Line, Overdue, TooLong
-from mnemos.workspace.limits import FRAME, NUMBER_TOO_LARGE
+from mnemos.workspace.limits import FRAME, NUMBER_TOO_LARGE, Quota
 
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ class Begin:
     """Settings that a worker gets when it starts."""
 
     folder: Path
-    most_bytes: int
+    quota: Quota
     read_only: bool = False
     history: tuple[Path, str] | None = None
     """The memory's database and the space whose history the agent may read."""
@@ -56,7 +56,7 @@ class Begin:
         history = self.history and {"database": str(self.history[0]), "space": self.history[1]}
         return {
             "folder": str(self.folder),
-            "most_bytes": self.most_bytes,
+            "quota": asdict(self.quota),
             "read_only": self.read_only,
             "history": history,
         }
@@ -77,8 +77,9 @@ class SandboxFailure(Exception):
 class Worker:
     """One worker process, started by the first call. Calls from several threads take turns."""
 
-    def __init__(self, begin: Begin) -> None:
+    def __init__(self, begin: Begin, clock: Callable[[], float] = time.time) -> None:
         self._begin = begin
+        self._clock = clock
         self._turn = threading.Lock()
         self._of = os.getpid()
         self._process: _Process | None = None
@@ -104,7 +105,7 @@ class Worker:
         if not self._turn.acquire(timeout=seconds):
             raise Busy(f"other calls kept the workspace busy for {seconds:g} s; nothing was done. Try again")
         try:
-            message = {"do": do, "seconds": seconds, **arguments}
+            message = {"do": do, "seconds": seconds, "now": self._clock(), **arguments}
             return self._convert(self._call_until_cancelled(message, seconds, file, progress), shape)
         finally:
             self._turn.release()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,12 +33,14 @@ from mnemos.workspace.answers import (
 from mnemos.workspace.exchange import Files
 from mnemos.workspace.folder import Folder
 from mnemos.workspace.identifiers import DEFAULT, escape_hidden, shorten
+from mnemos.workspace.limits import Quota
 from mnemos.workspace.worker import Begin, SandboxFailure, T, Worker
 
 if TYPE_CHECKING:
     from mnemos.workspace.functions.function import Function
 
 _HINT_SECONDS = 3.0
+_QUOTA = Quota()
 _SHOWN = 200
 SchemaChanged = Callable[[str], None]
 """Called with the name of a database whose tables may have changed."""
@@ -54,19 +57,21 @@ class Workspace:
         folder: Path,
         *,
         files: Path | None = None,
-        most_bytes: int = limits.DATABASE_BYTES,
+        quota: Quota = _QUOTA,
         seconds: float = limits.SECONDS,
         read_only: bool = False,
         history: tuple[Path, str] | None = None,
         schema_changed: SchemaChanged | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        self._folder = Folder(folder, most_bytes)
+        self._folder = Folder(folder, quota)
         self.files = Files(files or folder / "files")
-        self._most_bytes = most_bytes
+        self._quota = quota
         self._seconds = seconds
         self._read_only = read_only
         self._history = history
         self._schema_changed = schema_changed
+        self._clock = clock
         self._starting = threading.Lock()
         self._made: Worker | None = None
 
@@ -273,7 +278,10 @@ class Workspace:
         return answer.before, answer.after
 
     def snapshots(self, database: str = DEFAULT) -> list[Snapshot]:
-        """Return the snapshots, newest first. One is kept before a table is dropped, altered or emptied."""
+        """Return the snapshots, newest first. One is kept before a table is dropped, altered or emptied.
+
+        The newest five stay, and the first of each of the last hours, days and weeks in which there is one.
+        """
         return self._folder.snapshots(database)
 
     def restore(
@@ -307,8 +315,8 @@ class Workspace:
     def examine(self, path: Path) -> list[str]:
         """Return the problems of a file that is to become a database. The sandbox only reads it."""
         size = path.stat().st_size
-        if size > self._most_bytes:
-            return [f"it has {size:,} bytes; a database may have {self._most_bytes:,}"]
+        if size > self._quota.database_bytes:
+            return [f"it has {size:,} bytes; a database may have {self._quota.database_bytes:,}"]
         self._folder.make()
         reply = self._ask(
             "examine", CheckReply, limits.FILE_SECONDS, database=DEFAULT, path=str(path.resolve())
@@ -343,10 +351,11 @@ class Workspace:
                 self._made = Worker(
                     Begin(
                         self._folder.path.resolve(),
-                        self._most_bytes,
+                        self._quota,
                         read_only=self._read_only,
                         history=self._history,
-                    )
+                    ),
+                    self._clock,
                 )
             return self._made
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from mnemos.workspace import limits
+from mnemos.workspace.limits import Quota
 
 from .prey import Prey, attempt, peak_bytes
 
@@ -473,7 +474,7 @@ def test_a_file_that_changes_while_it_is_imported_is_taken_whole_or_not_at_all(
 
 
 def test_an_import_beyond_the_room_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = Prey(tmp_path / "small", most_bytes=1_000_000)
+    small = Prey(tmp_path / "small", quota=Quota(database_bytes=1_000_000))
     monkeypatch.chdir(small.cwd)
     monkeypatch.setenv("TMPDIR", str(small.temporary))
     small.next_database()

@@ -297,7 +297,7 @@ def test_the_worker_has_the_limits_of_the_table(prey: Prey) -> None:
     assert said["Max address space"] == limits.ADDRESS_SPACE.value
     assert said["Max open files"] == limits.OPEN_FILES.value
     assert said["Max core file size"] == 0
-    assert 0 < said["Max file size"] <= 4 * limits.DATABASE_BYTES + 16 * limits.MB
+    assert 0 < said["Max file size"] <= 4 * limits.Quota().database_bytes + 16 * limits.MB
     assert 0 < said["Max cpu time"] <= limits.MOST_SECONDS
 
 

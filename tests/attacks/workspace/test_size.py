@@ -10,6 +10,7 @@ import apsw
 import pytest
 
 from mnemos.workspace import limits
+from mnemos.workspace.limits import Quota
 
 from .conftest import Strike
 from .prey import BOUNCED, DONE, EXHAUSTED, INVALID, SQL_ERROR, TOO_LARGE, Case, Prey
@@ -201,7 +202,7 @@ def test_ten_thousand_tables_are_not_made(prey: Prey, tried: Callable[[int], Non
 @pytest.fixture
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Prey]:
     """A workspace with little room."""
-    prey = Prey(tmp_path / "small", most_bytes=1_000_000)
+    prey = Prey(tmp_path / "small", quota=Quota(database_bytes=1_000_000))
     monkeypatch.chdir(prey.cwd)
     monkeypatch.setenv("TMPDIR", str(prey.temporary))
     prey.next_database()

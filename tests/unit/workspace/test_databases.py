@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
+import apsw
 import pytest
 
 from mnemos.errors import (
@@ -200,13 +203,31 @@ def test_restoring_can_be_taken_back_by_restoring(prices):
     assert items(prices) == 0
 
 
-def test_only_the_newest_snapshots_are_kept(prices):
-    for number in range(limits.SNAPSHOTS.value + 3):
+def test_of_many_snapshots_the_newest_and_the_first_are_kept(prices, tmp_path):
+    for number in range(12):
         prices.query(f"ALTER TABLE prices ADD COLUMN c{number}")
-    kept = prices.snapshots()
-    assert len(kept) == limits.SNAPSHOTS.value
-    prices.restore(snapshot=kept[-1].name)
-    assert len(prices.query("SELECT * FROM prices LIMIT 1").columns) == 2 + 3
+    columns = []
+    for snapshot in prices.snapshots():
+        prices.save("default", tmp_path / f"{snapshot.name}.db", snapshot=snapshot.name)
+        with closing(apsw.Connection(str(tmp_path / f"{snapshot.name}.db"))) as copy:
+            columns.append(copy.execute("SELECT count(*) FROM pragma_table_info('prices')").get - 2)
+    assert columns == [11, 10, 9, 8, 7, 0]
+
+
+def test_a_snapshot_equal_to_the_newest_is_not_kept_twice(prices):
+    for _ in range(8):
+        prices.query("CREATE TABLE t (a); DROP TABLE t")
+    assert len(prices.snapshots()) <= 2
+    prices.restore(snapshot=prices.snapshots()[-1].name)
+    assert items(prices) == 250
+
+
+def test_the_default_is_to_restore_what_was_there_before_the_last_loss(prices):
+    for rows in (250, 120, 120):
+        prices.query("DELETE FROM prices WHERE rowid > ?", [rows])
+        prices.query("DELETE FROM prices")
+        prices.restore()
+        assert items(prices) == rows
 
 
 def test_a_snapshot_whose_file_is_gone_when_it_is_looked_at_is_left_out(prices, folder):

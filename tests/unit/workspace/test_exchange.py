@@ -9,6 +9,7 @@ import os
 import pytest
 
 from mnemos.errors import AlreadyExists, Busy, InvalidInput, NotFound, Refused, SqlError, TimedOut, TooLarge
+from mnemos.workspace.limits import Quota
 from mnemos.workspace.workspace import Workspace
 
 CSV = "item,eur,zip\nWidget,12.5,01234\nGadget,,10115\n"
@@ -143,7 +144,7 @@ def test_an_import_that_fails_in_the_middle_leaves_nothing(workspace):
 
 
 def test_an_import_that_does_not_fit_leaves_what_was_there(tmp_path):
-    workspace = Workspace(tmp_path / "small", most_bytes=400_000)
+    workspace = Workspace(tmp_path / "small", quota=Quota(database_bytes=400_000))
     try:
         workspace.import_file(text=CSV, table="t")
         with pytest.raises(TooLarge):

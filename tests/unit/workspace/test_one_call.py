@@ -8,6 +8,7 @@ import math
 import pytest
 
 from mnemos.errors import InvalidInput, ReadOnly, Refused, SqlError, TimedOut, TooLarge
+from mnemos.workspace.limits import Quota
 from mnemos.workspace.workspace import Workspace
 
 
@@ -265,7 +266,7 @@ def test_a_function_that_never_looks_at_the_clock_is_stopped_too(prices):
 
 
 def test_a_full_database_keeps_what_it_has(tmp_path):
-    workspace = Workspace(tmp_path / "small", most_bytes=500_000)
+    workspace = Workspace(tmp_path / "small", quota=Quota(database_bytes=500_000))
     try:
         workspace.query("CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(100000))")
         with pytest.raises(TooLarge):

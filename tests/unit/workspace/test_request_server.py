@@ -29,6 +29,7 @@ from mnemos.errors import (
 from mnemos.workspace import worker
 from mnemos.workspace.answers import ExportReply
 from mnemos.workspace.frames import Gone, Line
+from mnemos.workspace.limits import Quota
 from mnemos.workspace.sandbox import request_server
 from mnemos.workspace.worker import SandboxFailure
 from mnemos.workspace.workspace import Workspace
@@ -224,7 +225,7 @@ def test_a_full_disk_is_told_from_a_full_database_whatever_was_asked(prices, fol
     monkeypatch.setattr(request_server.database_files, "copy_database", no_room)
     with pytest.raises(TooLarge):
         prices.copy("default", "other")
-    large = Workspace(folder, most_bytes=10**15)
+    large = Workspace(folder, quota=Quota(database_bytes=10**15))
     try:
         with pytest.raises(DiskFull):
             large.copy("default", "other")

@@ -5,7 +5,6 @@ No database is opened here: the sandbox makes copies and examines foreign files.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
@@ -15,6 +14,7 @@ from mnemos.errors import InvalidInput, MnemosError
 from mnemos.files import scratch_folder
 from mnemos.transfer.archive.manifest import PartComparison, PartReport, number_names
 from mnemos.workspace.identifiers import SUFFIX, check_name
+from mnemos.workspace.snapshots import hash_contents, parse_moment
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -25,9 +25,6 @@ NAME: Final = "databases"
 _FOLDER: Final = "databases"
 _SNAPSHOTS: Final = ".snapshots"
 _MAGIC: Final = b"SQLite format 3\0"
-# Header bytes that change with every write, though the content is the same.
-_BOOKKEEPING: Final = ((18, 20), (24, 28), (40, 44), (92, 100))
-_HEADER: Final = 100
 _MAX_NAME: Final = 64
 # A megabyte counts as this many rows.
 _ROWS_PER_MB: Final = 1_000
@@ -133,18 +130,6 @@ class DatabasePart:
             return hash_contents(copy)
 
 
-def hash_contents(path: Path) -> str:
-    """Return a checksum that is the same for every copy of the same content."""
-    with path.open("rb") as file:
-        header = bytearray(file.read(_HEADER))
-        for first, last in _BOOKKEEPING:
-            header[first:last] = bytes(last - first)
-        digest = hashlib.sha256(header)
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
 def _group_files(files: list[str]) -> list[_Incoming]:
     """Return databases with their snapshots; InvalidInput for a file that is neither."""
     found: dict[str, _Incoming] = {}
@@ -167,7 +152,7 @@ def _group_files(files: list[str]) -> list[_Incoming]:
 
 def _parse_snapshot(name: str, file: str) -> str:
     stamp = name.removesuffix(SUFFIX)
-    if "/" in stamp or not stamp.replace(".", "").isalnum():
+    if parse_moment(stamp) is None:
         raise InvalidInput(f"{file} is not a snapshot of a database")
     return stamp
 

@@ -306,7 +306,7 @@ class Run:
 
     def _keep_snapshot(self) -> None:
         if self._database.guard.drops or self._removed >= MANY_ROWS:
-            keep_snapshot(self._database)
+            keep_snapshot(self._database, self._clock)
 
 
 def _replaces(sql: str) -> bool:

@@ -16,6 +16,7 @@ import msgspec
 from mnemos.workspace import limits
 from mnemos.workspace.functions import catalog
 from mnemos.workspace.identifiers import recent_of
+from mnemos.workspace.limits import Quota
 from mnemos.workspace.sandbox.failures import Failure
 from mnemos.workspace.sandbox.guard import Guard
 from mnemos.workspace.sandbox.history import History
@@ -40,10 +41,10 @@ _CONFIGURED = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The file of a database and how large it may become."""
+    """The file of a database and how much its space may keep."""
 
     path: Path
-    most_bytes: int
+    quota: Quota
     read_only: bool = False
     history: History | None = None
     """The part of the agent's memory it can read beside its own tables."""
@@ -55,14 +56,16 @@ class Clockwork:
     """The deadline of the call at work; SQLite asks it while a statement runs."""
 
     def __init__(self) -> None:
+        self.now = 0.0
+        """The time of the call by the host's clock."""
         self.seconds = 0.0
         self.deadline = 0.0
         self.passed = False
         self._parent = os.getppid()
         self._next_look = 0.0
 
-    def wind(self, seconds: float) -> None:
-        self.seconds = seconds
+    def wind(self, seconds: float, now: float = 0.0) -> None:
+        self.now, self.seconds = now, seconds
         self.deadline = time.monotonic() + seconds
         self.passed = False
 
@@ -205,7 +208,9 @@ class Database:
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA wal_autocheckpoint = 500")
             connection.execute("PRAGMA journal_size_limit = 4000000")
-            connection.execute(f"PRAGMA max_page_count = {max(self.place.most_bytes // self._page, 16)}")
+            connection.execute(
+                f"PRAGMA max_page_count = {max(self.place.quota.database_bytes // self._page, 16)}"
+            )
         connection.convert_binding = _to_json
         catalog.register(connection)
         if self.place.history is not None:

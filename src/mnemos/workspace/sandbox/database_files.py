@@ -6,25 +6,36 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import apsw
 
 from mnemos.files import make_private, scratch_folder
-from mnemos.workspace import limits
 from mnemos.workspace.functions import catalog
 from mnemos.workspace.identifiers import SUFFIX, snapshots_of
+from mnemos.workspace.limits import Quota
 from mnemos.workspace.sandbox.database import Clockwork, Database, Place, open_reader
 from mnemos.workspace.sandbox.failures import Failure
 from mnemos.workspace.sandbox.history import find_impostor
+from mnemos.workspace.snapshots import (
+    SnapshotFile,
+    choose_deleted,
+    hash_contents,
+    list_snapshots,
+    name_moment,
+    total_bytes,
+)
 
 _A_STEP = 2_000
 
 
-def keep_snapshot(database: Database) -> Path | None:
-    """Copy what is committed, without the running transaction; None for an empty database."""
+def keep_snapshot(database: Database, clock: Clockwork) -> Path | None:
+    """Keep what is committed, without the running transaction, as a snapshot and return it.
+
+    If the newest snapshot holds the same, that one is returned. None for an empty database. Snapshots that
+    the rule does not keep are deleted.
+    """
     path = database.place.path
     with closing(open_reader(path)) as committed:
         if not committed.execute("SELECT count(*) FROM sqlite_schema").get:
@@ -36,32 +47,52 @@ def keep_snapshot(database: Database) -> Path | None:
                 "permission_denied", f"{link} is a link; snapshots are kept in a folder of their own"
             )
     make_private(folder)
-    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
-    target = folder / f"{moment}{SUFFIX}"
-    copy_file(path, target)
-    for old in list_snapshots(path)[limits.SNAPSHOTS.value :]:
+    with scratch_folder(folder) as scratch:
+        copy = scratch / f"copy{SUFFIX}"
+        _copy_pages_to(path, copy)
+        newest = next(iter(list_snapshots(path.parent, path.stem)), None)
+        if newest is not None and _is_same(newest.path, copy):
+            return newest.path
+        return _put_in_place(copy, newest, database.place, clock)
+
+
+def _is_same(snapshot: Path, copy: Path) -> bool:
+    return _size(snapshot) == _size(copy) and hash_contents(snapshot) == hash_contents(copy)
+
+
+def _put_in_place(copy: Path, newest: SnapshotFile | None, place: Place, clock: Clockwork) -> Path:
+    """Make a copy the newest snapshot, whatever the clock says, and delete those that have to go."""
+    moment = max(round(clock.now * 1_000_000), newest.moment + 1 if newest else 0)
+    folder, name = place.path.parent, place.path.stem
+    target = snapshots_of(folder, name) / f"{name_moment(moment)}{SUFFIX}"
+    most = place.quota.snapshots_bytes
+    deleted = choose_deleted(folder, name, SnapshotFile(target, moment, _size(copy)), most)
+    if deleted is None:
+        raise Failure(
+            "too_large",
+            f"there is no room for a snapshot of {_size(copy):,} bytes, without which nothing is dropped or "
+            f"emptied; nothing was changed. The snapshots of this space have {total_bytes(folder):,} of "
+            f"{most:,} bytes: delete a database that is not needed, or raise snapshots_bytes in config.toml",
+        )
+    copy.replace(target)
+    for old in deleted:
         old.unlink(missing_ok=True)
     return target
-
-
-def list_snapshots(path: Path) -> list[Path]:
-    """List the snapshots of a database, newest first."""
-    folder = snapshots_of(path.parent, path.stem)
-    if folder.is_symlink() or folder.parent.is_symlink():
-        return []
-    return sorted(folder.glob(f"*{SUFFIX}"), reverse=True)
 
 
 def copy_file(source: Path, target: Path) -> None:
     """Copy a database that may be in use; the target is there whole or not at all."""
     with scratch_folder(target.parent) as folder:
-        unfinished = folder / target.name
-        with closing(open_reader(source)) as from_, closing(apsw.Connection(str(unfinished))) as to:
-            # A copy that is broken off is thrown away: it needs no journal.
-            to.execute("PRAGMA journal_mode = OFF")
-            copy_pages(from_, to, time.sleep)
-            to.execute("PRAGMA journal_mode = DELETE")
-        unfinished.replace(target)
+        _copy_pages_to(source, folder / target.name)
+        (folder / target.name).replace(target)
+
+
+def _copy_pages_to(source: Path, target: Path) -> None:
+    with closing(open_reader(source)) as from_, closing(apsw.Connection(str(target))) as to:
+        # A copy that is broken off is thrown away: it needs no journal.
+        to.execute("PRAGMA journal_mode = OFF")
+        copy_pages(from_, to, time.sleep)
+        to.execute("PRAGMA journal_mode = DELETE")
 
 
 def copy_pages(source: apsw.Connection, target: apsw.Connection, wait: Callable[[float], None]) -> None:
@@ -111,7 +142,7 @@ def _keep_contents(place: Place, clock: Clockwork) -> Path | None:
     """Keep the contents as a snapshot, or as a damaged file beside; return which."""
     try:
         with closing(Database(place, clock)) as database:
-            return keep_snapshot(database)
+            return keep_snapshot(database, clock)
     except (apsw.NotADBError, apsw.CorruptError):
         return _set_aside(place.path)
 
@@ -130,10 +161,10 @@ def save(place: Place, target: Path, snapshot: str | None) -> dict[str, Any]:
     return {"size_bytes": _size(target)}
 
 
-def examine(path: Path, most_bytes: int, clock: Clockwork) -> dict[str, Any]:
+def examine(path: Path, quota: Quota, clock: Clockwork) -> dict[str, Any]:
     """Return the problems of a file that somebody else made; it is only read."""
     try:
-        with closing(Database(Place(path, most_bytes, read_only=True, is_foreign=True), clock)) as database:
+        with closing(Database(Place(path, quota, read_only=True, is_foreign=True), clock)) as database:
             return check(database)
     except (apsw.NotADBError, apsw.CorruptError) as exc:
         return {"problems": [str(exc)]}
@@ -149,7 +180,7 @@ def check(database: Database) -> dict[str, Any]:
 
 
 def _find_snapshot(path: Path, wanted: str | None) -> Path:
-    there = list_snapshots(path)
+    there = [snapshot.path for snapshot in list_snapshots(path.parent, path.stem)]
     for snapshot in there:
         if wanted is None or snapshot.stem == wanted:
             return snapshot

@@ -107,7 +107,7 @@ def timeout_failure(seconds: float) -> Failure:
 def _disk_is_full(place: Place) -> bool:
     """True if the disk is full: SQLite reports a database at its limit the same way."""
     room = os.statvfs(place.path.parent)
-    return room.f_bavail * room.f_frsize < place.most_bytes
+    return room.f_bavail * room.f_frsize < place.quota.database_bytes
 
 
 def too_long_failure() -> Failure:

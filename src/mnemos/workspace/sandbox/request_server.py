@@ -20,6 +20,7 @@ import msgspec
 from mnemos.workspace import limits
 from mnemos.workspace.frames import Line, TooLong
 from mnemos.workspace.identifiers import file_of
+from mnemos.workspace.limits import Quota
 from mnemos.workspace.sandbox import database_files, failures
 from mnemos.workspace.sandbox.agent_call import Call, Run
 from mnemos.workspace.sandbox.database import Clockwork, Database, Place
@@ -41,7 +42,7 @@ class Server:
         self._cpu = _Cpu()
         self._open: OrderedDict[str, Database] = OrderedDict()
         self._folder = Path()
-        self._most_bytes = limits.DATABASE_BYTES
+        self._quota = Quota()
         self._read_only = False
         self._history: History | None = None
         self._is_busy = False
@@ -64,11 +65,11 @@ class Server:
         """Until the host closes its end, which raises Gone."""
         begin = self._line.receive()
         self._folder = Path(begin["folder"])
-        self._most_bytes = begin["most_bytes"]
+        self._quota = Quota(**begin["quota"])
         self._read_only = begin["read_only"]
         if begin["history"] is not None:
             self._history = History(Path(begin["history"]["database"]), begin["history"]["space"])
-        _confine(self._most_bytes)
+        _confine(self._quota.database_bytes)
         threading.Thread(target=self._watch_host, daemon=True).start()
         self._line.send({"ready": True})
         try:
@@ -96,7 +97,7 @@ class Server:
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
         seconds = request["seconds"]
-        self._clock.wind(seconds)
+        self._clock.wind(seconds, request["now"])
         self._cpu.allow(seconds)
         reply: dict[str, Any] = {"id": request["id"]}
         if self._history is not None:
@@ -153,7 +154,7 @@ class Server:
         return database_files.save(database.place, Path(request["to"]), request["snapshot"])
 
     def _examine(self, request: dict[str, Any]) -> dict[str, Any]:
-        return database_files.examine(Path(request["path"]), self._most_bytes, self._clock)
+        return database_files.examine(Path(request["path"]), self._quota, self._clock)
 
     def _check(self, request: dict[str, Any]) -> dict[str, Any]:
         return database_files.check(self._database(request["database"]))
@@ -209,7 +210,7 @@ class Server:
 
     def _place(self, name: str) -> Place:
         path = file_of(self._folder, name)
-        return Place(path, self._most_bytes, read_only=self._read_only, history=self._history)
+        return Place(path, self._quota, read_only=self._read_only, history=self._history)
 
     def _close(self, name: str) -> None:
         database = self._open.pop(name, None)

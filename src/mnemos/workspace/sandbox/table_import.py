@@ -55,7 +55,7 @@ class Import:
     def run(self, stream: BinaryIO, progress: Callable[[float], None]) -> dict[str, Any]:
         """Read the file once for its columns and types, then again for its rows, in one transaction."""
         most = Limits(
-            size=_TIMES_THE_DATABASE * self._database.place.most_bytes,
+            size=_TIMES_THE_DATABASE * self._database.place.quota.database_bytes,
             item=limits.LENGTH.value,
             columns=limits.COLUMN.value,
         )
@@ -102,7 +102,7 @@ class Import:
                     raise self._change_failure()
                 updates_many = self._wanted.mode == "upsert" and self._rows >= MANY_ROWS
                 if self._database.guard.drops or updates_many:
-                    keep_snapshot(self._database)
+                    keep_snapshot(self._database, self._clock)
                 self._database.run("COMMIT")
             except BaseException:
                 if connection.in_transaction:

@@ -10,6 +10,7 @@ from typing import Any
 
 import apsw
 
+from mnemos.workspace.limits import Quota
 from mnemos.workspace.sandbox.card import schema_card
 from mnemos.workspace.sandbox.card.bounds import CARD, ONE_TABLE, Bounds
 from mnemos.workspace.sandbox.database import Clockwork, Database, Place
@@ -59,4 +60,4 @@ class Opened:
 def opened(path: Path) -> Opened:
     clock = Clockwork()
     clock.wind(600)
-    return Opened(Database(Place(path, 200_000_000), clock), clock)
+    return Opened(Database(Place(path, Quota(database_bytes=200_000_000)), clock), clock)
