@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from faces.mcp.connections import Connected, connected, over_pipe, serving
+from faces.mcp.connections import Connected, Served, connected, over_pipe, serving
 from faces.mcp.wire import INITIALIZE, Wire
 from mnemos.memory import Memory
 
@@ -56,10 +56,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def url(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def served(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     copy = shutil.copytree(home, tmp_path_factory.mktemp("served") / "home")
-    with serving(copy, "--tools", "all") as address:
-        yield address
+    with serving(copy, "--tools", "all") as one:
+        yield one
 
 
 # --- the official client ---------------------------------------------------------------------------
@@ -74,7 +74,7 @@ def client(request: pytest.FixtureRequest, home: Path, tmp_path: Path) -> Iterat
             copy = shutil.copytree(home, tmp_path / "copy")
             yield stack.enter_context(connected(over_pipe(copy, "--tools", "all"), mode))
         else:
-            yield stack.enter_context(connected(request.getfixturevalue("url"), mode))
+            yield stack.enter_context(connected(request.getfixturevalue("served"), mode))
 
 
 def test_a_client_that_cancels_a_query_gets_the_next_one_answered(client: Connected) -> None:
@@ -210,9 +210,13 @@ def test_a_server_that_is_told_to_stop_does_not_wait_for_a_query(
 class Browser:
     """Requests of one client over HTTP, of either era of the protocol."""
 
-    def __init__(self, url: str, era: str) -> None:
-        self._port = int(url.split(":")[2].partition("/")[0])
-        self._headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+    def __init__(self, served: Served, era: str) -> None:
+        self._port = served.port
+        self._headers = {
+            "content-type": "application/json",
+            "accept": "application/json, text/event-stream",
+            **served.headers,
+        }
         self._is_modern = era == "2026"
         if not self._is_modern:
             with self.begin("initialize", INITIALIZE) as waiting:
@@ -253,15 +257,15 @@ def call_of(sql: str, **arguments: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("era", ["2025", "2026"])
-def test_a_client_that_hangs_up_stops_its_query(url: str, era: str) -> None:
-    browser = Browser(url, era)
+def test_a_client_that_hangs_up_stops_its_query(served: Served, era: str) -> None:
+    browser = Browser(served, era)
     with browser.begin("tools/call", call_of(f"DELETE FROM kept; {ENDLESS}", timeout=LONGEST)):
         wait_until_running(browser.query)
     assert browser.query("SELECT count(*) FROM kept")["rows"] == [[300]]
 
 
-def test_a_cancelled_request_over_http_ends_without_a_result(url: str) -> None:
-    browser = Browser(url, "2025")
+def test_a_cancelled_request_over_http_ends_without_a_result(served: Served) -> None:
+    browser = Browser(served, "2025")
     with browser.begin("tools/call", call_of(ENDLESS, timeout=LONGEST)) as waiting:
         wait_until_running(browser.query)
         browser.send("notifications/cancelled", {"requestId": 1}, number=None)
@@ -270,8 +274,8 @@ def test_a_cancelled_request_over_http_ends_without_a_result(url: str) -> None:
     assert answer["id"] == 1
 
 
-def test_nobody_cancels_the_call_of_another_client(url: str) -> None:
-    one, other, third = Browser(url, "2025"), Browser(url, "2025"), Browser(url, "2026")
+def test_nobody_cancels_the_call_of_another_client(served: Served) -> None:
+    one, other, third = Browser(served, "2025"), Browser(served, "2025"), Browser(served, "2026")
     with one.begin("tools/call", call_of(ENDLESS, timeout=LONGEST)):
         wait_until_running(other.query)
         for client in (other, third):

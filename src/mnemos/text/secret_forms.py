@@ -60,6 +60,7 @@ _PREFIXES: Final = (
     ("GOCSPX-", "Google client secret", 30),
     ("ya29.", "Google token", 30),
     ("npm_", "npm token", 36),
+    ("mnm_", "Mnemos token", 40),
     ("pypi-", "PyPI token", 50),
     ("hf_", "Hugging Face token", 30),
     ("dop_v1_", "DigitalOcean token", 50),

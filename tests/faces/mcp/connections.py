@@ -7,13 +7,16 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import httpx2
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 
 from .wire import PROGRAM, SECONDS, command, environment
 
@@ -40,11 +43,34 @@ class Connected:
         return waited
 
 
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A server over HTTP, and the token that it asks for."""
+
+    url: str
+    token: str
+
+    @property
+    def port(self) -> int:
+        return int(self.url.split(":")[2].partition("/")[0])
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"authorization": f"Bearer {self.token}"}
+
+
 @contextmanager
-def connected(to: StdioServerParameters | str, era: str) -> Iterator[Connected]:
+def connected(to: StdioServerParameters | Served, era: str) -> Iterator[Connected]:
     """``era``: "legacy" greets as 2025's clients do, "auto" as today's."""
-    client = Client(to, mode=era, read_timeout_seconds=SECONDS)
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
+    with ExitStack() as stack:
+        portal = stack.enter_context(start_blocking_portal())
+        transport: Any = to
+        if isinstance(to, Served):
+            web = httpx2.AsyncClient(headers=to.headers, timeout=SECONDS)
+            stack.enter_context(portal.wrap_async_context_manager(web))
+            transport = streamable_http_client(to.url, http_client=web)
+        client = Client(transport, mode=era, read_timeout_seconds=SECONDS)
+        stack.enter_context(portal.wrap_async_context_manager(client))
         yield Connected(portal, client)
 
 
@@ -54,8 +80,8 @@ def over_pipe(home: Path, *arguments: str) -> StdioServerParameters:
 
 
 @contextmanager
-def serving(home: Path, *arguments: str) -> Iterator[str]:
-    """A server on a free port of this machine, told to stop at the end; its URL."""
+def serving(home: Path, *arguments: str) -> Iterator[Served]:
+    """A server on a free port of this machine, told to stop at the end."""
     process = subprocess.Popen(
         [*PROGRAM, "serve", "--mcp", "--port", "0", "--home", str(home), *arguments],
         env=environment(),
@@ -65,13 +91,17 @@ def serving(home: Path, *arguments: str) -> Iterator[str]:
     )
     try:
         assert process.stderr is not None
-        found = LISTENING.search(process.stderr.readline().decode())
-        assert found is not None
-        yield found[0]
+        begun = "".join(process.stderr.readline().decode() for _ in range(2))
+        found = LISTENING.search(begun)
+        assert found is not None, begun
+        file = home / "token"
+        token = file.read_text().strip() if file.exists() else ""
+        yield Served(found[0], token)
         process.send_signal(signal.SIGTERM)
         out, said = process.communicate(timeout=SECONDS)
         assert (process.returncode, out) == (0, b"")
         assert b"Traceback" not in said
+        assert not token or token not in begun + said.decode()
     finally:
         process.kill()
         process.communicate()

@@ -14,18 +14,18 @@ from mcp.shared.exceptions import MCPError
 from mnemos.operations import registry
 from mnemos.operations.index import ENTRIES
 
-from .connections import Connected, connected, over_pipe, serving
+from .connections import Connected, Served, connected, over_pipe, serving
 
 WAYS = ("pipe, 2025", "pipe, 2026", "http, 2025", "http, 2026")
 LOCAL = {entry.name for entry in ENTRIES if registry.load(entry).traits.local}
 
 
 @pytest.fixture(scope="module")
-def url(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def served(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     home = tmp_path_factory.mktemp("served") / "home"
     shutil.copytree(filled / "home", home)
-    with serving(home, "--tools", "all") as address:
-        yield address
+    with serving(home, "--tools", "all") as one:
+        yield one
 
 
 @pytest.fixture(scope="module", params=WAYS)
@@ -40,7 +40,7 @@ def client(
             shutil.copytree(filled / "home", home)
             yield stack.enter_context(connected(over_pipe(home, "--tools", "all"), mode))
         else:
-            yield stack.enter_context(connected(request.getfixturevalue("url"), mode))
+            yield stack.enter_context(connected(request.getfixturevalue("served"), mode))
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import re
 import shutil
 import socket
 from collections.abc import Iterator
@@ -17,32 +16,35 @@ from mnemos.errors import MnemosError
 from mnemos.faces.mcp.http import Address
 
 from ..conftest import Mnemos
-from .connections import connected, serving
+from .connections import Served, connected, serving
 from .wire import INITIALIZE
 
 MODERN = "2026-07-28"
+# Ways to say "every address", names, and what is neither.
+ELSEWHERE = (
+    *("", "*", "[]", "0", "0x0", "00", "0.0", "000.0.0.0", "0000:0000::", "[::]", "::ffff:0.0.0.0", "::%lo"),
+    *("example.com", "localhost.example.com", "127.0.0.1.example.com", "ip6-localhost", "any", "all"),
+    *("10.1", "169.254.1.1", "2130706434000", "-1", " ", "127.0.0.1/8", "０.0.0.0", "a\0b", "\ud800"),
+)
 
 
 @pytest.fixture(scope="module")
-def port(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+def served(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     home = tmp_path_factory.mktemp("port") / "home"
     shutil.copytree(filled / "home", home)
-    with serving(home, "--tools", "all") as url:
-        found = re.search(r":(\d+)/", url)
-        assert found is not None
-        number = int(found[1])
-        # A client that stays connected must not keep the server from ending.
-        with connected(url, "legacy"):
-            yield number
+    # A client that stays connected must not keep the server from ending.
+    with serving(home, "--tools", "all") as one, connected(one, "legacy"):
+        yield one
 
 
 def post(
-    port: int, message: Any, method: str = "POST", path: str = "/mcp", **headers: str
+    served: Served, message: Any, method: str = "POST", path: str = "/mcp", **headers: str
 ) -> tuple[int, dict[str, str], bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
     sent = {
         "content-type": "application/json",
         "accept": "application/json, text/event-stream",
+        **served.headers,
         **{name.replace("_", "-"): value for name, value in headers.items()},
     }
     body = message if isinstance(message, bytes) else json.dumps(message).encode()
@@ -61,8 +63,10 @@ GREETING = question("initialize", INITIALIZE)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
-def test_this_machine_is_served_by_all_its_names(port: int, host: str) -> None:
-    status, headers, _ = post(port, GREETING, host=f"{host}:{port}", origin=f"http://{host}:{port}")
+def test_this_machine_is_served_by_all_its_names(served: Served, host: str) -> None:
+    status, headers, _ = post(
+        served, GREETING, host=f"{host}:{served.port}", origin=f"http://{host}:{served.port}"
+    )
     assert status == 200
     assert headers["mcp-session-id"]
 
@@ -82,53 +86,53 @@ def test_this_machine_is_served_by_all_its_names(port: int, host: str) -> None:
     ids=lambda headers: str(*headers.values()),
 )
 def test_another_site_cannot_reach_it_through_a_browser(
-    port: int, era: dict[str, str], headers: dict[str, str]
+    served: Served, era: dict[str, str], headers: dict[str, str]
 ) -> None:
-    sent = {name: value.format(port=port) for name, value in headers.items()}
-    status, _, body = post(port, GREETING, **era, **sent)
+    sent = {name: value.format(port=served.port) for name, value in headers.items()}
+    status, _, body = post(served, GREETING, **era, **sent)
     assert status in (403, 421)
     assert b"mnemos" not in body
 
 
-def test_there_is_nothing_to_listen_to(port: int) -> None:
-    status, headers, _ = post(port, b"", method="GET")
+def test_there_is_nothing_to_listen_to(served: Served) -> None:
+    status, headers, _ = post(served, b"", method="GET")
     assert (status, headers["allow"]) == (405, "POST, DELETE")
 
 
-def test_elsewhere_is_nothing(port: int) -> None:
-    assert post(port, GREETING, path="/")[0] == 404
+def test_elsewhere_is_nothing(served: Served) -> None:
+    assert post(served, GREETING, path="/")[0] == 404
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b"null", b'{"jsonrpc": "2.0"}', b"[" * 100_000])
 @pytest.mark.parametrize("era", [{}, {"mcp_protocol_version": MODERN}], ids=["2025", "2026"])
-def test_a_body_that_is_no_request_is_refused(port: int, body: bytes, era: dict[str, str]) -> None:
-    assert 400 <= post(port, body, **era)[0] < 500
-    assert post(port, GREETING)[0] == 200
+def test_a_body_that_is_no_request_is_refused(served: Served, body: bytes, era: dict[str, str]) -> None:
+    assert 400 <= post(served, body, **era)[0] < 500
+    assert post(served, GREETING)[0] == 200
 
 
-def test_ten_megabytes_come_through(port: int) -> None:
-    _, headers, _ = post(port, GREETING)
+def test_ten_megabytes_come_through(served: Served) -> None:
+    _, headers, _ = post(served, GREETING)
     name = headers["mcp-session-id"]
     asked = question("tools/call", {"name": "recall", "arguments": {"query": "", "source": "y" * 10**7}})
-    status, _, body = post(port, asked, mcp_session_id=name)
+    status, _, body = post(served, asked, mcp_session_id=name)
     assert status == 200
     assert json.loads(body)["result"]["structuredContent"]["query"] == ""
 
 
-def test_a_session_that_the_server_does_not_know_is_not_found(port: int) -> None:
+def test_a_session_that_the_server_does_not_know_is_not_found(served: Served) -> None:
     asked = question("tools/list", {})
-    assert post(port, asked, mcp_session_id="0" * 32)[0] == 404
+    assert post(served, asked, mcp_session_id="0" * 32)[0] == 404
 
 
-def test_each_connection_is_a_session_of_its_own(port: int) -> None:
+def test_each_connection_is_a_session_of_its_own(served: Served) -> None:
     def scope_of(connection: str, **arguments: str) -> str | None:
         asked = question("tools/call", {"name": "memory_write", "arguments": arguments})
-        _, _, body = post(port, asked, mcp_session_id=connection)
+        _, _, body = post(served, asked, mcp_session_id=connection)
         (fact,) = json.loads(body)["result"]["structuredContent"]["facts"]
         scope: str | None = fact["scope"]
         return scope
 
-    one, other = (post(port, GREETING)[1]["mcp-session-id"] for _ in range(2))
+    one, other = (post(served, GREETING)[1]["mcp-session-id"] for _ in range(2))
     assert scope_of(one, content="D[auth]: tokens", scope="login") == "login"
     # What is not told goes into the scope that the session is in.
     assert scope_of(one, content="V[auth.days]: 7") == "login"
@@ -140,7 +144,10 @@ def test_each_connection_is_a_session_of_its_own(port: int) -> None:
     ("text", "host", "port"),
     [
         ("8765", "127.0.0.1", 8765),
-        (":8765", "127.0.0.1", 8765),
+        ("LOCALHOST:8765", "127.0.0.1", 8765),
+        ("127.1:8765", "127.0.0.1", 8765),
+        ("0x7f000001:8765", "127.0.0.1", 8765),
+        ("[[::1]]:80", "::1", 80),
         ("localhost:0", "127.0.0.1", 0),
         ("127.0.0.9:1", "127.0.0.9", 1),
         ("[::1]:80", "::1", 80),
@@ -158,7 +165,7 @@ def test_an_address_of_this_machine_is_taken(text: str, host: str, port: int) ->
         ("[::]:80", "refused"),
         ("192.168.1.7:80", "refused"),
         ("8.8.8.8:80", "refused"),
-        ("example.com:80", "invalid_input"),
+        *((f"{host}:80", "refused") for host in ELSEWHERE),
         ("127.0.0.1", "invalid_input"),
         ("127.0.0.1:", "invalid_input"),
         ("127.0.0.1:65536", "invalid_input"),
@@ -186,7 +193,12 @@ def test_a_port_in_use_is_told(mnemos: Mnemos) -> None:
     [
         (("serve",), 2),
         (("serve", "--mcp", "--host", "0.0.0.0"), 4),
+        (("serve", "--mcp", "--host", ""), 4),
+        (("serve", "--mcp", "--host", "*"), 4),
+        (("serve", "--mcp", "--host", "0"), 4),
+        (("serve", "--mcp", "--host", "[::]"), 4),
         (("mcp", "--http", "0.0.0.0:1"), 4),
+        (("mcp", "--http", ":1"), 4),
         (("mcp", "--http", "nowhere"), 2),
         (("mcp", "--http", "0", "--tools", "backup,restore"), 4),
         (("mcp", "--http", "0", "--tools", "no_such"), 2),

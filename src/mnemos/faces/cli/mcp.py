@@ -22,6 +22,13 @@ _tools = click.option(
 )
 
 
+_no_token = click.option(
+    "--no-token",
+    is_flag=True,
+    help="Over HTTP, don't ask for a token: every user of this machine can read and change the memory.",
+)
+
+
 def _where() -> list[click.Parameter]:
     return [option for option in common_options() if option.name in ("home", "space")]
 
@@ -29,12 +36,13 @@ def _where() -> list[click.Parameter]:
 @click.command(params=_where())
 @_tools
 @click.option("--http", "address", metavar="HOST:PORT", help="Over HTTP on this machine instead of a pipe.")
+@_no_token
 @click.pass_obj
-def mcp(chosen: Chosen, tools: str, address: str | None) -> None:
+def mcp(chosen: Chosen, tools: str, address: str | None, no_token: bool) -> None:  # noqa: FBT001
     """Serve the memory to an MCP client, which starts this command itself."""
     if address is None and is_terminal(sys.stdin):
         click.echo("Waiting for an MCP client on standard input; Ctrl-C ends.", err=True)
-    _run(chosen, tools, address)
+    _run(chosen, tools, address, asks_for_token=not no_token)
 
 
 @click.command(params=_where())
@@ -42,15 +50,23 @@ def mcp(chosen: Chosen, tools: str, address: str | None) -> None:
 @_tools
 @click.option("--host", default="127.0.0.1", show_default=True, help="A loopback address.")
 @click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0: any.")
+@_no_token
 @click.pass_obj
-def serve(chosen: Chosen, tools: str, host: str, port: int, wants_mcp: bool) -> None:  # noqa: FBT001
+def serve(
+    chosen: Chosen,
+    tools: str,
+    host: str,
+    port: int,
+    wants_mcp: bool,  # noqa: FBT001
+    no_token: bool,  # noqa: FBT001
+) -> None:
     """Serve the memory over HTTP to clients on this machine."""
     if not wants_mcp:
         raise click.UsageError("say what to serve: --mcp")
-    _run(chosen, tools, f"[{host}]:{port}")
+    _run(chosen, tools, f"[{host}]:{port}", asks_for_token=not no_token)
 
 
-def _run(chosen: Chosen, tools: str, address: str | None) -> None:
+def _run(chosen: Chosen, tools: str, address: str | None, *, asks_for_token: bool) -> None:
     if find_spec("mcp_types") is None:
         # Imports all clients: only for who lacks the SDK.
         from mnemos.operations.connect import MISSING_SDK
@@ -68,4 +84,4 @@ def _run(chosen: Chosen, tools: str, address: str | None) -> None:
         if address is None:
             launch.over_pipe(memory, tools)
         else:
-            launch.over_http(memory, tools, address)
+            launch.over_http(memory, tools, address, asks_for_token=asks_for_token)

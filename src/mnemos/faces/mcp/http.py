@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import logging
+import secrets
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import anyio
 import uvicorn
 from mcp.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemos.errors import InvalidInput, Refused, Unavailable
@@ -27,6 +28,14 @@ PATH = "/mcp"
 _LOCAL = "127.0.0.1"
 _NAMES = (_LOCAL, "localhost", "[::1]")
 _LAST_ANSWERS_SECONDS = 10
+# Says nothing about the server, whose own messages name the file with the token.
+_UNAUTHENTICATED = {
+    "error": {
+        "code": "unauthenticated",
+        "message": "Send the header 'Authorization: Bearer TOKEN'. "
+        "The server names the file with the token when it starts.",
+    }
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +48,10 @@ class Address:
     @classmethod
     def parse(cls, text: str) -> Address:
         """``HOST:PORT``, ``[::1]:PORT`` or ``PORT`` alone; an address that others reach raises Refused."""
-        host, _, port = text.strip().rpartition(":")
+        host, colon, port = text.strip().rpartition(":")
         if not (port.isascii() and port.isdecimal() and int(port) < 1 << 16):
-            raise InvalidInput(f"{text!r} is no address; use HOST:PORT, such as {_LOCAL}:8765")
-        return cls(_loopback(host.removeprefix("[").removesuffix("]")), int(port))
+            raise InvalidInput(f"{text!r} is not an address; use HOST:PORT, such as {_LOCAL}:8765")
+        return cls(_loopback(host.strip("[]")) if colon else _LOCAL, int(port))
 
     def listen(self) -> socket.socket:
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
@@ -58,23 +67,32 @@ class Address:
 
 
 def _loopback(host: str) -> str:
-    if host in ("", "localhost"):
+    """Return a loopback address as it is written; everything else raises Refused. No name is looked up."""
+    if host.lower() == "localhost":
         return _LOCAL
     try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        raise InvalidInput(f"{host!r} is no address; use {_LOCAL} or ::1") from None
-    if not address.is_loopback:
-        raise Refused(f"{host} can be reached by others, and nobody is asked who they are; use {_LOCAL}")
+        # Takes every way to write an address that the system takes: 0, 0x0 and 000.0.0.0 are all of them.
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+        address = ipaddress.ip_address(found[0][4][0])
+    except (OSError, ValueError):
+        address = None
+    if address is None or not address.is_loopback:
+        raise Refused(
+            f"Refusing to listen on {host!r}: use a loopback address such as {_LOCAL} or ::1, which only "
+            "this machine reaches"
+        )
     return str(address)
 
 
-async def serve(server: Server[Any], calls: Calls, listening: socket.socket) -> None:
-    """Serve clients until a signal says so; what they have asked is still answered."""
+async def serve(
+    server: Server[Any], calls: Calls, listening: socket.socket, token: str | None = None
+) -> None:
+    """Serve clients that send the token until a signal says so; what they have asked is still answered."""
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
+    app = application(server, port, shown)
     config = uvicorn.Config(
-        application(server, port, shown),
+        app if token is None else require_token(app, token),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -117,6 +135,26 @@ def application(server: Server[Any], port: int, host: str = _LOCAL) -> ASGIApp:
             await app(scope, receive, send)
 
     return without_streams
+
+
+def require_token(app: ASGIApp, token: str) -> ASGIApp:
+    """Answer requests without the header ``Authorization: Bearer TOKEN`` with 401, wherever they go."""
+    expected = token.encode()
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan" or _has_token(scope, expected):
+            await app(scope, receive, send)
+        else:
+            refusal = JSONResponse(_UNAUTHENTICATED, 401, {"www-authenticate": "Bearer"})
+            await refusal(scope, receive, send)
+
+    return guarded
+
+
+def _has_token(scope: Scope, expected: bytes) -> bool:
+    given = [value for name, value in scope["headers"] if name == b"authorization"]
+    scheme, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
+    return scheme.lower() == b"bearer" and secrets.compare_digest(token.strip(), expected)
 
 
 class _Serving(uvicorn.Server):
