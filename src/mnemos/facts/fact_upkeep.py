@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final, Protocol
 
 from mnemos.errors import NotFound, Refused
 from mnemos.facts import fact_undo
 from mnemos.facts.fact import KIND, Fact, Outcome, Stored, number_of, ref_of
-from mnemos.facts.fact_writer import reindex_facts, remove_facts
+from mnemos.facts.fact_writer import is_confirmed, reindex_facts, remove_facts
 from mnemos.language.notation import Mark, key_of
-from mnemos.storage.base import Storage, Writes
+from mnemos.storage.base import Reads, Storage, Writes
 from mnemos.storage.facts import FactRow, NewFact
 
 _AT_ONCE: Final = 50
@@ -73,6 +73,25 @@ def purge_ended(storage: Storage, scope_id: int | None, before: float | None, lo
     if removed:
         storage.write(lambda tx: log(tx, fact_undo.PURGE, "", f"{removed} ended facts"))
     return removed
+
+
+def find_taken(
+    tx: Reads, session_id: str, message_ids: Collection[int], text: str | None
+) -> tuple[list[int], list[int]]:
+    """Find the facts that were taken from messages alone, and further ones that may repeat them.
+
+    A fact that was stated again elsewhere has another source. Further ones are facts of the session that
+    ``text`` contains, or all of them if it is None.
+    """
+    alone: list[int] = []
+    further: list[int] = []
+    for row in tx.facts.of_source(session_id, message_ids):
+        is_taken = row.message_id in message_ids
+        if is_taken and not is_confirmed(tx, row):
+            alone.append(row.id)
+        elif is_taken or text is None or row.content.casefold() in text.casefold():
+            further.append(row.id)
+    return alone, further
 
 
 def erase_facts(storage: Storage, numbers: Sequence[int], log: Log) -> None:

@@ -25,7 +25,7 @@ from mnemos.facts.scopes import note_write, open_scope
 from mnemos.language.notation import MEANING, Mark, Statement, format_line
 from mnemos.language.statements import number_targets
 from mnemos.language.updates.claim import NOTE, is_own_target, name_questions, sign_attributes
-from mnemos.storage.base import Writes
+from mnemos.storage.base import Reads, Writes
 from mnemos.storage.facts import CONTRADICTS, MAY_REPLACE, Attendance, FactLink, FactRow, NewFact, ScopeRow
 
 # Earlier versions of a fact that recall still finds, after everything live. All are in the history.
@@ -33,6 +33,9 @@ VERSIONS_IN_RECALL: Final = 3
 # The newest facts on a target that a statement is compared with.
 COMPARED: Final = 50
 _CONFLICTS_NAMED: Final = 10
+
+CONFIRM: Final = "facts.confirm"
+"""The operation in the log of a fact that was stated again, without its text."""
 
 ANSWERS: Final = frozenset({Mark.DECISION, Mark.VALUE})
 
@@ -195,6 +198,9 @@ class FactWriter:
 
     def _confirm(self, old: FactRow, statement: Statement, scope: ScopeRow | None) -> None:
         """Renew a fact that is stated again, and drop the doubt that it may be outdated."""
+        if old.message_id not in (None, self.source.message_id) and not is_confirmed(self.tx, old):
+            ref = f"fact:{ref_of(old.id)}"
+            self.tx.audit.record(at=self.source.now, actor=self.source.actor, operation=CONFIRM, ref=ref)
         self.tx.facts.refer({old.id: 1}, self.source.now)
         self.tx.facts.confirm(old.id)
         if may_be_hot(self.source.stated_by) and (scope is None or scope.closed_at is None):
@@ -284,6 +290,11 @@ class FactWriter:
                 tuple(ref_of(fact.id) for fact in doubtful),
             )
         )
+
+
+def is_confirmed(tx: Reads, fact: FactRow) -> bool:
+    """True if a fact that a message stated was stated again elsewhere: it has another source."""
+    return any(entry.operation == CONFIRM for entry in tx.audit.on(f"fact:{ref_of(fact.id)}"))
 
 
 def may_be_hot(stated_by: str | None) -> bool:

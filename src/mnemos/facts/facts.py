@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from mnemos.errors import Disabled, InvalidInput, MnemosError, TooLarge
@@ -28,7 +28,7 @@ from mnemos.facts.fact_reader import (
     get_row,
     read_history,
 )
-from mnemos.facts.fact_upkeep import erase_facts, purge_ended, repair_index, withdraw_facts
+from mnemos.facts.fact_upkeep import erase_facts, find_taken, purge_ended, repair_index, withdraw_facts
 from mnemos.facts.fact_writer import FactWriter, Source
 from mnemos.facts.hermes_facts import Report
 from mnemos.facts.hot_set import Relief, read_hot, relieve
@@ -294,6 +294,19 @@ class Facts(FactLookups):
             numbers = [row.id for row in rows]
         erase_facts(self._storage, numbers, self._log)
         return len(numbers)
+
+    def forget_taken(
+        self, session_id: str, message_ids: Collection[int], text: str | None = None
+    ) -> tuple[list[str], list[str]]:
+        """Erase the facts that were taken from these messages of a session alone. Returns their ids.
+
+        Also returns the ids of facts that stay and may repeat them: stated again elsewhere, or facts of the
+        session that ``text`` contains, by default all of them. Takes several short transactions.
+        """
+        self._check_enabled()
+        taken, further = self._storage.read(lambda tx: find_taken(tx, session_id, message_ids, text))
+        erase_facts(self._storage, taken, self._log)
+        return list(map(ref_of, taken)), list(map(ref_of, further))
 
     def flush(self) -> None:
         """Store which facts were found since the last write; every write does so too.

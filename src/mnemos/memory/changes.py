@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mnemos.errors import InvalidInput, NotFound, Refused, Unavailable
+from mnemos.errors import InvalidInput, NotFound, Refused
 from mnemos.facts import fact_undo as fact_undo
-from mnemos.inputs import optional_name
 from mnemos.memory.home import check_enabled
 from mnemos.notebook import note_changes as note_undo
 from mnemos.sessions import session_upkeep as session_undo
@@ -51,33 +50,11 @@ class Changes:
 
     def forget(self, ref: str, user_id: str | None = None) -> dict[str, Any]:
         """Erase what a reference names; see ``Memory.forget``."""
-        memory = self._memory
-        check_enabled(memory.settings)
-        kind, _, name = ref.partition(":") if isinstance(ref, str) else ("", "", "")
-        user = optional_name("user_id", user_id)
-        if user is not None:
-            self._check_owner(kind, name, user)
-        templates = self._templates_from(kind, name)
-        if kind == "message" and name.isascii() and name.isdecimal():
-            memory.sessions.forget_message(int(name))
-        elif kind == "session" and name:
-            memory.sessions.forget_session(name)
-        elif kind == "fact" and name:
-            memory.facts.forget(name, user_id=user)
-        elif kind == "note" and name:
-            memory.notebook.forget(name)
-        elif kind == "entry" and name:
-            memory.entries.forget(name)
-        elif kind == "template" and name:
-            if not memory.templates.delete_template(name):
-                raise NotFound(f"there is no template {name!r}; see `mnemos templates list`")
-        else:
-            raise InvalidInput(
-                f"{ref!r} is not a reference; use message:ID, session:ID, fact:ID, note:ID, entry:ID or "
-                "template:NAME"
-            )
-        done = self.scrub(ref)
-        return done | {"copies": [*done["copies"], *templates]}
+        # Few processes erase anything.
+        from mnemos.memory.erasure import erase
+
+        check_enabled(self._memory.settings)
+        return erase(self._memory, ref, user_id)
 
     def withdraw(self, request: str, *, user_id: str | None = None) -> Withdrawal:
         """Withdraw the fact or note that an id or words mean; ``undo`` restores it.
@@ -90,45 +67,6 @@ class Changes:
 
         check_enabled(self._memory.settings)
         return withdraw(self._memory, request, user_id=user_id)
-
-    def _check_owner(self, kind: str, name: str, user: str) -> None:
-        """Raise NotFound for what belongs to another user."""
-        sessions = self._memory.sessions
-        if kind == "message" and name.isascii() and name.isdecimal():
-            name = sessions.get_messages_around(int(name), 0, 0)[0]["session_id"]
-        elif kind == "entry":
-            raise Refused("an entry can't be forgotten for a user by its id; delete it by its key")
-        elif kind != "session":
-            return
-        session = sessions.get_session(name)
-        if session is None or session["user_id"] not in (None, user):
-            raise NotFound(f"there is no {kind} {name!r}")
-
-    def scrub(self, ref: str) -> dict[str, Any]:
-        """Erase the bytes of what was just forgotten; return the answer of ``forget``."""
-        memory = self._memory
-        pending = not memory.storage.scrub()
-        return {
-            "ref": ref,
-            "forgotten": True,
-            "pending": pending,
-            "copies": [*memory.home.backups(), *memory.notebook.copies()],
-        }
-
-    def _templates_from(self, kind: str, name: str) -> list[str]:
-        """Find the templates that may hold what is about to be forgotten."""
-        memory = self._memory
-        try:
-            if kind == "message" and name.isascii() and name.isdecimal():
-                name = memory.sessions.get_messages_around(int(name), 0, 0)[0]["session_id"]
-            elif kind != "session":
-                return []
-            return memory.templates.find_by_sessions([name, *memory.sessions.get_lineage(name)])
-        except NotFound:
-            return []
-        except Unavailable:
-            # A folder that can't be read keeps nobody from forgetting.
-            return [str(memory.templates_folder)]
 
     def _mark_undone(self, tx: Writes, entry: AuditRow) -> None:
         by = tx.audit.record(

@@ -347,8 +347,8 @@ class Memory(Resource):
         """Erase what a reference names, of no other user, in rows, index and log; this can't be undone.
 
         ``message:ID``, ``session:ID``, ``fact:ID``, ``note:ID``, ``entry:ID`` or ``template:NAME``. Answers
-        ``pending`` while another reader keeps the log from being emptied, and ``copies``: files that may
-        still hold it.
+        ``pending`` while another reader keeps the log from being emptied, ``erased`` and ``kept``: facts from
+        it that are gone or stay, and ``copies``: files that may still hold it.
         """
         return self.changes.forget(ref, user_id)
 

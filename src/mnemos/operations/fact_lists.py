@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from mnemos.errors import InvalidInput
+from mnemos.memory.erasure import scrub
 from mnemos.operations.arguments import Offset, User, When, seconds, up_to
 from mnemos.operations.base import Info, Operation, Result, Traits
 from mnemos.operations.facts import ConflictInfo, FactInfo, Scope, SessionId, describe, render_label
@@ -231,7 +232,7 @@ class ForgetFacts(Operation, frozen=True, kw_only=True):
         if (self.id is None) == (self.target is None):
             raise InvalidInput("pass either the id of a fact or a target")
         count = memory.facts.forget(self.id, target=self.target, scope=self.scope, user_id=self.user_id)
-        reached = memory.changes.scrub(self.id or f"{self.target}")
+        reached = scrub(memory, self.id or f"{self.target}", [])
         return FactsForgotten(forgotten=count, pending=reached["pending"], copies=reached["copies"])
 
     def at_stake(self, memory: Memory) -> str:

@@ -14,6 +14,7 @@ from mnemos.operations.texts import render_time, render_traces
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
+_SHOWN = 20
 _REFERENCE = re.compile(r"(?:message|session|fact|note|entry|template):")
 
 
@@ -84,6 +85,10 @@ class Forgotten(Result, frozen=True, kw_only=True):
     """True if it was erased and can't be undone."""
     pending: bool = False
     copies: list[str] = field(default_factory=list)
+    erased: list[str] = field(default_factory=list)
+    """References to the facts that were erased with it, because nothing else stated them."""
+    kept: list[str] = field(default_factory=list)
+    """References to facts that stay and may repeat it."""
     withdrawn: list[WithdrawnItem] = field(default_factory=list)
     candidates: list[WithdrawnItem] = field(default_factory=list)
     entry: int | None = None
@@ -94,15 +99,21 @@ class Forgotten(Result, frozen=True, kw_only=True):
         return self.forgotten
 
     def as_text(self) -> str:
-        return self._render("To undo, remember it again; undo {} restores it as it was.")
+        return self._render("forget", "To undo, remember it again; undo {} restores it as it was.")
 
     def for_person(self) -> str:
         refs = " ".join(f"{one.kind}:{one.id}" for one in self.withdrawn[:1])
-        return self._render(f"To undo: mnemos undo {{}}\nTo erase it permanently: mnemos forget {refs}")
+        undo = f"To undo: mnemos undo {{}}\nTo erase it permanently: mnemos forget {refs}"
+        return self._render("mnemos forget", undo)
 
-    def _render(self, undo: str) -> str:
+    def _render(self, command: str, undo: str) -> str:
         if self.permanent:
-            return "\n".join([f"Erased {self.ref}.", *render_traces(self.copies, pending=self.pending)])
+            with_it = f", and with it {_list(self.erased)}, taken from it alone" if self.erased else ""
+            lines = [f"Erased {self.ref}{with_it}."]
+            if self.kept:
+                lines.append(f"These stay and may repeat it: {_list(self.kept)}.")
+                lines.append(f"To erase one: {command} {self.kept[0]}")
+            return "\n".join([*lines, *render_traces(self.copies, pending=self.pending)])
         if not self.withdrawn:
             lines = [f"  {one.id}  {one.text}{_date(one)}" for one in self.candidates]
             if any(_REFERENCE.match(one.id) for one in self.candidates):
@@ -113,6 +124,11 @@ class Forgotten(Result, frozen=True, kw_only=True):
         kept = [f"message:{one.message_id}" for one in self.withdrawn if one.message_id is not None]
         lines += [f"The conversation still has it in {', '.join(kept)}."] if kept else []
         return "\n".join([*lines, undo.format(self.entry)])
+
+
+def _list(refs: list[str]) -> str:
+    more = f" and {len(refs) - _SHOWN} more" if len(refs) > _SHOWN else ""
+    return f"{', '.join(refs[:_SHOWN])}{more}"
 
 
 def _date(item: WithdrawnItem) -> str:

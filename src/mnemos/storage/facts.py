@@ -174,6 +174,13 @@ class FactReads(Protocol):
         """The facts that a message stated, in any state, oldest first. Reads all facts."""
         ...
 
+    def of_source(self, session_id: str, message_ids: Collection[int]) -> list[FactRow]:
+        """The facts from a session or from any of these messages, in any state, oldest first.
+
+        Reads all facts.
+        """
+        ...
+
     def successors(self, fact_id: int, limit: int) -> list[FactRow]:
         """The facts that replaced one, directly or not, on any target; the last ones, oldest first."""
         ...

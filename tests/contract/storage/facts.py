@@ -328,6 +328,23 @@ class FactContract(Contract):
             for hot in (None, True):
                 assert all_listed(storage, limit=limit, hot=hot) == ids
 
+    def test_facts_of_a_session_or_of_messages_are_found_in_any_state(self, open_another: Opener) -> None:
+        storage, other = open_another("default"), open_another("other")
+        add_fact(other, session_id="s", message_id=1)
+        first = add_fact(storage, session_id="s", message_id=1)
+        second = add_fact(storage, session_id="s", ending=[first], content="new")
+        third = add_fact(storage, target="b", session_id="t", message_id=7)
+        add_fact(storage, target="c", session_id="t", message_id=8)
+        add_fact(storage, target="d", session_id=None, message_id=None)
+
+        def of_source(session: str, *messages: int) -> list[int]:
+            return [row.id for row in storage.read(lambda tx: tx.facts.of_source(session, messages))]
+
+        assert of_source("s") == [first, second]
+        assert of_source("s", 7) == [first, second, third]
+        assert of_source("", 1) == [first]
+        assert of_source("nobody", 99) == []
+
     def test_ended_facts_are_listed_by_end_oldest_first(self, storage: Storage) -> None:
         scope = open_scope(storage, "auth")
         first, second, third = versions(storage, 3)

@@ -85,6 +85,9 @@ class SqliteFactReads:
     def of_message(self, message_id: int, limit: int) -> list[FactRow]:
         return self._facts(SQL.of_message, message=message_id, limit=limit)
 
+    def of_source(self, session_id: str, message_ids: Collection[int]) -> list[FactRow]:
+        return self._facts(SQL.of_source, session=session_id, messages=_json(message_ids))
+
     def successors(self, fact_id: int, limit: int) -> list[FactRow]:
         return self._facts(SQL.successors, id=fact_id, limit=limit)[::-1]
 

@@ -123,6 +123,13 @@ WHERE f.space = :space
 ORDER BY f.id
 LIMIT :limit
 
+-- name: of_source
+SELECT *
+FROM fact_rows AS f
+WHERE f.space = :space
+    AND (f.session_id = :session OR f.message_id IN (SELECT value FROM json_each(:messages)))
+ORDER BY f.id
+
 -- name: successors
 WITH RECURSIVE chain (id, depth) AS (
     SELECT :id, 0
