@@ -12,14 +12,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
-from unicodedata import category
 
 from mnemos.facts.fact import Fact, Gauge
 from mnemos.facts.keywords import ABBREVIATIONS, SIGNS
-from mnemos.language.notation import HIDDEN, JOINERS, MEANING, Mark, format_line, is_critical
+from mnemos.language.notation import MEANING, Mark, format_line, is_critical
 from mnemos.language.updates.claim import NOTE
 from mnemos.storage.base import Reads
 from mnemos.storage.facts import FactRow, Hot
+from mnemos.text.stored_text import one_line
 from mnemos.text.tokens import count_tokens
 
 OPEN: Final = "<memory-facts>"
@@ -229,23 +229,13 @@ def _render_fact(mark: str, target: str, content: str) -> str:
 @lru_cache(maxsize=512)
 def escape(text: str) -> str:
     """Make a text safe for one line of a prompt: no hidden characters and no tags."""
-    shown = _TAG.sub("‹", text)
-    if shown.isascii() and shown.isprintable():
-        return shown
-    return "".join(map(_reveal, shown))
+    return _TAG.sub("‹", one_line(text))
 
 
 def quote(fact: FactRow | Fact) -> str:
     """Quote what a fact says; a bare value is quoted with its target."""
     is_sentence = len(fact.content.split()) >= _SENTENCE_WORDS or fact.target.startswith(NOTE)
     return f'"{escape(fact.content if is_sentence else f"{fact.target}: {fact.content}")}"'
-
-
-def _reveal(character: str) -> str:
-    if character == "\t":
-        return " "
-    hidden = category(character) in HIDDEN and character not in JOINERS
-    return f"\\u{ord(character):04x}" if hidden else character
 
 
 def _place(fact: FactRow) -> tuple[int, str, str, int]:

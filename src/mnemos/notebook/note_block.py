@@ -1,4 +1,7 @@
-"""The prompt block of the notebook: per file, a heading with its use, then its entries."""
+"""The prompt block of the notebook: per file, a heading with its use, then its entries.
+
+Further lines of an entry are indented, so that no entry looks like a heading or like two entries.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
-from unicodedata import category
 
-from mnemos.language.notation import HIDDEN, JOINERS
 from mnemos.language.threats import Threat, scan
 from mnemos.notebook.notes import Book, Use
+from mnemos.text.stored_text import indent_lines
 from mnemos.text.tokens import count_tokens
 
 # The token budget of both files together.
@@ -55,21 +57,18 @@ def render_blocks(pages: Sequence[Page], tokens: int = TOKENS) -> str:
 def render_entry(entry: str) -> str:
     """Make an entry safe for a prompt: no orders, no hidden characters, no rules like ours."""
     found = find_orders(entry)
-    return f"[blocked: {found[0].reason}; see the file]" if found else strip_hidden(entry)
+    return f"[blocked: {found[0].reason}; see the file]" if found else reveal_entry(entry)
 
 
 def find_orders(entry: str) -> list[Threat]:
     """Find orders to the model in an entry, as it is written and as it would be shown."""
-    plain = strip_hidden(entry)
+    plain = reveal_entry(entry)
     return scan(entry) or (scan(plain) if plain != entry else [])
 
 
-def strip_hidden(entry: str) -> str:
-    """Return an entry without hidden characters and rules like ours."""
-    plain = entry.replace("═", "=")
-    if plain.isascii() and plain.replace("\n", "").replace("\t", "").isprintable():
-        return plain
-    return "".join(c for c in plain if c in "\n\t" or c in JOINERS or category(c) not in HIDDEN)
+def reveal_entry(entry: str) -> str:
+    """Return an entry with hidden characters written out, and without rules like ours."""
+    return indent_lines(entry.replace("═", "="), "")
 
 
 def _render_page(page: Page, tokens: int) -> str:
@@ -81,7 +80,7 @@ def _render_page(page: Page, tokens: int) -> str:
         # A token has at most about 16 characters, so a giant entry need not be read.
         if len(entry) > 16 * max(room, 0):
             break
-        text = strip_hidden(entry) if entry in page.allowed else render_entry(entry)
+        text = indent_lines(reveal_entry(entry) if entry in page.allowed else render_entry(entry))
         cost = count_tokens(text + _BETWEEN)
         if cost > room:
             break

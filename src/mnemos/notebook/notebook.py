@@ -11,7 +11,7 @@ from typing import Any
 from mnemos.errors import Disabled, InvalidInput, MnemosError, NotFound, ReadOnly, Refused
 from mnemos.language.threats.guard import is_allowed, record_allowed, refuse
 from mnemos.notebook import note_changes
-from mnemos.notebook.note_block import Page, find_orders, render_blocks, render_entry, strip_hidden
+from mnemos.notebook.note_block import Page, find_orders, render_blocks, render_entry, reveal_entry
 from mnemos.notebook.note_changes import (
     Change,
     apply_changes,
@@ -269,7 +269,7 @@ class Notebook:
     def render(self, entries: Sequence[str]) -> list[str]:
         """Return entries as prompts show them: orders to a model are blocked unless a person allowed them."""
         allowed = self._find_allowed(entries)
-        return [strip_hidden(entry) if entry in allowed else render_entry(entry) for entry in entries]
+        return [reveal_entry(entry) if entry in allowed else render_entry(entry) for entry in entries]
 
     def signature(self, book: Book) -> object:
         """Return a value that changes with the file, without reading it."""

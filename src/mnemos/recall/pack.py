@@ -3,7 +3,7 @@
 Old text may try to give orders now. So the packed text says that it is data, is enclosed by two marks
 that nothing inside it can write, and only its own lines begin at the margin: a heading with ``##``, a
 passage with its time in brackets, a neighbour with ``(before)`` or ``(after)``. Further lines of a passage
-are indented, and control characters are gone.
+are indented, and hidden characters are shown.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from msgspec import Struct
 
 from mnemos.projects import name_project
 from mnemos.recall.answer import OUTDATED, SUPERSEDED, RecallHit
-from mnemos.text.fences import CLOSE, OPEN, escape_fences
+from mnemos.text.fences import CLOSE, OPEN
 from mnemos.text.patterns import compile_lazily
+from mnemos.text.stored_text import escape_fences, indent_lines, one_line
 from mnemos.text.tokens import count_tokens, cut_to_tokens
 from mnemos.text.words import fold
 
@@ -36,7 +37,6 @@ _HEADINGS: Final = {
     "table": "Tables",
 }
 
-_INDENT: Final = "\n    "
 _NO_LIMIT: Final = 1 << 60
 # A shorter excerpt says nothing.
 _LEAST: Final = 12
@@ -153,7 +153,7 @@ def _passage(excerpt: Excerpt, order: int, tz: tzinfo | None, project: str | Non
     # An id that the reader can replace or forget it by.
     ref = f", {hit.ref}" if hit.kind == _FACT and _FACT_ID(str(hit.ref)) else ""
     label = escape_fences(f"[{day}{clock}{ref}] {_mark(hit, tz)}{_speaker(hit.speaker)}")
-    return _Passage(excerpt, order, group, heading, day, label, _indent(hit.text))
+    return _Passage(excerpt, order, group, heading, day, label, indent_lines(hit.text))
 
 
 def _mark(hit: RecallHit, tz: tzinfo | None) -> str:
@@ -178,30 +178,9 @@ def _speaker(name: str) -> str:
     return f"{shown}: " if shown else ""
 
 
-# --- content that cannot become anything else ----------------------------------------------------
-
-# Controls, and the signs that turn the direction of a text round: what they show is not what is there.
-_CONTROLS: Final = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]+")
-_BLANKS: Final = re.compile(r"\s+")
-
-
-def _clean(text: str) -> str:
-    if not text.isascii():
-        # Halves of a surrogate pair become their character, and a half alone a sign that there was one.
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return escape_fences(_CONTROLS.sub("", text))
-
-
 def _name(text: str) -> str:
     """Put a text on one line, short enough for a label."""
-    return cut_to_tokens(_BLANKS.sub(" ", _clean(text)).strip(), _NAME)
-
-
-def _indent(text: str) -> str:
-    """Indent all lines but the first, and keep at most one blank line at a time."""
-    lines = [line.rstrip() for line in _clean(text).strip().splitlines()]
-    kept = [line for i, line in enumerate(lines) if line or lines[i - 1]]
-    return _INDENT.join(kept).replace(_INDENT + "\n", "\n\n")
+    return cut_to_tokens(one_line(text), _NAME)
 
 
 # --- near-duplicates -----------------------------------------------------------------------------
@@ -312,10 +291,10 @@ def _neighbours(shown: Sequence[_Shown], left: int) -> dict[_Place, str]:
     for one in shown:
         passage = one.passage
         for where, turn in _choose_neighbours(passage.excerpt):
-            text = _indent(_question(turn.text) if where == "before" else turn.text)
-            if not text or (passage.group, _indent(turn.text)) in said:
+            text = indent_lines(_question(turn.text) if where == "before" else turn.text)
+            if not text or (passage.group, indent_lines(turn.text)) in said:
                 continue
-            said.add((passage.group, _indent(turn.text)))
+            said.add((passage.group, indent_lines(turn.text)))
             line = escape_fences(f"({where}) {_speaker(turn.speaker)}{cut_to_tokens(text, _NEIGHBOUR)}")
             left -= _line_cost(line)
             if left < 0:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any, Final
-from unicodedata import category
 
 from mnemos.errors import InvalidInput
+from mnemos.text.stored_text import reveal
 
 DEFAULT: Final = "default"
 SUFFIX: Final = ".db"
 SNAPSHOTS: Final = "snapshots"
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-_JOINERS: Final = frozenset("\u200c\u200d")
-_ESCAPES: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def check_name(value: Any) -> str:
@@ -53,18 +50,7 @@ def quote(identifier: str) -> str:
     return '"' + identifier.replace('"', '""') + '"'
 
 
-def escape_hidden(text: str) -> str:
-    """Write out line breaks, control characters and direction marks, so that nothing is hidden."""
-    return text if text.isprintable() else "".join(map(_escape, text))
-
-
 def shorten(text: str, length: int) -> str:
     """Return the beginning of a text on one line, with nothing hidden in it."""
-    line = escape_hidden(" ".join(text[: 2 * length].split()))
+    line = reveal(" ".join(text[: 2 * length].split()))
     return line if len(line) <= length and len(text) <= 2 * length else line[: length - 1] + "…"
-
-
-def _escape(character: str) -> str:
-    if category(character) not in _HIDDEN or character in _JOINERS:
-        return character
-    return _ESCAPES.get(character) or f"\\u{ord(character):04x}"

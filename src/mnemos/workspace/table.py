@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 from unicodedata import combining, east_asian_width
 
+from mnemos.text.stored_text import reveal
 from mnemos.workspace.answers import Answer, StatementResult
-from mnemos.workspace.identifiers import escape_hidden, shorten
+from mnemos.workspace.identifiers import shorten
 
 # A longer cell does not widen its column.
 _WIDEST = 40
@@ -26,7 +27,7 @@ def render_cell(value: Any) -> str:
     text = value if isinstance(value, str) else str(value)
     if text == "NULL":
         return "'NULL'"
-    return escape_hidden(text)
+    return reveal(text)
 
 
 def fit(answer: Answer, most_bytes: int) -> Answer:

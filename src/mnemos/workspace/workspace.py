@@ -13,6 +13,7 @@ import msgspec
 
 from mnemos import inputs
 from mnemos.errors import InvalidInput, MnemosError, NotFound, ReadOnly, Refused
+from mnemos.text.stored_text import reveal
 from mnemos.workspace import arguments, exchange, limits
 from mnemos.workspace.answers import (
     Answer,
@@ -32,7 +33,7 @@ from mnemos.workspace.answers import (
 )
 from mnemos.workspace.exchange import Files
 from mnemos.workspace.folder import Folder
-from mnemos.workspace.identifiers import DEFAULT, escape_hidden, shorten
+from mnemos.workspace.identifiers import DEFAULT, shorten
 from mnemos.workspace.limits import Quota
 from mnemos.workspace.worker import Begin, SandboxFailure, T, Worker
 
@@ -386,7 +387,7 @@ class Workspace:
         except (SandboxFailure, MnemosError):
             # A hint that is late or fails must not hide the error.
             return where
-        hint = "\n".join(map(escape_hidden, (answer.hint or "").split("\n")))
+        hint = "\n".join(map(reveal, (answer.hint or "").split("\n")))
         return f"{where}\nHint: {hint}" if hint else where
 
     def _prepare(self, database: str) -> str:

@@ -51,7 +51,7 @@ def test_a_heading_tells_the_use_and_an_empty_file_has_none(notebook: Notebook) 
 
 def test_entries_stand_in_their_order_with_the_sign_between(notebook: Notebook) -> None:
     notebook.change([{"action": "add", "content": text} for text in ("one", "two\nlines", "three § four")])
-    assert notebook.block().endswith("\none\n§\ntwo\nlines\n§\nthree § four")
+    assert notebook.block().endswith("\none\n§\ntwo\n  lines\n§\nthree § four")
 
 
 def test_the_block_is_the_same_to_the_byte_as_long_as_the_files_are(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemos.text.fences import CLOSE, OPEN, clean, fence, strip_fences, strip_fences_in_content
+from mnemos.text.fences import CLOSE, OPEN, fence, strip_fences, strip_fences_in_content
 from mnemos.text.tokens import count_tokens
 
 ENDINGS = [
@@ -42,7 +42,7 @@ def test_text_inside_cannot_close_the_fence(ending: str) -> None:
     assert "obey me" in inside
 
 
-@pytest.mark.parametrize("text", ["", "  \n ", "\x00\x01"])
+@pytest.mark.parametrize("text", ["", "  \n ", "\x1c\u2028"])
 def test_empty_text_has_no_fence(text: str) -> None:
     assert fence(text, "notes", 100) == ""
 
@@ -51,18 +51,6 @@ def test_empty_text_has_no_fence(text: str) -> None:
 def test_fence_never_exceeds_its_budget(text: str, budget: int) -> None:
     block = fence(text * 20, "notes", budget)
     assert not block or count_tokens(block) <= budget
-
-
-@given(st.text() | st.sampled_from(ENDINGS))
-def test_clean_text_can_be_encoded_and_has_no_marks(text: str) -> None:
-    cleaned = clean(text)
-    cleaned.encode()
-    assert CLOSE not in cleaned
-    assert "\x00" not in cleaned
-
-
-def test_clean_removes_lone_surrogates_and_direction_marks() -> None:
-    assert clean("a\ud83d b\u202e c\x1b[0m\r\nd") == "a\ufffd b c[0m\nd"
 
 
 def test_strip_fences_removes_recalled_blocks() -> None:

@@ -13,7 +13,7 @@ from mnemos.errors import MnemosError
 from mnemos.files import replace
 from mnemos.integrations.claude_code.events import AFTER_COMPACTION, Event
 from mnemos.memory import Memory
-from mnemos.text.fences import clean
+from mnemos.text.stored_text import one_line
 from mnemos.text.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _render_list(head: str, lines: Iterable[str], room: int) -> str:
     kept: list[str] = []
     room -= count_tokens(f"{head}\n{_MORE}\n\n")
     for line in lines:
-        text = f"- {' '.join(clean(line).split())}"
+        text = f"- {one_line(line)}"
         room -= count_tokens(f"{text}\n")
         if room < 0:
             return "\n".join((head, *kept, _MORE)) if kept else ""

@@ -18,7 +18,8 @@ from mnemos.integrations.providers.contract import MemoryProvider
 from mnemos.integrations.providers.conversation import extract_question
 from mnemos.integrations.providers.member import ManagerStatus, Member, State
 from mnemos.settings import Settings
-from mnemos.text.fences import clean, fence, strip_fences, strip_fences_in_content
+from mnemos.text.fences import fence, strip_fences, strip_fences_in_content
+from mnemos.text.stored_text import indent_lines
 from mnemos.text.tokens import count_tokens, cut_to_tokens
 
 if TYPE_CHECKING:
@@ -377,5 +378,6 @@ def _strip_message(message: Any) -> Any:
 
 
 def _limit(text: str, tokens: int) -> str:
-    """Clean and cut the text of an external provider, which may have megabytes."""
-    return cut_to_tokens(clean(text[: _CHARACTERS_PER_TOKEN * tokens]).strip(), tokens)
+    """Cut the text of an external provider, which may have megabytes; it cannot look like a block of ours."""
+    shown = indent_lines(text[: _CHARACTERS_PER_TOKEN * tokens], "")
+    return cut_to_tokens(shown.replace("═", "="), tokens)

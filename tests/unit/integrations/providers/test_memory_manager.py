@@ -227,7 +227,7 @@ def test_the_prompt_has_all_blocks_in_order(memory: Memory, manager: MemoryManag
     manager.initialize_all("s1")
     prompt = manager.build_system_prompt()
     assert prompt.index("make test") < prompt.index("Mine.")
-    assert prompt.endswith("\n\nMine.")
+    assert prompt.endswith("\n\nMine.\\u0000")
 
 
 def test_the_prompt_stays_the_same_until_the_session_is_compressed_or_left(

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mnemos.text.stored_text import reveal
 from mnemos.text.tokens import count_tokens, use_tokenizer
 from mnemos.workspace.identifiers import quote
 
@@ -63,7 +64,7 @@ def test_nothing_stored_adds_a_line_and_no_budget_is_exceeded(
 def _check(made: Opened, tables: int, most_bytes: int, tokens: int, most_tables: int) -> None:
     whole = made.text(most_bytes=1_000_000)
     lines = whole.split("\n")
-    assert all(line.isprintable() for line in lines)
+    assert all(reveal(line) == line for line in lines)
     # A line for each table and one for its row, below the line of the card.
     assert len(lines) == (1 + 2 * tables if tables else 1)
     assert sum(line.startswith("  e.g. (") for line in lines) == tables
@@ -73,7 +74,7 @@ def _check(made: Opened, tables: int, most_bytes: int, tokens: int, most_tables:
     assert count_tokens(few["text"]) <= tokens
     for answer in (small, few):
         assert len(answer["tables"]) + answer["more"] == tables
-        assert all(line.isprintable() for line in answer["text"].split("\n"))
+        assert all(reveal(line) == line for line in answer["text"].split("\n"))
 
 
 def measurements(made: Opened, tables: int) -> None:

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import apsw
 
+from mnemos.text.stored_text import reveal
 from mnemos.workspace.sandbox.card.table_description import (
     Blob,
     Cell,
@@ -35,7 +36,6 @@ COMMENT = 100
 _Row = TypeVar("_Row")
 _PLAIN = re.compile(r"[^\W\d]\w*")
 _KEYWORDS = frozenset(word.lower() for word in apsw.keywords)
-_WRITTEN = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 # What closes a block of Markdown, or the tag that a host wraps the card in.
 _CLOSES = re.compile(r"`{3,}|~{3,}|[<＜﹤‹]\s*/")
 
@@ -44,8 +44,7 @@ def one_line(text: str, most: int) -> str:
     """Return a text on one line, escaped where it is not printable and cut where too long."""
     # More than enough to judge, and a long one costs no more than a short one.
     head = text[: most + 1]
-    shown = head if head.isprintable() else "".join(map(_escape, head))
-    shown = _CLOSES.sub(_defuse, shown)
+    shown = _CLOSES.sub(_defuse, reveal(head))
     return shown if len(shown) <= most else shown[: most - 1] + "…"
 
 
@@ -72,12 +71,6 @@ def pick_spread(rows: Sequence[_Row], most: int) -> list[_Row]:
     if len(rows) <= most:
         return list(rows)
     return [rows[place * (len(rows) - 1) // max(most - 1, 1)] for place in range(most)]
-
-
-def _escape(character: str) -> str:
-    if character.isprintable():
-        return character
-    return _WRITTEN.get(character) or f"\\u{ord(character):04x}"
 
 
 def _defuse(match: re.Match[str]) -> str:
