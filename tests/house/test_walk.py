@@ -113,7 +113,7 @@ def test_a_fact_is_written_in_one_transaction(tracer: Tracer, memory: Memory) ->
     with tracer.walk() as walk:
         memory.facts.write("D[db]: PostgreSQL 18")
     print(f"\nfact: {walk}")
-    assert len(walk.files) <= 28
+    assert len(walk.files) <= 29
     assert walk.writes == 1
 
 

@@ -24,6 +24,7 @@ from mnemos.operations.base import (
 )
 from mnemos.operations.texts import plural, render_first, render_size
 from mnemos.progress import Progress, part_of
+from mnemos.text.stored_text import join_items
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -67,7 +68,7 @@ class Archived(Result, frozen=True, kw_only=True):
         if self.left_out:
             lines.append(f"Not included, because it could not be read ({len(self.left_out):,}):")
             lines += render_first(self.left_out, _SHOWN)
-        return "\n".join(lines)
+        return join_items(lines)
 
     @property
     def is_ok(self) -> bool:
@@ -158,7 +159,7 @@ class ArchiveImported(Result, frozen=True, kw_only=True):
         if self.left_out:
             lines.append("Not in the archive, because the export could not read it:")
             lines += render_first(self.left_out, _SHOWN)
-        return "\n".join([*lines, *describe_backlog(self.coverage)])
+        return join_items([*lines, *describe_backlog(self.coverage)])
 
     @property
     def is_ok(self) -> bool:
@@ -222,7 +223,7 @@ class ArchiveCompared(Result, frozen=True, kw_only=True):
             if self.holds_all
             else "This memory differs from the archive. To import what is missing: mnemos import archive"
         )
-        return "\n".join(lines)
+        return join_items(lines)
 
     @property
     def is_ok(self) -> bool:
@@ -248,7 +249,7 @@ class BackedUp(Result, frozen=True, kw_only=True):
     bytes: int
 
     def as_text(self) -> str:
-        return f"Backed up to {self.path} ({render_size(self.bytes)}) and verified."
+        return join_items([f"Backed up to {self.path} ({render_size(self.bytes)}) and verified."])
 
 
 class Restore(Operation, frozen=True, kw_only=True):
@@ -291,7 +292,7 @@ class Restored(Result, frozen=True, kw_only=True):
     former_data: str
 
     def as_text(self) -> str:
-        return f"Restored. The former data is in {self.former_data}"
+        return join_items([f"Restored. The former data is in {self.former_data}"])
 
 
 def _count(part: str, number: int) -> str:

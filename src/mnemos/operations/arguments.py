@@ -14,6 +14,7 @@ from mnemos.errors import InvalidInput, NotFound
 from mnemos.language.threats import scan
 from mnemos.language.threats.guard import record_allowed
 from mnemos.operations.texts import cut
+from mnemos.text.stored_text import repair_surrogates
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -85,10 +86,7 @@ _SHOWN = 80
 def replace_surrogates(value: Any) -> Any:
     """Return the same value with lone surrogates, which UTF-8 cannot encode, replaced in all texts."""
     if isinstance(value, str):
-        if value.isascii() or _has_utf8(value):
-            return value
-        # Two halves that belong together become one character again.
-        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return repair_surrogates(value)
     if isinstance(value, Mapping):
         return {replace_surrogates(key): replace_surrogates(below) for key, below in value.items()}
     if isinstance(value, list | tuple):
@@ -167,14 +165,6 @@ def _in_words(quoted: re.Match[str]) -> str:
     if all(kind in _KINDS for kind in kinds):
         return " or ".join(_KINDS[kind] for kind in kinds)
     return quoted[1]
-
-
-def _has_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _is_date(text: str) -> bool:

@@ -15,6 +15,7 @@ import msgspec
 
 from mnemos.errors import Refused
 from mnemos.progress import Progress, no_progress
+from mnemos.text.stored_text import indent_lines
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -169,7 +170,7 @@ class Done(Result, frozen=True, kw_only=True):
     done: str
 
     def as_text(self) -> str:
-        return self.done
+        return indent_lines(self.done)
 
 
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)

@@ -10,6 +10,7 @@ from mnemos.errors import NotFound
 from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import plural, render_size, render_time
 from mnemos.operations.workspace import Name
+from mnemos.text.stored_text import join_items
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -38,7 +39,7 @@ class DatabaseList(Result, frozen=True, kw_only=True):
     def as_text(self) -> str:
         if not self.databases:
             return "No databases yet. The first query creates one."
-        return "\n".join(
+        return join_items(
             f"{one.name}: {render_size(one.size_bytes)} of {render_size(one.limit_bytes)}, "
             f"last used {render_time(one.used_at)}, {plural(one.snapshots, 'snapshot')}"
             for one in self.databases
@@ -120,7 +121,7 @@ class Compacted(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         before, after = render_size(self.before_bytes), render_size(self.after_bytes)
-        return f"Compacted {self.database} from {before} to {after}."
+        return join_items([f"Compacted {self.database} from {before} to {after}."])
 
 
 class ListSnapshots(Operation, frozen=True, kw_only=True):
@@ -149,7 +150,7 @@ class SnapshotList(Result, frozen=True, kw_only=True):
     def as_text(self) -> str:
         if not self.snapshots:
             return "No snapshots yet. One is made before something is dropped, altered or emptied."
-        return "\n".join(
+        return join_items(
             f"{one.name}  {render_size(one.size_bytes)}, made {render_time(one.made_at)}"
             for one in self.snapshots
         )

@@ -17,6 +17,7 @@ from mnemos.operations.base import Done, Info, LongOperation, Operation, Result,
 from mnemos.operations.evaluation import EvaluationReport
 from mnemos.operations.texts import cut, render_time
 from mnemos.progress import Progress
+from mnemos.text.stored_text import join_items, one_line
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -179,7 +180,7 @@ class BackendAnswer(Result, frozen=True, kw_only=True):
         return self.success
 
     def as_text(self) -> str:
-        return "\n".join(line for line in (*self._lines(), self.note) if isinstance(line, str)) or "Done."
+        return join_items(line for line in (*self._lines(), self.note) if isinstance(line, str)) or "Done."
 
     def _lines(self) -> list[str]:
         if isinstance(self.error, str):
@@ -187,7 +188,7 @@ class BackendAnswer(Result, frozen=True, kw_only=True):
         if isinstance(self.results, list):
             return [_line(one) for one in self.results] or ["Nothing found."]
         if isinstance(self.keys, list):
-            return self.keys or ["No entries."]
+            return [*map(one_line, self.keys)] or ["No entries."]
         if isinstance(self.report, EvaluationReport):
             return [self.report.recommendation]
         if isinstance(self.value, str):
@@ -216,7 +217,7 @@ class KeyList(Result, frozen=True, kw_only=True):
     backend: str
 
     def as_text(self) -> str:
-        return "\n".join(self.keys) or f"{self.user} has no entries in {self.backend}."
+        return join_items(map(one_line, self.keys)) or f"{self.user} has no entries in {self.backend}."
 
 
 class GetEntry(Operation, frozen=True, kw_only=True):
@@ -252,6 +253,9 @@ class EntryShown(Result, frozen=True, kw_only=True):
     updated_at: float
 
     def as_text(self) -> str:
+        return join_items([self.value])
+
+    def for_person(self) -> str:
         return self.value
 
 
@@ -313,7 +317,7 @@ class EntriesFound(Result, frozen=True, kw_only=True):
     count: int
 
     def as_text(self) -> str:
-        return "\n".join(_line(one) for one in self.entries) or "Nothing found."
+        return join_items(_line(one) for one in self.entries) or "Nothing found."
 
 
 class DeleteEntry(Operation, frozen=True, kw_only=True):
@@ -370,7 +374,7 @@ class BackendShown(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         leaves = " Data leaves this machine." if self.is_cloud else ""
-        return f"{self.backend}: {self.reason}. Data location: {self.location}.{leaves}"
+        return join_items([f"{self.backend}: {self.reason}. Data location: {self.location}.{leaves}"])
 
 
 def _text(value: str | None) -> str:
@@ -398,4 +402,4 @@ def _info(entry: MemoryEntry) -> EntryInfo:
 
 def _line(one: EntryInfo) -> str:
     how = one.match if isinstance(one.match, str) else WORDS
-    return f"{one.key}: {cut(one.value, _SHOWN)}" + (f"  ({how})" if how != WORDS else "")
+    return f"{one_line(one.key)}: {cut(one.value, _SHOWN)}" + (f"  ({how})" if how != WORDS else "")

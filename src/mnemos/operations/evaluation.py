@@ -11,6 +11,7 @@ from mnemos.errors import InvalidInput
 from mnemos.operations.arguments import path_of
 from mnemos.operations.base import Info, LongOperation, Result, Traits, fill
 from mnemos.progress import Progress
+from mnemos.text.stored_text import join_items
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -123,7 +124,7 @@ class Evaluated(Result, frozen=True, kw_only=True):
         lines += [f"{name}: {one.render()}" for name, one in self.workloads.items()]
         lines += [f"not evaluated: {name}: {why}" for name, why in self.skipped.items()]
         lines += [self.recommendation]
-        return "\n".join([*lines, f"Wrote {self.html}"] if self.html else lines)
+        return join_items([*lines, f"Wrote {self.html}"] if self.html else lines)
 
 
 def render_ms(value: float) -> str:

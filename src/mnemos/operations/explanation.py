@@ -14,6 +14,7 @@ from mnemos.operations.arguments import User
 from mnemos.operations.base import Info, Operation, Result, Traits
 from mnemos.operations.facts import FactInfo
 from mnemos.operations.texts import cut, day, message_text, render_time, render_title
+from mnemos.text.stored_text import join_items
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -127,7 +128,7 @@ class Explained(Result, frozen=True, kw_only=True):
             ("Stated", self.facts),
         ):
             lines += [f"{title} {_render_step(one)}" for one in some]
-        return "\n".join(lines)
+        return join_items(lines)
 
     def _render_author(self) -> list[str]:
         who = {

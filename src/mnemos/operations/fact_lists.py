@@ -15,6 +15,7 @@ from mnemos.operations.arguments import Offset, User, When, seconds, up_to
 from mnemos.operations.base import Info, Operation, Result, Traits
 from mnemos.operations.facts import ConflictInfo, FactInfo, Scope, SessionId, describe, render_label
 from mnemos.operations.texts import day, iso_time, plural, render_traces
+from mnemos.text.stored_text import join_items
 
 if TYPE_CHECKING:
     from mnemos.facts.fact import Fact
@@ -93,7 +94,7 @@ class FactList(Result, frozen=True, kw_only=True):
         lines = [describe(fact) for fact in self.facts]
         if self.total > len(self.facts):
             lines.append(f"and {self.total - len(self.facts):,} older; raise limit to see them")
-        return "\n".join(lines) or "No facts."
+        return join_items(lines) or "No facts."
 
 
 class ListScopes(Operation, frozen=True, kw_only=True):
@@ -143,7 +144,7 @@ class ScopeList(Result, frozen=True, kw_only=True):
             f"last used {day(scope.touched_at)}"
             for scope in self.scopes
         ]
-        return "\n".join(lines) or "No scopes."
+        return join_items(lines) or "No scopes."
 
 
 class ListConflicts(Operation, frozen=True, kw_only=True):
@@ -165,10 +166,15 @@ class ConflictList(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         lines = [
-            f"{one.newer.id} {one.reason} {one.older.id}\n  {describe(one.older)}\n  {describe(one.newer)}"
+            line
             for one in self.conflicts
+            for line in (
+                f"{one.newer.id} {one.reason} {one.older.id}",
+                f"  {describe(one.older)}",
+                f"  {describe(one.newer)}",
+            )
         ]
-        return "\n".join(lines) or "No conflicts."
+        return join_items(lines) or "No conflicts."
 
 
 class PurgeFacts(Operation, frozen=True, kw_only=True):
@@ -251,7 +257,7 @@ class FactsForgotten(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         forgotten = f"Erased {plural(self.forgotten, 'fact')}."
-        return "\n".join([forgotten, *render_traces(self.copies, pending=self.pending)])
+        return join_items([forgotten, *render_traces(self.copies, pending=self.pending)])
 
 
 def _choose(
@@ -277,7 +283,7 @@ def _choose(
 def _render_notation(facts: list[FactInfo]) -> str:
     from mnemos.language.notation import format_line
 
-    return "\n".join(format_line(fact.type, fact.target, fact.content) for fact in facts)
+    return join_items(format_line(fact.type, fact.target, fact.content) for fact in facts)
 
 
 def _render_json(facts: list[FactInfo]) -> str:
@@ -291,7 +297,7 @@ def _render_markdown(facts: list[FactInfo]) -> str:
     for scope, group in groupby(ordered, key=lambda fact: fact.scope):
         lines += ["", f"## {_escape(scope) if scope else 'No scope'}", ""]
         lines += [_render_item(fact) for fact in group]
-    return "\n".join(lines)
+    return join_items(lines)
 
 
 def _render_item(fact: FactInfo) -> str:

@@ -10,6 +10,7 @@ from mnemos.errors import MnemosError
 from mnemos.operations.arguments import MOST, Allow, User, When, seconds, up_to
 from mnemos.operations.base import Info, Operation, Result, Traits
 from mnemos.operations.texts import day, iso_time
+from mnemos.text.stored_text import join_items
 
 if TYPE_CHECKING:
     from mnemos.facts.fact import Conflict, Fact, Written
@@ -226,10 +227,10 @@ class FactsWritten(Result, frozen=True, kw_only=True):
         )
 
     def as_text(self) -> str:
-        return "\n".join([*self._render_facts(), *self.remarks(), f"gauge {self.gauge}%"])
+        return join_items([*self._render_facts(), *self.remarks(), f"gauge {self.gauge}%"])
 
     def for_person(self) -> str:
-        return "\n".join([*self._render_facts(), *self.remarks(for_person=True), f"gauge {self.gauge}%"])
+        return join_items([*self._render_facts(), *self.remarks(for_person=True), f"gauge {self.gauge}%"])
 
     def _render_facts(self) -> list[str]:
         return [
@@ -288,7 +289,7 @@ class FactsFound(Result, frozen=True, kw_only=True):
     facts: list[FactInfo]
 
     def as_text(self) -> str:
-        return "\n".join(describe(fact) for fact in self.facts) or "No facts found."
+        return join_items(describe(fact) for fact in self.facts) or "No facts found."
 
 
 class Tick(Operation, frozen=True, kw_only=True):
@@ -330,7 +331,7 @@ class TurnBegun(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         moves = _render_moves(self.closed, self.reopened, self.left_hot)
-        return "\n".join([f"turn {self.turn}, gauge {self.gauge}%", *moves])
+        return join_items([f"turn {self.turn}, gauge {self.gauge}%", *moves])
 
 
 class ShowStatus(Operation, frozen=True, kw_only=True):
@@ -426,7 +427,7 @@ class Reflection(Result, frozen=True, kw_only=True):
             lines += [meaning, *(f"  {describe(fact)}" for fact in live)] if live else []
         ended = [fact for fact in self.facts if fact.state != "live"]
         lines += ["no longer true", *(f"  {describe(fact)}" for fact in ended)] if ended else []
-        return "\n".join(lines) or f"Nothing is known about {self.topic!r}."
+        return join_items(lines) or f"Nothing is known about {self.topic!r}."
 
 
 class ShowHistory(Operation, frozen=True, kw_only=True):
@@ -467,7 +468,7 @@ class History(Result, frozen=True, kw_only=True):
     def as_text(self) -> str:
         if not self.facts:
             return f"Nothing was known about {self.target!r} at that time."
-        return "\n".join(
+        return join_items(
             f"{day(fact.at)} to {day(fact.ended_at or 'now'):10}  {describe(fact, dated=False)}"
             for fact in self.facts
         )

@@ -10,6 +10,7 @@ from msgspec import Meta, field
 from mnemos.operations.arguments import MOST, User
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import render_time, render_traces
+from mnemos.text.stored_text import join_items
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -113,17 +114,17 @@ class Forgotten(Result, frozen=True, kw_only=True):
             if self.kept:
                 lines.append(f"These stay and may repeat it: {_list(self.kept)}.")
                 lines.append(f"To erase one: {command} {self.kept[0]}")
-            return "\n".join([*lines, *render_traces(self.copies, pending=self.pending)])
+            return join_items([*lines, *render_traces(self.copies, pending=self.pending)])
         if not self.withdrawn:
             lines = [f"  {one.id}  {one.text}{_date(one)}" for one in self.candidates]
             if any(_REFERENCE.match(one.id) for one in self.candidates):
                 head = "Nothing was withdrawn: it was removed before, and only the log still has it. To erase"
-                return "\n".join([f"{head} it there permanently, forget it by its reference:", *lines])
-            return "\n".join(["Nothing was withdrawn. Which one is meant? Forget it by its id:", *lines])
+                return join_items([f"{head} it there permanently, forget it by its reference:", *lines])
+            return join_items(["Nothing was withdrawn. Which one is meant? Forget it by its id:", *lines])
         lines = [f"Withdrew {one.kind} {one.id}: {one.text}{_date(one)}." for one in self.withdrawn]
         kept = [f"message:{one.message_id}" for one in self.withdrawn if one.message_id is not None]
         lines += [f"The conversation still has it in {', '.join(kept)}."] if kept else []
-        return "\n".join([*lines, undo.format(self.entry)])
+        return join_items([*lines, *undo.format(self.entry).split("\n")])
 
 
 def _list(refs: list[str]) -> str:

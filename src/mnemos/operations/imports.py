@@ -15,6 +15,7 @@ from mnemos.operations.arguments import When, path_of, seconds
 from mnemos.operations.base import Info, LongOperation, Operation, Question, Result, Traits, fill
 from mnemos.operations.texts import plural, render_first, render_size
 from mnemos.progress import Progress, part_of
+from mnemos.text.stored_text import join_items
 from mnemos.transfer import import_formats
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ class Imported(Result, frozen=True, kw_only=True):
         if self.left_out:
             left = ", ".join(f"{what} ({count:,})" for what, count in sorted(self.left_out.items()))
             lines.append(f"Left out: {left}.")
-        return "\n".join([*lines, *self._render_problems(), *describe_backlog(self.coverage)])
+        return join_items([*lines, *self._render_problems(), *describe_backlog(self.coverage)])
 
     def _render_problems(self) -> list[str]:
         if not self.problems:
@@ -311,7 +312,7 @@ class SourcesFound(Result, frozen=True, kw_only=True):
                 "no export of ChatGPT or Claude.ai among the downloads. Use `mnemos import PATH` for a "
                 "file or folder elsewhere."
             )
-        return "\n".join(
+        return join_items(
             [
                 "Found:",
                 *(
@@ -372,4 +373,4 @@ class FactsImported(Result, frozen=True, kw_only=True):
         ]
         if self.refused:
             lines += [f"Could not be read ({len(self.refused):,}):", *render_first(self.refused, _SHOWN)]
-        return "\n".join(lines)
+        return join_items(lines)

@@ -11,6 +11,7 @@ from mnemos.notebook.notes import join_entries, parse_entries
 from mnemos.operations.arguments import Allow
 from mnemos.operations.base import Done, Info, Operation, Result, Traits
 from mnemos.operations.texts import plural
+from mnemos.text.stored_text import join_items
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -80,7 +81,7 @@ class NotesEdited(Result, frozen=True, kw_only=True):
         done = "Done." if self.changed else "Already noted; nothing was changed."
         entries = plural(self.entries, "entry", "entries")
         use = f"{self.target}: {entries}, {self.percent}% ({self.used}/{self.limit})."
-        return f"{done} {use} {self.warning}".rstrip()
+        return join_items([f"{done} {use} {self.warning}"])
 
 
 class ShowNotes(Operation, frozen=True, kw_only=True):
@@ -120,9 +121,9 @@ class NotesShown(Result, frozen=True, kw_only=True):
         lines: list[str] = []
         for file in self.files:
             lines.append(f"{file.target}: {file.percent}% ({file.used}/{file.limit} characters)")
-            lines += [f"  - {entry.replace(chr(10), chr(10) + '    ')}" for entry in file.entries]
+            lines += [f"  - {entry}" for entry in file.entries]
             lines += [f"  {file.unread}"] if file.unread else []
-        return "\n".join(lines) or "The notebook is switched off."
+        return join_items(lines) or "The notebook is switched off."
 
 
 class AddNote(Operation, frozen=True, kw_only=True):
@@ -247,4 +248,4 @@ class NotesOptimized(Result, frozen=True, kw_only=True):
         would = "would be " if self.dry_run else ""
         lines = [f"{would}{step.action}: {' '.join(step.entry.split())}" for step in self.steps]
         lines += self.unread.values()
-        return "\n".join([shares or "No files were read.", *(lines or ["Nothing to do."])])
+        return join_items([shares or "No files were read.", *(lines or ["Nothing to do."])])

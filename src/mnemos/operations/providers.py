@@ -14,6 +14,7 @@ from mnemos.integrations.providers import discovery, provider_tools, setup
 from mnemos.integrations.providers.setup import Field
 from mnemos.operations.base import Info, Operation, Question, Result, Traits
 from mnemos.operations.texts import cut
+from mnemos.text.stored_text import join_items
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -64,7 +65,7 @@ class ProvidersListed(Result, frozen=True, kw_only=True):
     providers: list[ProviderInfo]
 
     def as_text(self) -> str:
-        return "\n".join(one.render() for one in self.providers)
+        return join_items(one.render() for one in self.providers)
 
 
 class ProviderField(Info, frozen=True, kw_only=True):
@@ -143,7 +144,7 @@ class ProviderShown(Result, frozen=True, kw_only=True):
         lines += [self.problem] if self.problem else []
         lines += [f"Tools: {', '.join(self.tools)}"] if self.tools else []
         lines += _render_missing(self.used, self.missing) if not self.available else []
-        return "\n".join(lines)
+        return join_items(lines)
 
 
 class SetUpProvider(Operation, frozen=True, kw_only=True):
@@ -221,10 +222,12 @@ class ProviderSetUp(Result, frozen=True, kw_only=True):
         lines = [f"Stored: {', '.join(self.kept)}."] if self.kept else []
         lines += [f"Stored in .env: {', '.join(self.secrets)}."] if self.secrets else []
         if self.used:
-            return "\n".join(
+            return join_items(
                 [*lines, f"Using {self.name} from now on. Check it with `mnemos providers status`."]
             )
-        return "\n".join([*lines, f"{self.name} is not used yet.", *_render_missing(self.name, self.missing)])
+        return join_items(
+            [*lines, f"{self.name} is not used yet.", *_render_missing(self.name, self.missing)]
+        )
 
 
 def _split_secrets(

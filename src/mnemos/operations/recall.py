@@ -27,6 +27,7 @@ from mnemos.operations.texts import cut, floor_share, plural, render_time, rende
 from mnemos.recall.embedding import describe_search
 from mnemos.text.highlight import snippet
 from mnemos.text.query import parse
+from mnemos.text.stored_text import join_items, one_line
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -143,7 +144,8 @@ class Recalled(Result, frozen=True, kw_only=True):
     def as_text(self) -> str:
         share = self._share()
         search = [] if share is None or share >= 1 else [f"By {describe_search(share)}."]
-        return "\n".join([*self.notes, *search, self.packed or self._nothing()])
+        answer = self.packed or join_items([self._nothing()])
+        return join_items([*self.notes, *search]) + "\n" * bool(self.notes or search) + answer
 
     def for_person(self) -> str:
         lines = [*self.notes]
@@ -155,7 +157,7 @@ class Recalled(Result, frozen=True, kw_only=True):
                 f"  {render_passage(hit, self.query)}",
                 f"  ({'; '.join(hit.why)})",
             ]
-        return "\n".join([*lines, self.footer()])
+        return join_items([*lines, self.footer()])
 
     def footer(self) -> str:
         return f"{plural(len(self.hits), 'passage')}, {describe_search(self._share())}"
@@ -186,7 +188,7 @@ def _render_state(hit: HitInfo) -> str:
 
 def render_passage(hit: HitInfo, query: str) -> str:
     """Render the part of a passage that matches, with the words between ``>>>`` and ``<<<``."""
-    return " ".join(snippet(hit.text, parse(query).loosen(), width=_SHOWN_CHARACTERS).split())
+    return one_line(snippet(hit.text, parse(query).loosen(), width=_SHOWN_CHARACTERS))
 
 
 class Remember(Operation, frozen=True, kw_only=True):
@@ -286,4 +288,4 @@ class Remembered(Result, frozen=True, kw_only=True):
             f"{'Known already' if one.outcome == 'unchanged' else 'Remembered as a fact'}: {describe(fact)}"
             for fact, one in zip(self.stored, self.done.facts, strict=True)
         ]
-        return "\n".join([*lines, *self.done.remarks(for_person=for_person)])
+        return join_items([*lines, *self.done.remarks(for_person=for_person)])

@@ -25,6 +25,7 @@ from mnemos.operations.arguments import (
 )
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import cut, plural, render_time, render_title
+from mnemos.text.stored_text import join_items, one_line
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -216,7 +217,7 @@ class ConversationsFound(Result, frozen=True, kw_only=True):
     sessions: list[RecentSession] = field(default_factory=list)
 
     def as_text(self) -> str:
-        return "\n".join(line.lead + line.text for line in self.lines())
+        return join_items(line.lead + line.text for line in self.lines())
 
     def lines(self) -> Iterator[Line]:
         """Yield the answer line by line, for a face that draws it."""
@@ -349,8 +350,8 @@ class MessagesFound(Result, frozen=True, kw_only=True):
         for hit in self.hits:
             where = f"{render_time(hit.timestamp)}  {hit.role}  message:{hit.id}  {hit.short_id}"
             title = render_title(hit.title, hit.project, elsewhere=hit.elsewhere)
-            lines += [f"{title}  {where}", f"  {' '.join(hit.snippet.split())}"]
-        return "\n".join(lines)
+            lines += [f"{title}  {where}", f"  {one_line(hit.snippet)}"]
+        return join_items(lines)
 
 
 def _conversation(conversation: ConversationInfo) -> Iterator[Line]:
@@ -373,12 +374,11 @@ def _conversation(conversation: ConversationInfo) -> Iterator[Line]:
 
 def _title(session: SessionHeading) -> Line:
     name = render_title(session.title, session.project, elsewhere=session.elsewhere)
-    return Line(
+    about = (
         f"{name}, {render_time(session.started_at)}, {session.source}, "
-        f"{plural(session.messages, 'message')}, session {session.short_id or session.session_id}",
-        "## ",
-        Kind.TITLE,
+        f"{plural(session.messages, 'message')}, session {session.short_id or session.session_id}"
     )
+    return Line(one_line(about), "## ", Kind.TITLE)
 
 
 def _message(message: MessageExcerpt) -> Line:

@@ -17,15 +17,15 @@ from mnemos.operations.arguments import Project, Source, path_of, replace_surrog
 from mnemos.operations.base import LongOperation, Operation, Result, Traits, fill
 from mnemos.operations.texts import message_text, plural, render_call
 from mnemos.progress import Progress, part_of
+from mnemos.text.stored_text import join_items, reveal
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 _TICKS = re.compile(r"`{3,}")
 _BLANKS = re.compile(r"\s+")
-# Colours and their like, which programs print for terminals; and what else a terminal would interpret.
+# Colours and their like, which programs print for terminals.
 _COLOURS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _FENCE = re.compile(r"(`{3,})[^`]*|(~{3,}).*")
 _LIKE_A_FENCE = re.compile(r".*(?:```|~~~)")
 _SPAN = r"(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)"
@@ -93,7 +93,7 @@ class SessionsExported(Result, frozen=True, kw_only=True):
     sessions: int
 
     def as_text(self) -> str:
-        return f"Wrote {plural(self.sessions, 'session')} to {self.path}."
+        return join_items([f"Wrote {plural(self.sessions, 'session')} to {self.path}."])
 
 
 class ImportSessions(LongOperation, frozen=True, kw_only=True):
@@ -273,13 +273,12 @@ def _indent_json(arguments: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    plain = _COLOURS.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
-    return _CONTROLS.sub("\ufffd", plain).split("\n")
+    return [reveal(line, keep="\t") for line in _COLOURS.sub("", text).splitlines()]
 
 
 def _line(text: str) -> str:
     """Render a text on one line with Markdown escaped."""
-    plain = _BLANKS.sub(" ", "".join(_lines(text))).strip()
+    plain = _BLANKS.sub(" ", " ".join(_lines(text))).strip()
     return re.sub(r"([\\`*_\[\]<>#])", r"\\\1", plain)
 
 

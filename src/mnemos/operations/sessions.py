@@ -10,6 +10,7 @@ from mnemos.errors import NotFound
 from mnemos.operations.arguments import MOST, Offset, Project, Session, Source, User, is_elsewhere, up_to
 from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import message_text, plural, render_calls, render_time, render_title
+from mnemos.text.stored_text import join_items, one_line
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -109,7 +110,7 @@ class SessionList(Result, frozen=True, kw_only=True):
             f"{plural(one.message_count, 'message')}  {one.short_id}"
             for one in self.sessions
         ]
-        return "\n".join([*lines, f"({len(self.sessions)} of {self.total})"])
+        return join_items([*lines, f"({len(self.sessions)} of {self.total})"])
 
 
 class ShowSession(Operation, frozen=True, kw_only=True):
@@ -143,19 +144,16 @@ class SessionShown(Result, frozen=True, kw_only=True):
         one = self.session
         lines = [render_title(one.title, one.project)]
         lines.append(f"{one.source}, {render_span(one)}, {one.id}")
-        lines += [f"[{message.id}] {message.role}: {_render(message)}" for message in self.messages]
-        return "\n".join(lines)
+        for message in self.messages:
+            lines.append(f"[{message.id}] {message.role}: {message_text(message.content)}")
+            lines += [f"→ {call}" for call in render_calls(message.tool_calls)]
+        return join_items(lines)
 
 
 def render_span(session: SessionInfo) -> str:
     """Render when a session began, and when and why it ended."""
     ended = f", ended {render_time(session.ended_at)} ({session.end_reason})" if session.ended_at else ""
     return f"{render_time(session.started_at)}{ended}"
-
-
-def _render(message: MessageInfo) -> str:
-    calls = [f"→ {call}" for call in render_calls(message.tool_calls)]
-    return "\n".join([*filter(None, [message_text(message.content)]), *calls])
 
 
 class ShowLineage(Operation, frozen=True, kw_only=True):
@@ -175,7 +173,7 @@ class Lineage(Result, frozen=True, kw_only=True):
     sessions: list[str]
 
     def as_text(self) -> str:
-        return " -> ".join(self.sessions)
+        return one_line(" -> ".join(self.sessions))
 
 
 class CreateSession(Operation, frozen=True, kw_only=True):
@@ -220,7 +218,7 @@ class Created(Result, frozen=True, kw_only=True):
     session_id: str
 
     def as_text(self) -> str:
-        return f"Created session {self.session_id}."
+        return join_items([f"Created session {self.session_id}."])
 
 
 class AppendMessage(Operation, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from mnemos.errors import NotFound
 from mnemos.operations.arguments import Allow, Session, Source, log_allowed, up_to
 from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import cut, plural, render_time
+from mnemos.text.stored_text import join_items, one_line
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -84,7 +85,7 @@ class TemplateList(Result, frozen=True, kw_only=True):
             f"  used {one.usage_count}×  {', '.join(one.tags)}".rstrip()
             for one in self.templates
         ]
-        return "\n".join([*(lines or ["No templates."]), *self.unread])
+        return join_items([*(lines or ["No templates."]), *self.unread])
 
 
 class ShowTemplate(Operation, frozen=True, kw_only=True):
@@ -109,13 +110,13 @@ class TemplateShown(Result, frozen=True, kw_only=True):
         lines = [
             f"{one.name} ({one.task_type})",
             f"{render_time(one.created_at)}, used {one.usage_count}×{source}",
-            *filter(None, [one.description, ", ".join(one.tags)]),
+            *(f"  {line}" for line in (one.description, ", ".join(one.tags)) if line),
         ]
         for number, example in enumerate(one.examples, start=1):
             arguments = msgspec.json.encode(example.arguments).decode()
             lines += ["", f"{number}. {example.tool_name} {cut(arguments, _SHOWN_RESULT)}"]
-            lines += [f"   {line}" for line in cut(example.result, _SHOWN_RESULT).splitlines()]
-        return "\n".join(lines)
+            lines += [f"  {cut(example.result, _SHOWN_RESULT)}"] if example.result else []
+        return join_items(lines)
 
 
 class CreateTemplate(Operation, frozen=True, kw_only=True):
@@ -160,7 +161,7 @@ class TemplateCreated(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         one = self.template
-        return (
+        return one_line(
             f"Created template {one.name} ({one.task_type}) with {plural(one.examples, 'example')}: "
             f"{', '.join(one.tools)}."
         )
@@ -207,7 +208,7 @@ class TemplateStats(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         kinds = ", ".join(f"{count} {kind}" for kind, count in self.by_type.items() if count)
-        return (
+        return one_line(
             f"{plural(self.total, 'template')}{f' ({kinds})' if kinds else ''}, "
             f"{plural(self.total_examples, 'example')}, used {plural(self.total_usage, 'time')}."
         )
@@ -262,7 +263,7 @@ class TemplatesSuggested(Result, frozen=True, kw_only=True):
             lines.append(f"{one.score:.2f}  {one.session_id}  {one.task_type}  {one.title or ''}".rstrip())
             lines.append(f"      {'; '.join(one.why)}")
         nothing = "Nothing to suggest: no session without a template has a successful tool call."
-        return "\n".join(
+        return join_items(
             [*(lines or [nothing]), f"({_render_looked_at(self.looked_at, complete=self.complete)})"]
         )
 
@@ -333,7 +334,7 @@ class TemplatesCompared(Result, frozen=True, kw_only=True):
         lines += [measure.render() for measure in self.measures]
         if self.enough:
             lines.append("This is an observation, not a trial: templates may have been used for other work.")
-        return "\n".join(lines)
+        return join_items(lines)
 
 
 def _render_looked_at(sessions: int, *, complete: bool) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from mnemos.projects import name_project
+from mnemos.text.stored_text import one_line
 
 
 def plural(number: int, thing: str, several: str = "") -> str:
@@ -49,9 +50,8 @@ def iso_time(moment: float) -> str:
 
 def render_title(title: str | None, project: str | None, *, elsewhere: bool = True) -> str:
     """Render a title and, if it is not the current one, the name of the project."""
-    return (
-        f"{title or 'Untitled'} [{name_project(project)}]" if project and elsewhere else title or "Untitled"
-    )
+    shown = one_line(title or "") or "Untitled"
+    return f"{shown} [{one_line(name_project(project))}]" if project and elsewhere else shown
 
 
 def day(moment: str) -> str:

@@ -11,6 +11,7 @@ from mnemos.operations.base import Done, Info, LongOperation, Operation, Result,
 from mnemos.operations.texts import cut, floor_share, plural, render_size, render_time
 from mnemos.progress import Progress
 from mnemos.recall.embedding import describe_coverage
+from mnemos.text.stored_text import join_items
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -63,7 +64,7 @@ class Stats(Result, frozen=True, kw_only=True):
             for one in self.by_source
         ]
         largest = sorted(self.tables.items(), key=lambda item: -item[1])[:5]
-        return "\n".join(
+        return join_items(
             [*lines, "largest: " + ", ".join(f"{name} {render_size(count)}" for name, count in largest)]
         )
 
@@ -137,7 +138,7 @@ class Examined(Result, frozen=True, kw_only=True):
 
     def _render(self, repair: str) -> str:
         lines = [f"{'ok  ' if one.ok else 'BAD '} {one.name}: {one.detail}" for one in self.checks]
-        return "\n".join([*lines, "Healthy." if self.healthy else f"Not healthy. {self.advise(repair)}"])
+        return join_items([*lines, "Healthy." if self.healthy else f"Not healthy. {self.advise(repair)}"])
 
 
 class ShowLog(Operation, frozen=True, kw_only=True):
@@ -186,7 +187,7 @@ class Log(Result, frozen=True, kw_only=True):
             + (f"  (undone by {one.undone_by})" if one.undone_by else "")
             for one in self.entries
         ]
-        return "\n".join(lines) or "No changes yet."
+        return join_items(lines) or "No changes yet."
 
 
 class Undo(Operation, frozen=True, kw_only=True):

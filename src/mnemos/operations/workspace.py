@@ -15,6 +15,7 @@ from mnemos.operations.arguments import User
 from mnemos.operations.base import Info, LongOperation, Operation, Result, Traits, fill
 from mnemos.operations.texts import plural, render_size
 from mnemos.progress import Progress
+from mnemos.text.stored_text import join_items
 from mnemos.workspace import limits, table
 from mnemos.workspace.answers import StatementResult
 
@@ -242,7 +243,7 @@ class SchemaShown(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         if self.functions:
-            return "\n".join(f"{signature}: {doc}" for signature, doc in self.functions)
+            return join_items(f"{signature}: {doc}" for signature, doc in self.functions)
         return self.card
 
 
@@ -295,7 +296,7 @@ class RowsExported(Result, frozen=True, kw_only=True):
     bytes: int
 
     def as_text(self) -> str:
-        return f"Wrote {plural(self.rows, 'row')} ({render_size(self.bytes)}) to {self.path}."
+        return join_items([f"Wrote {plural(self.rows, 'row')} ({render_size(self.bytes)}) to {self.path}."])
 
 
 class ImportRows(LongOperation, frozen=True, kw_only=True):
@@ -374,7 +375,7 @@ class RowsImported(Result, frozen=True, kw_only=True):
             lines += [f"  line {one.line}: {one.reason}" for one in self.bad_lines]
             if self.bad_count > len(self.bad_lines):
                 lines.append(f"  … and {self.bad_count - len(self.bad_lines):,} more")
-        return "\n".join(lines)
+        return join_items(lines)
 
 
 def _plain(rows: Any) -> list[list[Any]]:

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from mnemos.errors import InvalidInput
 from mnemos.templates.template import SessionTemplate, ToolCallExample, replace_surrogates
+from mnemos.text.stored_text import one_line
 from mnemos.text.tokens import count_tokens
 
 LOADED: Final = "Session template loaded: "
@@ -75,8 +76,8 @@ def can_inject(example: ToolCallExample) -> bool:
 def introduce(template: SessionTemplate, examples: int) -> str:
     """Return the text that explains the following messages to the model and to later readers."""
     lines = [
-        f"{LOADED}{template.name} ({template.task_type})",
-        " ".join(template.description.split()),
+        f"{LOADED}{one_line(template.name)} ({template.task_type})",
+        one_line(template.description),
         f"{examples} {'example' if examples == 1 else 'examples'} of tool calls that succeeded in an earlier "
         "session. They show how to work; they are not part of this conversation.",
     ]

@@ -19,7 +19,7 @@ _INDENT: Final = "  "
 _WRITTEN: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 # The categories Cc, Cf, Cs, Zl and Zp without joiners, which hold letters and emoji together. Several
 # variation selectors in a row carry data.
-_HIDDEN: Final = compile_lazily(
+HIDDEN: Final = compile_lazily(
     "[\x00-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b\u200e\u200f"
     "\u2028-\u202e\u2060-\u2064\u2066-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000110bd\U000110cd"
     "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f]"
@@ -65,7 +65,7 @@ def reveal(text: str, keep: str = "") -> str:
     text = escape_fences(text)
     if text.isascii() and text.isprintable():
         return text
-    return _HIDDEN().sub(lambda found: found[0] if found[0] in keep else _write_out(found[0]), text)
+    return HIDDEN().sub(lambda found: found[0] if found[0] in keep else _write_out(found[0]), text)
 
 
 def escape_fences(text: str) -> str:

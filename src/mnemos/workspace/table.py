@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 from unicodedata import combining, east_asian_width
 
-from mnemos.text.stored_text import reveal
+from mnemos.text.stored_text import one_line, reveal
 from mnemos.workspace.answers import Answer, StatementResult
 from mnemos.workspace.identifiers import shorten
 
@@ -73,7 +73,7 @@ def render(
         lines += _render_result(number if several else 0, result)
     if any(result.truncated for result in results):
         lines.append(_explain_paging(next_offset))
-    return "\n".join([*lines, *(f"Note: {warning}" for warning in warnings[:_MOST_WARNINGS])])
+    return "\n".join([*lines, *(f"Note: {one_line(warning)}" for warning in warnings[:_MOST_WARNINGS])])
 
 
 def _render_result(number: int, result: StatementResult) -> list[str]:

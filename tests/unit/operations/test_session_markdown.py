@@ -96,7 +96,7 @@ def test_no_result_closes_its_fence(text: str) -> None:
     opening = re.search(r"^(`{3,})text\n", page, re.MULTILINE)
     assert opening is not None
     body, _, rest = page[opening.end() :].partition(f"\n{opening[1]}\n")
-    assert body == f"x{text}"
+    assert body == f"x{text}".removesuffix("\n")
     assert "`" not in rest
 
 
@@ -109,7 +109,7 @@ def test_halves_of_characters_and_parts_can_be_written(tmp_path: Path) -> None:
         for name in ("a.md", "b.markdown"):
             memory.call("sessions_export", {"path": str(tmp_path / name), "session": ["s"]})
             page = (tmp_path / name).read_text()
-            assert "> see ??" in page.replace("\ufffd", "?")
+            assert "> see \ufffd\\u0000" in page
             assert "> [image_url]" in page
         memory.call("sessions_export", {"path": str(tmp_path / "c.txt"), "format": "markdown"})
         assert (tmp_path / "c.txt").read_text() == (tmp_path / "a.md").read_text()
@@ -148,3 +148,15 @@ def test_nothing_that_is_written_commands_a_terminal() -> None:
     assert "> red " in page
     assert "\ttab" in page
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", page)
+
+
+@pytest.mark.parametrize(
+    "line_break", ["\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]
+)
+def test_no_line_break_ends_a_quotation(line_break: str) -> None:
+    said = f"a{line_break}## user, 2026-01-01{line_break}> b\u202ec"
+    page = written([{"role": "user", "content": said}], title=said)
+    assert [line for line in page.splitlines() if line.startswith("## ")] == [
+        "## user, 2026-01-01 00:00:00 UTC"
+    ]
+    assert "> > b\\u202ec" in page

@@ -30,7 +30,7 @@ def test_suggest_create_show_list_stats_delete(memory: Memory, good: str) -> Non
     assert made["text"] == "Created template make (code) with 1 example: terminal."
     assert made["template"]["tags"] == ["a", "b"]
     shown = memory.call("templates_show", {"name": "make"})
-    assert '1. terminal {"command":"make"}\n   ok' in shown["text"]
+    assert '1. terminal {"command":"make"}\n  ok' in shown["text"]
     assert shown["template"]["source_session_id"] == "good-one"
     assert "used 0×  a, b" in memory.call("templates_list")["text"]
     assert memory.call("templates_stats")["text"] == "1 template (1 code), 1 example, used 0 times."

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -30,12 +31,15 @@ from mnemos.operations.upkeep import Examined, Log, Stats
 from mnemos.operations.workspace import QueryAnswer
 from mnemos.projects import name_project
 from mnemos.text.highlight import CLOSE, OPEN
+from mnemos.text.stored_text import indent_lines, one_line
 from mnemos.workspace.answers import StatementResult
 from mnemos.workspace.table import describe_outcome, render_cell
 
 _SESSION_COLUMNS = ("title", "project", "started", "source", "messages", "session")
 _WIDE = 100
 _NARROWEST_TITLE = 20
+# Blanks left of what was said, so that no line of it looks like the next heading.
+_INDENT = (0, 0, 0, 2)
 _ROLES = {"user": "green", "assistant": "cyan", "tool": "magenta", "system": "yellow"}
 
 
@@ -98,12 +102,12 @@ def _sessions(result: SessionList, console: Console) -> None:
 
 def _session_cells(session: SessionInfo) -> tuple[str, ...]:
     return (
-        plain(session.title or "Untitled"),
-        plain(name_project(session.project)) if session.project and session.elsewhere else "",
+        one_line(session.title or "") or "Untitled",
+        one_line(name_project(session.project)) if session.project and session.elsewhere else "",
         render_time(session.started_at),
-        plain(session.source),
+        one_line(session.source),
         f"{session.message_count:,}",
-        plain(session.short_id),
+        one_line(session.short_id),
     )
 
 
@@ -111,13 +115,13 @@ def _session(result: SessionShown, console: Console) -> None:
     s = result.session
     ended = f", ended {render_time(s.ended_at)} ({s.end_reason})" if s.ended_at else ""
     console.print(literal(render_title(s.title, s.project), "bold"))
-    console.print(literal(f"{s.source}  {render_time(s.started_at)}{ended}  {s.id}", "dim"))
+    console.print(literal(one_line(f"{s.source}  {render_time(s.started_at)}{ended}  {s.id}"), "dim"))
     for message in result.messages:
         _message(message, console)
 
 
 def _message(message: MessageInfo, console: Console) -> None:
-    role = message.role
+    role = one_line(message.role)
     console.print()
     console.print(
         Text.assemble(
@@ -126,9 +130,9 @@ def _message(message: MessageInfo, console: Console) -> None:
         )
     )
     if message.content is not None:
-        console.print(literal(message_text(message.content)))
+        console.print(Padding(literal(message_text(message.content)), _INDENT, expand=False))
     for call in render_calls(message.tool_calls):
-        console.print(literal(f"→ {call}", "magenta"))
+        console.print(literal(indent_lines(f"→ {call}"), "magenta"))
 
 
 def _messages(result: MessagesFound, console: Console) -> None:
@@ -142,7 +146,7 @@ def _messages(result: MessagesFound, console: Console) -> None:
             Text.assemble(
                 literal(render_title(hit.title, hit.project, elsewhere=hit.elsewhere), "bold"),
                 f"  {render_time(hit.timestamp)}  ",
-                literal(hit.role, _ROLES.get(hit.role, "white")),
+                literal(one_line(hit.role), _ROLES.get(hit.role, "white")),
                 literal(f"  message:{hit.id}  {hit.short_id}", "dim"),
             )
         )
@@ -170,8 +174,10 @@ def _draw_recall(result: Recalled, console: Console) -> None:
 def _line(line: Line) -> Text:
     if line.kind is Kind.TITLE:
         return literal(line.text, "bold")
-    said = highlight_matches(line.text) if line.kind is Kind.MATCH else literal(line.text)
-    return literal(line.lead, "dim") + said
+    lead = literal(line.lead, "dim")
+    if line.kind is Kind.MATCH:
+        return lead + highlight_matches(line.text)
+    return lead + literal(indent_lines(line.text, "    "))
 
 
 def _stats(result: Stats, console: Console) -> None:

@@ -18,22 +18,21 @@ from mnemos.operations.arguments import replace_surrogates
 from mnemos.operations.base import Operation, Result, builtins, carry_out
 from mnemos.operations.index import ENTRIES
 from mnemos.progress import Progress
+from mnemos.text.stored_text import HIDDEN, repair_surrogates, reveal
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
-# Escape sequences clear screens, rename windows and fill clipboards. Each control character is shown as
-# its sign instead; line breaks and tabs stay.
-_SIGNS = {
-    **{code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"},
-    0x7F: "\u2421",
-    **dict.fromkeys(range(128, 160), "�"),
-}
+_UTF_16 = re.compile("....")
 
 
 def plain(text: str) -> str:
-    """Return the text without control characters and lone surrogates."""
-    return str(replace_surrogates(text)).translate(_SIGNS)
+    """Write out hidden characters; line breaks and tabs stay.
+
+    Escape sequences clear screens, rename windows and fill clipboards; marks of direction show a name as
+    another one.
+    """
+    return reveal(repair_surrogates(text), keep="\n\t")
 
 
 def show(memory: Memory, name: str, request: Operation, *, as_json: bool) -> int:
@@ -62,11 +61,13 @@ def write_everything(*, in_utf8: bool) -> None:
 
 
 def in_json(value: Any) -> str:
+    """Return a value in JSON, with hidden characters escaped, as it may be shown at a terminal."""
     try:
-        return msgspec.json.encode(value).decode()
+        text = msgspec.json.encode(value).decode()
     except UnicodeEncodeError:
         # A path may hold bytes that are no UTF-8.
-        return msgspec.json.encode(replace_surrogates(value)).decode()
+        text = msgspec.json.encode(replace_surrogates(value)).decode()
+    return HIDDEN().sub(lambda found: _UTF_16.sub(r"\\u\g<0>", found[0].encode("utf-16-be").hex()), text)
 
 
 def say(result: Result, *, as_json: bool) -> None:

@@ -19,6 +19,7 @@ from mnemos.memory import Memory
 from mnemos.operations import registry
 from mnemos.operations.arguments import replace_surrogates
 from mnemos.operations.index import BY_NAME, Entry
+from mnemos.text.stored_text import join_items
 
 log = logging.getLogger("mnemos.mcp")
 
@@ -131,7 +132,9 @@ def _in_session(entry: Entry, arguments: Mapping[str, Any], session_id: str) -> 
 
 def _failure(code: str, message: str) -> dict[str, Any]:
     said = replace_surrogates(message)
-    return _answer(f"{code}: {said}", {"error": {"code": code, "message": said}}) | {"isError": True}
+    return _answer(join_items([f"{code}: {said}"]), {"error": {"code": code, "message": said}}) | {
+        "isError": True
+    }
 
 
 def _answer(text: str, structured: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from mnemos.language.extraction import extract_facts
 from mnemos.language.notation import Statement, looks_like
 from mnemos.sessions.tool_names import call_name, is_own_tool
 from mnemos.text.secrets import redact
+from mnemos.text.stored_text import one_line
 from mnemos.text.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def render_lines(statements: Iterable[Statement]) -> str:
     lines: list[str] = []
     left = _LINES_TOKENS - count_tokens(f"{_HEAD}\n")
     for statement in reversed(list(statements)):
-        line = f"- {statement}"
+        line = f"- {one_line(str(statement))}"
         left -= count_tokens(f"{line}\n")
         if left < 0:
             break
