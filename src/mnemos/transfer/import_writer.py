@@ -36,8 +36,9 @@ from mnemos.transfer.reader import (
 # The most one transaction holds, so that an agent's own write is not delayed.
 _MESSAGES: Final = 200
 _CHARACTERS: Final = 256_000
-# Bytes read between two commits, however few messages they hold: an import can stop at each.
+# Bytes and lines read between two commits, however few messages they hold: an import can stop at each.
 _READ: Final = 4_000_000
+_LINES: Final = 5_000
 # Text stored between two rounds of indexing: searches stay fast meanwhile, and many words at once cost less
 # than a round after every transaction.
 _INDEX_CHARACTERS: Final = 2_000_000
@@ -119,15 +120,16 @@ class ImportWriter:
 
     def _store(self, items: Iterable[Item], place: Place | None) -> Iterator[Mark]:
         last = BEGINNING
-        noted: int | None = None
+        noted: Mark | None = None
         for item in items:
             if isinstance(item, ImportedMessage):
                 self._take(item)
             elif isinstance(item, Mark):
-                noted = item.position if noted is None else noted
-                if self._is_full or item.position - noted >= _READ:
+                noted = noted or item
+                is_far = item.position - noted.position >= _READ or item.line - noted.line >= _LINES
+                if self._is_full or is_far:
                     self._commit(None if place is None else place(item, False))  # noqa: FBT003
-                    noted = item.position
+                    noted = item
                     yield item
                 last = item
             elif isinstance(item, Conversation):

@@ -444,3 +444,17 @@ def test_a_file_with_few_messages_can_be_stopped_too(
     assert report.left_out["records of the program"] < 200
     assert bring(memory, path).left_out["records of the program"] < 300
     assert texts(memory) == ["one"]
+
+
+def test_a_file_without_messages_can_be_stopped_after_a_few_lines(
+    memory: mnemos.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mnemos.transfer.readers.claude_code._STEP", 1_000)
+    path = tmp_path / "s.jsonl"
+    path.write_text("x\n" * 20_000 + line(1, "one") + "\n")
+    answers = iter([False])
+    report = bring(memory, path, stop=lambda: next(answers, True))
+    assert not report.finished
+    assert len(report.problems) + report.more_problems < 10_000
+    assert bring(memory, path).finished
+    assert texts(memory) == ["one"]
