@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from mnemos.errors import Busy, DiskFull, InvalidInput, MnemosError, PermissionDenied, Unavailable
 
@@ -27,6 +27,8 @@ _LOCK_PAUSE: Final = 0.005
 _UNFINISHED: Final = ".new"
 _SCRATCH: Final = ".mnemos-{}.unfinished"
 _SETTLED: Final = 2_000_000_000
+# Larger than any settings or notes that a person writes.
+_LARGEST: Final = 4_000_000
 
 
 def signature(path: Path) -> object:
@@ -125,10 +127,28 @@ def _lock_folder(folder: Path) -> int | None:
     return handle
 
 
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file to read it. A pipe, device, socket or folder raises OSError instead of waiting for data."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    return os.fdopen(handle, "rb")
+
+
+def read_bounded(path: Path, most: int) -> bytes:
+    """Return the bytes of a regular file; a file with more than ``most`` raises OSError (EFBIG)."""
+    with open_regular(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", str(path))
+    return data
+
+
 def read(path: Path) -> str | None:
     """Return the text of a file; None if it does not exist. Raises InvalidInput if it is not UTF-8."""
     try:
-        return path.read_text(encoding="utf-8")
+        return read_bounded(path, _LARGEST).decode()
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as exc:
@@ -143,12 +163,14 @@ def replace(
     """Replace a file in one step: readers see the old or the new one, also after a crash.
 
     Missing folders are made. A link stays a link. The file is readable by its owner only, unless it exists
-    and ``keeps_mode``. A read-only file raises PermissionDenied. Temporary files of killed processes are
-    deleted; with ``alone``, because the caller holds a lock, those of all processes. A write that is not
-    ``durable`` may be lost when the power fails.
+    and ``keeps_mode``. A read-only file, and anything but a file, raises PermissionDenied. Temporary files of
+    killed processes are deleted; with ``alone``, because the caller holds a lock, those of all processes. A
+    write that is not ``durable`` may be lost when the power fails.
     """
     # People link such files to a folder with all their settings.
     path = resolve_links(path)
+    if path.exists() and not path.is_file():
+        raise PermissionDenied(f"{path} is not a regular file. Nothing was changed.")
     if path.exists() and not os.access(path, os.W_OK):
         raise PermissionDenied(f"{path} is read-only. Nothing was changed.")
     fresh = path.with_name(f".{path.name}.{os.getpid()}{_UNFINISHED}")

@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from mnemos.files import open_regular
 from mnemos.inputs import MAX_NAME
 
+_HEAD = 4_096
 _SEPARATORS = re.compile(r"[\\/]+")
 _WORKTREE = re.compile(r"gitdir: (.+)[\\/]\.git[\\/]worktrees[\\/]")
 
@@ -55,7 +57,8 @@ def _repository_at(folder: Path) -> str | None:
     git = folder / ".git"
     try:
         if git.is_file():
-            worktree = _WORKTREE.match(git.read_text("utf-8", "replace")[:4096])
+            with open_regular(git) as file:
+                worktree = _WORKTREE.match(file.read(_HEAD).decode("utf-8", "replace"))
             return worktree[1] if worktree else str(folder)
         return str(folder) if git.is_dir() else None
     except OSError:

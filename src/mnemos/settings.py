@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from mnemos.errors import InvalidInput, PermissionDenied
+from mnemos.files import read_bounded
 from mnemos.projects import find_project
 
 _SPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*(/[A-Za-z0-9][A-Za-z0-9._@-]*)*")
@@ -27,6 +28,7 @@ _PROMPT_PARTS = ("notebook", "facts", "tables")
 _MEMORY_TABLE = ("provider", "prompt_parts", "prefetch_tokens", "prefetch_seconds")
 # Fewer tokens have no room for a fact.
 _FEWEST_TOKENS = 50
+_LARGEST_FILE = 1_000_000
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
 
@@ -222,8 +224,7 @@ def check_space(space: str) -> str:
 
 def _read_file(path: Path) -> dict[str, Any]:
     try:
-        with path.open("rb") as file:
-            return tomllib.load(file)
+        return tomllib.loads(read_bounded(path, _LARGEST_FILE).decode())
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:

@@ -6,13 +6,13 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from mnemos import files
-from mnemos.errors import InvalidInput
+from mnemos.errors import InvalidInput, PermissionDenied
 
 
 def mode(path: Path) -> int:
@@ -45,6 +45,31 @@ def test_a_file_where_the_folder_should_be_is_an_error(tmp_path: Path) -> None:
         files.make_private(tmp_path / "file")
     with pytest.raises(NotADirectoryError):
         files.make_private(tmp_path / "file" / "home")
+
+
+def test_a_link_to_something_else_than_a_file_is_not_replaced(tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        with pytest.raises(PermissionDenied):
+            files.replace(path, b"data")
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.parametrize("kind", [os.mkfifo, os.mkdir])
+def test_only_regular_files_are_read(tmp_path: Path, kind: Callable[[Path], None]) -> None:
+    kind(tmp_path / "other")
+    with pytest.raises(OSError, match="regular"):
+        files.open_regular(tmp_path / "other")
+
+
+def test_a_file_is_read_up_to_a_limit(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"12345")
+    assert files.read_bounded(file, 5) == b"12345"
+    with pytest.raises(OSError, match="more than 4 bytes"):
+        files.read_bounded(file, 4)
 
 
 @pytest.fixture

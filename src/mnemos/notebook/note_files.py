@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
 from mnemos import files
-from mnemos.errors import Corrupt, PermissionDenied, Refused, Unavailable
+from mnemos.errors import Corrupt, PermissionDenied, Refused, TooLarge, Unavailable
 from mnemos.notebook.notes import Book
 
+MAX_BYTES = 500_000
+"""The most that is read of a file. A larger one is not a notebook."""
 _MOST_COPIES = 1_000
 
 Record = Callable[[str, str, Callable[[], None]], None]
@@ -97,14 +99,16 @@ class FolderShelf:
     def read(self, book: Book) -> str:
         path = self.path(book)
         try:
-            if not stat.S_ISREG(path.stat().st_mode):
-                raise Refused(f"{path} is not a regular file; move it away")
-            data = path.read_bytes()
+            data = files.read_bounded(path, MAX_BYTES)
         except FileNotFoundError:
             return ""
         except PermissionError as exc:
             raise PermissionDenied(f"{path} can't be read; give its owner access to it") from exc
         except OSError as exc:
+            if exc.errno == errno.EFBIG:
+                raise TooLarge(f"{path} has more than {MAX_BYTES:,} bytes; shorten it by hand") from exc
+            if exc.errno in (errno.EINVAL, errno.ENXIO):
+                raise Refused(f"{path} is not a regular file; move it away") from exc
             raise Unavailable(f"{path} can't be read: {exc.strerror}") from exc
         return self._decode(path, data)
 
@@ -166,7 +170,7 @@ def _copy(path: Path, data: bytes) -> str:
             if not os.path.lexists(copy):
                 files.write_new(copy, data)
                 return str(copy)
-            if copy.is_file() and copy.read_bytes() == data:
+            if copy.is_file() and copy.stat().st_size == len(data) and copy.read_bytes() == data:
                 return str(copy)
     except OSError:
         # The copy is optional: the file itself is not touched.

@@ -18,6 +18,7 @@ from typing import IO, Any, Final
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from mnemos.errors import InvalidInput
+from mnemos.files import open_regular
 from mnemos.transfer.foreign_files import decode_object, find_files, is_file, is_folder, stat_sources
 from mnemos.transfer.reader import Item, Mark, OnProblem, Reader, SourceFile, Unreadable
 
@@ -72,7 +73,7 @@ def find_exports(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
 def read_conversations(path: Path) -> Iterator[RawConversation]:
     """Yield each conversation in order. A file that is not an export raises InvalidInput."""
     number = 0
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         for read in _streams(path, file):
             for data, why in split_elements(read):
                 number += 1

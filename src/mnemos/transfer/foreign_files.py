@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final, Protocol, TypeVar
 import msgspec
 
 from mnemos.errors import InvalidInput
-from mnemos.files import zstd
+from mnemos.files import open_regular, zstd
 from mnemos.inputs import MAX_NAME
 from mnemos.transfer.reader import Item, Mark, OnProblem, Skipped, SourceFile, Unreadable
 
@@ -95,12 +95,12 @@ def find_files(path: Path, suffix: str, on_problem: OnProblem) -> Iterator[Path]
 def open_file(path: Path) -> Iterator[BinaryIO]:
     """Open a file, decompressing zstd (old Codex rollouts); a damaged one raises InvalidInput."""
     if path.suffix != COMPRESSED:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             yield file
         return
     packing = zstd()
     try:
-        with packing.ZstdFile(path) as unpacked:
+        with open_regular(path) as file, packing.ZstdFile(file) as unpacked:
             yield unpacked
     except (packing.ZstdError, EOFError) as exc:
         raise InvalidInput(f"it can't be decompressed: {exc}") from exc

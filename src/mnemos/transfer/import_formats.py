@@ -15,6 +15,7 @@ from typing import Any, Final
 from zipfile import BadZipFile, ZipFile
 
 from mnemos.errors import InvalidInput, NotFound
+from mnemos.files import open_regular
 from mnemos.settings import Settings, hermes_home
 from mnemos.transfer.archive.archive_reader import CutOff, open_tar, read_members
 from mnemos.transfer.archive.manifest import KIND, MANIFEST
@@ -99,7 +100,7 @@ def _detect_file(path: Path) -> str | None:
     if not is_file(path):
         # Reading a pipe or a device may never end, and consumes it.
         return None
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         head = file.read(_HEAD)
     if head.startswith(_SQLITE):
         return _detect_database(head)
@@ -188,7 +189,7 @@ def _is_archive(path: Path) -> bool:
 def _is_manifest(path: Path) -> bool:
     if not is_file(path):
         return False
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return _has_kind(file.read(_HEAD))
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from mnemos.errors import Disabled, DiskFull, InvalidInput, NotFound
+from mnemos.files import open_regular
 from mnemos.sessions import session_upkeep
 from mnemos.sessions.lookups import Clock
 from mnemos.sessions.records import dump_json
@@ -208,7 +209,7 @@ def _note_file(
 
 def _read_beginning(path: Path) -> tuple[int, bytes]:
     """Return the inode and the first bytes of a file."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return os.fstat(file.fileno()).st_ino, file.read(_SAMPLE)
 
 
@@ -221,7 +222,7 @@ def _is_still(path: Path, beginning: tuple[int, bytes]) -> bool:
 def _hash_before(path: Path, position: int) -> str:
     """Return a hash by which a file with the same content before a position is recognised."""
     digest = blake2b(str(position).encode(), digest_size=16)
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         digest.update(file.read(min(_SAMPLE, position)))
         file.seek(max(0, position - _SAMPLE))
         digest.update(file.read(min(_SAMPLE, position)))

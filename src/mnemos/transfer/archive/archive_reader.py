@@ -21,7 +21,7 @@ import msgspec
 
 from mnemos import files
 from mnemos.errors import Corrupt, DiskFull, InvalidInput, NotFound, PermissionDenied, SchemaTooNew, TooLarge
-from mnemos.files import scratch_folder, zstd
+from mnemos.files import open_regular, scratch_folder, zstd
 from mnemos.transfer.archive.manifest import (
     FORMAT,
     KIND,
@@ -75,7 +75,7 @@ def _refuse_constant(name: str) -> Any:
 @contextmanager
 def open_tar(path: Path) -> Iterator[IO[bytes]]:
     """Open the tar in a file; its first bytes tell the compression."""
-    with path.open("rb") as raw:
+    with open_regular(path) as raw:
         first = raw.read(4)
         raw.seek(0)
         form = next((form for magic, form in _MAGIC.items() if first.startswith(magic)), "tar")
