@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import glob
 import os
-import shutil
 import stat
 import sys
 import time
@@ -101,15 +100,22 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
     try:
         yield made
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        _delete_folder(made)
         os.close(handle)
 
 
 def _delete_abandoned(folder: Path) -> None:
     handle = None if folder.is_symlink() else _lock_folder(folder)
     if handle is not None:
-        shutil.rmtree(folder, ignore_errors=True)
+        _delete_folder(folder)
         os.close(handle)
+
+
+def _delete_folder(folder: Path) -> None:
+    # Hooks of Claude Code import this module, and this takes a tenth of their time.
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _lock_folder(folder: Path) -> int | None:

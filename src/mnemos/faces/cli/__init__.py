@@ -12,9 +12,9 @@ def main() -> None:
     if sys.argv[1:] == ["--version"] and _is_told_the_version():
         return
     if sys.argv[1:2] == ["hook"] and _is_run_by_a_program(sys.argv[2:]):
-        from mnemos.integrations.claude_code import hook_process
+        from mnemos.integrations.claude_code import hook_watchdog
 
-        hook_process.main(sys.argv[2:])
+        hook_watchdog.main(sys.argv[2:])
     # click and what the command needs: only when a command is really run.
     from mnemos.faces.cli.app import run
 

@@ -17,9 +17,16 @@ from typing import TYPE_CHECKING, Final
 
 from mnemos import detached
 from mnemos.errors import Busy, DiskFull
-from mnemos.files import lock, replace
+from mnemos.files import lock, read_bounded, replace
 from mnemos.integrations.claude_code import hook_log
-from mnemos.integrations.claude_code.events import NAMES, PRE_COMPACT, SESSION_END, Event, parse_event
+from mnemos.integrations.claude_code.events import (
+    MOST_BYTES,
+    NAMES,
+    PRE_COMPACT,
+    SESSION_END,
+    Event,
+    parse_event,
+)
 from mnemos.settings import Settings
 
 if TYPE_CHECKING:
@@ -112,7 +119,7 @@ def _run_task(home: Path, file: Path, do: Do) -> bool:
     event = "background"
     try:
         created = file.stat().st_mtime
-        task = json.loads(file.read_text())
+        task = json.loads(read_bounded(file, MOST_BYTES))
         event = task["event"] if task["event"] in NAMES else event
         do(Settings.load(home, space=task["space"], source="claude-code"), parse_event(event, task))
     except (Busy, DiskFull) as exc:

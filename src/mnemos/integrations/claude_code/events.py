@@ -15,7 +15,9 @@ USER_PROMPT: Final = "user-prompt"
 PRE_COMPACT: Final = "pre-compact"
 STOP: Final = "stop"
 SESSION_END: Final = "session-end"
-NAMES: Final = (SESSION_START, USER_PROMPT, PRE_COMPACT, STOP, SESSION_END)
+RECORDING: Final = (PRE_COMPACT, STOP, SESSION_END)
+"""Events that store something and answer nothing."""
+NAMES: Final = (SESSION_START, USER_PROMPT, *RECORDING)
 
 AFTER_COMPACTION: Final = "compact"
 """The ``source`` of a session that starts again after a compaction."""

@@ -27,7 +27,7 @@ def note(home: Path, event: str, failure: BaseException | str) -> None:
         if file.exists() and file.stat().st_size >= _MOST_BYTES:
             file.replace(file.with_name(f"{_FILE}.1"))
         # A single write of a short line: lines of several processes do not mix.
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         descriptor = os.open(file, flags, 0o600)
         try:
             os.write(descriptor, line.encode("ascii", "replace"))

@@ -6,8 +6,6 @@ writes the type of the error to the log of the home.
 
 from __future__ import annotations
 
-import gc
-import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,18 +33,10 @@ class Call:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run a hook and end the process."""
-    # The process is too short to collect garbage.
-    gc.disable()
-    try:
-        _silence()
-        call = parse_arguments(arguments)
-        if call is not None:
-            run(call, sys.stdin.fileno(), sys.stdout)
-    except BaseException:  # noqa: BLE001, S110 - an interrupt too must not look like the failure of a hook
-        pass
-    # Skip the interpreter's shutdown: the kernel closes what is open.
-    os._exit(0)
+    """Run a hook. Never raises."""
+    call = parse_arguments(arguments)
+    if call is not None:
+        run(call, sys.stdin.fileno(), sys.stdout)
 
 
 def run(call: Call, descriptor: int, out: IO[str], later: Later | None = None) -> None:
@@ -79,7 +69,7 @@ def answer(settings: Settings, event: events.Event, later: Later) -> str:
             from mnemos.integrations.claude_code.prompt_context import recall_for_prompt
 
             return recall_for_prompt(settings, event)
-        case events.STOP | events.SESSION_END | events.PRE_COMPACT:
+        case name if name in events.RECORDING:
             from mnemos.integrations.claude_code.transcript_import import record
 
             if not record(settings, event):
@@ -128,10 +118,3 @@ def _resume_background(settings: Settings) -> None:
 
     if background.is_waiting(settings):
         background.start(settings)
-
-
-def _silence() -> None:
-    """Discard standard error, which the agent would see."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    os.close(nowhere)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import mnemos
 from mnemos import language
 from mnemos.errors import MnemosError
-from mnemos.files import replace
+from mnemos.files import read_bounded, replace
 from mnemos.integrations.claude_code.events import AFTER_COMPACTION, Event
 from mnemos.memory import Memory
 from mnemos.text.stored_text import one_line
@@ -30,6 +31,8 @@ _MORE: Final = "(more are left out)"
 # The kind of tables among the passages of recall.
 _TABLE: Final = "table"
 _MOST_SCANNED: Final = 500
+# Scanning a longer note takes longer than anybody waits.
+_LONGEST_NOTE: Final = 20_000
 
 
 def build_context(settings: Settings, event: Event) -> str:
@@ -67,18 +70,27 @@ def _render_notes(memory: Memory, room: int) -> list[str]:
     scanned = _ScannedNotes(memory.settings.home)
     texts: list[str] = []
     for name in memory.settings.notebook_files:
+        lines: Iterable[str]
         try:
-            entries = memory.notebook.entries(name)
-        except MnemosError:
+            # One after another: what finds no room is not scanned.
+            lines = map(partial(_render_note, memory, scanned), reversed(memory.notebook.entries(name)))
+        except MnemosError as exc:
             # The other file may be readable.
-            continue
-        new = [entry for entry in entries if entry not in scanned]
-        shown = dict(zip(new, memory.notebook.render(new), strict=True))
-        scanned.add(entry for entry, text in shown.items() if text == entry)
-        lines = [shown.get(entry, entry) for entry in reversed(entries)]
+            lines = [f"({exc})"]
         texts.append(_render_list(_NOTES[name], lines, _remaining(room, texts)))
     scanned.save()
     return texts
+
+
+def _render_note(memory: Memory, scanned: _ScannedNotes, entry: str) -> str:
+    if len(entry) > _LONGEST_NOTE:
+        return f"(a note of {len(entry):,} characters is left out)"
+    if entry in scanned:
+        return entry
+    (text,) = memory.notebook.render([entry])
+    if text == entry:
+        scanned.add(entry)
+    return text
 
 
 def _render_facts(memory: Memory, session_id: str) -> str:
@@ -138,8 +150,8 @@ class _ScannedNotes:
     def __contains__(self, entry: str) -> bool:
         return self._digest(entry) in self._known
 
-    def add(self, entries: Iterable[str]) -> None:
-        self._new += map(self._digest, entries)
+    def add(self, entry: str) -> None:
+        self._new.append(self._digest(entry))
 
     def save(self) -> None:
         """Keep the digests; failing to write them only costs time."""
@@ -154,7 +166,7 @@ class _ScannedNotes:
 
     def _read(self) -> Sequence[str]:
         try:
-            return self._file.read_text("ascii").split()
+            return read_bounded(self._file, 100 * _MOST_SCANNED).decode("ascii").split()
         except (OSError, ValueError):
             return ()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mnemos.errors import Busy, NotFound
+from mnemos.files import open_regular
 from mnemos.integrations.claude_code.events import PRE_COMPACT, SESSION_END, Event
 from mnemos.memory.home import Home
 from mnemos.storage.base import Storage, Writes
@@ -111,7 +112,7 @@ def _find_agents(main: Path, session_id: str) -> Iterator[Path]:
     name = f'"{session_id}"'.encode()
     for _, path in sorted(files, reverse=True)[:_MOST_AGENTS]:
         try:
-            with Path(path).open("rb") as file:
+            with open_regular(Path(path)) as file:
                 is_ours = name in file.read(_FIRST_LINE)
         except OSError:
             continue
