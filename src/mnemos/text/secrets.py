@@ -11,6 +11,7 @@ of ``secret_forms`` are looked for, if any.
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from itertools import accumulate, chain
 from types import ModuleType
 from typing import Any, Final
 
+Find = tuple[str, int, int]
+"""The kind of a secret, where its value starts, and where it ends."""
 Redact = Callable[[str], str]
 """Returns a text without its secrets."""
 
@@ -106,61 +109,104 @@ class _Sieve:
     def suspects(self, texts: Sequence[str]) -> Iterable[int]:
         if self._read < _WORTH_LOADING:
             self._read += sum(map(len, texts))
-            return [number for number, text in enumerate(texts) if _DIGIT in _fold(text)]
+            return range(len(texts))
         foreign = [number for number, text in enumerate(texts) if not text.isascii()]
         return chain(foreign, find_suspects(texts))
 
 
 def find_secrets(text: str) -> list[Secret]:
     """Return the secrets of a text in order; no two overlap."""
-    folded = _fold(text)
-    return _find(text, folded) if _DIGIT in folded else []
+    raw = text.encode("ascii", "replace")
+    folded = raw.translate(_FOLDED)
+    # Without a digit, a sign or a long run there is no secret.
+    has_sign = _DIGIT in folded or _LONG_RUN in raw.translate(_RUNS)
+    if not has_sign and text.isascii():
+        return []
+    found = _find(text, raw, folded) if has_sign else []
+    if _may_hide(text) and (hidden := _compile_hidden()).search(text):
+        found += _find_split(text, hidden)
+    return _merge_overlaps(found) if found else []
 
 
-def _fold(text: str) -> str:
-    """Lower the text and replace digits and signs of secrets by zero; places stay the same."""
-    # Through bytes and back to str, where a search takes half the time.
-    return text.encode("ascii", "replace").translate(_FOLDED).decode("ascii")
+def _may_hide(text: str) -> bool:
+    if text.isascii():
+        return "\\u" in text
+    return "\ufe0f" in text or "\u034f" in text or not text.replace("\n", "").isprintable()
 
 
-def _find(text: str, folded: str) -> list[Secret]:
-    runs = text.encode("ascii", "replace").translate(_RUNS).decode("ascii")
+def _find_split(text: str, hidden: re.Pattern[str]) -> list[Find]:
+    """Find the secrets of a text that hidden characters split."""
+    places: list[int] = []
+    end = 0
+    for mark in hidden.finditer(text):
+        places += range(end, mark.start())
+        end = mark.end()
+    places += range(end, len(text))
+    shown = hidden.sub("", text)
+    raw = shown.encode("ascii", "replace")
+    found = _find(shown, raw, raw.translate(_FOLDED))
+    return [(kind, places[start], places[end - 1] + 1) for kind, start, end in found]
+
+
+def _find(text: str, raw: bytes, folded_bytes: bytes) -> list[Find]:
+    # Places stay the same. A search in str takes half the time of one in bytes.
+    folded, runs = folded_bytes.decode("ascii"), raw.translate(_RUNS).decode("ascii")
     has_run = LONG_RUN in runs
     has_login = "@" in text and "://" in text
     has_bearer = "bearer" in folded
     has_basic = "basic " in folded
-    has_flag = "-" in text and (" -u" in text or " -p" in text or " --" in text)
+    has_auth = "auth" in folded
+    has_cookie = "cookie" in folded
+    has_session = "sess" in folded
+    has_flag = " -" in text and (" -u" in text or " -p" in text or " --user" in text or " --proxy" in text)
     names = [name for name in NAMES if name in folded]
     if not text.isascii():
         names += [name.lower() for name in _FOREIGN_NAMES if name in text]
-    if not (has_run or has_login or has_bearer or has_basic or has_flag or names):
+    places = (has_run, has_login, has_bearer, has_basic, has_auth, has_cookie, has_session, has_flag, names)
+    if not any(places):
         return []
-    forms = _load_forms()
-    found: list[tuple[str, int, int]] = []
+    tokens, forms = _load_forms()
+    found: list[Find] = []
     if has_run:
-        found += forms.find_tokens(text, runs, LONG_RUN)
+        found += tokens.find_tokens(text, runs, LONG_RUN)
     if has_login:
-        found += forms.find_url_passwords(text)
+        found += tokens.find_url_passwords(text)
     if has_bearer:
-        found += forms.find_bearer_tokens(text)
+        found += tokens.find_bearer_tokens(text)
     if has_basic:
-        found += forms.find_basic_credentials(text)
+        found += tokens.find_basic_credentials(text)
+    if has_auth:
+        found += tokens.find_docker_credentials(text, folded)
+    if has_cookie:
+        found += tokens.find_cookies(text, folded)
+    if has_session:
+        found += tokens.find_session_ids(text, folded)
     if has_flag:
-        found += forms.find_command_passwords(text)
+        found += tokens.find_command_passwords(text)
     if names:
         found += forms.find_assigned_values(text, names)
-    return _merge_overlaps(found) if found else []
+    return found
 
 
 @cache
-def _load_forms() -> ModuleType:
-    # Imported when first needed: its expressions take long to compile.
-    from mnemos.text import secret_forms
+def _load_forms() -> tuple[ModuleType, ModuleType]:
+    # Imported when first needed: their expressions take long to compile.
+    from mnemos.text import secret_forms, secret_tokens
 
-    return secret_forms
+    return secret_tokens, secret_forms
 
 
-def _merge_overlaps(found: list[tuple[str, int, int]]) -> list[Secret]:
+@cache
+def _compile_hidden() -> re.Pattern[str]:
+    """Compile hidden characters between visible ones, as they are and as JSON writes them."""
+    return re.compile(
+        "(?<=[!-~])(?:[\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+        r"\U000e0000-\U000e0fff]|\\+u(?i:00ad|034f|061c|180[b-e]|200[b-f]|202[a-e]|206[0-9a-f]|fe0[0-9a-f]|feff))+"
+        "(?=[!-~])"
+    )
+
+
+def _merge_overlaps(found: list[Find]) -> list[Secret]:
     """Merge overlapping finds, named by the one that starts first."""
     kept: list[Secret] = []
     for kind, start, end in sorted(found, key=lambda find: find[1]):
@@ -177,9 +223,10 @@ def _compile_signs() -> Any:
     # Loaded when a process has read much: it takes as long as checking two million characters without it.
     import re2  # type: ignore[import-untyped]
 
-    forms = _load_forms()
-    words = rf"(?i:{'|'.join(NAMES)}|bearer|basic )| -[up-]|://"
-    places = r"\.com/|sig=|Signature="
+    forms, _ = _load_forms()
+    words = rf"(?i:{'|'.join(NAMES)}|bearer|basic |auth|cookie|sess)| -(?:u|p|-user|-proxy)|://[^\s/]*@"
+    places = r"hooks\.slack\.|/webhooks/|sig=|Signature="
+    hidden = r"\\u(?i:00ad|034f|061c|180|20[026]|fe[0f])"
     run = r"[A-Za-z0-9_.\-]"
     starts = (
         r"(?:[^A-Za-z0-9_.\-]|\\[nrtbf]|\\u[0-9A-Fa-f]{4})"
@@ -188,7 +235,7 @@ def _compile_signs() -> Any:
     options = re2.Options()
     options.never_capture = True
     options.log_errors = False
-    return re2.compile(rf"{words}|{places}|{starts}{run}{{{len(LONG_RUN) - 2}}}", options)
+    return re2.compile(rf"{words}|{places}|{hidden}|{starts}{run}{{{len(LONG_RUN) - 2}}}", options)
 
 
 def find_suspects(texts: Sequence[str]) -> Iterator[int]:
@@ -205,15 +252,19 @@ def find_suspects(texts: Sequence[str]) -> Iterator[int]:
 
 _MARK: Final = "[redacted: "
 
-# Every secret has a digit or one of these signs, and many messages have none.
-_DIGIT: Final = "0"
+# In lower case, with digits and signs as zero. Many messages have none.
+_DIGIT: Final = ord("0")
 _FOLDED: Final = bytes(range(256)).lower().translate(bytes.maketrans(b"123456789@#$%^&*+~", b"0" * 18))
 _RUN_OF: Final = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 _RUNS: Final = bytes(ord("a" if byte in _RUN_OF else " ") for byte in range(256))
 LONG_RUN: Final = "a" * 20
-NAMES: Final = ("pass", "key", "token", "secret", "pw")
+_LONG_RUN: Final = LONG_RUN.encode()
+NAMES: Final = (
+    *("pass", "key", "token", "secret", "pw"),
+    *("kennwort", "mdp", "clave"),
+)
 _FOREIGN_NAMES: Final = (
-    *("пароль", "Пароль", "密码", "密碼", "パスワード", "비밀번호", "contraseña", "Contraseña"),
+    *("пароль", "Пароль", "密码", "密碼", "パスワード", "비밀번호", "contraseña", "Contraseña", "CONTRASEÑA"),
     *("hasło", "Hasło", "şifre", "Şifre", "كلمة المرور"),
 )
 # Loading RE2 takes as long as checking this many characters without it.
