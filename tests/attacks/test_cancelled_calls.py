@@ -130,6 +130,23 @@ def test_a_cancelled_call_changes_nothing_and_is_not_answered(
     assert wire.answers_before_a_ping() == []
 
 
+def test_a_cancelled_import_or_export_leaves_nothing_behind(
+    wire: Wire, attempts: Callable[[int], None]
+) -> None:
+    attempts(2)
+    query = query_of(wire)
+    exports = {"query": ENDLESS.replace("count(*)", "i"), "path": "endless.csv"}
+    imports = {"table": "half", "text": "a,b\n" + "1,2\n" * 1_000_000}
+    for tool, arguments in (("sqlite_export", exports), ("sqlite_import", imports)):
+        running = wire.begin(tool, arguments)
+        wait_until_running(query)
+        cancel(wire, running)
+        assert query("SELECT count(*) FROM sqlite_schema WHERE name = 'half'")["rows"] == [[0]]
+    assert wire.answers_before_a_ping() == []
+    databases = Path(wire.call("stats", {})["structuredContent"]["location"]).parent
+    assert not list(databases.rglob("*endless*"))
+
+
 def test_a_call_that_is_cancelled_while_it_waits_is_not_run(wire: Wire) -> None:
     query = query_of(wire)
     running = wire.begin("sqlite_query", {"query": ENDLESS, "timeout": LONGEST})

@@ -83,7 +83,7 @@ class Calls:
             # It may be in the middle of a write.
             with anyio.CancelScope(shield=True):
                 await asyncio.wait([thread])
-            # Looked at, or asyncio would log that nobody did.
+            # Retrieved, because asyncio logs exceptions that nobody retrieves.
             thread.exception()
             raise
         finally:
