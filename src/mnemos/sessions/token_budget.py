@@ -9,6 +9,7 @@ from mnemos.sessions.message_search import make_snippet
 from mnemos.sessions.records import document_of, is_echo
 from mnemos.storage.base import MessageRow, SessionRow
 from mnemos.text.highlight import Finder
+from mnemos.text.stored_text import indent_lines
 from mnemos.text.tokens import count_tokens, cut_to_tokens
 
 # The line break, the indent and the signs around a text.
@@ -16,6 +17,7 @@ _LINE = 4
 # The date, the number of messages and the signs of a heading.
 _HEADING = 24
 _NAME = 40
+_INDENT = "    "
 # The label before a short text, and its line.
 _LABEL = 12
 # A shorter text is useless.
@@ -45,12 +47,24 @@ class Budget:
 
     def fit(self, text: str, at_most: int, *, label: str = "") -> str:
         """Cut a text to a number of tokens and to what is left, and pay for it and its label."""
-        return self.pay(cut_to_tokens(text, min(self.room(label), at_most)), label=label)
+        return self.pay(_cut(text, min(self.room(label), at_most)), label=label)
 
     def pay(self, text: str, *, label: str) -> str:
         """Pay for a text even if nothing is left, and return it."""
-        self.left = self.room(label) - count_tokens(text)
+        self.left = self.room(label) - _count_shown(text)
         return text
+
+
+def _cut(text: str, tokens: int) -> str:
+    """Cut a text so that it takes at most that many tokens as it is shown."""
+    part = cut_to_tokens(text, tokens)
+    while (cost := _count_shown(part)) > tokens > 0:
+        part = cut_to_tokens(part, count_tokens(part) * tokens // cost)
+    return part
+
+
+def _count_shown(text: str) -> int:
+    return count_tokens(indent_lines(text, _INDENT))
 
 
 def describe_session(session: SessionRow, budget: Budget) -> dict[str, Any]:
@@ -73,10 +87,10 @@ def fit_snippet(row: MessageRow, finder: Finder, budget: Budget, at_most: int, *
     """
     at_most = max(2 * _LEAST, min(at_most, budget.room(label)))
     shown = make_snippet(row, finder, width=_SNIPPET_CHARACTERS)
-    cost = count_tokens(shown)
+    cost = _count_shown(shown)
     if cost > at_most:
         shown = make_snippet(row, finder, width=_SNIPPET_CHARACTERS * at_most // cost)
-    return budget.pay(cut_to_tokens(shown, at_most), label=label)
+    return budget.pay(_cut(shown, at_most), label=label)
 
 
 def fit_messages(

@@ -391,6 +391,7 @@ PIECES = st.sampled_from(
         "{}[]();:\n",
         "a.b_cD/e\n",
         "ข้อความ",
+        "\u200b\u2060",
     ]
 )
 TEXTS = st.builds(lambda piece, times: piece * times, PIECES, st.sampled_from([1, 20, 300]))
