@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,6 +13,8 @@ import pytest
 import re2
 
 import mnemos
+from mnemos.integrations.claude_code.compaction import save_statements
+from mnemos.notebook.notebook import digest
 from mnemos.sessions import session_upkeep
 from mnemos.storage.sqlite import scrub
 from mnemos.storage.sqlite.handle import WriteHandle, merge_some
@@ -366,6 +368,81 @@ def unpacked(memory: mnemos.Memory) -> str:
         except (ValueError, OSError, session_upkeep.zlib.error):
             plain.append(text)
     return " ".join(plain)
+
+
+def test_what_is_forgotten_in_any_part_is_in_no_file_of_the_home(
+    home: Path, attempts: Callable[[int], None]
+) -> None:
+    """A message, a fact taken from it, a removed note, an entry, a template, titles and their versions."""
+    said, stated, noted, kept, called, title, former, renamed = random_words(33, 8)
+    call = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "terminal", "arguments": f'{{"a": "{called}"}}'},
+    }
+    with mnemos.open(home) as memory:
+        sessions = memory.sessions
+        sessions.create_session("s", "cli", title=f"title {title}")
+        append(memory, "s", talk(34, 300))
+        message = sessions.append_message("s", "user", f"I play the {stated}. The word is {said}.")
+        assert save_statements(memory, "s") > 0
+        sessions.create_session("gone", "cli")
+        sessions.append_messages(
+            "gone",
+            [
+                {"role": "user", "content": "look it up"},
+                {"role": "assistant", "tool_calls": [call]},
+                {"role": "tool", "content": "done", "tool_name": "terminal", "tool_call_id": "c1"},
+                {"role": "assistant", "content": "That is all."},
+            ],
+        )
+        assert memory.templates.create_template("gone", "lookup", description=former) is not None
+        sessions.set_title("gone", renamed)
+        sessions.delete_session("gone")
+        memory.notebook.add(f"the note {noted}")
+        memory.notebook.remove(noted)
+        memory.entries.store("sam", "key", f"value {kept}")
+        memory.entries.settle()
+        index_all(memory)
+        memory.embedding.catch_up()
+        vectors = vectors_of(home)
+        words = (said, stated, noted, kept, called, title, former, renamed)
+        assert found_in(home, words) == set(words)
+        refs = (
+            f"message:{message}",
+            f"note:memory:{digest(f'the note {noted}')}",
+            "entry:1",
+            "template:lookup",
+        )
+        for ref in (*refs, "session:gone", "session:s"):
+            assert memory.forget(ref)["pending"] is False
+        assert {path.name for path in home.iterdir()} >= {"mnemos.db", "mnemos.db-wal", "mnemos.db-shm"}
+        assert found_in(home, words) == set()
+        assert [codes for codes in vectors if codes in (home / "mnemos.db").read_bytes()] == []
+        assert all(word not in unpacked(memory) for word in words)
+        assert complaints(memory) == []
+    assert found_in(home, words) == set()
+    attempts(len(words) + len(vectors))
+
+
+def found_in(home: Path, words: Iterable[str]) -> set[str]:
+    """The words that a file of the home has a piece of, at any depth."""
+    data = b"\n".join(path.read_bytes().lower() for path in home.rglob("*") if path.is_file())
+    return {word for word in words if any(piece.encode() in data for piece in pieces(word.lower()))}
+
+
+def vectors_of(home: Path) -> list[bytes]:
+    """The vectors of the first messages and passages, as they are stored."""
+    connection = apsw.Connection(str(home / "mnemos.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        chunks = connection.execute(
+            "SELECT v.codes, e.dim FROM vectors AS v JOIN embeddings AS e ON e.id = v.embedding"
+        ).fetchall()
+        single = [bytes(codes) for (codes,) in connection.execute("SELECT codes FROM entry_vectors")]
+    finally:
+        connection.close()
+    found = [codes[at : at + dim] for codes, dim in chunks for at in range(0, len(codes), dim)]
+    return [codes for codes in [*found, *single] if any(codes)]
 
 
 def test_forgetting_is_pending_while_another_process_reads(home: Path, spawn: Spawn) -> None:

@@ -254,7 +254,12 @@ def test_forgetting_names_the_copies_that_still_hold_the_text(home: Path, tmp_pa
             "ref": f"message:{own}",
             "forgotten": True,
             "pending": False,
+            "erased": [],
+            "kept": [],
             "copies": [str(copy)],
+            "tables": [],
+            "unsearched": [],
+            "dates": {str(copy): copy.stat().st_mtime},
         }
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from mnemos.errors import InvalidInput, NotFound, Refused
 from mnemos.facts import fact_undo as fact_undo
@@ -16,6 +17,10 @@ from mnemos.storage.base import Writes
 if TYPE_CHECKING:
     from mnemos.memory.memory import Memory
     from mnemos.memory.withdrawal import Withdrawal
+
+EXPORT: Final = "export"
+FILE: Final = "file"
+"""The kind of a reference in the log to a file that something was exported to."""
 
 _PAGE = 200
 
@@ -55,6 +60,14 @@ class Changes:
 
         check_enabled(self._memory.settings)
         return erase(self._memory, ref, user_id)
+
+    def record_export(self, path: Path) -> None:
+        """Record a file that something was exported to, for whoever forgets it later."""
+        memory = self._memory
+        if memory.storage.read_only:
+            return
+        now, actor, ref = memory.clock(), memory.settings.actor, f"{FILE}:{path}"
+        memory.storage.write(lambda tx: tx.audit.record(at=now, actor=actor, operation=EXPORT, ref=ref))
 
     def withdraw(self, request: str, *, user_id: str | None = None) -> Withdrawal:
         """Withdraw the fact or note that an id or words mean; ``undo`` restores it.

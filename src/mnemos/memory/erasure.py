@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from mnemos.errors import InvalidInput, NotFound, Refused, Unavailable
 from mnemos.inputs import optional_name
+from mnemos.memory.remnants import find_remnants
+from mnemos.notebook.notebook import digest
 from mnemos.sessions import session_upkeep
 
 if TYPE_CHECKING:
     from mnemos.memory.memory import Memory
+
+# Numbers of entries have fewer.
+_DIGITS: Final = 16
+_STRUCTURE: Final = frozenset({"id", "name", "tool_use_id", "type"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +26,19 @@ class _Said:
 
     session_id: str
     messages: list[dict[str, Any]] = field(default_factory=list)
-    is_whole: bool = False
-    """True for a whole session."""
+    about: dict[str, Any] | None = None
+    """The session itself, if all of it is forgotten."""
 
     @property
-    def text(self) -> str:
-        return "\n".join(text for one in self.messages for text in _iterate_texts(one["content"]))
+    def texts(self) -> list[str]:
+        """The text of each message, and of the session itself."""
+        about = [(self.about or {}).get(name) for name in ("title", "system_prompt", "metadata")]
+        messages = [
+            [message["content"], message["tool_calls"], message["metadata"]]
+            for message in self.messages
+            if not message.get("forgotten")
+        ]
+        return ["\n".join(_iterate_texts(part)) for part in [*about, *messages]]
 
 
 def erase(memory: Memory, ref: str, user_id: str | None = None) -> dict[str, Any]:
@@ -38,7 +51,9 @@ def erase(memory: Memory, ref: str, user_id: str | None = None) -> dict[str, Any
     said = _read(memory, kind, name)
     if user is not None:
         _check_owner(memory, kind, name, said, user)
+    texts = said.texts if said else _read_texts(memory, kind, name)
     erased, kept = _erase_facts(memory, said)
+    kept += _find_title(memory, said)
     templates = _find_templates(memory, said)
     if kind == "message" and said is not None:
         memory.sessions.forget_message(int(name))
@@ -58,14 +73,19 @@ def erase(memory: Memory, ref: str, user_id: str | None = None) -> dict[str, Any
             f"{ref!r} is not a reference; use message:ID, session:ID, fact:ID, note:ID, entry:ID or "
             "template:NAME"
         )
-    return scrub(memory, ref, templates) | {"erased": erased, "kept": kept}
+    answer = {"ref": ref, "forgotten": True, "erased": erased, "kept": kept}
+    return answer | scrub(memory, texts, templates)
 
 
-def scrub(memory: Memory, ref: str, further: list[str]) -> dict[str, Any]:
-    """Erase the bytes of what was just forgotten; return the answer of ``forget``."""
+def scrub(memory: Memory, texts: Sequence[str], copies: Sequence[str] = ()) -> dict[str, Any]:
+    """Erase the bytes of what was just forgotten; return whether that is pending, and what may still hold it.
+
+    ``copies`` are further files that do.
+    """
     pending = not memory.storage.scrub()
-    copies = [*memory.home.backups(), *memory.notebook.copies(), *further]
-    return {"ref": ref, "forgotten": True, "pending": pending, "copies": copies}
+    remnants = find_remnants(memory, texts)
+    remnants.copies += copies
+    return {"pending": pending, **remnants.describe()}
 
 
 def _read(memory: Memory, kind: str, name: str) -> _Said | None:
@@ -76,12 +96,30 @@ def _read(memory: Memory, kind: str, name: str) -> _Said | None:
     if kind != "session" or not name:
         return None
     try:
-        return _Said(name, memory.sessions.export_session(name)["messages"], is_whole=True)
+        session = memory.sessions.export_session(name)
     except NotFound:
         logged = memory.storage.read(lambda tx: tx.audit.on(session_upkeep.ref(name)))
-    packed = [row.before for row in logged if row.operation == session_upkeep.DELETE and row.before]
-    messages = [one for session in map(session_upkeep.unpack, packed) for one in session["messages"]]
-    return _Said(name, messages, is_whole=True)
+        packed = [row.before for row in logged if row.operation == session_upkeep.DELETE and row.before]
+        session = session_upkeep.unpack(packed[0]) if packed else {"messages": []}
+    return _Said(name, session["messages"], session)
+
+
+def _read_texts(memory: Memory, kind: str, name: str) -> list[str]:
+    """Read the text of a fact, a note or an entry. An unknown one has none: erasing it raises."""
+    try:
+        if kind == "fact":
+            return [memory.facts.get(name).content]
+        if kind == "note":
+            book, _, wanted = name.partition(":")
+            entries = [*memory.notebook.entries(book), *memory.notebook.removed(book)]
+            return [entry for entry in entries if digest(entry) == wanted]
+        if kind == "entry" and name.isascii() and name.isdecimal() and len(name) < _DIGITS:
+            owner = memory.storage.read(lambda tx: tx.entries.owner(int(name)))
+            entry = owner and memory.entries.retrieve(*owner)
+            return [entry.value] if entry else []
+    except (InvalidInput, NotFound):
+        pass
+    return []
 
 
 def _check_owner(memory: Memory, kind: str, name: str, said: _Said | None, user: str) -> None:
@@ -100,8 +138,19 @@ def _erase_facts(memory: Memory, said: _Said | None) -> tuple[list[str], list[st
     if said is None:
         return [], []
     ids = {message["id"] for message in said.messages}
-    taken, further = memory.facts.forget_taken(said.session_id, ids, None if said.is_whole else said.text)
+    text = None if said.about else "\n".join(said.texts)
+    taken, further = memory.facts.forget_taken(said.session_id, ids, text)
     return [f"fact:{one}" for one in taken], [f"fact:{one}" for one in further]
+
+
+def _find_title(memory: Memory, said: _Said | None) -> list[str]:
+    """Name the title of the session that a message is in, if one repeats the other."""
+    session = None if said is None or said.about else memory.sessions.get_session(said.session_id)
+    if said is None or session is None or not session["title"]:
+        return []
+    title, text = session["title"].casefold(), "\n".join(said.texts).casefold().strip()
+    is_same = title in text or (text and text in title)
+    return [f"the title of session:{said.session_id}"] if is_same else []
 
 
 def _find_templates(memory: Memory, said: _Said | None) -> list[str]:
@@ -119,9 +168,13 @@ def _find_templates(memory: Memory, said: _Said | None) -> list[str]:
 
 
 def _iterate_texts(value: Any) -> Iterator[str]:
-    """Yield every text in a value of a message."""
+    """Yield every text in a part of a message, without the names that its structure needs."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
+    elif isinstance(value, list):
+        for one in value:
             yield from _iterate_texts(one)
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            if name not in _STRUCTURE:
+                yield from _iterate_texts(one)

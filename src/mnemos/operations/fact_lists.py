@@ -12,9 +12,10 @@ from msgspec import Meta
 from mnemos.errors import InvalidInput
 from mnemos.memory.erasure import scrub
 from mnemos.operations.arguments import Offset, User, When, seconds, up_to
-from mnemos.operations.base import Info, Operation, Result, Traits
+from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.facts import ConflictInfo, FactInfo, Scope, SessionId, describe, render_label
-from mnemos.operations.texts import day, iso_time, plural, render_traces
+from mnemos.operations.forget import COMPACT, COMPACT_COMMAND, Erased
+from mnemos.operations.texts import day, iso_time, plural
 from mnemos.text.stored_text import join_items
 
 if TYPE_CHECKING:
@@ -237,9 +238,14 @@ class ForgetFacts(Operation, frozen=True, kw_only=True):
     def run(self, memory: Memory) -> FactsForgotten:
         if (self.id is None) == (self.target is None):
             raise InvalidInput("pass either the id of a fact or a target")
-        count = memory.facts.forget(self.id, target=self.target, scope=self.scope, user_id=self.user_id)
-        reached = scrub(memory, self.id or f"{self.target}", [])
-        return FactsForgotten(forgotten=count, pending=reached["pending"], copies=reached["copies"])
+        target, scope, user = self.target, self.scope, self.user_id
+        told = (
+            memory.facts.history(target, scope=scope, user_id=user)
+            if target is not None
+            else [memory.facts.get(self.id or "")]
+        )
+        count = memory.facts.forget(self.id, target=target, scope=scope, user_id=user)
+        return fill(FactsForgotten, {"forgotten": count, **scrub(memory, [fact.content for fact in told])})
 
     def at_stake(self, memory: Memory) -> str:
         if self.id is not None:
@@ -250,14 +256,17 @@ class ForgetFacts(Operation, frozen=True, kw_only=True):
         return f"{plural(count, 'statement')} on {self.target} permanently"
 
 
-class FactsForgotten(Result, frozen=True, kw_only=True):
+class FactsForgotten(Erased, frozen=True, kw_only=True):
     forgotten: int
-    pending: bool
-    copies: list[str]
 
     def as_text(self) -> str:
-        forgotten = f"Erased {plural(self.forgotten, 'fact')}."
-        return join_items([forgotten, *render_traces(self.copies, pending=self.pending)])
+        return self._render(COMPACT)
+
+    def for_person(self) -> str:
+        return self._render(COMPACT_COMMAND)
+
+    def _render(self, compact: str) -> str:
+        return "\n".join([f"Erased {plural(self.forgotten, 'fact')}.", *self.render_traces(compact)])
 
 
 def _choose(

@@ -9,13 +9,17 @@ from msgspec import Meta, field
 
 from mnemos.operations.arguments import MOST, User
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
-from mnemos.operations.texts import render_time, render_traces
+from mnemos.operations.texts import render_first, render_time
 from mnemos.text.stored_text import join_items
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 _SHOWN = 20
+COMPACT = "compact the database"
+COMPACT_COMMAND = "run `mnemos workspace compact {}`"
+_UNSEARCHED = "Not searched, because the file is too large or unreadable, or the text too short to look for:"
+_PENDING = "Another program is reading the database. Traces in its log are erased when it is done."
 _REFERENCE = re.compile(r"(?:message|session|fact|note|entry|template):")
 
 
@@ -78,18 +82,49 @@ class WithdrawnItem(Info, frozen=True, kw_only=True):
     message_id: int | None
 
 
-class Forgotten(Result, frozen=True, kw_only=True):
+class Erased(Result, frozen=True, kw_only=True):
+    """What may still hold something that was erased."""
+
+    pending: bool = False
+    """True while another program keeps the write-ahead log from being emptied."""
+    copies: list[str] = field(default_factory=list)
+    """Files that may contain it."""
+    tables: list[str] = field(default_factory=list)
+    """Tables of the workspace that contain it, such as default.notes."""
+    unsearched: list[str] = field(default_factory=list)
+    """Files that were not searched: too large, not readable, or the text is too short to look for."""
+    dates: dict[str, float] = field(default_factory=dict)
+    """When each of these files was last written."""
+
+    def render_traces(self, compact: str) -> list[str]:
+        """Say where it may still be found; ``compact`` is how a database of the workspace is compacted."""
+        lines = [_PENDING] if self.pending else []
+        if self.copies:
+            lines += ["These files may still contain it. Delete those that you don't need:"]
+            lines += render_first([self._render_file(path) for path in self.copies], _SHOWN)
+        if self.tables:
+            lines.append(f"These tables contain it: {_list(self.tables)}.")
+            compact = compact.format(self.tables[0].partition(".")[0])
+            lines.append(f"Delete the rows there, {compact}, and delete the snapshots made before.")
+        if self.unsearched:
+            lines += [_UNSEARCHED]
+            lines += render_first([self._render_file(path) for path in self.unsearched], _SHOWN)
+        return lines
+
+    def _render_file(self, path: str) -> str:
+        return f"{path} ({render_time(self.dates[path])})" if path in self.dates else path
+
+
+class Forgotten(Erased, frozen=True, kw_only=True):
     ref: str
     forgotten: bool
     """False if it is not clear what is meant; see ``candidates``."""
     permanent: bool = True
     """True if it was erased and can't be undone."""
-    pending: bool = False
-    copies: list[str] = field(default_factory=list)
     erased: list[str] = field(default_factory=list)
     """References to the facts that were erased with it, because nothing else stated them."""
     kept: list[str] = field(default_factory=list)
-    """References to facts that stay and may repeat it."""
+    """References to facts that stay and may repeat it, and the title of its session if it does."""
     withdrawn: list[WithdrawnItem] = field(default_factory=list)
     candidates: list[WithdrawnItem] = field(default_factory=list)
     entry: int | None = None
@@ -100,21 +135,22 @@ class Forgotten(Result, frozen=True, kw_only=True):
         return self.forgotten
 
     def as_text(self) -> str:
-        return self._render("forget", "To undo, remember it again; undo {} restores it as it was.")
+        undo = "To undo, remember it again; undo {} restores it as it was."
+        return self._render("forget", undo, COMPACT)
 
     def for_person(self) -> str:
         refs = " ".join(f"{one.kind}:{one.id}" for one in self.withdrawn[:1])
         undo = f"To undo: mnemos undo {{}}\nTo erase it permanently: mnemos forget {refs}"
-        return self._render("mnemos forget", undo)
+        return self._render("mnemos forget", undo, COMPACT_COMMAND)
 
-    def _render(self, command: str, undo: str) -> str:
+    def _render(self, command: str, undo: str, compact: str) -> str:
         if self.permanent:
             with_it = f", and with it {_list(self.erased)}, taken from it alone" if self.erased else ""
             lines = [f"Erased {self.ref}{with_it}."]
             if self.kept:
                 lines.append(f"These stay and may repeat it: {_list(self.kept)}.")
-                lines.append(f"To erase one: {command} {self.kept[0]}")
-            return join_items([*lines, *render_traces(self.copies, pending=self.pending)])
+                lines += [f"To erase one: {command} {one}" for one in self.kept if _REFERENCE.match(one)][:1]
+            return join_items([*lines, *self.render_traces(compact)])
         if not self.withdrawn:
             lines = [f"  {one.id}  {one.text}{_date(one)}" for one in self.candidates]
             if any(_REFERENCE.match(one.id) for one in self.candidates):

@@ -71,6 +71,7 @@ class ExportSessions(Operation, frozen=True, kw_only=True):
             # Half an export looks like a complete one.
             path.unlink()
             raise
+        memory.changes.record_export(path)
         return SessionsExported(path=str(path), sessions=count)
 
     def write_lines(self, memory: Memory, stream: IO[str]) -> None:

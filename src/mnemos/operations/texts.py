@@ -69,18 +69,6 @@ def render_first(lines: list[str], most: int) -> list[str]:
     return [*(f"  {line}" for line in lines[:most]), *rest]
 
 
-def render_traces(copies: list[str], *, pending: bool) -> list[str]:
-    """Say where something forgotten may still be found."""
-    lines = (
-        ["Another program is reading the database. Traces in its log are erased when it is done."]
-        if pending
-        else []
-    )
-    if copies:
-        lines.append(f"These copies were made before and may still contain it: {', '.join(copies)}")
-    return lines
-
-
 def message_text(content: Any) -> str:
     """Return the text of a message's content; parts that are not text are named by their type."""
     if content is None or isinstance(content, str):

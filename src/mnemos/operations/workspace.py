@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 import shutil
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from mnemos.operations.arguments import User
@@ -21,7 +19,7 @@ from mnemos.workspace.answers import StatementResult
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
-    from mnemos.workspace.answers import Answer
+    from mnemos.workspace.answers import Answer, Exported
 
 Database = Annotated[str, Meta(description="Created when first used")]
 Name = Annotated[str, Meta(description="Name of a database")]
@@ -270,23 +268,26 @@ class ExportRows(Operation, frozen=True, kw_only=True):
     user_id: User = None
 
     def run(self, memory: Memory) -> RowsExported:
-        done = memory.workspace.export(
+        done = self._export(memory, self.path, self.format)
+        memory.changes.record_export(done.path)
+        return RowsExported(path=str(done.path), rows=done.rows, bytes=done.bytes)
+
+    def _export(self, memory: Memory, path: str, format: str | None) -> Exported:
+        return memory.workspace.export(
             self.query,
-            self.path,
-            self.format,
+            path,
+            format,
             params=self.params,
             database=self.database,
             overwrite=self.overwrite,
             user_id=self.user_id,
         )
-        return RowsExported(path=str(done.path), rows=done.rows, bytes=done.bytes)
 
     def write_lines(self, memory: Memory, stream: IO[str]) -> None:
         with TemporaryDirectory() as folder:
-            copy = msgspec.structs.replace(self, path=f"{folder}/rows", format=self.format or "csv")
-            rows = Path(copy.run(memory).path)
+            done = self._export(memory, f"{folder}/rows", self.format or "csv")
             # newline="": line breaks within cells are kept, as in a file.
-            with rows.open(encoding="utf-8", errors="replace", newline="") as written:
+            with done.path.open(encoding="utf-8", errors="replace", newline="") as written:
                 shutil.copyfileobj(written, stream)
 
 

@@ -31,6 +31,10 @@ class AuditReads(Protocol):
         """The newest entries on this ref, newest first."""
         ...
 
+    def refs(self, kind: str) -> list[str]:
+        """Each ref of a kind once, such as all that begin with ``file:``."""
+        ...
+
     def backups(self) -> list[tuple[str, float]]:
         """Path and time of each backup."""
         ...

@@ -83,6 +83,12 @@ class AuditContract(Contract):
         text = "Straße 🎉 " * 20_000
         assert _get(storage, _record(storage, before=text)).before == text
 
+    def test_refs_of_a_kind_are_listed_once_each(self, storage: Storage) -> None:
+        for ref in ("file:/b", "file:/a", "file:/b", "files:/c", "fact:f1", "file", "file:", "filf:x"):
+            _record(storage, ref=ref)
+        assert sorted(storage.read(lambda tx: tx.audit.refs("file"))) == ["file:", "file:/a", "file:/b"]
+        assert storage.read(lambda tx: tx.audit.refs("nothing")) == []
+
     def test_backups_are_remembered_once_each(self, storage: Storage) -> None:
         storage.write(lambda tx: tx.audit.note_backup("/backups/one.db", NOW))
         storage.write(lambda tx: tx.audit.note_backup("/backups/two.db", NOW + 1))

@@ -123,9 +123,30 @@ def test_an_import_says_what_was_there_already_only_when_something_was() -> None
 def test_forgetting_says_what_is_left_of_it() -> None:
     clean = Forgotten(ref="message:3", forgotten=True, pending=False, copies=[])
     assert clean.as_text() == "Erased message:3."
-    left = Forgotten(ref="message:3", forgotten=True, pending=True, copies=["/x/copy.db"]).as_text()
-    assert "/x/copy.db" in left
-    assert len(left.splitlines()) == 3
+    full = Forgotten(
+        ref="message:3",
+        forgotten=True,
+        pending=True,
+        copies=["/x/copy.db", "/x/old.db"],
+        tables=["two.notes"],
+        unsearched=["/x/large.csv"],
+        dates={"/x/copy.db": 86_400.0 * 366},
+        erased=["fact:f1"],
+        kept=["the title of session:s", "fact:f2"],
+    )
+    for text in (full.as_text(), full.for_person()):
+        named = (
+            "/x/copy.db (1971-01-0",
+            "/x/old.db",
+            "two.notes",
+            "/x/large.csv",
+            "fact:f1",
+            "forget fact:f2",
+        )
+        assert all(name in text for name in named)
+        assert "{" not in text
+    assert "`mnemos workspace compact two`" in full.for_person()
+    assert "mnemos" not in full.as_text()
 
 
 def test_the_log_says_what_was_taken_back() -> None:

@@ -36,6 +36,9 @@ class SqliteAudit:
     def on(self, ref: str, limit: int = 1_000) -> list[AuditRow]:
         return [AuditRow(*row) for row in self._rows(SQL.newest_on, (self._space.id, ref, limit))]
 
+    def refs(self, kind: str) -> list[str]:
+        return [ref for (ref,) in self._rows(SQL.refs, {"space": self._space.id, "kind": kind})]
+
     def backups(self) -> list[tuple[str, float]]:
         return self._rows(SQL.backups, ())
 

@@ -25,6 +25,13 @@ WHERE space = ?
 ORDER BY id DESC
 LIMIT ?
 
+-- name: refs
+SELECT DISTINCT ref
+FROM audit
+WHERE space = :space
+    AND ref >= :kind || ':'
+    AND ref < :kind || ';'
+
 -- name: mark_undone
 UPDATE audit
 SET undone_by = ?
