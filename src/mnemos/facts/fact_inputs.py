@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from mnemos.errors import InvalidInput, Refused
 from mnemos.facts.fact import number_of
 from mnemos.inputs import names
 from mnemos.language.notation import Statement
+from mnemos.language.statements import guess_type, name_subject
 from mnemos.settings import STATERS, Settings
 from mnemos.text.secrets import find_secrets, redact
+
+_LONGEST_NAMED: Final = 2_000
+_NUMBER: Final = re.compile(r"\.\d+$")
 
 
 def redact_statement(statement: Statement, settings: Settings) -> Statement:
@@ -29,9 +34,19 @@ def check_public(what: str, name: str, settings: Settings) -> str:
 
 def list_texts(stated: Sequence[Statement], label: str | None, original: str) -> list[str]:
     """List what is scanned of statements, with the text they were made of, unless they are all of it."""
-    parts = [text for statement in stated for text in (statement.target, statement.content)]
+    parts = [text for one in stated for text in list_scanned(one.target, one.content)]
     is_part = len(stated) == 1 and original.endswith(stated[0].content)
     return [*parts, label or "", "" if is_part else original]
+
+
+def list_scanned(target: str, content: str) -> list[str]:
+    """List what is scanned of a fact. A target that we made of its words says nothing of its own.
+
+    "Do not share my address" has the target ``share.address``, which reads like an order without the rest.
+    """
+    is_short = len(content) <= _LONGEST_NAMED
+    is_ours = is_short and _NUMBER.sub("", target) == name_subject(content, guess_type(content))
+    return [content] if is_ours else [target, content]
 
 
 def check_stater(value: str | None) -> str | None:

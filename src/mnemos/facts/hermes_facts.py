@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from mnemos.errors import InvalidInput
 from mnemos.facts.fact import KIND, ref_of
+from mnemos.facts.fact_inputs import list_scanned
 from mnemos.facts.fact_writer import ANSWERS, put_passage
 from mnemos.facts.scopes import MAX_LABEL, normalize_label
 from mnemos.language.notation import Mark, key_of, normalize_target, strip_hidden
@@ -164,7 +165,7 @@ def _add(tx: Writes, one: _Incoming, scope: ScopeRow | None, report: Report) -> 
         state=state,
         ended_at=None if is_live else max(at, float(one.fact.updated_at)),
         # A marked fact is kept, and never enters a prompt unasked.
-        hot=one.fact.status == "active" and not scan(one.content) and not scan(one.target),
+        hot=one.fact.status == "active" and not any(map(scan, list_scanned(one.target, one.content))),
     )
     ended_as = "retired" if one.mark is Mark.OBSOLETE else "superseded"
     ending = [row for row in ending if row.recorded_at <= at]

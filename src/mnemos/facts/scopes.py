@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput, NotFound
+from mnemos.facts.fact_inputs import list_scanned
 from mnemos.inputs import name
 from mnemos.language.closing import find_closings
 from mnemos.language.notation import check_visible, key_of
@@ -79,7 +80,11 @@ def _cool_marked(tx: Writes, scope_id: int) -> None:
     """Keep imported facts cold that read like an order to a model."""
     hot = tx.facts.hot(constraints=_CONSTRAINTS_WARMED, count=_CONSTRAINTS_WARMED)
     here = [fact for fact in (*hot.constraints, *hot.others) if fact.scope_id == scope_id]
-    marked = [fact.id for fact in here if not (is_allowed(tx, fact.content) and is_allowed(tx, fact.target))]
+    marked = [
+        fact.id
+        for fact in here
+        if not all(is_allowed(tx, text) for text in list_scanned(fact.target, fact.content))
+    ]
     if marked:
         tx.facts.cool(marked)
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput
 from mnemos.facts.fact import KIND, are_contradictory, ref_of
+from mnemos.facts.fact_inputs import list_scanned
 from mnemos.facts.fact_writer import COMPARED, VERSIONS_IN_RECALL, put_passage
 from mnemos.facts.scopes import normalize_label
 from mnemos.inputs import name, optional_name
@@ -120,7 +121,8 @@ def _end_fact(fact: FactRow, newer: FactRow) -> FactRow:
 
 def _put(tx: Writes, fact: FactRow) -> int:
     number = tx.facts.restore(fact)
-    if fact.state == LIVE and not (is_allowed(tx, fact.content) and is_allowed(tx, fact.target)):
+    scanned = list_scanned(fact.target, fact.content)
+    if fact.state == LIVE and not all(is_allowed(tx, text) for text in scanned):
         # A marked fact is kept, and never enters a prompt unasked.
         tx.facts.cool([number])
     if fact.mark != Mark.OBSOLETE:
