@@ -35,6 +35,8 @@ class MnemosError(Exception):
     """The root of the tree."""
 
     code = "error"
+    advice = ""
+    """What a person can do about it. Faces for models leave it out."""
 
 
 class InvalidInput(MnemosError):

@@ -142,7 +142,7 @@ def test_what_an_editor_leaves_that_cannot_be_kept_changes_nothing(
     file: Path, editor: Path, script: str
 ) -> None:
     editor.write_text(f"#!/bin/sh\n{script}\n")
-    seen = at_a_terminal("notebook", "edit", "memory", home=file.parents[1], typed="n\n")
+    seen = at_a_terminal("notebook", "edit", "memory", home=file.parents[1], typed="n\nn\n")
     assert seen.code not in (0, None)
     assert "Traceback" not in seen.screen
     assert file.read_text() == "one\n§\ntwo"
@@ -157,6 +157,16 @@ def test_what_was_written_and_refused_can_be_edited_again(file: Path, editor: Pa
     assert "Edit it again?" in seen.screen
     assert seen.code == 0
     assert file.read_text() == "one\n§\ntwo\n§\nthree"
+
+
+def test_what_was_written_and_refused_can_be_stored_as_it_is(file: Path, editor: Path) -> None:
+    editor.write_text(f'#!/bin/sh\nprintf "§\n{ORDER}\n" >> "$1"\n')
+    seen = at_a_terminal("notebook", "edit", "memory", home=file.parents[1], typed="n\ny\n")
+    assert seen.code == 0
+    assert file.read_text() == f"one\n§\ntwo\n§\n{ORDER}"
+    # What was allowed once can stay when the file is edited again.
+    editor.write_text('#!/bin/sh\nprintf "§\nthree\n" >> "$1"\n')
+    assert at_a_terminal("notebook", "edit", "memory", home=file.parents[1]).code == 0
 
 
 def test_an_editor_that_is_not_there_is_told(

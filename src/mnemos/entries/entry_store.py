@@ -22,6 +22,7 @@ from mnemos.entries.backend import (
     encode_metadata,
 )
 from mnemos.errors import Disabled, NotFound, ReadOnly, Unavailable
+from mnemos.language.threats.guard import admit
 from mnemos.settings import Settings
 from mnemos.storage.base import Reads, Storage, Writes
 from mnemos.storage.entries import EntryRow, Likeness, Settled
@@ -94,18 +95,31 @@ class Entries(MemoryBackend):
     def is_available(self) -> bool:
         return True
 
-    def store(self, user_id: str, key: str, value: str, metadata: Mapping[str, Any] | None = None) -> bool:
-        """Set the value of a key, with secrets redacted."""
+    def store(
+        self,
+        user_id: str,
+        key: str,
+        value: str,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        allow: bool = False,
+    ) -> bool:
+        """Set the value of a key, with secrets redacted.
+
+        An entry that reads like an order to a model raises Refused, unless a person passes ``allow``.
+        """
         self._check_enabled()
         user, key = check_user(user_id), check_key(key)
-        value = self._redact(check_value(value, self._settings.max_message_bytes))
+        value = check_value(value, self._settings.max_message_bytes)
+        now, actor = self._clock(), self._settings.actor
+        admit(self._storage, "entry", [key, value], allow=allow, at=now, actor=actor)
+        value = self._redact(value)
         about = encode_metadata(metadata)
         if about is not None:
             about = self._redact(about)
-        at = self._clock()
 
         def work(tx: Writes) -> None:
-            self._record_author(tx, tx.entries.put(user, key, value, about, at).id)
+            self._record_author(tx, tx.entries.put(user, key, value, about, now).id)
 
         self._storage.write(work)
         return True

@@ -196,6 +196,7 @@ class Memory(Resource):
             lambda: self.sessions,
             self.settings,
             self.clock,
+            storage=lambda: self.storage,
             read_only=self.home.read_only,
             changed=self.feeds.feed_templates,
         )
@@ -402,16 +403,18 @@ class Memory(Resource):
             self.storage.write(lambda tx: tx.audit.note_backup(str(done.path), self.clock()))
         return done
 
-    def import_archive(self, path: str | os.PathLike[str], progress: Progress | None = None) -> ArchiveReport:
-        """Bring in what an archive holds and this space does not. All is verified before any is stored.
+    def import_archive(
+        self, path: str | os.PathLike[str], progress: Progress | None = None, *, allow: bool = False
+    ) -> ArchiveReport:
+        """Import what an archive has and this space does not. All is verified before any is stored.
 
-        What is there already stays as it is, unless the archive's is newer. A second time, it adds nothing;
-        interrupted, it is done again. It cannot be undone.
+        What exists stays as it is, unless the archive's is newer. Repeated, it adds nothing; interrupted, it
+        is done again. It cannot be undone. ``allow``: a person wants notes that read like orders, too.
         """
         from mnemos.transfer.archive import archive_import
 
         check_enabled(self.settings)
-        return archive_import.import_archive(self, path_of(path), progress or no_progress)
+        return archive_import.import_archive(self, path_of(path), progress or no_progress, allow=allow)
 
     def compare_archive(self, path: str | os.PathLike[str], progress: Progress | None = None) -> Comparison:
         """Whether an archive is whole, and whether this space holds all that is in it; nothing is changed."""

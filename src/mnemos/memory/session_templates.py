@@ -33,7 +33,9 @@ class SessionTemplates(Resource, Templates):
         self._opened: SessionDB | None = None
         self._given = session_db
         files = TemplateFolder(folder, busy_seconds=settings.busy_seconds)
-        super().__init__(files, self._session_db, settings, clock)
+        super().__init__(
+            files, self._session_db, settings, clock, storage=lambda: self._session_db()._storage
+        )
 
     def close(self) -> None:
         """Close the sessions, if they were opened here. Closing twice does no harm."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mnemos.errors import Disabled, InvalidInput, MnemosError, NotFound, ReadOnly, Refused
-from mnemos.language.threats.guard import is_allowed, record_allowed, refuse
+from mnemos.language.threats.guard import admit, was_allowed
 from mnemos.notebook import note_changes
 from mnemos.notebook.note_block import Page, find_orders, render_blocks, render_entry, reveal_entry
 from mnemos.notebook.note_changes import (
@@ -68,9 +68,10 @@ class Notebook:
         """
         return self.change([{"action": "add", "content": content}], target=target, allow=allow)
 
-    def replace(self, old_text: str, content: str, *, target: str = Book.MEMORY) -> Use:
+    def replace(self, old_text: str, content: str, *, target: str = Book.MEMORY, allow: bool = False) -> Use:
         """Replace the entry that contains ``old_text``."""
-        return self.change([{"action": "replace", "old_text": old_text, "content": content}], target=target)
+        change = {"action": "replace", "old_text": old_text, "content": content}
+        return self.change([change], target=target, allow=allow)
 
     def remove(self, old_text: str, *, target: str = Book.MEMORY) -> Use:
         """Remove the entry that contains ``old_text``."""
@@ -85,21 +86,17 @@ class Notebook:
         try:
             book = self._open_book(target)
             changes = check_operations(operations)
-            for change in changes:
-                _check_safe(change, allow=allow)
-            if allow:
-                self._storage.write(lambda tx: self._record_allowed(tx, changes))
+            self._admit([change.content for change in changes], allow=allow)
             use = self._change(book, changes)
         except MnemosError as exc:
             self._failures += 1
             if self._failures >= _TOO_OFTEN:
-                again = f"This failed {self._failures} times: stop retrying and continue."
-                raise type(exc)(f"{exc}. {again}") from exc
+                exc.args = (f"{exc}. This failed {self._failures} times: stop retrying and continue.",)
             raise
         self._failures = 0
         return use
 
-    def write(self, target: str, text: str) -> Use:
+    def write(self, target: str, text: str, *, allow: bool = False) -> Use:
         """Replace a whole file, as a person who edited it does, with the checks of a change."""
         self._check_writable()
         book = self._open_book(target)
@@ -107,8 +104,7 @@ class Notebook:
             raise InvalidInput(f"text must be a string, not {type(text).__name__}")
         entries = list(dict.fromkeys(parse_entries(text)))
         check_limit([], entries, book, self.limit(book))
-        for entry in entries:
-            _check_safe(check_change("add", entry, None))
+        self._admit([check_change("add", entry, None).content for entry in entries], allow=allow)
         return self._apply(book, lambda _: join_entries(entries))
 
     def shrink(self, target: str, entry: str, shorter: str | None) -> Use:
@@ -338,17 +334,22 @@ class Notebook:
             tx.audit.mark_undone(undoing, by)
         self._index(tx, book, after)
 
-    def _record_allowed(self, tx: Writes, changes: Sequence[Change]) -> None:
-        for change in changes:
-            found = find_orders(change.content)
-            record_allowed(tx, change.content, found, at=self._clock(), actor=self._settings.actor)
+    def _admit(self, notes: Sequence[str], *, allow: bool) -> None:
+        """Raise Refused for a secret, and for an order to a model that no person allowed."""
+        if any(map(find_secrets, notes)):
+            raise Refused(
+                "the note was not stored: it holds a secret, and notes are sent to the model with every "
+                "turn; note where the secret is kept instead"
+            )
+        now, actor = self._clock(), self._settings.actor
+        admit(self._storage, "note", notes, allow=allow, at=now, actor=actor, find=find_orders)
 
     def _find_allowed(self, entries: Sequence[str]) -> frozenset[str]:
         """Return the entries that read like an order to a model and that a person allowed."""
         marked = [entry for entry in entries if find_orders(entry)]
         if not marked:
             return frozenset()
-        return self._storage.read(lambda tx: frozenset(entry for entry in marked if is_allowed(tx, entry)))
+        return self._storage.read(lambda tx: frozenset(entry for entry in marked if was_allowed(tx, entry)))
 
     def _is_unlogged(self, book: Book, text: str) -> bool:
         return self._storage.read(lambda tx: _read_logged(tx, book)) not in (text, None)
@@ -435,13 +436,3 @@ def _read_logged(tx: Reads, book: Book) -> str | None:
 
 def _read_indexed(tx: Reads, book: Book) -> set[str]:
     return {passage.ref for passage in tx.passages.of_kind(KIND) if passage.ref.startswith(f"{book}:")}
-
-
-def _check_safe(change: Change, *, allow: bool = False) -> None:
-    if not allow:
-        refuse("note", find_orders(change.content))
-    if find_secrets(change.content):
-        raise Refused(
-            "the note was not stored: it holds a secret, and notes are sent to the model with every turn; "
-            "note where the secret is kept instead"
-        )

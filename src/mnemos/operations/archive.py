@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from mnemos.errors import NotFound
 from mnemos.memory.backlog import STORED, describe_backlog, work_off
-from mnemos.operations.arguments import path_of
+from mnemos.operations.arguments import path_of, person_only
 from mnemos.operations.base import (
     Info,
     LongOperation,
@@ -91,6 +91,9 @@ class ImportArchive(LongOperation, frozen=True, kw_only=True):
     )
 
     path: Annotated[str, Meta(description="Archive that export wrote: a file or a folder")]
+    allow: Annotated[
+        bool, person_only("Import notes and templates even if they read like an order to a model")
+    ] = False
 
     def questions(self, memory: Memory) -> Sequence[Question]:
         if memory.settings.disabled or memory.is_in_memory or not memory.database.exists():
@@ -106,7 +109,7 @@ class ImportArchive(LongOperation, frozen=True, kw_only=True):
         return self
 
     def work(self, memory: Memory, progress: Progress) -> ArchiveImported:
-        report = memory.import_archive(path_of(self.path), part_of(progress, 0, STORED))
+        report = memory.import_archive(path_of(self.path), part_of(progress, 0, STORED), allow=self.allow)
         coverage = work_off(memory, part_of(progress, STORED, 1))
         return ArchiveImported(
             space=report.space,
@@ -127,6 +130,7 @@ class PartImported(Info, frozen=True, kw_only=True):
     there: int
     not_taken: int
     reasons: list[str]
+    marked: int = 0
 
     def render(self) -> list[str]:
         counts = [
@@ -160,6 +164,11 @@ class ArchiveImported(Result, frozen=True, kw_only=True):
             lines.append("Not in the archive, because the export could not read it:")
             lines += render_first(self.left_out, _SHOWN)
         return join_items([*lines, *describe_backlog(self.coverage)])
+
+    def for_person(self) -> str:
+        marked = sum(part.marked for part in self.parts)
+        advice = f"\nTo import the {marked:,} that read like an order to a model, repeat it with --allow."
+        return self.as_text() + (advice if marked else "")
 
     @property
     def is_ok(self) -> bool:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import Meta
 
 from mnemos.errors import InvalidInput, NotFound
-from mnemos.language.threats import scan
-from mnemos.language.threats.guard import record_allowed
 from mnemos.operations.texts import cut
 from mnemos.text.stored_text import repair_surrogates
 
@@ -53,13 +51,6 @@ AllProjects = Annotated[bool, person_only("Do not prefer the current project")]
 # Whoever calls for a model names the user: see ``Memory.call``.
 User = Annotated[str | None, person_only("Nothing of other users; what has no user is shared")]
 Allow = Annotated[bool, person_only("Store it even if it reads like an order to a model")]
-
-
-def log_allowed(memory: Memory, text: str) -> None:
-    """Note in the log that a person allowed a text, if a scan marks it."""
-    if found := scan(text):
-        at, actor = memory.clock(), memory.settings.actor
-        memory.storage.write(lambda tx: record_allowed(tx, text, found, at=at, actor=actor))
 
 
 def is_person_only(extra: Mapping[str, Any] | None) -> bool:

@@ -46,13 +46,14 @@ class EditNotes(Operation, frozen=True, kw_only=True):
     operations: Annotated[
         list[dict[str, Any]] | None, Meta(description="Several {action, content, old_text}: all or none")
     ] = None
+    allow: Allow = False
 
     def run(self, memory: Memory) -> NotesEdited:
         if self.operations and self.action is not None:
             raise InvalidInput("pass an action or operations, not both")
         single = {"action": self.action, "content": self.content, "old_text": self.old_text}
         before = memory.notebook.entries(self.target)
-        use = memory.notebook.change(self.operations or [single], target=self.target)
+        use = memory.notebook.change(self.operations or [single], target=self.target, allow=self.allow)
         return NotesEdited.of(use, changed=before != memory.notebook.entries(self.target))
 
 
@@ -161,12 +162,13 @@ class RewriteNotes(Operation, frozen=True, kw_only=True):
 
     target: Target
     text: Annotated[str | None, Meta(description="New text of the whole file")] = None
+    allow: Allow = False
 
     def run(self, memory: Memory) -> NotesEdited:
         if self.text is None or not self.text.strip():
             raise InvalidInput("text is empty; pass the new text of the whole file, or remove its entries")
         before = memory.notebook.entries(self.target)
-        use = memory.notebook.write(self.target, self.text)
+        use = memory.notebook.write(self.target, self.text, allow=self.allow)
         return NotesEdited.of(use, changed=before != memory.notebook.entries(self.target))
 
     def draft(self, memory: Memory) -> str:

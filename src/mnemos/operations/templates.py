@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from mnemos.errors import NotFound
-from mnemos.operations.arguments import Allow, Session, Source, log_allowed, up_to
+from mnemos.operations.arguments import Allow, Session, Source, up_to
 from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import cut, plural, render_time
 from mnemos.text.stored_text import join_items, one_line
@@ -151,8 +151,6 @@ class CreateTemplate(Operation, frozen=True, kw_only=True):
                 f"session {session_id} has no successful tool call; the tool templates_suggest lists "
                 "sessions that have"
             )
-        if self.allow:
-            log_allowed(memory, "\n".join([self.description, *(self.tags or [])]))
         return TemplateCreated(template=TemplateInfo.of(template))
 
 

@@ -22,8 +22,9 @@ from mnemos.errors import (
 from mnemos.inputs import name as checked_name
 from mnemos.inputs import whole
 from mnemos.language.threats import scan
-from mnemos.language.threats.guard import refuse
+from mnemos.language.threats.guard import admit
 from mnemos.settings import Settings
+from mnemos.storage.base import Storage
 from mnemos.templates import session_survey
 from mnemos.templates.template import (
     MAX_EXAMPLES,
@@ -79,14 +80,19 @@ class Templates:
         settings: Settings,
         clock: Callable[[], float],
         *,
+        storage: Callable[[], Storage],
         read_only: bool = False,
         changed: Callable[[], None] = lambda: None,
     ) -> None:
-        """``sessions`` is called when conversations are first needed, ``changed`` after each change."""
+        """``sessions`` is called when conversations are first needed, ``changed`` after each change.
+
+        ``storage`` is called for the log of what people allowed.
+        """
         self._files = files
         self._sessions = sessions
         self._settings = settings
         self._clock = clock
+        self._storage = storage
         self._read_only = read_only
         self._changed = changed
         self._tools = ToolSets.load(settings)
@@ -132,7 +138,7 @@ class Templates:
         chosen = None if name is None else check_name(name)
         kind = None if task_type is None else parse_task_type(task_type)
         text, labels = check_description(description), parse_tags([] if tags is None else tags)
-        _check_safe(text, labels, allow=allow)
+        self._check_safe(text, labels, allow=allow)
         examples = self.extract_from_session(session_id, max_examples)
         if not examples:
             return None
@@ -144,14 +150,14 @@ class Templates:
         )
         return self._create(template, is_named=chosen is not None)
 
-    def save(self, template: SessionTemplate) -> None:
+    def save(self, template: SessionTemplate, *, allow: bool = False) -> None:
         """Write a template, replacing one of the same name but never lowering its usage count.
 
         Secrets are redacted and long texts cut, also in the caller's template.
         """
         self._check_writable()
         template.name = check_name(template.name)
-        _check_safe(template.description, template.tags)
+        self._check_safe(template.description, template.tags, allow=allow)
         template.examples = [clean_example(example) for example in template.examples]
         template.created_at = template.created_at or self._clock()
         # A file that can't be read back would be lost.
@@ -322,6 +328,14 @@ class Templates:
         if self._read_only:
             raise ReadOnly("this memory is read-only; nothing was changed")
 
+    def _check_safe(self, description: str, tags: Sequence[str], *, allow: bool) -> None:
+        text = "\n".join([description, *tags])
+        if find_secrets(text):
+            raise Refused("the template was not saved: its description contains a secret; remove it")
+        if scan(text):
+            now, actor = self._clock(), self._settings.actor
+            admit(self._storage(), "template", [text], allow=allow, at=now, actor=actor)
+
     def _count_use(self, template: SessionTemplate) -> int:
         """Count one more use, also in the file if there is one, and return the new count."""
         counted = template.usage_count + 1
@@ -384,14 +398,6 @@ def _describe_origin(session_id: str) -> str:
     """Return the default description; empty if the id reads like an order or a secret."""
     text = f"Extracted from session {session_id}"
     return "" if scan(text) or find_secrets(text) else text
-
-
-def _check_safe(description: str, tags: Sequence[str], *, allow: bool = False) -> None:
-    text = "\n".join([description, *tags])
-    if not allow:
-        refuse("template", scan(text))
-    if find_secrets(text):
-        raise Refused("the template was not saved: its description contains a secret; remove it")
 
 
 def _parse_template(name: str, text: str, files: TemplateFiles) -> SessionTemplate:

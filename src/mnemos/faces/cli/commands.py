@@ -196,6 +196,9 @@ def _edit_and_run(request: Operation, memory: Memory, carry_out: Callable[[Opera
         except (InvalidInput, TooLarge, Refused) as exc:
             complain(exc)
             if not click.confirm("Edit it again?", default=True, err=True):
+                if exc.advice and click.confirm("Store it as it is?", default=False, err=True):
+                    request = msgspec.structs.replace(request, allow=True)
+                    continue
                 raise Refused("cancelled; nothing was changed") from exc
         text = _open_editor(text)
 

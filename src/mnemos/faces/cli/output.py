@@ -134,7 +134,8 @@ class Bar:
 def complain(exc: MnemosError) -> None:
     """Print an error for a person: tools that its message names become commands."""
     commands = {entry.name: f"`mnemos {entry.command}`" for entry in ENTRIES}
-    message = re.sub(r"the tool (\w+)", lambda tool: commands.get(tool[1], tool[0]), str(exc))
+    message = f"{exc}. {exc.advice}" if exc.advice else str(exc)
+    message = re.sub(r"the tool (\w+)", lambda tool: commands.get(tool[1], tool[0]), message)
     click.echo(f"mnemos: {plain(message)}", err=True)
 
 

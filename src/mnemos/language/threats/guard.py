@@ -6,7 +6,7 @@ says so: an entry "allow" with the digest of the text and what was seen in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 
 from mnemos.errors import Refused
@@ -14,29 +14,52 @@ from mnemos.language.threats import Threat, scan
 from mnemos.storage.base import Reads, Storage, Writes
 
 ALLOW = "allow"
+ADVICE = "To store it as it is, repeat the command with --allow"
+Find = Callable[[str], Sequence[Threat]]
 
 
-def refuse(what: str, found: Sequence[Threat]) -> None:
-    """Raise Refused if something was found; ``what`` names the text, such as "note"."""
-    if found:
-        raise Refused(
-            f"the {what} was not stored: it {found[0].reason}. It would be part of prompts, so state a fact"
-            " instead of an order to the model. A person can store it as it is with --allow"
-        )
+def admit(
+    storage: Storage,
+    what: str,
+    texts: Iterable[str],
+    *,
+    allow: bool,
+    at: float,
+    actor: str,
+    find: Find = scan,
+) -> None:
+    """Raise Refused for a text that reads like an order, unless a person allows it now or did before.
+
+    What is allowed now is recorded. ``what`` names the texts, such as "note".
+    """
+    marked = check_texts(storage, what, texts, allow=allow, find=find)
+
+    def work(tx: Writes) -> None:
+        for text, found in marked.items():
+            record_allowed(tx, text, found, at=at, actor=actor)
+
+    if marked:
+        storage.write(work)
 
 
 def check_texts(
-    storage: Storage, what: str, texts: Iterable[str], *, allow: bool
+    storage: Storage, what: str, texts: Iterable[str], *, allow: bool, find: Find = scan
 ) -> dict[str, Sequence[Threat]]:
     """Scan texts and raise Refused for one that nobody allowed; what a person allowed once may be said again.
 
     With ``allow``, nothing is refused: the marked texts are returned, to be recorded as allowed.
     """
-    marked = {text: found for text in texts if (found := scan(text))}
+    marked = {text: found for text in texts if (found := find(text))}
     if not marked or allow:
         return dict(marked)
-    new = storage.read(lambda tx: [text for text in marked if not is_allowed(tx, text)])
-    refuse(what, marked[new[0]] if new else [])
+    new = storage.read(lambda tx: [text for text in marked if not was_allowed(tx, text)])
+    if new:
+        error = Refused(
+            f"the {what} was not stored: it {marked[new[0]][0].reason}. It would be part of prompts, so "
+            "state a fact instead of an order to the model"
+        )
+        error.advice = ADVICE
+        raise error
     return {}
 
 
@@ -48,7 +71,13 @@ def record_allowed(tx: Writes, text: str, found: Sequence[Threat], *, at: float,
 
 def is_allowed(tx: Reads, text: str) -> bool:
     """True if a text is harmless, or was allowed by a person."""
-    return not scan(text) or tx.audit.newest_on(ref_of(text)) is not None
+    return not scan(text) or was_allowed(tx, text)
+
+
+def was_allowed(tx: Reads, text: str) -> bool:
+    """True if the log says that a person allowed a text."""
+    entry = tx.audit.newest_on(ref_of(text))
+    return entry is not None and entry.operation == ALLOW
 
 
 def ref_of(text: str) -> str:

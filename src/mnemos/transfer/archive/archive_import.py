@@ -61,7 +61,7 @@ class Comparison:
         return not any(part.missing or part.different for part in self.parts)
 
 
-def import_archive(memory: Memory, path: Path, progress: Progress) -> ArchiveReport:
+def import_archive(memory: Memory, path: Path, progress: Progress, *, allow: bool = False) -> ArchiveReport:
     """Store what is in an archive and not in the open space.
 
     The archive is verified as a whole first. Transactions are short; repeating an interrupted import
@@ -75,7 +75,7 @@ def import_archive(memory: Memory, path: Path, progress: Progress) -> ArchiveRep
         memory.storage.finish_deletes()
         with open_archive(path, beside, lambda share: progress(_UNPACKED * share)) as archive:
             parts = list_parts(memory)
-            archive.is_imported = True
+            archive.is_imported, archive.allow = True, allow
             _check(parts, archive, progress)
             reports = _store(parts, archive, progress)
         report = ArchiveReport(

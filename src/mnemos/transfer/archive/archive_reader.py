@@ -202,6 +202,8 @@ class Archive:
         self._known: set[str] = set()
         self.is_imported = False
         """True if it is to be imported, not only compared."""
+        self.allow = False
+        """True if a person wants notes and templates even if they read like an order to a model."""
         self.advance: Callable[[int], None] = lambda _: None
         """Called with the number of bytes read."""
 

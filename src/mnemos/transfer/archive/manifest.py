@@ -81,11 +81,14 @@ class PartReport:
     there: int = 0
     """Existing items, left unchanged."""
     not_taken: int = 0
+    marked: int = 0
+    """Items not taken because they read like an order to a model; a person can allow them."""
     reasons: list[str] = field(default_factory=list)
     """Why items were not taken, or were changed; the first of them."""
 
-    def refuse(self, reason: str) -> None:
+    def refuse(self, reason: str, *, is_marked: bool = False) -> None:
         self.not_taken += 1
+        self.marked += is_marked
         self.explain(reason)
 
     def explain(self, what: str) -> None:

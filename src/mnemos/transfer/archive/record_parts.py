@@ -233,10 +233,11 @@ class NotePart:
             try:
                 # Each is a turn of its own, so that one that does not fit keeps no other out.
                 self._notebook.begin_turn()
-                self._notebook.add(entry, target=book)
+                self._notebook.add(entry, target=book, allow=archive.allow)
             except MnemosError as exc:
                 # The rest of the error is advice to a model and lists all entries.
-                report.refuse(f"{book.filename}, {_quote_note(entry)}: {str(exc).partition('. ')[0]}")
+                reason = f"{book.filename}, {_quote_note(entry)}: {str(exc).partition('. ')[0]}"
+                report.refuse(reason, is_marked=bool(exc.advice))
             else:
                 report.imported += 1
         self._notebook.begin_turn()
@@ -296,16 +297,16 @@ class TemplatePart:
     def import_part(self, archive: Archive, report: PartReport) -> None:
         for template in archive.read(TEMPLATES_FILE, _parse_template):
             try:
-                self._import_template(template, report)
+                self._import_template(template, report, allow=archive.allow)
             except MnemosError as exc:
-                report.refuse(f"template {template.name}: {exc}")
+                report.refuse(f"template {template.name}: {exc}", is_marked=bool(exc.advice))
 
-    def _import_template(self, template: SessionTemplate, report: PartReport) -> None:
+    def _import_template(self, template: SessionTemplate, report: PartReport, *, allow: bool) -> None:
         there = {one.name.casefold(): one for one in self._templates.read_all()}
         for name in number_names(template.name, MAX_NAME):
             known = there.get(name.casefold())
             if known is None:
-                self._templates.save(replace(template, name=name))
+                self._templates.save(replace(template, name=name), allow=allow)
                 report.imported += 1
                 if name != template.name:
                     report.explain(f"template {template.name} was renamed {name}: another one has its name")
