@@ -368,11 +368,9 @@ class Memory(Resource):
         return compare_backends(self.settings, opened, progress, workload=workload)
 
     def import_hermes_memory(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        progress: Progress | None = None,
+        self, path: str | os.PathLike[str] | None = None, progress: Progress | None = None
     ) -> Report:
-        """Bring in the facts of a hermes-memory database, which is only read; by default its usual one."""
+        """Import the facts of a hermes-memory database, which is only read; by default its usual one."""
         where = path_of(path if path is not None else self.settings.hermes_memory_db)
         return self.facts.import_hermes(hermes_memory(where), progress)
 
