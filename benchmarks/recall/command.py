@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import report
-from benchmarks.recall import compare
+from benchmarks.recall import compare, mixed
 from benchmarks.report import Options
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.faces.cli.bench.corpus import Data
@@ -30,6 +30,9 @@ def main(arguments: Sequence[str]) -> None:
         parser.error(str(exc))
     if not files:
         parser.error(WHERE)
+    if options.mixed:
+        _mix(files, options)
+        return
     only_learn = options.fit or options.ablation
     if not only_learn:
         _compare(files, options)
@@ -40,6 +43,19 @@ def main(arguments: Sequence[str]) -> None:
         if only_learn:
             parser.error(str(exc))
         print(f"not cross-validated: {exc}")
+
+
+def _mix(files: Sequence[Data], options: argparse.Namespace) -> None:
+    able, missing = compare.ways()
+    shown = ("FTS5 porter", "dense", "mnemos")
+    result = mixed.run(files, {name: able[name] for name in shown if name in able}, missing)
+    report.show(result)
+    if options.limit_questions and options.json is None:
+        print("A run with fewer questions is not kept; give --json FILE to write it down.")
+        return
+    kept = report.document(result, Options(sizes=(), repeat=1, quick=False, peers=True))
+    for written in report.keep([kept], options.json):
+        print(f"written: {written}")
 
 
 def _compare(files: Sequence[Data], options: argparse.Namespace) -> None:
@@ -93,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--pool", nargs="+", default=[], metavar="N", help="LongMemEval: sessions, or all")
     parser.add_argument("--limit-questions", type=int, metavar="N", help="ask only so many of each file")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
+    parser.add_argument("--mixed", action="store_true", help="compare alone with everything in one home")
     parser.add_argument("--ablation", action="store_true", help="switch off each feature in turn")
     parser.add_argument("--fit", action="store_true", help="fit the weights, cross-validated")
     parser.add_argument("--lexical", action="store_true", help="of the ranker without vectors")

@@ -87,13 +87,14 @@ def measure(
     total = sum(len(corpus.questions) for corpus in data.corpora)
     taken = Taken()
     for corpus in corpora:
-        _ask_all(corpus, load, taken)
+        ask_all(corpus, load, taken)
         if progress is not None:
             progress(len(taken.rows) / max(1, total))
     return summed_up(data, arrangement, taken)
 
 
-def _ask_all(corpus: Corpus, load: Load, taken: Taken) -> None:
+def ask_all(corpus: Corpus, load: Load, taken: Taken) -> None:
+    """Ask the questions of a corpus that is loaded for them, and add the results."""
     session_of = {turn.id: session.id for session in corpus.sessions for turn in session.turns}
     started = time.perf_counter()
     with load(corpus) as asked:
