@@ -35,6 +35,10 @@ _SEEDS_IN_TIME = 30
 _SEEDS_OF_TIME_ALONE = 10
 # Proposals from the preferred project, which others may have crowded out.
 _SEEDS_OF_PROJECT = 15
+# Proposals from conversations in which somebody the question names takes part, unless these are too many to
+# set them apart.
+_SEEDS_OF_NAMED = 40
+_MOST_OF_NAMED = 300
 # Neighbours of a proposal that are judged too, and how far around them is read.
 NEIGHBOURS = 2
 CONTEXT = 2
@@ -83,6 +87,8 @@ class Gathered(Struct, frozen=True):
     """What users said first in conversations that were given no title."""
     standings: Standings = NOTHING_ENDED
     """Which of the facts no longer hold, or may not."""
+    of_named: frozenset[str] = frozenset()
+    """The conversations in which somebody the question names takes part."""
 
 
 def mention_end(span: Span) -> float:
@@ -125,6 +131,10 @@ def gather(
     if project is not None and not alone and filters.projects is None:
         here = replace(filters, projects=[project])
         proposed |= _propose(tx, asked, sense, here, kinds, _SEEDS_OF_PROJECT, fresh)
+    of_named = [] if alone or not asked.speakers else tx.passages.sessions_with(asked.speakers)
+    if 0 < len(of_named) <= _MOST_OF_NAMED and filters.session_ids is None:
+        among_them = replace(filters, session_ids=of_named)
+        proposed |= _propose(tx, asked, sense, among_them, kinds, _SEEDS_OF_NAMED, fresh)
     span = asked.question.span
     if span is not None:
         within = replace(
@@ -144,7 +154,15 @@ def gather(
     passages += added
     untitled = {strip.session_id: None for strip in strips if strip.title is None}
     openings = tx.sessions.openings(list(untitled), characters=OPENING)
-    found = Gathered(frozenset(proposed), tuple(strips), passages, {}, openings=openings, standings=standings)
+    found = Gathered(
+        frozenset(proposed),
+        tuple(strips),
+        passages,
+        {},
+        openings=openings,
+        standings=standings,
+        of_named=frozenset(of_named),
+    )
     if sense is None:
         return found
     near = [row.id for strip in strips for row in strip.messages]

@@ -114,7 +114,10 @@ def _worth_a_look(scene: Scene, found: list[Candidate]) -> list[Candidate]:
 
     def promise(candidate: Candidate) -> float:
         in_time = span is not None and span.start <= candidate.line.at < mention_end(span)
-        return sum([candidate.features[name] for name in first]) + in_time - candidate.features["elsewhere"]
+        features = candidate.features
+        return (
+            sum([features[name] for name in first]) + in_time + features["of_named"] - features["elsewhere"]
+        )
 
     return heapq.nlargest(_LOOKED_AT, found, key=promise)
 
@@ -337,6 +340,8 @@ def _elsewhere(scene: Scene, found: list[Candidate]) -> None:
         said_in = candidate.stretch.project if candidate.stretch else None
         is_other = None not in (scene.project, said_in) and said_in != scene.project
         candidate.features["elsewhere"] = float(is_other)
+        session = candidate.stretch.session_id if candidate.stretch else None
+        candidate.features["of_named"] = float(session in scene.of_named)
 
 
 def _named_speaker(scene: Scene) -> str | None:
@@ -379,6 +384,7 @@ HYBRID: Mapping[str, float] = {
     "asked_machine": 3.0,
     "latest": 2.0,
     "elsewhere": -2.5,
+    "of_named": 4.0,
 }
 
 LEXICAL: Mapping[str, float] = {

@@ -109,6 +109,8 @@ class Scene(Struct, frozen=True):
     """The vectors of the lines, where there are any."""
     project: str | None = None
     """The project whose conversations are preferred."""
+    of_named: frozenset[str] = frozenset()
+    """The conversations in which somebody the question names takes part."""
 
 
 def set_scene(
@@ -140,6 +142,7 @@ def set_scene(
         tuple([(code, _alone(code)) for code in asked.question.codes]),
         surroundings,
         project,
+        gathered.of_named,
     )
 
 

@@ -159,6 +159,10 @@ class PassageReads(Protocol):
         """Return those of these folded words that are names of speakers, or parts of names."""
         ...
 
+    def sessions_with(self, speakers: Sequence[str]) -> list[str]:
+        """Return the ids of sessions in which one of these spoke: those of their newest few thousand lines."""
+        ...
+
     def best(
         self,
         clauses: Sequence[Clause],

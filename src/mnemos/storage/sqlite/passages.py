@@ -42,6 +42,8 @@ _COUNTED = 400
 # From when on a name is believed to be one: messages under it, also against those that only mention it.
 _MESSAGES_OF_A_SPEAKER = 2
 _SHARE_OF_A_SPEAKER = 0.5
+# Lines that are read to see in which sessions somebody takes part.
+_LINES_OF_SPEAKERS = 3_000
 # Rows of one long message fold into one seed.
 _SPARE = 10
 
@@ -85,6 +87,18 @@ class SqlitePassageReads:
                     found.add(word)
         return found
 
+    def sessions_with(self, speakers: Sequence[str]) -> list[str]:
+        match = {"match": clause_match(_speak(speakers))}
+        asked = match | {
+            "first": self._space.first,
+            "last": self._space.last,
+            "cap": _LINES_OF_SPEAKERS,
+        }
+        found = rows(self._connection, SQL.sessions_matching, asked)
+        if self._sessions.searching().state.pending:
+            found += rows(self._connection, SQL.sessions_matching_in_tail, match)
+        return sorted({name for (name,) in found})
+
     def best(
         self,
         clauses: Sequence[Clause],
@@ -99,8 +113,7 @@ class SqlitePassageReads:
         scope = search.scope(filters)
         if clauses and speakers:
             # A speaker's name is one more thing that a row may have, and a common one.
-            of_them = Clause(tuple(Term(tuple(speaker_tags(name))) for name in speakers))
-            clauses = [*clauses, of_them]
+            clauses = [*clauses, _speak(speakers)]
             counts = [*counts, max(_SCORED, *counts) + 1]
         if scope is None or (not clauses and scope.is_timeless):
             return []
@@ -339,6 +352,11 @@ def begin_index_again(connection: apsw.Connection) -> None:
     connection.execute(index.SQL.clear_late)
     others = (passage_row(_passage(row)) for row in rows(connection, SQL.every))
     connection.executemany(index.SQL.add_other, others)
+
+
+def _speak(speakers: Sequence[str]) -> Clause:
+    """Match the lines of any of these speakers, named by a word of their names."""
+    return Clause(tuple(Term(tuple(speaker_tags(name))) for name in speakers))
 
 
 def _plans(search: Search, clauses: Sequence[Clause], counts: Sequence[int], most: int) -> list[Plan]:

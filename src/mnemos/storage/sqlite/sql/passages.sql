@@ -88,6 +88,29 @@ FROM (
     LIMIT :cap
 )
 
+-- The sessions of the newest messages that match.
+-- name: sessions_matching
+SELECT DISTINCT s.id
+FROM (
+    SELECT :first + :last - rowid AS r
+    FROM messages_fts
+    WHERE messages_fts MATCH :match
+        AND rowid BETWEEN :first AND :last
+    ORDER BY rowid
+    LIMIT :cap
+) AS f
+CROSS JOIN messages AS m ON m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= f.r)
+CROSS JOIN sessions AS s ON s.key = m.session
+WHERE NOT s.doomed
+
+-- name: sessions_matching_in_tail
+SELECT DISTINCT s.id
+FROM temp.tail AS f
+CROSS JOIN messages AS m ON m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= f.rowid)
+CROSS JOIN sessions AS s ON s.key = m.session
+WHERE f.tail MATCH :match
+    AND NOT s.doomed
+
 -- name: owners
 SELECT (SELECT max(m.id) FROM messages AS m WHERE m.id <= s.value)
 FROM json_each(?) AS s
