@@ -74,11 +74,25 @@ _TO_ASSISTANT = re.compile(
     r"(?:suggest|recommend|mention|tell|told|say|said|give|gave|given|provid|list|explain|describ|advis|shar"
     r"|propos|wrote|write|creat|came up|generat|offer|refer|were|discuss)\w*"
     r"|\byour (?:suggestion|recommendation|advice|answer|list|response|explanation|example|previous|earlier)"
-    r"|\bour (?:previous|last|earlier|past|recent)?\s?(?:conversation|chat|discussion|session|exchange)"
     r"|\b(?:did|had|have) you\b|\bremind me\b|\bwe (?:discuss|talk|explor|chatted)\w*"
     r"|\b(?:hast|hattest) du\b|\bas-tu\b|\b(?:the )?assistant\b",
     re.IGNORECASE,
 )
+# What the user said is in the user's words, also when "we discussed" it.
+_BY_USER = re.compile(
+    r"\b(?:did|had|have) I (?:\w+ )?(?:mention|say|said|tell|told|ask|bring|brought|share|raise|describe)"
+    r"|\bI (?:\w+ )?(?:mentioned|said|told you|asked|brought up|shared|raised|described)\b"
+    r"|\bmy (?:questions|messages|words)\b",
+    re.IGNORECASE,
+)
+# A time in a request for advice is when the advice is for, not when something was said.
+_ADVICE = re.compile(
+    r"\b(?:suggest|recommend|advise)\b|\b(?:suggestion|recommendation|tip|advice|idea)s?\b"
+    r"|\bshould I\b|\bhelp me\b",
+    re.IGNORECASE,
+)
+# "won't" has nothing to do with "won".
+_CONTRACTION = re.compile(r"\b[a-z]+n['’]t\b|(?<=\w)['’](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
 # A request for new advice is not a question about former advice.
 _WISH = re.compile(
     r"\b(?:can|could|would|will|do) you (?:please )?"
@@ -147,7 +161,9 @@ def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
     """Read a question: any text, of a very long one the beginning."""
     text = text[:MAX_CHARACTERS]
     span = times.find_asked(text, now, tz)
-    weighed = [pair for run in runs(text) for pair in _forms(run)]
+    if span is not None and span.end > now and _ADVICE.search(text):
+        span = None
+    weighed = [pair for run in runs(_CONTRACTION.sub(" ", text)) for pair in _forms(run)]
     forms = [form for form, _ in weighed]
     telling = [pair for pair in weighed if pair[0] not in STOP_WORDS]
     if span is not None:
@@ -169,7 +185,7 @@ def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
         wants_time=times.asks_when(text) or _DURATION.search(text) is not None,
         wants_number=_NUMBER.search(text) is not None and not _ELAPSED.search(text),
         wants_name=_NAME.search(text) is not None,
-        to_assistant=_TO_ASSISTANT.search(past) is not None,
+        to_assistant=_TO_ASSISTANT.search(past) is not None and not _BY_USER.search(past),
         wants_latest=_LATEST.search(text) is not None,
         is_question=is_question(text),
         span=span,

@@ -160,7 +160,7 @@ class PassageReads(Protocol):
         ...
 
     def sessions_with(self, speakers: Sequence[str]) -> list[str]:
-        """Return the ids of sessions in which one of these spoke: those of their newest few thousand lines."""
+        """Return the ids of sessions in which one of these spoke, as their newest few thousand lines show."""
         ...
 
     def best(

@@ -208,7 +208,6 @@ def test_a_plain_search_wants_nothing_in_particular() -> None:
         "you had previously mentioned a library",
         "what was your advice on the tyres?",
         "remind me what the second option was",
-        "in our last conversation about bread",
         "was hast du empfohlen?",
     ],
 )
@@ -223,6 +222,9 @@ def test_it_is_seen_that_the_assistant_is_quoted(text: str) -> None:
         "any recommendations for a laptop?",
         "could you please give me some tips",
         "what did I say about the tyres?",
+        "in our conversations, what did I bring up about bread?",
+        "we talked about the garden: had I mentioned roses?",
+        "in our last conversation about bread",
         "what did Carla recommend?",
     ],
 )
@@ -276,3 +278,23 @@ def test_another_now_gives_another_time() -> None:
     assert before is not None
     assert after is not None
     assert after.start - before.start == 7 * DAY
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("why won't it build?", ["build"]), ("Ada's bike", ["ada", "bike"])]
+)
+def test_a_contraction_is_not_looked_for(text: str, words: list[str]) -> None:
+    assert [word.form for word in asked(text).words] == words
+
+
+@pytest.mark.parametrize(
+    ("text", "has_span"),
+    [
+        ("can you suggest something for next weekend?", False),
+        ("any tips for tonight?", False),
+        ("what did you recommend last week?", True),
+        ("what is planned for next weekend?", True),
+    ],
+)
+def test_the_time_that_advice_is_for_is_not_when_something_was_said(text: str, has_span: bool) -> None:
+    assert (asked(text).span is not None) is has_span
