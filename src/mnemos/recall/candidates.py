@@ -35,9 +35,10 @@ _SEEDS_IN_TIME = 30
 _SEEDS_OF_TIME_ALONE = 10
 # Proposals from the preferred project, which others may have crowded out.
 _SEEDS_OF_PROJECT = 15
-# Proposals from conversations in which somebody the question names takes part, unless these are too many to
-# set them apart.
+# Where a question names somebody who speaks, most proposals come from conversations in which they take part,
+# unless these are too many to set them apart.
 _SEEDS_OF_NAMED = 40
+_SEEDS_OF_OTHERS = 20
 _MOST_OF_NAMED = 300
 # Neighbours of a proposal that are judged too, and how far around them is read.
 NEIGHBOURS = 2
@@ -127,14 +128,17 @@ def gather(
     """
     # Only messages have neighbours: any other proposal is one candidate.
     alone = kinds is not None and MESSAGE not in kinds
-    proposed = _propose(tx, asked, sense, filters, kinds, _SEEDS_ALONE if alone else SEEDS, fresh)
+    of_named = [] if alone or not asked.speakers else tx.passages.sessions_with(asked.speakers)
+    limit = _SEEDS_ALONE if alone else SEEDS
+    proposed: set[int] = set()
+    if 0 < len(of_named) <= _MOST_OF_NAMED and filters.session_ids is None:
+        among_them = replace(filters, session_ids=of_named)
+        proposed = _propose(tx, asked, sense, among_them, kinds, _SEEDS_OF_NAMED, fresh)
+        limit = _SEEDS_OF_OTHERS
+    proposed |= _propose(tx, asked, sense, filters, kinds, limit, fresh)
     if project is not None and not alone and filters.projects is None:
         here = replace(filters, projects=[project])
         proposed |= _propose(tx, asked, sense, here, kinds, _SEEDS_OF_PROJECT, fresh)
-    of_named = [] if alone or not asked.speakers else tx.passages.sessions_with(asked.speakers)
-    if 0 < len(of_named) <= _MOST_OF_NAMED and filters.session_ids is None:
-        among_them = replace(filters, session_ids=of_named)
-        proposed |= _propose(tx, asked, sense, among_them, kinds, _SEEDS_OF_NAMED, fresh)
     span = asked.question.span
     if span is not None:
         within = replace(

@@ -79,6 +79,16 @@ class ProposalContract(Contract):
         assert storage.read(lambda tx: tx.passages.speakers(asked)) == {"ada", "byron", "grace"}
         assert storage.read(lambda tx: tx.passages.speakers([])) == set()
 
+    def test_sessions_are_found_by_who_speaks_in_them(self, storage: Storage, settled: Settled) -> None:
+        tell(storage, "tea", "Ada Byron: I like tea", "Grace: me too", "Ada Byron: good")
+        tell(storage, "rum", "Grace: I like rum", "Grace: very much")
+        tell(storage, "letter", "a letter to Ada about milk")
+        settled(storage)
+        tell(storage, "late", "Ada Byron: one more thing", "Ada Byron: done")
+        for names, sessions in ((["ada"], ["late", "tea"]), (["byron", "grace"], ["late", "rum", "tea"])):
+            assert storage.read(lambda tx, n=names: tx.passages.sessions_with(n)) == sessions
+        assert storage.read(lambda tx: tx.passages.sessions_with(["nobody"])) == []
+
     # --- what words propose -----------------------------------------------------------------
 
     def test_what_has_more_of_the_words_comes_first(self, storage: Storage, settled: Settled) -> None:

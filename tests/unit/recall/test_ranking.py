@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from conversations import BOTH, CONVERSATIONS, Tell, first, texts, told
+from conversations import BOTH, CONVERSATIONS, Tell, ana, first, texts, told
 from scenes import DAY, NOW
 
 from mnemos import Memory
@@ -363,3 +363,27 @@ def test_where_the_newest_is_wanted_the_newest_statement_on_it_comes_first(
         tell(name, f"my favourite editor is {name}", at=NOW - days * DAY)
     tell("noise", "lunch was good", "the train was late", at=NOW - DAY)
     assert first(memory, question, words_only=words_only) == "my favourite editor is Helix"
+
+
+# --- many conversations in one home -----------------------------------------------------------
+
+
+@BOTH
+def test_what_a_named_person_said_is_not_crowded_out_by_others(
+    memory: Memory, tell: Tell, words_only: bool
+) -> None:
+    (_, answer, _) = tell("friends", ana("hello"), ana("I bought a red kayak at the market"), ana("bye"))
+    for number in range(120):
+        tell(f"work{number}", f"the kayak shop of customer {number} bought kayaks", ("assistant", "Noted."))
+    found = memory.recall("which kayak did Ana buy?", words_only=words_only)
+    assert found.hits[0].ref == answer
+
+
+@BOTH
+def test_what_others_said_is_still_found_if_the_question_names_somebody(
+    memory: Memory, tell: Tell, words_only: bool
+) -> None:
+    tell("friends", ana("hello"), ana("I bought a red kayak at the market"), ana("bye"))
+    (answer, _) = tell("work", "The invoice that Ana sent is number 4711", ("assistant", "Noted."))
+    found = memory.recall("what is the number of the invoice that Ana sent?", words_only=words_only)
+    assert found.hits[0].ref == answer
