@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EXPORT: Final = "export"
 FILE: Final = "file"
-"""The kind of a reference in the log to a file that something was exported to."""
+"""The kind of a reference in the log to a file that something was exported to, which is its URI."""
 
 _PAGE = 200
 
@@ -66,7 +66,7 @@ class Changes:
         memory = self._memory
         if memory.storage.read_only:
             return
-        now, actor, ref = memory.clock(), memory.settings.actor, f"{FILE}:{path}"
+        now, actor, ref = memory.clock(), memory.settings.actor, path.as_uri()
         memory.storage.write(lambda tx: tx.audit.record(at=now, actor=actor, operation=EXPORT, ref=ref))
 
     def withdraw(self, request: str, *, user_id: str | None = None) -> Withdrawal:

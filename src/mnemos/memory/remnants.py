@@ -8,12 +8,15 @@ import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote_to_bytes
 
 from mnemos.errors import MnemosError
 from mnemos.memory.changes import FILE
 from mnemos.memory.home import folder_of
+from mnemos.text.stored_text import repair_surrogates
 from mnemos.workspace import identifiers
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ _LONGEST: Final = 40
 _MOST_PIECES: Final = 300
 # Bytes that are searched in one call: about a second.
 _MOST_BYTES: Final = 256_000_000
+_MOST_FILES: Final = 20_000
 _BLOCK: Final = 4_000_000
 _SEARCH_MEMORY: Final = 64_000_000
 _QUERY_SECONDS: Final = 5.0
@@ -42,12 +46,18 @@ class Remnants:
     """Files that were not searched: too large, not readable, or the text is too short to look for."""
 
     def describe(self) -> dict[str, Any]:
-        """Return the files as parts of an answer, with when each was last written."""
-        copies = list(dict.fromkeys(self.copies))
-        dates = {
-            path: at for path in [*copies, *self.unsearched] if (at := _read_status(Path(path)).st_mtime)
+        """Return the files as parts of an answer, with when each was last written.
+
+        A name that is not UTF-8 can't be part of an answer as it is.
+        """
+        paths = dict.fromkeys([*self.copies, *self.unsearched])
+        dates = {path: at for path in paths if (at := _read_status(Path(path)).st_mtime)}
+        return {
+            "copies": list(map(repair_surrogates, dict.fromkeys(self.copies))),
+            "tables": self.tables,
+            "unsearched": list(map(repair_surrogates, self.unsearched)),
+            "dates": {repair_surrogates(path): at for path, at in dates.items()},
         }
-        return {"copies": copies, "tables": self.tables, "unsearched": self.unsearched, "dates": dates}
 
 
 def find_remnants(memory: Memory, texts: Iterable[str]) -> Remnants:
@@ -61,12 +71,17 @@ def find_remnants(memory: Memory, texts: Iterable[str]) -> Remnants:
     texts = [text for text in texts if text.strip()]
     if not texts or memory.is_in_memory:
         return found
+    listed = list(islice(_list_files(memory), _MOST_FILES))
+    if len(listed) == _MOST_FILES:
+        found.unsearched.append(str(listed[-1].parent))
+    statuses = {path: _read_status(path) for path in listed}
+    files = [path for path, status in statuses.items() if stat.S_ISREG(status.st_mode)]
     pieces = choose_pieces(texts)
     if not pieces:
-        found.unsearched += map(str, _list_files(memory))
+        found.unsearched += map(str, files)
         return found
     search = _Search(pieces, found)
-    for path in sorted(_list_files(memory), key=lambda path: _read_status(path).st_size):
+    for path in sorted(files, key=lambda path: statuses[path].st_size):
         if search.has(path) and not _is_dealt_with(memory, path, search):
             found.copies.append(str(path))
     return found
@@ -130,18 +145,18 @@ class _Search:
 
 
 def _list_files(memory: Memory) -> Iterator[Path]:
-    """Yield the plain files of this space, except the database, and the exports that were recorded."""
-    settings = memory.settings
-    own = folder_of(settings)
-    folders = [
-        *(identifiers.folder_of(memory.folder, kind, settings.space) for kind in ("databases", "files")),
-        memory.templates_folder,
-        own / "memories",
-    ]
+    """Yield the exports that were recorded, and what is in the folders of this space."""
+    space = memory.settings.space
+    databases, files = (identifiers.folder_of(memory.folder, kind, space) for kind in ("databases", "files"))
+    folders = (folder_of(memory.settings) / "memories", memory.templates_folder, databases, files)
     refs = memory.storage.read(lambda tx: tx.audit.refs(FILE))
-    exported = [Path(ref.removeprefix(f"{FILE}:")) for ref in refs]
-    paths = dict.fromkeys([*(path for folder in folders for path in folder.rglob("*")), *exported])
-    return (path for path in paths if stat.S_ISREG(_read_status(path).st_mode))
+    exported = [Path(os.fsdecode(unquote_to_bytes(ref.removeprefix(f"{FILE}://")))) for ref in refs]
+    for path in exported:
+        if not any(map(path.is_relative_to, folders)):
+            yield path
+    for folder in folders:
+        for parent, _, names in os.walk(folder):
+            yield from (Path(parent, name) for name in names)
 
 
 def _read_status(path: Path) -> os.stat_result:
@@ -156,7 +171,7 @@ def _is_dealt_with(memory: Memory, path: Path, search: _Search) -> bool:
     """True for a database of the workspace that was compacted, or whose tables with the pieces are named."""
     databases = identifiers.folder_of(memory.folder, "databases", memory.settings.space)
     name = path.name.removesuffix("-wal").removesuffix(identifiers.SUFFIX)
-    if path.parent != databases or path.name == name or not memory.workspace.has(name):
+    if path.parent != databases or path.name == name:
         return False
     try:
         tables = [f"{name}.{table}" for table in _find_tables(memory, name, search.pieces)]
@@ -166,7 +181,7 @@ def _is_dealt_with(memory: Memory, path: Path, search: _Search) -> bool:
         # Only deleted rows have it.
         memory.workspace.compact(name)
     except MnemosError:
-        # Locked, damaged or slow: the file is named as it is.
+        # Locked, damaged, slow or not of the workspace: the file is named as it is.
         return False
     return not search.has(path)
 

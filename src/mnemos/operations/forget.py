@@ -10,7 +10,7 @@ from msgspec import Meta, field
 from mnemos.operations.arguments import MOST, User
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import render_first, render_time
-from mnemos.text.stored_text import join_items
+from mnemos.text.stored_text import join_items, reveal
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -103,7 +103,7 @@ class Erased(Result, frozen=True, kw_only=True):
             lines += ["These files may still contain it. Delete those that you don't need:"]
             lines += render_first([self._render_file(path) for path in self.copies], _SHOWN)
         if self.tables:
-            lines.append(f"These tables contain it: {_list(self.tables)}.")
+            lines.append(f"These tables contain it: {reveal(_list(self.tables))}.")
             compact = compact.format(self.tables[0].partition(".")[0])
             lines.append(f"Delete the rows there, {compact}, and delete the snapshots made before.")
         if self.unsearched:
@@ -112,7 +112,8 @@ class Erased(Result, frozen=True, kw_only=True):
         return lines
 
     def _render_file(self, path: str) -> str:
-        return f"{path} ({render_time(self.dates[path])})" if path in self.dates else path
+        date = f" ({render_time(self.dates[path])})" if path in self.dates else ""
+        return f"{reveal(path)}{date}"
 
 
 class Forgotten(Erased, frozen=True, kw_only=True):
