@@ -143,8 +143,14 @@ class Settings:
     """Token budget of the workspace's tables in the system prompt."""
     database_bytes: int = 50_000_000
     """Maximum size of a database of the workspace."""
+    max_databases: int = 100
+    """Maximum number of databases of the workspace."""
+    databases_bytes: int = 250_000_000
+    """Maximum size of all databases of the workspace."""
     snapshots_bytes: int = 1_000_000_000
     """Maximum size of all snapshots of the workspace."""
+    exports_bytes: int = 500_000_000
+    """Maximum size of all files that agents exported from the workspace."""
     query_seconds: float = 30.0
     """Default time limit of a call of the workspace in seconds."""
     files: str = ""
@@ -462,7 +468,10 @@ _READ = {
     "prompt_parts": _prompt_parts,
     "prompt_schema_tokens": _tokens,
     "database_bytes": _whole,
+    "max_databases": _whole,
+    "databases_bytes": _whole,
     "snapshots_bytes": _whole,
+    "exports_bytes": _whole,
     "query_seconds": _positive,
     "files": _text,
     "prefetch_tokens": _tokens,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from mnemos.operations.arguments import MOST, up_to
 from mnemos.operations.base import Done, Info, LongOperation, Operation, Result, Traits, fill
@@ -25,10 +25,27 @@ class ShowStats(Operation, frozen=True, kw_only=True):
     traits: ClassVar[Traits] = Traits(title="Show statistics", read_only=True)
 
     def run(self, memory: Memory) -> Stats:
-        own = {"location": memory.storage.location, "facts": memory.facts.count()}
+        own = {
+            "location": memory.storage.location,
+            "facts": memory.facts.count(),
+            "usage": _list_usage(memory),
+        }
         if (coverage := memory.embedding.peek()) is not None:
             own["coverage"] = floor_share(coverage.share)
         return fill(Stats, memory.sessions.stats() | own)
+
+
+class UseInfo(Info, frozen=True, kw_only=True):
+    """How much the workspace keeps of something, and the setting that limits it."""
+
+    name: str
+    used: int
+    limit: int
+    setting: str
+
+
+def _list_usage(memory: Memory) -> list[UseInfo]:
+    return [fill(UseInfo, one) for one in memory.workspace.usage()]
 
 
 class SourceStats(Info, frozen=True, kw_only=True):
@@ -50,6 +67,7 @@ class Stats(Result, frozen=True, kw_only=True):
     pending: int
     coverage: float | None = None
     """The share of passages that are indexed for meaning; None if the embedder is none."""
+    usage: list[UseInfo] = field(default_factory=list)
 
     def as_text(self) -> str:
         lines = [
@@ -64,8 +82,14 @@ class Stats(Result, frozen=True, kw_only=True):
             for one in self.by_source
         ]
         largest = sorted(self.tables.items(), key=lambda item: -item[1])[:5]
-        return join_items(
-            [*lines, "largest: " + ", ".join(f"{name} {render_size(count)}" for name, count in largest)]
+        lines.append("largest: " + ", ".join(f"{name} {render_size(count)}" for name, count in largest))
+        return join_items([*lines, self.describe_workspace()])
+
+    def describe_workspace(self) -> str:
+        """Return how much room of the workspace is used, on one line."""
+        sizes = [one for one in self.usage if one.setting.endswith("_bytes")]
+        return "workspace: " + ", ".join(
+            f"{one.name} {render_size(one.used)} of {render_size(one.limit)}" for one in sizes
         )
 
 
@@ -103,7 +127,7 @@ class Examine(Operation, frozen=True, kw_only=True):
         # A repair checks again what it fixed: the last check of a name counts.
         last = {check.name: check.ok for check in checks}
         healthy = all(last.values()) if self.repair else all(check.ok for check in checks)
-        return Examined(healthy=healthy, checks=checks)
+        return Examined(healthy=healthy, checks=checks, usage=_list_usage(memory))
 
 
 # Files and settings of people, which a repair leaves alone.
@@ -120,6 +144,7 @@ class CheckInfo(Info, frozen=True, kw_only=True):
 class Examined(Result, frozen=True, kw_only=True):
     healthy: bool
     checks: list[CheckInfo]
+    usage: list[UseInfo] = field(default_factory=list)
 
     @property
     def is_ok(self) -> bool:

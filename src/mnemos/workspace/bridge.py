@@ -46,8 +46,11 @@ def open_workspace(
         databases,
         files=files,
         quota=Quota(
+            databases=settings.max_databases,
             database_bytes=settings.database_bytes,
+            databases_bytes=settings.databases_bytes,
             snapshots_bytes=settings.snapshots_bytes,
+            exports_bytes=settings.exports_bytes,
         ),
         seconds=settings.query_seconds,
         read_only=read_only or settings.disabled or is_closed,
@@ -58,13 +61,13 @@ def open_workspace(
 
 
 def check_databases(workspace: Workspace) -> Iterator[Check]:
-    """Yield one check for all sound databases, then one for each broken database."""
+    """Yield one check for all sound databases and what is used, then one for each broken database."""
     databases = [info.name for info in workspace.databases()]
     broken = {name: problems for name in databases if (problems := _find_problems(workspace, name))}
     sound = len(databases) - len(broken)
     if sound or not broken:
         summary = f"{sound} database{'s' * (sound != 1)} sound" if sound else "no database yet"
-        yield passed("workspace", summary)
+        yield passed("workspace", f"{summary}; {'; '.join(map(str, workspace.usage()))}")
     for name, problems in broken.items():
         yield failed("workspace", f"the database {name}: {'; '.join(problems)}")
 

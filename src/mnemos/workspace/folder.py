@@ -10,12 +10,15 @@ from pathlib import Path
 
 from mnemos import files
 from mnemos.errors import AlreadyExists, NotFound, PermissionDenied, Refused, TooLarge
-from mnemos.workspace import identifiers, limits
+from mnemos.workspace import identifiers
 from mnemos.workspace.answers import DatabaseInfo, Snapshot
 from mnemos.workspace.limits import Quota
 from mnemos.workspace.snapshots import choose_kept, list_snapshots, parse_moment, total_bytes
+from mnemos.workspace.usage import describe_full, find_room, measure_databases
 
 _JOURNALS = ("-wal", "-shm", "-journal")
+# A database with one small table.
+_SMALLEST = 8_192
 
 
 class Folder:
@@ -49,14 +52,23 @@ class Folder:
         return path
 
     def check_free(self, name: str) -> Path:
-        """Return the path for a new database. AlreadyExists or TooLarge if it can't be made."""
+        """Return the path of a name that no database has, or raise AlreadyExists."""
         path = self.file(name)
         if path.exists():
             raise AlreadyExists(f"the database {name!r} exists already; choose another name")
-        if sum(1 for _ in self._files()) >= limits.DATABASES.value:
+        return path
+
+    def check_new(self, name: str, size: int = _SMALLEST) -> Path:
+        """Return the path for a new database of a size. AlreadyExists or TooLarge if it can't be made."""
+        path = self.check_free(name)
+        if len(measure_databases(self.path)) >= self._quota.databases:
             raise TooLarge(
-                f"there are {limits.DATABASES.value} databases already; delete one that is not needed"
+                f"there are {self._quota.databases} databases already; delete one that is not needed, or "
+                "raise max_databases in config.toml"
             )
+        if size > find_room(self.path, name, self._quota):
+            full = describe_full(self.path, self._quota)
+            raise TooLarge(f"there is no room for the database {name!r}: {full}")
         return path
 
     def databases(self) -> list[DatabaseInfo]:
@@ -118,7 +130,7 @@ class Folder:
     def adopt(self, file: Path, name: str, snapshots: Mapping[str, Path]) -> None:
         """Copy a file that nobody has open into the folder under a free name, after its snapshots."""
         self.make()
-        target = self.check_free(name)
+        target = self.check_new(name, file.stat().st_size)
         kept = identifiers.snapshots_of(self.path, name)
         if kept.is_symlink() or kept.parent.is_symlink():
             raise PermissionDenied(f"{kept} is a link; snapshots need a folder of their own")

@@ -18,11 +18,13 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """How much the workspace of a space may keep."""
+    """How much the workspace of a space may keep. All but ``database_bytes`` are totals."""
 
+    databases: int = 100
     database_bytes: int = 50 * MB
+    databases_bytes: int = 250 * MB
     snapshots_bytes: int = 1_000 * MB
-    """All snapshots together."""
+    exports_bytes: int = 500 * MB
 
 
 # Enforced by SQLite.
@@ -62,7 +64,6 @@ OPEN_FILES = Limit("OPEN_FILES", 128, "files: eight databases with their journal
 OPEN_DATABASES = Limit(
     "OPEN_DATABASES", 8, "databases a worker keeps open: the least recently used is closed"
 )
-DATABASES = Limit("DATABASES", 100, "databases of a space: each may be as large as its limit")
 TABLES = Limit(
     "TABLES", 1_000, "tables, indexes, views and triggers of a database: more make every open slow"
 )

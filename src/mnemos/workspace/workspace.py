@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from mnemos import inputs
-from mnemos.errors import InvalidInput, MnemosError, NotFound, ReadOnly, Refused
+from mnemos.errors import InvalidInput, MnemosError, NotFound, ReadOnly, Refused, TooLarge
 from mnemos.text.stored_text import reveal
 from mnemos.workspace import arguments, exchange, limits
 from mnemos.workspace.answers import (
@@ -35,6 +35,7 @@ from mnemos.workspace.exchange import Files
 from mnemos.workspace.folder import Folder
 from mnemos.workspace.identifiers import DEFAULT, shorten
 from mnemos.workspace.limits import Quota
+from mnemos.workspace.usage import Use, measure, measure_exports, name_largest, note_export
 from mnemos.workspace.worker import Begin, SandboxFailure, T, Worker
 
 if TYPE_CHECKING:
@@ -170,6 +171,7 @@ class Workspace:
         ``format`` is csv, tsv, json, jsonl or markdown; by default it follows from the file name.
         """
         target = self.files.resolve(path)
+        room = self._find_export_room(target)
         chosen = exchange.export_format(target.name, format)
         seconds = arguments.check_timeout(timeout, limits.FILE_SECONDS)
         self.files.prepare(target)
@@ -183,8 +185,11 @@ class Workspace:
                 params=arguments.check_parameters(params),
                 format=chosen,
                 file=file,
+                most_bytes=room,
                 user=inputs.optional_name("user_id", user_id),
             )
+        if room is not None:
+            note_export(self._folder.path, target)
         return Exported(target, answer.rows, answer.bytes)
 
     def import_file(
@@ -235,6 +240,14 @@ class Workspace:
             self._tables_changed(database)
         return answer
 
+    def usage(self) -> list[Use]:
+        """Return how much of everything that is limited in total is used."""
+        return measure(self._folder.path, self._quota)
+
+    def exports(self) -> list[Path]:
+        """Return the files that agents exported and that are still there."""
+        return [Path(path) for path in measure_exports(self._folder.path)]
+
     def databases(self) -> list[DatabaseInfo]:
         """Return every database of the space, the last used first."""
         return self._folder.databases()
@@ -256,8 +269,7 @@ class Workspace:
     def copy(self, database: str, to: str) -> None:
         """Copy a database as it is now, while it may be in use."""
         self._check_writable()
-        self._folder.find(database)
-        self._folder.check_free(to)
+        self._folder.check_new(to, self._folder.find(database).stat().st_size)
         self._ask("copy", CopyReply, None, database=database, to=to)
         self._tables_changed(to)
 
@@ -390,12 +402,28 @@ class Workspace:
         hint = "\n".join(map(reveal, (answer.hint or "").split("\n")))
         return f"{where}\nHint: {hint}" if hint else where
 
+    def _find_export_room(self, target: Path) -> int | None:
+        """Return how large an export may become. None for a person at a command line, who has no limit."""
+        if self.files.folder == exchange.ANYWHERE:
+            return None
+        sizes = measure_exports(self._folder.path)
+        # It takes the place of this one.
+        sizes.pop(str(target), None)
+        room = self._quota.exports_bytes - sum(sizes.values())
+        if room <= 0:
+            raise TooLarge(
+                f"the exports of this space have {sum(sizes.values()):,} of {self._quota.exports_bytes:,} "
+                f"bytes ({name_largest(sizes)}). Delete those that are not needed, or raise "
+                "exports_bytes in config.toml"
+            )
+        return room
+
     def _prepare(self, database: str) -> str:
         """Return the name of a usable database, whose folder exists."""
         if not self._folder.has(database):
             if self._read_only:
                 raise NotFound(f"there is no database {database!r}")
-            self._folder.check_free(database)
+            self._folder.check_new(database)
             self._folder.make()
         return database
 

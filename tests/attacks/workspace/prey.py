@@ -126,6 +126,7 @@ class Prey:
         known = {f"{self.database}{ending}" for ending in (".db", ".db-wal", ".db-shm")} | {
             "snapshots",
             "files",
+            "exports.json",
         }
         for path in self.folder.iterdir():
             # Which tables were used last is noted when a database is closed: of earlier ones, now.

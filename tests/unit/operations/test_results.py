@@ -167,10 +167,10 @@ def test_the_log_says_what_was_taken_back() -> None:
 
 def test_an_examination_says_which_check_failed_and_what_to_do() -> None:
     checks = [{"name": "a", "ok": True, "detail": "fine"}, {"name": "b", "ok": False, "detail": "torn"}]
-    said = fill(Examined, {"healthy": False, "checks": checks}).as_text()
+    said = fill(Examined, {"healthy": False, "checks": checks, "usage": []}).as_text()
     assert "BAD  b: torn" in said
     assert "repair" in said
-    assert "Healthy" in fill(Examined, {"healthy": True, "checks": checks[:1]}).as_text()
+    assert "Healthy" in fill(Examined, {"healthy": True, "checks": checks[:1], "usage": []}).as_text()
 
 
 def test_statistics_name_the_largest_tables_first() -> None:
@@ -179,8 +179,10 @@ def test_statistics_name_the_largest_tables_first() -> None:
         "by_source": [{"source": "cli", "sessions": 2, "messages": 3}],
         "file_bytes": 5000, "log_bytes": 0, "free_bytes": 1000, "tables": {"small": 1, "large": 4000},
         "pending": 1,
+        "usage": [{"name": "exports", "used": 4_096, "limit": 5_000_000, "setting": "exports_bytes"}],
     }  # fmt: skip
     said = fill(Stats, stats).as_text()
+    assert "exports 4.1 kB of 5.0 MB" in said
     assert said.index("large") < said.index("small")
     assert "cli: 2 sessions, 3 messages" in said
 

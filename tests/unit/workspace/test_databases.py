@@ -63,7 +63,7 @@ def test_a_link_is_not_followed(workspace, folder, tmp_path):
 
 def test_the_number_of_databases_is_limited(workspace, folder):
     folder.mkdir()
-    for number in range(limits.DATABASES.value):
+    for number in range(limits.Quota().databases):
         (folder / f"d{number}.db").touch()
     with pytest.raises(TooLarge):
         workspace.query("SELECT 1", database="another")

@@ -195,6 +195,7 @@ def _stats(result: Stats, console: Console) -> None:
     for name, count in sorted(result.tables.items(), key=lambda item: -item[1])[:6]:
         share = count / max(result.file_bytes, 1)
         console.print(Text(f"{name:24} {render_size(count):>10}  {'█' * round(share * 40)}"))
+    console.print(Text(result.describe_workspace()))
 
 
 def _log(result: Log, console: Console) -> None:

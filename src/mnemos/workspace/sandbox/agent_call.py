@@ -124,8 +124,9 @@ class Run:
     def _transaction(self, todo: Sequence[Statement], *, immediate: bool) -> None:
         self._database.guard.begin_call()
         # Set outside the transaction: SQLite does not change it within one.
-        with self._database.agents(read_only=self._call.read_only) as connection:
-            if not self._is_one_select(todo):
+        only_reads = self._is_one_select(todo)
+        with self._database.agents(read_only=self._call.read_only or only_reads) as connection:
+            if not only_reads:
                 self._own("BEGIN IMMEDIATE" if immediate and not self._call.read_only else "BEGIN")
             try:
                 for number, statement in enumerate(todo, 1):

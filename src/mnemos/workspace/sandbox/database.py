@@ -20,11 +20,14 @@ from mnemos.workspace.limits import Quota
 from mnemos.workspace.sandbox.failures import Failure
 from mnemos.workspace.sandbox.guard import Guard
 from mnemos.workspace.sandbox.history import History
+from mnemos.workspace.usage import find_limit
 
 _CACHE_KIB = 8 * 1024
 # Instructions between two looks at the clock: some tens of microseconds.
 _LOOK_EVERY = 2_000
 _PARENT_EVERY = 0.25
+_FEWEST_PAGES = 16
+_LOG_BYTES = 4_000_000
 _CONFIGURED = {
     apsw.SQLITE_DBCONFIG_DEFENSIVE: 1,
     apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA: 0,
@@ -104,6 +107,8 @@ class Database:
         """Results computed from the contents; emptied when they change."""
         self._cached_at: tuple[int, ...] = ()
         self._reading_only = place.read_only
+        self._most_pages = 0
+        self._log = place.path.with_name(f"{place.path.name}-wal")
 
     def is_current(self) -> bool:
         """True if the file is still the one that was opened."""
@@ -135,11 +140,15 @@ class Database:
         It stays so until the next time: whatever writes goes through here, never through ``own`` alone.
         """
         self._set_query_only(read_only or self.place.read_only)
+        if not self._reading_only:
+            self._limit_growth()
         self.guard.trusted = False
         try:
             yield self.connection
         finally:
             self.guard.trusted = True
+            if not self._reading_only:
+                self._shorten_log()
 
     def value(self, sql: str) -> Any:
         """Return the one value of a statement of ours."""
@@ -186,6 +195,29 @@ class Database:
             self.run(f"PRAGMA query_only = {int(wanted)}")
             self._reading_only = wanted
 
+    def _limit_growth(self) -> None:
+        """Let the database become as large as its own limit and the total of the space allow."""
+        path = self.place.path
+        most = find_limit(path.parent, path.stem, self.place.quota)
+        pages = max(most // self._page, _FEWEST_PAGES)
+        if pages != self._most_pages:
+            # SQLite takes the present number of pages if that is larger.
+            self.run(f"PRAGMA max_page_count = {pages}")
+            self._most_pages = pages
+
+    def _shorten_log(self) -> None:
+        """Give back the disk space of a log that one large call made long, unless somebody reads from it."""
+        try:
+            if self._log.stat().st_size <= _LOG_BYTES:
+                return
+            self.connection.set_busy_handler(None)
+            self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except (FileNotFoundError, apsw.Error):
+            # The next call tries again.
+            return
+        finally:
+            self.connection.set_busy_handler(self.patience)
+
     def _prepare(self, clock: Clockwork) -> None:
         connection = self.connection
         for option, value in _CONFIGURED.items():
@@ -207,10 +239,7 @@ class Database:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA wal_autocheckpoint = 500")
-            connection.execute("PRAGMA journal_size_limit = 4000000")
-            connection.execute(
-                f"PRAGMA max_page_count = {max(self.place.quota.database_bytes // self._page, 16)}"
-            )
+            connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
         connection.convert_binding = _to_json
         catalog.register(connection)
         if self.place.history is not None:

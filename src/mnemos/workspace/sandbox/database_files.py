@@ -26,6 +26,7 @@ from mnemos.workspace.snapshots import (
     name_moment,
     total_bytes,
 )
+from mnemos.workspace.usage import describe_full, find_room
 
 _A_STEP = 2_000
 
@@ -127,6 +128,9 @@ def compact(place: Place) -> dict[str, Any]:
 def restore(place: Place, wanted: str | None, clock: Clockwork) -> dict[str, Any]:
     """Replace the contents by a snapshot; the contents become a snapshot themselves."""
     snapshot = _find_snapshot(place.path, wanted)
+    folder, size = place.path.parent, _size(snapshot)
+    if size > _size(place.path) and size > find_room(folder, place.path.stem, place.quota):
+        raise Failure("too_large", f"nothing was restored: {describe_full(folder, place.quota)}")
     # Opened before the contents become a snapshot, for which the oldest has to go.
     with closing(open_reader(snapshot)) as source:
         source.execute("BEGIN; SELECT count(*) FROM sqlite_schema").get  # noqa: B018

@@ -13,6 +13,7 @@ from mnemos.workspace import limits
 from mnemos.workspace.functions.function import FunctionFailed
 from mnemos.workspace.identifiers import shorten as short
 from mnemos.workspace.limits import MB
+from mnemos.workspace.usage import describe_full, find_room
 
 if TYPE_CHECKING:
     from mnemos.workspace.sandbox.database import Clockwork, Database, Place
@@ -77,6 +78,9 @@ def explain_file_error(exc: apsw.Error, place: Place, clock: Clockwork, *, refus
     """Return the failure for an error with a file; a full disk differs from a full database."""
     if isinstance(exc, apsw.FullError) and _disk_is_full(place):
         return Failure("disk_full", "the disk is full; nothing of this call was kept")
+    if isinstance(exc, apsw.FullError) and _space_is_full(place):
+        full = describe_full(place.path.parent, place.quota)
+        return Failure("too_large", f"nothing of this call was kept, everything before is there: {full}")
     return _translate(exc, refusal=refusal, clock=clock)
 
 
@@ -108,6 +112,11 @@ def _disk_is_full(place: Place) -> bool:
     """True if the disk is full: SQLite reports a database at its limit the same way."""
     room = os.statvfs(place.path.parent)
     return room.f_bavail * room.f_frsize < place.quota.database_bytes
+
+
+def _space_is_full(place: Place) -> bool:
+    """True if it is the total of the space that keeps a database from its own limit."""
+    return find_room(place.path.parent, place.path.stem, place.quota) < place.quota.database_bytes
 
 
 def too_long_failure() -> Failure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, BinaryIO
 
@@ -28,8 +28,9 @@ def export(
     form: str,
     stream: BinaryIO,
     clock: Clockwork,
+    most_bytes: int | None,
 ) -> dict[str, Any]:
-    """Write the rows of one SELECT; return the number of rows and bytes."""
+    """Write the rows of one SELECT, up to ``most_bytes``; return the number of rows and bytes."""
     todo = statements(sql)
     if len(todo) != 1:
         raise Failure("invalid_input", f"query holds {len(todo)} statements; export takes one SELECT")
@@ -38,11 +39,13 @@ def export(
     try:
         with database.agents(read_only=True) as connection:
             try:
-                rows = _write(connection, todo[0].text, parameters or (), form, stream)
+                rows = _write(connection, todo[0].text, parameters or (), form, stream, most_bytes)
             except UnicodeDecodeError:
                 stream.seek(0)
                 stream.truncate()
-                rows = _write(connection, todo[0].text, parameters or (), form, stream, undecodable=True)
+                rows = _write(
+                    connection, todo[0].text, parameters or (), form, stream, most_bytes, undecodable=True
+                )
             check_names(database)
         stream.flush()
     except OSError as exc:
@@ -61,6 +64,7 @@ def _write(
     parameters: Any,
     form: str,
     stream: BinaryIO,
+    most_bytes: int | None,
     *,
     undecodable: bool = False,
 ) -> int:
@@ -88,10 +92,24 @@ def _write(
             cursor.close(force=True)
             cursor = connection.execute(select_as_bytes(sql, len(columns)), parameters, can_cache=False)
             given = decode_rows(cursor, len(columns))
-        stream.writelines(write(form, columns, batches(given)))
+        stream.writelines(_limit(write(form, columns, batches(given)), most_bytes))
     finally:
         cursor.close(force=True)
     return count
+
+
+def _limit(chunks: Iterable[bytes], most_bytes: int | None) -> Iterator[bytes]:
+    written = 0
+    for chunk in chunks:
+        written += len(chunk)
+        if most_bytes is not None and written > most_bytes:
+            raise Failure(
+                "too_large",
+                f"the export needs more than the {most_bytes:,} bytes that are left for exports; nothing was "
+                "exported. Select less, delete exports that are not needed, or raise exports_bytes in "
+                "config.toml; `mnemos doctor` shows how much is used",
+            )
+        yield chunk
 
 
 def _of_file(exc: OSError) -> Failure:

@@ -188,7 +188,15 @@ class Server:
         stream = os.fdopen(self._line.take_file(), "wb")
         try:
             database = self._database(request["database"])
-            return export(database, request["sql"], request["params"], request["format"], stream, self._clock)
+            return export(
+                database,
+                request["sql"],
+                request["params"],
+                request["format"],
+                stream,
+                self._clock,
+                request["most_bytes"],
+            )
         finally:
             # After a failure there is no room for the rest either, and the failure is already reported.
             with suppress(OSError):
