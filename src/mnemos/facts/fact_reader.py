@@ -13,6 +13,8 @@ from mnemos.facts.hot_set import Budget, compose_block, read_hot, render_hot
 from mnemos.facts.scopes import find_scope
 from mnemos.inputs import names, optional_moment, optional_name
 from mnemos.language.notation import key_of, mark_of, normalize_target
+from mnemos.language.standing_text import LEFT_OUT, is_order
+from mnemos.language.threats.guard import is_allowed
 from mnemos.storage.base import Reads, Storage, Writes
 from mnemos.storage.facts import Attendance, FactRow, Wanted
 
@@ -40,11 +42,16 @@ def read_status(tx: Reads, budget: Budget, notes: Sequence[str], user: str | Non
     block = compose_block(
         lambda room: render_hot(hot, room),
         budget,
-        scopes=open_scopes,
-        conflicts=targets[:_CONFLICTS_SHOWN],
+        scopes=[_show_name(tx, label) for label in open_scopes],
+        conflicts=[_show_name(tx, target) for target in targets[:_CONFLICTS_SHOWN]],
         notes=notes,
     )
     return Status(block.text, block.tokens, block.gauge, conflicts, open_scopes)
+
+
+def _show_name(tx: Reads, name: str) -> str:
+    """Return a name for the block, unless it came in as data and reads like an order to a model."""
+    return LEFT_OUT if is_order(name) and not is_allowed(tx, name) else name
 
 
 def find_rows(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mnemos.errors import MnemosError
+from mnemos.language.standing_text import leave_out_order
 from mnemos.settings import Settings
 from mnemos.storage.base import Check, Storage, Writes, failed, passed
 from mnemos.workspace.identifiers import DEFAULT, folder_of
@@ -88,7 +89,7 @@ def render_prompt_block(workspace: Workspace, tokens: int) -> str:
     from mnemos.text.tokens import count_tokens
 
     names = [info.name for info in workspace.databases()]
-    others = [name for name in names if name != DEFAULT][:_MAX_NAMES]
+    others = [leave_out_order(name) for name in names if name != DEFAULT][:_MAX_NAMES]
     beside = f"Other databases: {', '.join(others)}" if others else ""
     around = count_tokens("\n".join((OPEN, _HEAD, beside, CLOSE))) + 2
     card = workspace.schema(tokens=tokens - around, timeout=_PROMPT_SECONDS) if DEFAULT in names else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from hashlib import blake2b
@@ -13,6 +14,7 @@ from mnemos import language
 from mnemos.errors import MnemosError
 from mnemos.files import read_bounded, replace
 from mnemos.integrations.claude_code.events import AFTER_COMPACTION, Event
+from mnemos.language.standing_text import LEFT_OUT, is_order
 from mnemos.memory import Memory
 from mnemos.text.stored_text import one_line
 from mnemos.text.tokens import count_tokens
@@ -30,6 +32,8 @@ _TABLES: Final = "SQL tables in the memory, read with sqlite_query:"
 _MORE: Final = "(more are left out)"
 # The kind of tables among the passages of recall.
 _TABLE: Final = "table"
+# Around the names and comments in a passage about a table.
+_BETWEEN_NAMES: Final = re.compile(r"^\w+ | in the SQL database |[,;:()]")
 _MOST_SCANNED: Final = 500
 # Scanning a longer note takes longer than anybody waits.
 _LONGEST_NOTE: Final = 20_000
@@ -51,23 +55,24 @@ def compose(memory: Memory, event: Event) -> str:
         facts = ""
     room = budget - count_tokens(f"{facts}\n\n{_OPEN}\n{_HEAD}\n\n{_CLOSE}")
     texts: list[str] = []
+    scanned = _ScannedTexts(memory.settings.home)
     if "notebook" in wanted:
-        texts += _render_notes(memory, room)
+        texts += _render_notes(memory, scanned, room)
     if event.source == AFTER_COMPACTION:
         texts.append(
             _render_list(_SAVED, _find_saved(memory, event.session_id, facts), _remaining(room, texts))
         )
     if "tables" in wanted:
         most = min(_remaining(room, texts), memory.settings.prompt_schema_tokens)
-        texts.append(_render_list(_TABLES, _find_tables(memory), most))
+        texts.append(_render_list(_TABLES, map(partial(_render_table, scanned), _find_tables(memory)), most))
+    scanned.save()
     context = "\n\n".join(filter(None, texts))
     fenced = f"{_OPEN}\n{_HEAD}\n\n{context}\n{_CLOSE}" if context else ""
     return "\n\n".join(filter(None, (fenced, facts)))
 
 
-def _render_notes(memory: Memory, room: int) -> list[str]:
+def _render_notes(memory: Memory, scanned: _ScannedTexts, room: int) -> list[str]:
     """Render the notes of each file, the newest first."""
-    scanned = _ScannedNotes(memory.settings.home)
     texts: list[str] = []
     for name in memory.settings.notebook_files:
         lines: Iterable[str]
@@ -78,11 +83,10 @@ def _render_notes(memory: Memory, room: int) -> list[str]:
             # The other file may be readable.
             lines = [f"({exc})"]
         texts.append(_render_list(_NOTES[name], lines, _remaining(room, texts)))
-    scanned.save()
     return texts
 
 
-def _render_note(memory: Memory, scanned: _ScannedNotes, entry: str) -> str:
+def _render_note(memory: Memory, scanned: _ScannedTexts, entry: str) -> str:
     if len(entry) > _LONGEST_NOTE:
         return f"(a note of {len(entry):,} characters is left out)"
     if entry in scanned:
@@ -114,6 +118,15 @@ def _find_tables(memory: Memory) -> list[str]:
     return [passage.text for passage in sorted(found, key=lambda passage: -passage.at)]
 
 
+def _render_table(scanned: _ScannedTexts, text: str) -> str:
+    if text in scanned:
+        return text
+    if any(map(is_order, (text, *_BETWEEN_NAMES.split(text)))):
+        return LEFT_OUT
+    scanned.add(text)
+    return text
+
+
 def _render_list(head: str, lines: Iterable[str], room: int) -> str:
     """Render a heading with as many lines as there is room for; empty if there are none."""
     kept: list[str] = []
@@ -131,11 +144,11 @@ def _remaining(room: int, texts: Iterable[str]) -> int:
     return room - sum(count_tokens(f"{text}\n\n") for text in texts if text)
 
 
-class _ScannedNotes:
-    """Notes that were scanned before and give no orders.
+class _ScannedTexts:
+    """Notes and tables that were scanned before and give no orders.
 
     Loading the scanner takes longer than everything else at the start of a session. So digests of harmless
-    notes are kept in ``<home>/hooks``, and no text.
+    texts are kept in ``<home>/hooks``, and no text.
     """
 
     def __init__(self, home: Path) -> None:

@@ -1,19 +1,22 @@
 """A table as text for a prompt, in as much detail as there is room for.
 
 Every name, value and comment goes through ``write_name``, ``write_cell`` or ``one_line``: a line begins with
-what is written here, never with what somebody stored.
+what is written here, never with what somebody stored. In a prompt, what reads like an order is left out.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
 import apsw
 
+from mnemos.language.standing_text import LEFT_OUT, is_order
 from mnemos.text.stored_text import reveal
 from mnemos.workspace.sandbox.card.table_description import (
     Blob,
@@ -40,10 +43,29 @@ _KEYWORDS = frozenset(word.lower() for word in apsw.keywords)
 _CLOSES = re.compile(r"`{3,}|~{3,}|[<＜﹤‹]\s*/")
 
 
+_IS_STANDING: ContextVar[bool] = ContextVar("is_standing", default=False)
+
+
+@contextmanager
+def leaving_out_orders(*, when: bool) -> Iterator[None]:
+    """Leave out what reads like an order to a model: for a card that a prompt shows unasked."""
+    token = _IS_STANDING.set(when)
+    try:
+        yield
+    finally:
+        _IS_STANDING.reset(token)
+
+
+def _is_unwanted(text: str) -> bool:
+    return _IS_STANDING.get() and is_order(text)
+
+
 def one_line(text: str, most: int) -> str:
     """Return a text on one line, escaped where it is not printable and cut where too long."""
     # More than enough to judge, and a long one costs no more than a short one.
     head = text[: most + 1]
+    if _is_unwanted(head):
+        return LEFT_OUT
     shown = _CLOSES.sub(_defuse, reveal(head))
     return shown if len(shown) <= most else shown[: most - 1] + "…"
 
@@ -51,7 +73,7 @@ def one_line(text: str, most: int) -> str:
 def write_name(identifier: str) -> str:
     """Return an identifier as SQL takes it: in quotes where it needs them."""
     if len(identifier) <= NAME and _PLAIN.fullmatch(identifier) and identifier.lower() not in _KEYWORDS:
-        return identifier
+        return LEFT_OUT if _is_unwanted(identifier) else identifier
     return '"' + one_line(identifier[: NAME + 1].replace('"', '""'), NAME) + '"'
 
 
@@ -82,6 +104,8 @@ def _defuse(match: re.Match[str]) -> str:
 
 _MOST_LISTED = 6
 _MOST_CELLS = 30
+# Characters of several names or cells that are read one after the other.
+_JOINED = 1_000
 _TYPE = 30
 _VALUE = 30
 _FIELD = 24
@@ -143,8 +167,11 @@ class _Block:
 
     def lines(self) -> Iterator[str]:
         detail = self._detail
-        columns = [self._column(column) for column in self._structure.columns[: detail.columns]]
-        if left_out := len(self._structure.columns) - len(columns):
+        shown = self._structure.columns[: detail.columns]
+        columns = [self._column(column) for column in shown]
+        if _is_unwanted(" ".join(column.name for column in shown)[:_JOINED]):
+            columns = [LEFT_OUT]
+        if left_out := len(self._structure.columns) - len(shown):
             columns.append(f"+{left_out:,} more{' columns' * detail.has_types}")
         if detail.is_long:
             yield f"{self._head()}{':' * bool(columns)}"
@@ -256,7 +283,7 @@ class _Block:
         if list(of) != [column.name for column in self._structure.columns[: len(of)]]:
             names = f"({_names(of)}) "
         more = ", …" if len(self._structure.columns) > len(of) and not names else ""
-        shown = [f"({', '.join(write_cell(cell) for cell in row[:_MOST_CELLS])}{more})" for row in rows]
+        shown = [f"({_render_row(row[:_MOST_CELLS])}{more})" for row in rows]
         if self._detail.is_long:
             yield f"  e.g. {names}".rstrip()
             yield from (f"    {row}" for row in shown)
@@ -284,6 +311,12 @@ def render_count(contents: Contents) -> str:
     if count.is_exact:
         return f"{count.least:,} row{'s' * (count.least != 1)}"
     return f"{count.least:,} or more rows"
+
+
+def _render_row(row: Sequence[Cell]) -> str:
+    """Render cells, unless they read like an order one after the other."""
+    said = " ".join(cell[:CELL] for cell in row if isinstance(cell, str))[:_JOINED]
+    return LEFT_OUT if _is_unwanted(said) else ", ".join(map(write_cell, row))
 
 
 def _target(reference: Reference) -> str:

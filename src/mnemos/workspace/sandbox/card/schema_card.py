@@ -25,6 +25,7 @@ from mnemos.workspace.sandbox.card.card_text import (
     LEVELS,
     LONG_LEVELS,
     Detail,
+    leaving_out_orders,
     one_line,
     render_table,
     write_name,
@@ -67,6 +68,7 @@ def build(
     """Build the card of a database, or of one ``table``: ``text``, ``tables`` as data, ``more``.
 
     The text never exceeds ``most_bytes`` nor ``tokens``; what there is no room for is counted in ``more``.
+    With ``tokens``, it is for a prompt: what reads like an order to a model is left out.
     An unknown table raises Failure with the code not_found. The answer is kept until the contents change
     and must not be changed.
     """
@@ -242,12 +244,21 @@ def fit(
 
     most = len(tables) * len(levels)
     cuts = bisect_left(range(most), 1, key=lambda cuts: budget.allows(write(cuts, 0)))
-    if not budget.allows(write(cuts, 0)):
-        shorter = (total, total.partition(",")[0])
-        return next((text for text in shorter if budget.allows(text)), ""), []
-    # As many names of the others as there is room for.
-    named = bisect_left(range(_MOST_NAMED), 1, key=lambda named: not budget.allows(write(cuts, named + 1)))
-    return write(cuts, named), list(tables[: len(choose(cuts))])
+    is_standing = budget.tokens is not None
+    if is_standing:
+        # Only what finds room is scanned. A remark may need more room than what was left out.
+        render.cache_clear()
+    with leaving_out_orders(when=is_standing):
+        while cuts < most and not budget.allows(write(cuts, 0)):
+            cuts += 1
+        if not budget.allows(write(cuts, 0)):
+            shorter = (total, total.partition(",")[0])
+            return next((text for text in shorter if budget.allows(text)), ""), []
+        # As many names of the others as there is room for.
+        named = bisect_left(
+            range(_MOST_NAMED), 1, key=lambda named: not budget.allows(write(cuts, named + 1))
+        )
+        return write(cuts, named), list(tables[: len(choose(cuts))])
 
 
 def _render_rest(left_out: Sequence[TableEntry], named: int) -> Iterator[str]:
