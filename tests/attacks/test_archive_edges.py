@@ -245,3 +245,29 @@ def test_the_databases_of_a_folder_are_only_read(memory: mnemos.Memory, tmp_path
     assert memory.compare_archive(folder).holds_all
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     assert [table["name"] for table in memory.workspace.tables("x")] == ["t"]
+
+
+@pytest.mark.parametrize(
+    "name", ["99991231T235959.999999Z", "1", "20260101T000000Z", "20261301T000000.000000Z", "a-b", "…"]
+)
+def test_a_snapshot_with_another_name_than_ours_is_refused(
+    memory: mnemos.Memory, tmp_path: Path, name: str
+) -> None:
+    content = database_with(tmp_path / "x.db", "CREATE TABLE t (a)")
+    contents = {"databases/x.db": content, f"databases/x.snapshots/{name}.db": content}
+    assert refusal(memory, archive(tmp_path / "a.tar", contents)) == "invalid_input"
+
+
+def test_more_snapshots_than_are_kept_are_thinned_on_import(memory: mnemos.Memory, tmp_path: Path) -> None:
+    content = database_with(tmp_path / "x.db", "CREATE TABLE t (a)")
+    days = ("0101", "0109", "0201", "0209")
+    names = [f"2026{day}T{hour:02}0000.000000Z" for day in days for hour in range(24)]
+    contents = {f"databases/x.snapshots/{name}.db": content for name in names}
+    report = memory.import_archive(archive(tmp_path / "a.tar", {"databases/x.db": content, **contents}))
+    assert report.parts[-1].imported == 1
+    kept = [snapshot.name for snapshot in memory.workspace.snapshots("x")]
+    assert kept[0] == names[-1]
+    assert kept[-1] == names[0]
+    assert len(kept) < 20
+    memory.workspace.query("DROP TABLE t", database="x")
+    memory.workspace.restore("x")

@@ -28,6 +28,7 @@ KEPT: Final = (
 )
 _STAMP: Final = "%Y%m%dT%H%M%S.%fZ"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST: Final = 200_000_000_000 * _SECOND
 # Header bytes that change with every write, though the content is the same.
 _BOOKKEEPING: Final = ((18, 20), (24, 28), (40, 44), (92, 100))
 _HEADER: Final = 100
@@ -48,12 +49,15 @@ def name_moment(moment: int) -> str:
 
 
 def parse_moment(name: str) -> int | None:
-    """Return the moment that a snapshot is named after; None if the name is another."""
+    """Return the moment that a snapshot is named after; None if it has another name or is of the far future.
+
+    Later ones could not be named.
+    """
     try:
         moment = (datetime.strptime(name, _STAMP).replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
     except ValueError:
         return None
-    return moment if name_moment(moment) == name else None
+    return moment if moment < _LATEST and name_moment(moment) == name else None
 
 
 def list_snapshots(folder: Path, database: str) -> list[SnapshotFile]:

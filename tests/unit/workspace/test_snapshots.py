@@ -36,14 +36,23 @@ def keep_one_by_one(moments: list[int]) -> set[int]:
 
 
 def test_names_and_moments_are_each_others_inverse():
-    for moment in (0, NOON, NOON + 1, 253_402_300_799_999_999):
+    for moment in (0, NOON, NOON + 1, 199_999_999_999_999_999):
         assert parse_moment(name_moment(moment)) == moment
-    for name in ("", "x", "20260101T000000Z", "20261301T000000.000000Z", "20260101T000000.5Z", "١٠", "a\0"):
+    for name in (
+        "99991231T235959.999999Z",
+        "",
+        "x",
+        "20260101T000000Z",
+        "20261301T000000.000000Z",
+        "20260101T000000.5Z",
+        "١٠",
+        "a\0",
+    ):
         assert parse_moment(name) is None
 
 
 def test_later_names_sort_after_earlier_ones():
-    moments = [0, 1, SECOND, NOON, NOON + 1, NOON + DAY, 253_402_300_799_999_999]
+    moments = [0, 1, SECOND, NOON, NOON + 1, NOON + DAY, 199_999_999_999_999_999]
     assert sorted(map(name_moment, moments)) == [name_moment(moment) for moment in moments]
 
 

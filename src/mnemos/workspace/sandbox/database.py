@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import apsw
 import msgspec
 
+from mnemos.files import scratch_folder
 from mnemos.workspace import limits
 from mnemos.workspace.functions import catalog
 from mnemos.workspace.identifiers import recent_of
@@ -333,12 +334,9 @@ class RecentUse:
         if self._is_saved:
             return
         newest = sorted(self.at.items(), key=lambda item: -item[1])[:_MOST_NOTED]
-        unfinished = self._path.with_name(f"{self._path.name}.{os.getpid()}")
-        try:
-            unfinished.write_bytes(msgspec.json.encode(dict(newest)))
-            unfinished.replace(self._path)
-        except OSError:
-            unfinished.unlink(missing_ok=True)
+        with suppress(OSError), scratch_folder(self._path.parent) as folder:
+            (folder / "recent").write_bytes(msgspec.json.encode(dict(newest)))
+            (folder / "recent").replace(self._path)
         self._is_saved = True
         self._saved_at = time.monotonic()
 
