@@ -14,7 +14,7 @@ from mnemos.operations.arguments import User
 from mnemos.operations.base import Info, Operation, Result, Traits
 from mnemos.operations.facts import FactInfo
 from mnemos.operations.texts import cut, day, message_text, render_time, render_title
-from mnemos.text.stored_text import join_items
+from mnemos.text.stored_text import join_items, render_speaker
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -47,7 +47,7 @@ class SaidInfo(Info, frozen=True, kw_only=True):
         lines = [f"Session: {name}({self.session_id})"] if self.session_id else []
         if self.message_id is not None:
             said = (
-                f'{self.role}, {render_time(self.at)}: "{self.excerpt}"'
+                f'{render_speaker(self.role)}, {render_time(self.at)}: "{self.excerpt}"'
                 if self.role
                 else "it no longer exists"
             )
@@ -246,7 +246,7 @@ def _explain_message(memory: Memory, number: int, user: str | None) -> Explained
     return Explained(
         ref=f"message:{number}",
         kind="message",
-        content=f'{message["role"]}: "{source.excerpt if source else ""}"',
+        content=f'{render_speaker(message["role"])}: "{source.excerpt if source else ""}"',
         at=message["timestamp"],
         origin=message.get("origin"),
         source=None if source is None else replace(source, message_id=None),

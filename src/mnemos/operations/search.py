@@ -25,7 +25,7 @@ from mnemos.operations.arguments import (
 )
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import cut, plural, render_time, render_title
-from mnemos.text.stored_text import join_items, one_line
+from mnemos.text.stored_text import join_items, one_line, render_speaker
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -348,7 +348,9 @@ class MessagesFound(Result, frozen=True, kw_only=True):
             return f"Nothing found for {cut(self.query, 80)!r}."
         lines = [PARTIAL] if self.partial else []
         for hit in self.hits:
-            where = f"{render_time(hit.timestamp)}  {hit.role}  message:{hit.id}  {hit.short_id}"
+            where = (
+                f"{render_time(hit.timestamp)}  {render_speaker(hit.role)}  message:{hit.id}  {hit.short_id}"
+            )
             title = render_title(hit.title, hit.project, elsewhere=hit.elsewhere)
             lines += [f"{title}  {where}", f"  {one_line(hit.snippet)}"]
         return join_items(lines)
@@ -382,4 +384,4 @@ def _title(session: SessionHeading) -> Line:
 
 
 def _message(message: MessageExcerpt) -> Line:
-    return Line(message.content, f"[{message.message_id}] {message.role}: ")
+    return Line(message.content, f"[{message.message_id}] {render_speaker(message.role)}: ")

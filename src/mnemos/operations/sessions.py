@@ -10,7 +10,7 @@ from mnemos.errors import NotFound
 from mnemos.operations.arguments import MOST, Offset, Project, Session, Source, User, is_elsewhere, up_to
 from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import message_text, plural, render_calls, render_time, render_title
-from mnemos.text.stored_text import join_items, one_line
+from mnemos.text.stored_text import join_items, one_line, render_speaker
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -145,7 +145,8 @@ class SessionShown(Result, frozen=True, kw_only=True):
         lines = [render_title(one.title, one.project)]
         lines.append(f"{one.source}, {render_span(one)}, {one.id}")
         for message in self.messages:
-            lines.append(f"[{message.id}] {message.role}: {message_text(message.content)}")
+            lead = f"[{message.id}] {render_speaker(message.role)}: "
+            lines.append(lead + message_text(message.content))
             lines += [f"→ {call}" for call in render_calls(message.tool_calls)]
         return join_items(lines)
 

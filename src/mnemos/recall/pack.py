@@ -20,7 +20,7 @@ from mnemos.projects import name_project
 from mnemos.recall.answer import OUTDATED, SUPERSEDED, RecallHit
 from mnemos.text.fences import CLOSE, OPEN
 from mnemos.text.patterns import compile_lazily
-from mnemos.text.stored_text import escape_fences, indent_lines, one_line
+from mnemos.text.stored_text import escape_fences, indent_lines, one_line, render_speaker
 from mnemos.text.tokens import count_tokens, cut_to_tokens
 from mnemos.text.words import fold
 
@@ -174,7 +174,7 @@ def _day_and_time(at: float, tz: tzinfo | None) -> tuple[str, str]:
 
 
 def _speaker(name: str) -> str:
-    shown = _name(name)
+    shown = cut_to_tokens(render_speaker(name), _NAME)
     return f"{shown}: " if shown else ""
 
 

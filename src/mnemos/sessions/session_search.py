@@ -33,7 +33,7 @@ from mnemos.settings import Model
 from mnemos.storage.base import Filters, MessageRow, Order, Reads, Results, SessionRow, Storage
 from mnemos.text.highlight import Finder
 from mnemos.text.query import Query, is_plain, parse
-from mnemos.text.stored_text import join_items
+from mnemos.text.stored_text import join_items, render_speaker
 
 BUDGET = 2_000
 
@@ -235,7 +235,7 @@ def render_transcript(tx: Reads, session_id: str, around: int = 0) -> str:
 
 
 def _render_message(row: MessageRow) -> str:
-    return join_items([f"{row.role}: {render_text(row)}"])
+    return join_items([f"{render_speaker(row.role)}: {render_text(row)}"])
 
 
 def _take(characters: int, texts: list[str]) -> list[str]:

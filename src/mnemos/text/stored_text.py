@@ -52,6 +52,11 @@ def one_line(text: str) -> str:
     return reveal(" ".join(repair_surrogates(text).split()))
 
 
+def render_speaker(name: str) -> str:
+    """Render a role or a name that a colon follows: without colons, so that it says nothing itself."""
+    return one_line(name.replace(":", " "))
+
+
 def indent_lines(text: str, indent: str = _INDENT) -> str:
     """Render a text whose lines after the first are indented, with at most one blank line at a time."""
     whole = escape_fences(repair_surrogates(text)).strip()

@@ -13,6 +13,7 @@ from mcp.shared.exceptions import MCPError
 from mnemos.errors import InvalidInput, MnemosError, NotFound
 from mnemos.faces.mcp.calls import Calls
 from mnemos.operations.index import BY_NAME
+from mnemos.text.stored_text import join_items
 
 _PLAIN = "text/plain"
 
@@ -152,4 +153,4 @@ async def run_operation(
     except MnemosError as exc:
         asked_wrongly = isinstance(exc, InvalidInput | NotFound)
         code = types.INVALID_PARAMS if asked_wrongly else types.INTERNAL_ERROR
-        raise MCPError(code, f"{exc.code}: {exc}") from exc
+        raise MCPError(code, join_items([f"{exc.code}: {exc}"])) from exc
