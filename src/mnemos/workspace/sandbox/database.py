@@ -97,6 +97,7 @@ class Database:
         self.guard = Guard()
         self.connection = _open(place)
         self._clock = clock
+        self._most_pages = 0
         try:
             self._prepare(clock)
         except BaseException:
@@ -108,7 +109,6 @@ class Database:
         """Results computed from the contents; emptied when they change."""
         self._cached_at: tuple[int, ...] = ()
         self._reading_only = place.read_only
-        self._most_pages = 0
         self._log = place.path.with_name(f"{place.path.name}-wal")
 
     def is_current(self) -> bool:
@@ -241,6 +241,7 @@ class Database:
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA wal_autocheckpoint = 500")
             connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
+            self._limit_growth()
         connection.convert_binding = _to_json
         catalog.register(connection)
         if self.place.history is not None:
