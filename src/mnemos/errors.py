@@ -20,6 +20,7 @@ MnemosError
 └── StorageError            storage_error        the database itself
     ├── NotADatabase        not_a_database       a file that is not ours
     ├── Corrupt             corrupt
+    ├── DatabaseGone        database_gone        moved, replaced or deleted while open
     ├── SchemaTooNew        schema_too_new       written by a newer Mnemos
     ├── SchemaChanged       schema_changed       upgraded by another process while open
     └── EngineTooOld        engine_too_old       a SQLite with a known corruption bug
@@ -113,6 +114,10 @@ class NotADatabase(StorageError):
 
 class Corrupt(StorageError):
     code = "corrupt"
+
+
+class DatabaseGone(StorageError):
+    code = "database_gone"
 
 
 class SchemaTooNew(StorageError):

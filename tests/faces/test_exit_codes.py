@@ -42,6 +42,7 @@ BY_ERROR = {
     "StorageError": FAILED,
     "NotADatabase": FAILED,
     "Corrupt": FAILED,
+    "DatabaseGone": FAILED,
     "SchemaTooNew": FAILED,
     "SchemaChanged": FAILED,
     "EngineTooOld": FAILED,

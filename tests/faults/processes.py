@@ -146,6 +146,12 @@ class Child:
         assert self.wait() == 0, self._said()
         return left
 
+    def finish_by_itself(self) -> list[Any]:
+        """Wait for a child that ends without being told to; the reports not read yet."""
+        left = list(self.reports())
+        assert self.wait() == 0, self._said()
+        return left
+
     def wait(self) -> int:
         code = self._parent.wait(self._process)
         self._watch.cancel()

@@ -110,6 +110,67 @@ def create(home: str) -> None:
         report([session, memory.sessions.append_message(session, "user", "first words")])
 
 
+def append_until_refused(home: str, session: str) -> None:
+    """Append messages, and report each word that is acknowledged; then the error, and what comes after it."""
+    with mnemos.open(home) as memory:
+        memory.sessions.ensure_session(session, "cli")
+        number = 0
+        while not told_to_stop():
+            number += 1
+            word = f"{session}{number}"
+            try:
+                memory.sessions.append_message(session, "user", word)
+            except mnemos.MnemosError as exc:
+                report({"code": exc.code, "message": str(exc)})
+                break
+            report(word)
+        calls: list[Callable[[], object]] = [
+            lambda: memory.sessions.append_message(session, "user", "too late"),
+            lambda: memory.sessions.search_messages(session),
+        ]
+        for call in calls:
+            report(_code_of(call))
+
+
+def append_then_close(home: str) -> None:
+    """Append one message; on the word, close the memory and report how that went."""
+    memory = mnemos.open(home)
+    memory.sessions.ensure_session("s", "cli")
+    memory.sessions.append_message("s", "user", "s1")
+    report("s1")
+    wait()
+    report(_code_of(memory.close))
+
+
+def fork_and_append(home: str) -> None:
+    """Fork; on the word, both append through the memory that was opened before, and report how that went."""
+    memory = mnemos.open(home)
+    memory.sessions.ensure_session("s", "cli")
+    memory.sessions.append_message("s", "user", "s1")
+    door = os.pipe()
+    child = os.fork()
+    if child:
+        report("s1")
+        wait()
+        os.close(door[1])
+    else:
+        os.close(door[1])
+        os.read(door[0], 1)
+    report([bool(child), _code_of(lambda: memory.sessions.append_message("s", "user", "too late"))])
+    if child:
+        os.waitpid(child, 0)
+    else:
+        os._exit(0)
+
+
+def _code_of(call: Callable[[], object]) -> str | None:
+    try:
+        call()
+    except mnemos.MnemosError as exc:
+        return exc.code
+    return None
+
+
 def hold_a_reader(database: str) -> None:
     """Keep a read transaction open, as a slow export would."""
     connection = apsw.Connection(database, flags=apsw.SQLITE_OPEN_READONLY)

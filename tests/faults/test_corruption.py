@@ -369,14 +369,6 @@ def test_a_damaged_log_costs_at_most_what_comes_after_the_damage(home: Path, spa
         assert_kept(memory, acknowledged[: len(messages) // 3], "s")
 
 
-def test_an_empty_file_is_a_new_home(home: Path) -> None:
-    home.mkdir()
-    (home / "mnemos.db").touch(mode=0o600)
-    with mnemos.open(home) as memory:
-        memory.sessions.create_session("s", "cli")
-    assert_sound(home)
-
-
 @pytest.mark.parametrize("data", [b"not a database", random.Random(6).randbytes(20_000), b"\0" * 8192])
 def test_a_file_that_is_no_database_is_refused_and_left_alone(home: Path, data: bytes) -> None:
     home.mkdir()

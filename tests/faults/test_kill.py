@@ -146,6 +146,8 @@ def test_a_turn_is_whole_or_absent_after_a_kill_at_any_write(crashes: Crashes, t
 
 def test_a_new_home_can_be_opened_after_a_kill_while_it_was_made(crashes: Crashes) -> None:
     for home in crashes.homes("create"):
+        database = home / "mnemos.db"
+        assert not database.exists() or database.stat().st_size > 0
         with mnemos.open(home) as memory:
             memory.sessions.ensure_session("long", "cli")
             memory.sessions.append_message("long", "user", "words")

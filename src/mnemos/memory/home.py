@@ -11,13 +11,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from mnemos.errors import Disabled, InvalidInput, PermissionDenied
+from mnemos.errors import Corrupt, Disabled, InvalidInput, PermissionDenied
 from mnemos.sessions.lookups import Clock
 from mnemos.sessions.records import document_of
 from mnemos.settings import Settings
 from mnemos.storage.base import Check, Storage, Writes, passed
 from mnemos.storage.sqlite.doctor import salvage
 from mnemos.storage.sqlite.engine import SqliteStorage
+from mnemos.storage.sqlite.files import check_remains
+from mnemos.storage.sqlite.place import replace_damaged
 
 DATABASE = "mnemos.db"
 IN_MEMORY = ":memory:"
@@ -119,8 +121,15 @@ class Home(Resource):
         """Replace all data by a backup; return where the former data was put."""
         check_enabled(self.settings)
         path = path_of(backup)
-        known = self.storage.read(lambda tx: tx.audit.backups())
-        former = self.storage.restore(path)
+        former: Path | None
+        try:
+            known = self.storage.read(lambda tx: tx.audit.backups())
+        except Corrupt:
+            # Nothing in it can be kept as it is: it is moved aside, and the backup takes its place.
+            self._drop_storage()
+            known, former = [], replace_damaged(self._resolve(), path)
+        else:
+            former = self.storage.restore(path)
 
         def work(tx: Writes) -> None:
             for copy, made_at in [*known, (str(path), self.clock())]:
@@ -131,9 +140,8 @@ class Home(Resource):
 
     def salvage(self) -> Iterator[Check]:
         """Copy what can still be read of a damaged file into a new one, which is used from now on."""
-        self.close()
-        self.__dict__.pop("storage", None)
-        result = salvage(self.database.parent.resolve() / self.database.name)
+        self._drop_storage()
+        result = salvage(self._resolve())
         saved = ", ".join(f"{count} {table}" for table, count in result.rows.items() if count)
         yield passed("salvage", f"saved {saved}; the damaged file is {result.damaged}")
         self.storage.catch_up()
@@ -142,9 +150,21 @@ class Home(Resource):
         if self.is_open:
             self.storage.close()
 
+    def check_remains(self) -> None:
+        """Raise Corrupt if there is no database, or an empty one, where there was one."""
+        check_remains(self.database)
+
     @property
     def is_open(self) -> bool:
         return "storage" in self.__dict__
+
+    def _drop_storage(self) -> None:
+        self.close()
+        self.__dict__.pop("storage", None)
+
+    def _resolve(self) -> Path:
+        """Return the path of the database without linked folders on the way."""
+        return self.database.parent.resolve() / self.database.name
 
     def _make_home(self) -> None:
         home = self.database.parent

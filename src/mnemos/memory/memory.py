@@ -433,7 +433,8 @@ class Memory(Resource):
         if "_temporary" in self.__dict__:
             shutil.rmtree(self._temporary, ignore_errors=True)
         if self.home.is_open:
-            self._settle()
+            if not self.storage.is_gone:
+                self._settle()
             self.home.close()
 
     # --- inside -----------------------------------------------------------------------------

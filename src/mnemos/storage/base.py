@@ -405,6 +405,11 @@ class Storage(Protocol):
         """The location of the data, to show to people."""
         ...
 
+    @property
+    def is_gone(self) -> bool:
+        """True if the data is not where it was opened: calls raise DatabaseGone."""
+        ...
+
     def read(self, work: Callable[[Reads], T]) -> T:
         """Run ``work`` on one consistent view of the data."""
         ...
@@ -413,7 +418,7 @@ class Storage(Protocol):
         """Run ``work`` as one atomic change; an exception undoes all of it.
 
         Raises Busy after the configured wait, or after ``within`` seconds; DiskFull, ReadOnly,
-        SchemaChanged, Corrupt.
+        SchemaChanged, Corrupt; DatabaseGone if what it stores could not be found again.
         """
         ...
 

@@ -138,6 +138,7 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
 def _check_home(memory: Memory) -> None:
     """Refuse to create a home for a command that only looks at it."""
     if not memory.database.exists():
+        memory.home.check_remains()
         raise NotFound(
             f"there is no memory in {memory.settings.home} yet; `mnemos import` imports conversations, "
             "`mnemos demo` shows what it can do"

@@ -75,14 +75,13 @@ def check_sqlite(version: int) -> None:
 
 
 def connect(path: str, *, read_only: bool, durability: Durability, busy_seconds: float) -> apsw.Connection:
-    """Open a database file. Raises apsw's errors; ``translated`` turns them into ours."""
+    """Open an existing database file. Raises apsw's errors; ``translated`` turns them into ours."""
     check_sqlite(apsw.SQLITE_VERSION_NUMBER)
     if path == MEMORY:
         connection = apsw.Connection(MEMORY)
     elif read_only:
         connection = _open_for_reading(path)
     else:
-        _create_private(Path(path))
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
     try:
         if not read_only and connection.readonly("main"):
@@ -134,16 +133,9 @@ def _open_for_reading(path: str) -> apsw.Connection:
     return connection
 
 
-def _create_private(path: Path) -> None:
-    """Create a missing file with mode 0600; SQLite gives its log and index the same mode.
-
-    An existing file is not touched: closing it here would drop the locks that SQLite may hold on it.
-    """
-    try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    except FileExistsError:
-        if path.is_symlink() or not path.is_file():
-            raise
+def create_private(path: Path) -> None:
+    """Create a file with mode 0600; SQLite gives its log and index the same mode. Raises OSError."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def use_log(connection: apsw.Connection) -> None:
@@ -230,7 +222,17 @@ def _cannot_open(_: Exception, location: str) -> errors.MnemosError:
 
 
 def _input_output(exc: Exception, location: str) -> errors.MnemosError:
+    log = Path(f"{location}-wal")
+    if log.exists() and not log.stat().st_size:
+        # By the index that is shared it has entries: others have another file with its name.
+        return log_gone(str(log))
     return errors.Unavailable(f"the disk under {location} failed: {exc}")
+
+
+def log_gone(log: str) -> errors.DatabaseGone:
+    return errors.DatabaseGone(
+        f"{log} was deleted while another program was using it; end that program, then try again"
+    )
 
 
 _TRANSLATIONS: tuple[

@@ -18,8 +18,8 @@ from mnemos.storage.imports import KEY_BITS
 from mnemos.storage.passages import PART_CHARACTERS
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import schema, vectors
-from mnemos.storage.sqlite.connection import connect, patience, rows, translated
-from mnemos.storage.sqlite.files import name_beside
+from mnemos.storage.sqlite.connection import connect, create_private, patience, rows, translated
+from mnemos.storage.sqlite.files import check_remains, find_rescued, move_all, name_beside
 from mnemos.storage.sqlite.passages import begin_index_again
 
 SQL = Queries(Path(__file__).parent / "sql" / "doctor.sql")
@@ -84,7 +84,7 @@ def look_at(connection: apsw.Connection, path: Path | None) -> list[Check]:
         *_check_vectors(connection),
     ]
     if path is not None:
-        checks += [_check_mode(path), _check_file_system(path)]
+        checks += [_check_mode(path), _check_file_system(path), *_check_rescued(path)]
     return checks
 
 
@@ -161,6 +161,13 @@ def _check_file_system(path: Path) -> Check:
     return passed("file system", kind or "local")
 
 
+def _check_rescued(path: Path) -> list[Check]:
+    return [
+        failed("rescued", f"{file} was saved when the database was gone; restore it, or delete it")
+        for file in find_rescued(path)
+    ]
+
+
 def _kind_of_file_system(path: Path) -> str:
     try:
         mounts = Path("/proc/mounts").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -187,13 +194,16 @@ def salvage(path: Path) -> Salvaged:
 
     Others who have the damaged one open wait meanwhile, and go on with the new one.
     """
+    check_remains(path)
     fresh = path.with_name(path.name + ".salvage")
     _remove(fresh)
     try:
         with _hold_writers(path) as former_mark:
-            counts = _copy_readable(fresh, path, former_mark)
-            if not any(counts.values()):
-                raise Corrupt(f"nothing in {path} can be read; restore a backup with `mnemos restore FILE`")
+            damaged = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+            try:
+                counts = copy_rows(damaged, fresh, former_mark)
+            finally:
+                damaged.close()
             kept = name_beside(path, "damaged")
             fresh.rename(kept.with_name(kept.name + _SAVED))
             finish(path)
@@ -227,23 +237,22 @@ def _hold_writers(path: Path) -> Iterator[int]:
         holder.close()
 
 
-def _copy_readable(fresh: Path, path: Path, former_mark: int) -> dict[str, int]:
-    """Copy what can be read to a new file; return the rows of each table."""
-    damaged = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+def copy_rows(damaged: apsw.Connection, fresh: Path, former_mark: int = 0) -> dict[str, int]:
+    """Copy what can be read to a new file; return the rows of each table. Raises Corrupt if none can."""
+    # Allows reading a file that is shorter than its header says.
+    damaged.config(apsw.SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1)
+    create_private(fresh)
+    target = connect(str(fresh), read_only=False, durability=Durability.FULL, busy_seconds=_SECONDS)
     try:
-        # Allows reading a file that is shorter than its header says.
-        damaged.config(apsw.SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1)
-        target = connect(str(fresh), read_only=False, durability=Durability.FULL, busy_seconds=_SECONDS)
-        try:
-            schema.migrate(target)
-            counts = _copy_all(damaged, target)
-            schema.move_on(target, max(former_mark, schema.mark_of(target)))
-            # One file, without a log beside it.
-            target.execute("PRAGMA journal_mode = DELETE")
-        finally:
-            target.close()
+        schema.migrate(target)
+        counts = _copy_all(damaged, target)
+        schema.move_on(target, max(former_mark, schema.mark_of(target)))
+        # One file, without a log beside it.
+        target.execute("PRAGMA journal_mode = DELETE")
     finally:
-        damaged.close()
+        target.close()
+    if not any(counts.values()):
+        raise Corrupt(f"nothing in {damaged.filename} can be read; run `mnemos restore` with a backup")
     return counts
 
 
@@ -254,11 +263,7 @@ def finish(path: Path) -> None:
     """
     for saved in path.parent.glob(f"{path.stem}.damaged-*{path.suffix}{_SAVED}"):
         kept = saved.with_name(saved.name.removesuffix(_SAVED))
-        # The log first: it must never meet the new file.
-        for suffix in ("-wal", "-shm", ""):
-            old = path.with_name(path.name + suffix)
-            if old.exists():
-                old.rename(kept.with_name(kept.name + suffix))
+        move_all(path, kept)
         saved.rename(path)
 
 

@@ -1,9 +1,4 @@
-"""The SQLite storage: connections, transactions, and what goes on between them.
-
-One connection writes, a few read. Connections belong to the process that made them: after a fork the
-child makes its own and never touches (or closes) the inherited ones, because closing a file drops the
-locks the parent holds on it.
-"""
+"""The SQLite storage: transactions, and what goes on between them."""
 
 from __future__ import annotations
 
@@ -13,20 +8,21 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import apsw
 
-from mnemos.errors import Busy, NotFound, ReadOnly, StorageError
+from mnemos.errors import Busy, DatabaseGone, MnemosError, NotFound, ReadOnly, StorageError
 from mnemos.settings import Durability
 from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
-from mnemos.storage.sqlite import doctor, files, index, schema, scrub
-from mnemos.storage.sqlite.connection import DRIVER_ERRORS, MEMORY, connect, patience, translated, value
+from mnemos.storage.sqlite import doctor, files, index, place, schema, scrub
+from mnemos.storage.sqlite.connection import DRIVER_ERRORS, MEMORY, patience, translated, value
 from mnemos.storage.sqlite.doctor import finish as finish_salvage
-from mnemos.storage.sqlite.handle import Handle, WriteHandle, make_reader, make_writer, merge_some
+from mnemos.storage.sqlite.handle import Handle, WriteHandle, merge_some
 from mnemos.storage.sqlite.passages import begin_index_again
+from mnemos.storage.sqlite.pool import Options, Pool
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 from mnemos.storage.sqlite.upkeep import PLENTY, Upkeep, only_one
 from mnemos.storage.sqlite.vectors import Remembered
@@ -69,9 +65,8 @@ class SqliteStorage:
         self._durability = durability
         self._busy_seconds = busy_seconds
         self._read_only = read_only
-        self._closed = False
         self._indexed = 0
-        self._writer: WriteHandle | None = None
+        self._place = place.Place(self._path)
         self._begin_process()
         try:
             self._open()
@@ -88,6 +83,10 @@ class SqliteStorage:
     def location(self) -> str:
         return str(self._path or MEMORY)
 
+    @property
+    def is_gone(self) -> bool:
+        return self._place.find_loss() is not None
+
     # --- transactions -----------------------------------------------------------------------
 
     def read(self, work: Callable[[Reads], T]) -> T:
@@ -95,7 +94,9 @@ class SqliteStorage:
         if self._path is None:
             return self._read_in_memory(work)
         try:
-            handle = self._begin_read()
+            if self._place.lost is not None or (self._read_only and self.is_gone):
+                self._follow()
+            handle = self._pool.begin_read(self._follow)
             try:
                 result = work(handle)
                 # The temporary index made by a search is kept.
@@ -104,11 +105,8 @@ class SqliteStorage:
                 handle.connection.close()
                 raise
         except DRIVER_ERRORS as exc:
-            raise translated(exc, self.location) from exc
-        if self._closed:
-            handle.connection.close()
-        else:
-            self._readers.append(handle)
+            raise self._explain(exc) from exc
+        self._pool.keep(handle)
         return result
 
     def write(self, work: Callable[[Writes], T], *, within: float | None = None) -> T:
@@ -119,11 +117,17 @@ class SqliteStorage:
         if not self._lock.acquire(timeout=seconds):
             raise Busy(f"{self.location} is kept busy by another thread of this process; try again")
         try:
+            if self._place.lost is not None:
+                raise DatabaseGone(self._place.lost)
             writer = self._begin_write(seconds)
             try:
                 result = work(writer)
+                # What is committed to files that are gone could never be found again.
+                loss = self._place.find_loss()
+                if loss is not None:
+                    raise DatabaseGone(loss)
                 writer.connection.execute("COMMIT")
-                self._left_at = writer.connection.data_version()
+                self._pool.left_at = writer.connection.data_version()
             except BaseException:
                 if writer.connection.in_transaction:
                     writer.connection.execute("ROLLBACK")
@@ -133,8 +137,8 @@ class SqliteStorage:
             appended = writer.sessions.appended
             writer.sessions.appended = 0
             stored, writer.entries.stored = writer.entries.stored, 0
-        except DRIVER_ERRORS as exc:
-            raise translated(exc, self.location) from exc
+        except (DatabaseGone, *DRIVER_ERRORS) as exc:
+            raise self._explain(exc) from exc
         finally:
             self._lock.release()
         if appended:
@@ -153,7 +157,7 @@ class SqliteStorage:
     def catch_up(self, seconds: float | None = None) -> int:
         if not self._read_only:
             deadline = None if seconds is None else time.monotonic() + seconds
-            with only_one(self._lock_file(), wait=seconds is None) as alone:
+            with self._alone(wait=seconds is None) as alone:
                 while alone and self._index_step():
                     if deadline is not None and time.monotonic() > deadline:
                         break
@@ -179,7 +183,7 @@ class SqliteStorage:
 
     def wake(self) -> None:
         self._check_process()
-        if not self._read_only and not self._closed:
+        if not self._read_only and not self._pool.is_closed:
             self._upkeep.notice(0)
 
     def scrub(self) -> bool:
@@ -189,13 +193,15 @@ class SqliteStorage:
         if stale:
             self.write(lambda tx: scrub.replace_keys(_handle(tx).connection, stale))
         try:
-            return scrub.empty_gaps(self._path, lambda: self._connect(read_only=False), self._busy_seconds)
-        except DRIVER_ERRORS as exc:
-            raise translated(exc, self.location) from exc
+            return scrub.empty_gaps(
+                self._path, lambda: self._pool.connect(read_only=False), self._busy_seconds
+            )
+        except (DatabaseGone, *DRIVER_ERRORS) as exc:
+            raise self._explain(exc) from exc
 
     def _empty_log(self) -> bool:
         with self._lock:
-            return files.truncate_log(self._writer_handle().connection, self._busy_seconds)
+            return files.truncate_log(self._pool.writer().connection, self._busy_seconds)
 
     def usage(self) -> Usage:
         return self.read(lambda tx: files.usage(_handle(tx).connection, self._path, _handle(tx).space))
@@ -212,9 +218,10 @@ class SqliteStorage:
         kept = files.name_beside(self._path, "before-restore")
         with self._lock:
             try:
-                files.copy_over(backup, self._writer_handle().connection, lambda: self.backup(kept))
-            except DRIVER_ERRORS as exc:
-                raise translated(exc, self.location) from exc
+                self._pool.check_place()
+                files.copy_over(backup, self._pool.writer().connection, lambda: self.backup(kept))
+            except (DatabaseGone, *DRIVER_ERRORS) as exc:
+                raise self._explain(exc) from exc
         self._refresh_index()
         return kept
 
@@ -229,15 +236,20 @@ class SqliteStorage:
             yield from repaired.done
 
     def close(self) -> None:
-        if self._closed or self._pid != os.getpid():
+        if self._pool.is_closed or self._pid != os.getpid():
             return
         self._upkeep.stop()
-        if not self._read_only:
-            self._upkeep.indexing.attempt(self._settle)
-        self._closed = True
-        # Whoever is in the middle of a write in another thread finishes it first.
-        with self._lock:
-            self._forget_connections()
+        try:
+            if self.is_gone and self._place.lost is None and self._pool.left_at >= 0:
+                # Nobody knows yet that what was stored here is not found any more.
+                self.write(_do_nothing)
+            if not self._read_only and not self.is_gone:
+                self._upkeep.indexing.attempt(self._settle)
+        finally:
+            self._pool.is_closed = True
+            # Whoever is in the middle of a write in another thread finishes it first.
+            with self._lock:
+                self._pool.close()
 
     # --- opening ----------------------------------------------------------------------------
 
@@ -257,27 +269,29 @@ class SqliteStorage:
     def _open_for_writing(self) -> None:
         if self._path is not None:
             finish_salvage(self._path)
-        connection = self._connect(read_only=False)
+            place.make(self._path, self._durability)
+        connection = self._pool.connect(read_only=False)
         try:
             schema.migrate(connection)
-            writer = make_writer(connection, self._space, self._documents, self._remembered)
         except BaseException:
             connection.close()
             raise
-        self._writer = writer
+        writer = self._pool.adopt(connection)
         self._refresh_index()
         if value(connection, SESSIONS_SQL.doomed, (writer.space.id,)) is not None:
             self._upkeep.notice(0)
 
     def _open_for_reading(self) -> None:
-        if self._path is not None and not self._path.exists():
-            raise NotFound(f"there is no database at {self.location} to read")
-        connection = self._connect(read_only=True)
+        if self._path is not None:
+            files.check_remains(self._path)
+            if not self._path.exists():
+                raise NotFound(f"there is no database at {self.location} to read")
+        connection = self._pool.connect(read_only=True)
         try:
             schema.check_readable(connection)
         finally:
             connection.close()
-        self._readers.append(self._new_reader())
+        self.read(lambda _: self._place.note_log())
 
     def _can_only_be_read(self, exc: Exception) -> bool:
         if isinstance(exc, OSError) and exc.errno not in (errno.EACCES, errno.EROFS, errno.EPERM):
@@ -305,47 +319,32 @@ class SqliteStorage:
         self._pid = os.getpid()
         # The same thread may read while it reads: in memory there is one connection for all.
         self._lock = threading.RLock()
-        self._readers: list[Handle] = []
-        self._writer = None
-        # What data_version() of the writing connection was when its last transaction ended.
-        self._left_at = -1
+        self._place.forget_log()
+        self._pool = Pool(
+            Options(
+                location=self.location,
+                space=self._space,
+                documents=self._documents,
+                remembered=self._remembered,
+                durability=self._durability,
+                busy_seconds=self._busy_seconds,
+            ),
+            self._place,
+        )
         self._upkeep = Upkeep(self, self._step, self._idle_step)
 
     def _check_process(self) -> None:
         if self._pid != os.getpid():
-            _inherited.append((self._readers, self._writer))
-            memory = self._writer if self._path is None else None
+            former = self._pool
+            _inherited.append(former)
             self._begin_process()
-            self._writer = memory
-
-    def _connect(self, *, read_only: bool) -> apsw.Connection:
-        if self._closed:
-            raise StorageError(f"{self.location} is closed")
-        return connect(
-            self.location,
-            read_only=read_only,
-            durability=self._durability,
-            busy_seconds=self._busy_seconds,
-        )
-
-    def _begin_read(self) -> Handle:
-        """A reader in a transaction on the file as it is now."""
-        while self._readers:
-            try:
-                handle = self._readers.pop()
-            except IndexError:
-                break
-            handle.connection.execute("BEGIN")
-            if handle.is_current:
-                return handle
-            handle.connection.close()
-        handle = self._new_reader()
-        handle.connection.execute("BEGIN")
-        return handle
+            self._pool.is_closed = former.is_closed
+            if self._path is None:
+                self._pool.open_writer = former.open_writer
 
     def _begin_write(self, seconds: float) -> WriteHandle:
-        """The writer in a transaction on the file as it is now."""
-        writer = self._writer_handle()
+        """Return the writer in a transaction on the file as it is now."""
+        writer = self._pool.open_writer or self._pool.writer()
         if seconds != self._busy_seconds:
             writer.connection.set_busy_handler(patience(seconds))
         try:
@@ -353,53 +352,43 @@ class SqliteStorage:
         finally:
             if seconds != self._busy_seconds:
                 writer.connection.set_busy_handler(patience(self._busy_seconds))
-        if writer.connection.data_version() == self._left_at:
+        if writer.connection.data_version() == self._pool.left_at:
             return writer
         # Somebody else has committed since this connection did.
         while not writer.is_current:
-            writer.connection.close()
-            self._writer = None
-            writer = self._writer_handle()
+            writer = self._pool.replace_writer()
             writer.connection.execute("BEGIN IMMEDIATE")
         writer.sessions.others_wrote()
         return writer
 
-    def _new_reader(self) -> Handle:
-        connection = self._connect(read_only=True)
-        try:
-            return make_reader(connection, self._space, self._documents, self._remembered)
-        except BaseException:
-            connection.close()
-            raise
-
-    def _writer_handle(self) -> WriteHandle:
-        if self._writer is None:
-            self._left_at = -1
-            connection = self._connect(read_only=False)
-            try:
-                self._writer = make_writer(connection, self._space, self._documents, self._remembered)
-            except BaseException:
-                connection.close()
-                raise
-        return self._writer
-
     def _read_in_memory(self, work: Callable[[Reads], T]) -> T:
         with self._lock:
             try:
-                return work(self._writer_handle())
+                return work(self._pool.writer())
             except DRIVER_ERRORS as exc:
                 raise translated(exc, self.location) from exc
 
-    def _forget_connections(self) -> None:
-        while self._readers:
-            try:
-                # One that a thread took out meanwhile is closed by that thread.
-                self._readers.pop().connection.close()
-            except IndexError:
-                break
-        if self._writer is not None:
-            self._writer.connection.close()
-        self._writer = None
+    # --- files that are gone ----------------------------------------------------------------
+
+    def _follow(self) -> None:
+        """Go on with the file that a repair has put in place; raise DatabaseGone if it was not a repair."""
+        if not self._read_only:
+            self.write(_do_nothing)
+            return
+        if self._path is None or files.is_empty(self._path):
+            raise DatabaseGone(f"{self.location} was moved or deleted while it was in use; put it back")
+        # Whoever only reads has nothing to lose in the old file.
+        self._pool.drop_readers()
+        self._place.forget()
+
+    def _explain(self, exc: DatabaseGone | apsw.Error | UnicodeDecodeError) -> MnemosError:
+        """Return our error for a failure, which may have come from files that are gone."""
+        with self._lock:
+            loss = self._place.lost or self._place.find_loss()
+            if loss is not None:
+                writer = self._pool.open_writer
+                return self._place.lose(loss, None if writer is None else writer.connection)
+        return exc if isinstance(exc, DatabaseGone) else translated(exc, self.location)
 
     # --- background work --------------------------------------------------------------------
 
@@ -411,15 +400,16 @@ class SqliteStorage:
 
     def _help(self) -> None:
         """Index a little in the appender's own time, after whoever is at it now."""
-        with only_one(self._lock_file(), wait=True):
-            self._index_step()
+        with self._alone(wait=True) as alone:
+            if alone:
+                self._index_step()
 
     def _step(self) -> bool:
         """One bounded piece of background work; False when what is left is not worth another now.
 
         Chasing somebody who goes on appending, message by message, would cost more than it does.
         """
-        with only_one(self._lock_file()) as alone:
+        with self._alone() as alone:
             if alone and self.write(_delete_some):
                 return True
             return alone and self._index_step() and self._upkeep.waiting >= index.STEP_ROWS
@@ -453,13 +443,25 @@ class SqliteStorage:
             pass
 
     def _idle_step(self) -> bool:
+        if self.is_gone:
+            return False
         return (self._further is not None and self._further()) or self._merge_step()
 
     def _merge_step(self) -> bool:
         return self.write(lambda tx: merge_some(_writer(tx), _MERGE_PAGES))
 
-    def _lock_file(self) -> Path | None:
-        return None if self._path is None else self._path.with_name(self._path.name + "-upkeep")
+    @contextmanager
+    def _alone(self, *, wait: bool = False) -> Iterator[bool]:
+        """As ``only_one``; False if the files are gone: nothing is to be made in their place."""
+        if self.is_gone:
+            yield False
+            return
+        with only_one(self._path and place.lock_of(self._path), wait=wait) as alone:
+            yield alone
+
+
+def _do_nothing(_: Writes) -> None:
+    """Begin and end a transaction, which finds out what became of the files."""
 
 
 def _delete_some(tx: Writes) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,9 @@ from mnemos.storage.sqlite.connection import Space, patience, rows, translated, 
 from mnemos.storage.sqlite.index import state_of
 
 SQL = Queries(Path(__file__).parent / "sql" / "files.sql")
+
+RESCUED = "rescued"
+"""The label of a file with what was saved from a database that was gone."""
 
 _PAGES_A_STEP = 2_000
 _ONLY_LOCK = 0
@@ -106,8 +110,58 @@ def truncate_log(connection: apsw.Connection, busy_seconds: float) -> bool:
 
 
 def is_log_empty(path: Path) -> bool:
+    return is_empty(path.with_name(path.name + "-wal"))
+
+
+def is_empty(file: Path) -> bool:
+    return not file.exists() or file.stat().st_size == 0
+
+
+def has_data(path: Path) -> bool:
+    """True if the file has data. Raises FileExistsError for what is not a plain file."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return False
+    if not stat.S_ISREG(found.st_mode):
+        raise FileExistsError(f"{path} is not a plain file")
+    return found.st_size > 0
+
+
+def find_rescued(path: Path) -> list[Path]:
+    """Find the files that were saved when the database was gone, oldest first."""
+    return sorted(path.parent.glob(f"{path.stem}.{RESCUED}-*{path.suffix}"))
+
+
+def check_remains(path: Path) -> None:
+    """Refuse a file without data, and a missing one of which something is left. Raises Corrupt."""
     log = path.with_name(path.name + "-wal")
-    return not log.exists() or log.stat().st_size == 0
+    rescued = find_rescued(path)
+    left = [str(file) for file in (log, *rescued) if not is_empty(file)]
+    if path.exists():
+        if has_data(path):
+            return
+        what, left = (
+            f"{path} is an empty file: its data was deleted, or a copy of it failed",
+            [str(path), *left],
+        )
+    elif left:
+        what = f"{path} is missing, but {left[-1]} is there: the database was moved or deleted"
+    else:
+        return
+    copy = rescued[-1] if rescued else "BACKUP"
+    raise Corrupt(
+        f"{what}. Put the database back, or run `mnemos restore {copy}`. To begin with an empty memory, move "
+        f"{' and '.join(left)} to another folder"
+    )
+
+
+def move_all(path: Path, target: Path) -> None:
+    """Move a database with its log, as far as they exist; the log first, which must never meet another."""
+    for suffix in ("-wal", "-shm", ""):
+        old = path.with_name(path.name + suffix)
+        if old.exists():
+            old.rename(target.with_name(target.name + suffix))
 
 
 def usage(connection: apsw.Connection, path: Path | None, space: Space) -> Usage:
