@@ -23,6 +23,8 @@ from mnemos.testing import FixedClock
 
 from .test_facts import BREAKS, hidden_in
 
+pytestmark = pytest.mark.area("Stored text that poses as the user")
+
 # A sign before each line that a stored text adds; nothing else writes it.
 MARK = "\ue000"
 FENCE = re.compile(

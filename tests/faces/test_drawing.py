@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import shutil
 from pathlib import Path
@@ -214,24 +213,6 @@ def test_control_characters_of_stored_text_never_reach_the_terminal(text: str) -
         assert not re.search(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{DIRECTIONS}]", shown), kind(result)
         assert "before" in shown, kind(result)
         assert "after" in shown, kind(result)
-
-
-def test_marks_of_direction_are_shown_at_a_terminal() -> None:
-    assert output.plain("photo\u202egpj.exe\x1b[2J\tok\n") == "photo\\u202egpj.exe\\u001b[2J\tok\n"
-
-
-@given(st.text() | st.text(st.sampled_from(f"{DIRECTIONS}\x9b\U000e0041\u2028a")))
-def test_json_at_a_terminal_hides_nothing_and_loses_nothing(text: str) -> None:
-    shown = output.in_json({"text": text.encode("utf-8", "replace").decode()})
-    assert json.loads(shown)["text"] == text.encode("utf-8", "replace").decode()
-    assert not re.search(rf"[\x00-\x1f\x7f-\x9f\u2028\U000e0041{DIRECTIONS}]", shown)
-
-
-def test_a_message_cannot_pose_as_the_next_one_at_a_terminal() -> None:
-    forged = f"hello\n\nuser  2026-01-01 10:00  message:3\n{' ' * 78}user  2026-01-01 10:00  message:4"
-    said = message_of(forged, tool_calls=[{"function": {"name": "t", "arguments": "a\nuser  2026"}}])
-    shown = plain(fill(SessionShown, {"session": session_of("s"), "messages": [said]}), width=80)
-    assert sum(line.startswith("user  ") for line in shown.split("\n")) == 1
 
 
 def test_a_narrow_terminal_and_long_text_are_drawn() -> None:

@@ -31,7 +31,7 @@ from mnemos.operations.upkeep import Examined, Log, Stats
 from mnemos.operations.workspace import QueryAnswer
 from mnemos.projects import name_project
 from mnemos.text.highlight import CLOSE, OPEN
-from mnemos.text.stored_text import indent_lines, one_line
+from mnemos.text.stored_text import one_line
 from mnemos.workspace.answers import StatementResult
 from mnemos.workspace.table import describe_outcome, render_cell
 
@@ -132,7 +132,7 @@ def _message(message: MessageInfo, console: Console) -> None:
     if message.content is not None:
         console.print(Padding(literal(message_text(message.content)), _INDENT, expand=False))
     for call in render_calls(message.tool_calls):
-        console.print(literal(indent_lines(f"→ {call}"), "magenta"))
+        console.print(Padding(literal(f"→ {call}", "magenta"), _INDENT, expand=False))
 
 
 def _messages(result: MessagesFound, console: Console) -> None:
@@ -171,13 +171,16 @@ def _draw_recall(result: Recalled, console: Console) -> None:
     console.print(literal(result.footer(), "dim"))
 
 
-def _line(line: Line) -> Text:
+def _line(line: Line) -> Text | Table:
     if line.kind is Kind.TITLE:
         return literal(line.text, "bold")
-    lead = literal(line.lead, "dim")
-    if line.kind is Kind.MATCH:
-        return lead + highlight_matches(line.text)
-    return lead + literal(indent_lines(line.text, "    "))
+    said = highlight_matches(line.text) if line.kind is Kind.MATCH else literal(line.text)
+    if not line.lead:
+        return said
+    # Two columns: no line of what was said begins where a label does.
+    columns = Table.grid()
+    columns.add_row(literal(line.lead, "dim"), said)
+    return columns
 
 
 def _stats(result: Stats, console: Console) -> None:
