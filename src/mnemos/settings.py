@@ -9,7 +9,6 @@ from __future__ import annotations
 import getpass
 import os
 import re
-import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -17,7 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from mnemos.errors import InvalidInput, PermissionDenied
+from mnemos.errors import Disabled, InvalidInput, PermissionDenied
 from mnemos.files import read_bounded
 from mnemos.projects import find_project
 
@@ -100,7 +99,7 @@ class Settings:
     durability: Durability = Durability.NORMAL
     redact: bool = True
     disabled: bool = False
-    """For batch and training runs: every write is a no-op that says so."""
+    """For batch and training runs: no file is created or changed, and whoever tries is told."""
     busy_seconds: float = 30.0
     """Seconds that a write waits for other processes before it fails with ``busy``."""
     max_message_bytes: int = 16 * 1024 * 1024
@@ -166,6 +165,13 @@ class Settings:
     backend: str = ""
     """The store of entries: ``null``, ``local``, ``honcho`` or a plug-in; empty: automatic."""
     honcho: Honcho = Honcho()
+
+    def check_enabled(self, outcome: str = "nothing was changed") -> None:
+        """Raise Disabled where memory is switched off."""
+        if self.disabled:
+            error = Disabled(f"memory is disabled (MNEMOS_DISABLED is set); {outcome}")
+            error.advice = "Unset it, and repeat the command"
+            raise error
 
     @classmethod
     def load(
@@ -480,18 +486,3 @@ _READ = {
     "hook_prompt_tokens": _tokens,
     "backend": _backend,
 }
-
-
-def hermes_home(given: str | os.PathLike[str] | None = None, env: Mapping[str, str] | None = None) -> Path:
-    """Return the home of Hermes: ``given``, ``$HERMES_HOME`` or the default."""
-    env = os.environ if env is None else env
-    if given or env.get("HERMES_HOME", "").strip():
-        named = Path(given or env["HERMES_HOME"].strip())
-    elif sys.platform == "win32":
-        named = Path(env.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "hermes"
-    else:
-        named = Path("~/.hermes")
-    try:
-        return named.expanduser().absolute()
-    except RuntimeError as exc:
-        raise InvalidInput(f"{str(named)!r} is not a folder: {exc}. Write the full path.") from exc

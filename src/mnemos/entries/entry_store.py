@@ -21,7 +21,7 @@ from mnemos.entries.backend import (
     check_value,
     encode_metadata,
 )
-from mnemos.errors import Disabled, NotFound, ReadOnly, Unavailable
+from mnemos.errors import NotFound, ReadOnly, Unavailable
 from mnemos.language.threats.guard import admit
 from mnemos.settings import Settings
 from mnemos.storage.base import Reads, Storage, Writes
@@ -108,7 +108,7 @@ class Entries(MemoryBackend):
 
         An entry that reads like an order to a model raises Refused, unless a person passes ``allow``.
         """
-        self._check_enabled()
+        self._settings.check_enabled()
         user, key = check_user(user_id), check_key(key)
         value = check_value(value, self._settings.max_message_bytes)
         now, actor = self._clock(), self._settings.actor
@@ -158,7 +158,7 @@ class Entries(MemoryBackend):
         return self._storage.read(lambda tx: tx.entries.keys(user))
 
     def delete(self, user_id: str, key: str) -> bool:
-        self._check_enabled()
+        self._settings.check_enabled()
         user, key = check_user(user_id), check_key(key)
         return self._storage.write(lambda tx: self._erase(tx, user, key))
 
@@ -176,7 +176,7 @@ class Entries(MemoryBackend):
 
     def forget(self, ref: str) -> None:
         """Erase an entry by its number; ``Memory.forget`` erases its bytes afterwards."""
-        self._check_enabled()
+        self._settings.check_enabled()
         number = int(ref) if ref.isascii() and ref.isdecimal() and len(ref) < 16 else 0
 
         def work(tx: Writes) -> bool:
@@ -252,10 +252,6 @@ class Entries(MemoryBackend):
 
     def _redact(self, text: str) -> str:
         return redact(text) if self._settings.redact else text
-
-    def _check_enabled(self) -> None:
-        if self._settings.disabled:
-            raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
 
 
 def _prepare(rows: Sequence[EntryRow], meaning: Meaning | None) -> list[Settled]:

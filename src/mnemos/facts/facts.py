@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
-from mnemos.errors import Disabled, InvalidInput, MnemosError, TooLarge
+from mnemos.errors import InvalidInput, MnemosError, TooLarge
 from mnemos.facts import fact_undo, hermes_facts
 from mnemos.facts.fact import (
     Ticked,
@@ -83,7 +83,7 @@ class Facts(FactLookups):
         read like an order to a model raise Refused, unless a person passes ``allow``. A fact with a
         ``user_id`` belongs to that user; without, it is shared.
         """
-        self._check_enabled()
+        self._settings.check_enabled()
         return self.state(
             parse(content, most=self.longest),
             scope=scope,
@@ -115,7 +115,7 @@ class Facts(FactLookups):
         a doubtful one is linked to them and both stay. ``replaces`` names facts that are replaced, and
         ``about`` (or ``target``) the subject, such as ``user.home``: what was known about it is replaced.
         """
-        self._check_enabled()
+        self._settings.check_enabled()
         # Models pass an empty string for an argument they leave out.
         about = about or target or None
         if about is None and isinstance(text, str) and looks_like(text):
@@ -164,7 +164,7 @@ class Facts(FactLookups):
         ``unscoped``, they belong to no scope, whatever the session works on. ``original`` is the text they
         were made of; it is scanned as a whole, because an order may be cut into harmless sentences.
         """
-        self._check_enabled()
+        self._settings.check_enabled()
         clean = [redact_statement(statement, self._settings) for statement in stated]
         label = None if not scope else check_public("scope", normalize_label(scope), self._settings)
         marked = check_texts(self._storage, "fact", list_texts(clean, label, original), allow=allow)
@@ -197,7 +197,7 @@ class Facts(FactLookups):
 
         Turns are counted per session; a lower number restarts the count.
         """
-        self._check_enabled()
+        self._settings.check_enabled()
         number = whole("turn", turn)
         if not isinstance(message, str):
             raise InvalidInput(f"message must be a string, not {type(message).__name__}")
@@ -221,7 +221,7 @@ class Facts(FactLookups):
         self, facts: Sequence[HermesFact], progress: Callable[[float], None] | None = None
     ) -> Report:
         """Import the facts of a hermes-memory database with their times. Importing twice adds nothing."""
-        self._check_enabled()
+        self._settings.check_enabled()
         clean = redact if self._settings.redact else str
         report = hermes_facts.import_facts(self._storage, facts, clean, progress or (lambda _: None))
         if report.numbers:
@@ -248,7 +248,7 @@ class Facts(FactLookups):
         scope_id = None if scope is None else self._storage.read(lambda tx: find_scope(tx, scope).id)
         if dry_run:
             return self._storage.read(lambda tx: tx.facts.count_ended(scope_id, before))
-        self._check_enabled()
+        self._settings.check_enabled()
         return purge_ended(self._storage, scope_id, before, self._log)
 
     def withdraw(self, ids: str | Sequence[str], *, user_id: str | None = None) -> Withdrawn:
@@ -257,7 +257,7 @@ class Facts(FactLookups):
         The history keeps them, and undo restores them. An unknown id, or one of another user, raises
         NotFound; a fact that no longer holds raises Refused.
         """
-        self._check_enabled()
+        self._settings.check_enabled()
         numbers = parse_refs(ids)
         if not numbers:
             raise InvalidInput("name the facts to withdraw by their ids, such as f12")
@@ -283,7 +283,7 @@ class Facts(FactLookups):
         Returns the number of rows; none raises NotFound. Takes several short transactions. Cannot be
         undone. ``Memory.forget`` also reaches the free pages of the file.
         """
-        self._check_enabled()
+        self._settings.check_enabled()
         if (fact_id is None) == (target is None):
             raise InvalidInput("name either a fact by its id or a target")
         user = optional_name("user_id", user_id)
@@ -303,7 +303,7 @@ class Facts(FactLookups):
         Also returns the ids of facts that stay and may repeat them: stated again elsewhere, or facts of the
         session that ``text`` contains, by default all of them. Takes several short transactions.
         """
-        self._check_enabled()
+        self._settings.check_enabled()
         taken, further = self._storage.read(lambda tx: find_taken(tx, session_id, message_ids, text))
         erase_facts(self._storage, taken, self._log)
         return list(map(ref_of, taken)), list(map(ref_of, further))
@@ -352,7 +352,3 @@ class Facts(FactLookups):
     def _log(self, tx: Writes, operation: str, ref: str, after: str | None) -> int:
         actor = self._settings.actor
         return tx.audit.record(at=self._clock(), actor=actor, operation=operation, ref=ref, after=after)
-
-    def _check_enabled(self) -> None:
-        if self._settings.disabled:
-            raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mnemos.errors import InvalidInput, NotFound, Refused
 from mnemos.facts import fact_undo as fact_undo
-from mnemos.memory.home import check_enabled
 from mnemos.notebook import note_changes as note_undo
 from mnemos.sessions import session_upkeep as session_undo
 from mnemos.storage.audit import AuditRow
@@ -38,7 +37,7 @@ class Changes:
     def undo(self, entry_id: int | None = None) -> str:
         """Undo a change of the log, by default the newest that can be undone; return what was done."""
         memory = self._memory
-        check_enabled(memory.settings)
+        memory.settings.check_enabled()
         entry = self._find(entry_id)
         if fact_undo.can_be_undone(entry):
             return fact_undo.undo_write(memory.storage, entry, memory.clock(), self._mark_undone)
@@ -58,7 +57,7 @@ class Changes:
         # Few processes erase anything.
         from mnemos.memory.erasure import erase
 
-        check_enabled(self._memory.settings)
+        self._memory.settings.check_enabled()
         return erase(self._memory, ref, user_id)
 
     def record_export(self, path: Path) -> None:
@@ -78,7 +77,7 @@ class Changes:
         # Only withdrawal compares words with statements.
         from mnemos.memory.withdrawal import withdraw
 
-        check_enabled(self._memory.settings)
+        self._memory.settings.check_enabled()
         return withdraw(self._memory, request, user_id=user_id)
 
     def _mark_undone(self, tx: Writes, entry: AuditRow) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from mnemos.errors import Corrupt, Disabled, InvalidInput, PermissionDenied
+from mnemos.errors import Corrupt, InvalidInput, PermissionDenied
 from mnemos.sessions.lookups import Clock
 from mnemos.sessions.records import document_of
 from mnemos.settings import Settings
@@ -87,13 +87,16 @@ class Home(Resource):
 
     @part
     def storage(self) -> Storage:
-        if not self.in_memory and not self.read_only:
+        # Where memory is disabled, a home that exists is read, and one that does not is not made.
+        is_off = self.settings.disabled and not self.in_memory and not self.read_only
+        in_memory = self.in_memory or (is_off and not self.database.exists())
+        if not in_memory and not self.read_only and not is_off:
             self._make_home()
         storage = SqliteStorage(
-            None if self.in_memory else self.database,
+            None if in_memory else self.database,
             space=self.settings.space,
             documents=document_of,
-            read_only=self.read_only,
+            read_only=self.read_only or (is_off and not in_memory),
             durability=self.settings.durability,
             busy_seconds=self.settings.busy_seconds,
         )
@@ -103,6 +106,7 @@ class Home(Resource):
 
     def backup(self, target: str | os.PathLike[str], progress: Callable[[float], None] | None = None) -> Path:
         """Write a verified copy of the database while it is in use; return its path."""
+        self.settings.check_enabled("no file was written")
         path = path_of(target)
         self.storage.backup(path, progress)
         if not self.storage.read_only:
@@ -119,7 +123,7 @@ class Home(Resource):
 
     def restore(self, backup: str | os.PathLike[str]) -> Path | None:
         """Replace all data by a backup; return where the former data was put."""
-        check_enabled(self.settings)
+        self.settings.check_enabled()
         path = path_of(backup)
         former: Path | None
         try:
@@ -190,12 +194,6 @@ def folder_of(settings: Settings) -> Path:
         return settings.home
     # One folder per space, however deep its name: none lies inside another.
     return settings.home / "spaces" / settings.space.replace("/", "+")
-
-
-def check_enabled(settings: Settings) -> None:
-    """Raise Disabled when memory is switched off."""
-    if settings.disabled:
-        raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
 
 
 def path_of(name: str | os.PathLike[str]) -> Path:

@@ -19,7 +19,7 @@ from mnemos.inputs import in_range, names, optional_moment, optional_name, span,
 from mnemos.memory.changes import Changes
 from mnemos.memory.fact_choice import choose_facts
 from mnemos.memory.feeds import Feeds
-from mnemos.memory.home import IN_MEMORY, TEMPLATES, Home, Resource, check_enabled, folder_of, part, path_of
+from mnemos.memory.home import IN_MEMORY, TEMPLATES, Home, Resource, folder_of, part, path_of
 from mnemos.notebook.note_files import FolderShelf, MemoryShelf, Shelf
 from mnemos.notebook.notebook import Notebook
 from mnemos.progress import Progress, no_progress
@@ -364,6 +364,7 @@ class Memory(Resource):
         from mnemos.entries.evaluation import compare_backends
         from mnemos.memory.backends import open_trial
 
+        self.settings.check_enabled()
         opened = partial(open_trial, self.settings, self.clock)
         return compare_backends(self.settings, opened, progress, workload=workload)
 
@@ -411,7 +412,6 @@ class Memory(Resource):
         """
         from mnemos.transfer.archive import archive_import
 
-        check_enabled(self.settings)
         return archive_import.import_archive(self, path_of(path), progress or no_progress, allow=allow)
 
     def compare_archive(self, path: str | os.PathLike[str], progress: Progress | None = None) -> Comparison:

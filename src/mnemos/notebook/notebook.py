@@ -289,8 +289,7 @@ class Notebook:
         return book
 
     def _check_writable(self) -> None:
-        if self._settings.disabled:
-            raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
+        self._settings.check_enabled()
         if self._storage.read_only:
             raise ReadOnly(f"{self._storage.location} is open for reading only; nothing was changed")
 

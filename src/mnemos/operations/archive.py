@@ -49,6 +49,10 @@ class ExportAll(LongOperation, frozen=True, kw_only=True):
 
     path: Annotated[str, Meta(description="New .tar.zst, .tar.gz or .tar file, or a new folder")]
 
+    def writes(self) -> bool:
+        # Whoever wants a file is not told "nothing was done", but gets an error.
+        return False
+
     def work(self, memory: Memory, progress: Progress) -> Archived:
         done = memory.export(path_of(self.path), progress)
         return Archived(
@@ -247,6 +251,10 @@ class BackUp(LongOperation, frozen=True, kw_only=True):
     )
 
     path: Annotated[str, Meta(description="File to write; it must not exist")]
+
+    def writes(self) -> bool:
+        # Whoever wants a file is not told "nothing was done", but gets an error.
+        return False
 
     def work(self, memory: Memory, progress: Progress) -> BackedUp:
         path = memory.backup(path_of(self.path), progress)

@@ -118,7 +118,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         raise NotImplementedError
 
     def writes(self) -> bool:
-        """True if this input changes something; it is not run while memory is disabled."""
+        """True if this input changes the memory; it is not run where that is disabled."""
         return not self.traits.read_only
 
     def at_stake(self, memory: Memory) -> str:  # noqa: ARG002

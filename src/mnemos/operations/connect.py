@@ -16,6 +16,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from mnemos.errors import MnemosError, NotFound
+from mnemos.hermes_folder import hermes_home
 from mnemos.integrations.clients import client_connection as connection
 from mnemos.integrations.clients import machine
 from mnemos.integrations.clients.catalogue import CLIENTS
@@ -24,7 +25,6 @@ from mnemos.integrations.clients.settings_files import Records
 from mnemos.integrations.hermes import host, plugin
 from mnemos.operations.arguments import path_of
 from mnemos.operations.base import Info, Operation, Question, Result, Traits, check_confirmed, confirmation
-from mnemos.settings import hermes_home
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory

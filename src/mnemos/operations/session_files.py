@@ -53,7 +53,12 @@ class ExportSessions(Operation, frozen=True, kw_only=True):
         Literal["jsonl", "markdown"] | None, Meta(description="Default: markdown for .md, else jsonl")
     ] = None
 
+    def writes(self) -> bool:
+        # Whoever wants a file is not told "nothing was done", but gets an error.
+        return False
+
     def run(self, memory: Memory) -> SessionsExported:
+        memory.settings.check_enabled("no file was written")
         sessions = self._choose(memory)
         path = path_of(self.path)
         try:

@@ -267,6 +267,10 @@ class ExportRows(Operation, frozen=True, kw_only=True):
     overwrite: Annotated[bool, Meta(description="Replace an existing file")] = False
     user_id: User = None
 
+    def writes(self) -> bool:
+        # Whoever wants a file is not told "nothing was done", but gets an error.
+        return False
+
     def run(self, memory: Memory) -> RowsExported:
         done = self._export(memory, self.path, self.format)
         memory.changes.record_export(done.path)

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal
 
-from mnemos.errors import AlreadyExists, Disabled, InvalidInput, NotFound
+from mnemos.errors import AlreadyExists, InvalidInput, NotFound
 from mnemos.inputs import can_be_name, name, names, optional_name, whole
 from mnemos.sessions import session_search, session_upkeep
 from mnemos.sessions.lookups import Clock
@@ -307,13 +307,13 @@ class Sessions(Transfers):
 
         Copies of its session in the audit log are erased too. An unknown message raises NotFound.
         """
-        self._check_enabled()
+        self._settings.check_enabled()
         wanted, now = check_message_id(message_id), self._clock()
         self._storage.write(lambda tx: session_upkeep.forget_message(tx, wanted, now, self._log))
 
     def forget_session(self, session_id: str) -> None:
         """Permanently erase a session, its messages and its audit entries. Unknown raises NotFound."""
-        self._check_enabled()
+        self._settings.check_enabled()
         name("session_id", session_id)
         self._storage.write(lambda tx: session_upkeep.forget_session(tx, session_id, self._log))
         self._storage.finish_deletes()
@@ -344,7 +344,3 @@ class Sessions(Transfers):
 
     def _oldest_kept(self) -> float:
         return self._clock() - self._settings.audit_days * _DAY
-
-    def _check_enabled(self) -> None:
-        if self._settings.disabled:
-            raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")

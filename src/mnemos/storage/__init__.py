@@ -1,7 +1,7 @@
 """Storage: the contract (base.py) and the engines that implement it.
 
-The names exported here read other programs' databases and the agent's own history. The driver is imported
-when one of them is first used.
+The names exported here read other programs' databases and the agent's own history, and clean up after them.
+The driver is imported when one of them is first used.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mnemos.lazy import lazily
 
 if TYPE_CHECKING:
+    from mnemos.storage.sqlite.connection import sweep_log
     from mnemos.storage.sqlite.readonly import (
         HISTORY_COLUMNS,
         HermesState,
@@ -25,8 +26,9 @@ _HOMES = {
     "hermes_memory": "mnemos.storage.sqlite.readonly",
     "hermes_state": "mnemos.storage.sqlite.readonly",
     "read_history": "mnemos.storage.sqlite.readonly",
+    "sweep_log": "mnemos.storage.sqlite.connection",
 }
 
-__all__ = ["HISTORY_COLUMNS", "HermesState", "hermes_memory", "hermes_state", "read_history"]
+__all__ = ["HISTORY_COLUMNS", "HermesState", "hermes_memory", "hermes_state", "read_history", "sweep_log"]
 
 __getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -12,7 +12,6 @@ from typing import Any, Final
 from mnemos.errors import (
     AlreadyExists,
     Corrupt,
-    Disabled,
     InvalidInput,
     MnemosError,
     NotFound,
@@ -323,8 +322,7 @@ class Templates:
             )
 
     def _check_writable(self) -> None:
-        if self._settings.disabled:
-            raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was changed")
+        self._settings.check_enabled()
         if self._read_only:
             raise ReadOnly("this memory is read-only; nothing was changed")
 

@@ -16,7 +16,8 @@ from zipfile import BadZipFile, ZipFile
 
 from mnemos.errors import InvalidInput, NotFound
 from mnemos.files import open_regular
-from mnemos.settings import Settings, hermes_home
+from mnemos.hermes_folder import hermes_home
+from mnemos.settings import Settings
 from mnemos.transfer.archive.archive_reader import CutOff, open_tar, read_members
 from mnemos.transfer.archive.manifest import KIND, MANIFEST
 from mnemos.transfer.chat_exports import choose_entries

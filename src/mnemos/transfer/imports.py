@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from mnemos.errors import Disabled, DiskFull, InvalidInput, NotFound
+from mnemos.errors import DiskFull, InvalidInput, NotFound
 from mnemos.files import open_regular
 from mnemos.sessions import session_upkeep
 from mnemos.sessions.lookups import Clock
@@ -56,8 +56,8 @@ class Imports:
         after its current step; the next call resumes there. A path with nothing to read raises NotFound,
         unreadable files are in the report.
         """
-        if self._settings.disabled and not dry_run:
-            raise Disabled("memory is disabled (MNEMOS_DISABLED is set); nothing was imported")
+        if not dry_run:
+            self._settings.check_enabled()
         report = ImportReport(reader.kind, str(path), dry_run=dry_run)
         sources = self._find_sources(reader, path, report)
         wanted = self._select_changed(reader, since, report, sources)

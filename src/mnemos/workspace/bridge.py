@@ -55,6 +55,7 @@ def open_workspace(
         ),
         seconds=settings.query_seconds,
         read_only=read_only or settings.disabled or is_closed,
+        check_enabled=settings.check_enabled,
         history=None if history is None else (history, settings.space),
         schema_changed=schema_changed,
         clock=clock,

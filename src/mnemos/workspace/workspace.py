@@ -62,6 +62,7 @@ class Workspace:
         quota: Quota = _QUOTA,
         seconds: float = limits.SECONDS,
         read_only: bool = False,
+        check_enabled: Callable[[str], None] = lambda _: None,
         history: tuple[Path, str] | None = None,
         schema_changed: SchemaChanged | None = None,
         clock: Callable[[], float] = time.time,
@@ -71,6 +72,7 @@ class Workspace:
         self._quota = quota
         self._seconds = seconds
         self._read_only = read_only
+        self._check_enabled = check_enabled
         self._history = history
         self._schema_changed = schema_changed
         self._clock = clock
@@ -170,6 +172,7 @@ class Workspace:
 
         ``format`` is csv, tsv, json, jsonl or markdown; by default it follows from the file name.
         """
+        self._check_enabled("no file was written")
         target = self.files.resolve(path)
         room = self._find_export_room(target)
         chosen = exchange.export_format(target.name, format)
@@ -212,6 +215,7 @@ class Workspace:
         updates the rows whose ``key`` exists. Types are those that fit all rows. Bad lines are left out and
         reported.
         """
+        self._check_enabled("nothing was changed")
         if (path is None) == (text is None):
             raise InvalidInput("pass either a path or a text")
         source = None if path is None else self.files.find(path)
@@ -315,6 +319,7 @@ class Workspace:
 
     def save(self, database: str, path: Path, *, snapshot: str | None = None) -> None:
         """Copy a database or one of its snapshots to a new file, while it may be in use."""
+        self._check_enabled("no file was written")
         self._folder.find(database)
         self._ask(
             "save",
@@ -428,6 +433,7 @@ class Workspace:
         return database
 
     def _check_writable(self) -> None:
+        self._check_enabled("nothing was changed")
         if self._read_only:
             raise ReadOnly("the workspace is read-only; nothing was changed")
 

@@ -12,9 +12,9 @@ import pytest
 
 from mnemos import Memory
 from mnemos.errors import InvalidInput, NotFound, PermissionDenied, Refused
+from mnemos.hermes_folder import hermes_home
 from mnemos.integrations.hermes import host, plugin
 from mnemos.integrations.providers.discovery import parse_manifest
-from mnemos.settings import hermes_home
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import click
 import msgspec
 from msgspec import inspect
 
-from mnemos.errors import InvalidInput, NotFound, Refused, StorageError, TooLarge
+from mnemos.errors import Disabled, InvalidInput, NotFound, Refused, StorageError, TooLarge
 from mnemos.faces.cli.output import complain, plain, show, watch
 from mnemos.memory import Memory
 from mnemos.memory.backlog import hand_over
@@ -197,7 +197,8 @@ def _edit_and_run(request: Operation, memory: Memory, carry_out: Callable[[Opera
         except (InvalidInput, TooLarge, Refused) as exc:
             complain(exc)
             if not click.confirm("Edit it again?", default=True, err=True):
-                if exc.advice and click.confirm("Store it as it is?", default=False, err=True):
+                may_allow = exc.advice and not isinstance(exc, Disabled)
+                if may_allow and click.confirm("Store it as it is?", default=False, err=True):
                     request = msgspec.structs.replace(request, allow=True)
                     continue
                 raise Refused("cancelled; nothing was changed") from exc

@@ -18,6 +18,7 @@ from mnemos.faces.cli.drawing import highlight_matches, literal
 from mnemos.memory import Memory
 from mnemos.operations.texts import render_time
 from mnemos.recall.embedding import describe_search
+from mnemos.settings import Settings
 
 _DAY = 86400.0
 
@@ -51,6 +52,7 @@ def show(keep: Path | None) -> None:
     # Terminals wrap lines themselves; in a pipe, a wrapped command could not be pasted.
     console = Console(highlight=False, soft_wrap=True)
     if keep is not None:
+        Settings.load().check_enabled("no home was made")
         if keep.exists():
             raise AlreadyExists(f"{keep} exists already; choose a new folder")
         _walk(console, keep)

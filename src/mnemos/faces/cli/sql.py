@@ -90,7 +90,8 @@ class Prompt:
 
     def run(self) -> None:
         click.echo(f"Database {self._database}. SQL ends with a semicolon; .help tells the rest.")
-        with _Lines(self._memory.settings.home / _HISTORY, self._completions) as lines:
+        settings = self._memory.settings
+        with _Lines(settings.home / _HISTORY, self._completions, keeps=not settings.disabled) as lines:
             while True:
                 try:
                     text = self._read(lines)
@@ -183,8 +184,9 @@ class Prompt:
 class _Lines:
     """Lines typed at a terminal, with their history in a file, where readline is there."""
 
-    def __init__(self, history: Path, completions: Callable[[str], list[str]]) -> None:
+    def __init__(self, history: Path, completions: Callable[[str], list[str]], *, keeps: bool) -> None:
         self._history = history
+        self._keeps = keeps
         self._completions = completions
         self._found: list[str] = []
 
@@ -205,6 +207,8 @@ class _Lines:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if not self._keeps:
+            return
         try:
             import readline
 

@@ -6,6 +6,7 @@ writes the type of the error to the log of the home.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -42,17 +43,20 @@ def main(arguments: Sequence[str]) -> None:
 def run(call: Call, descriptor: int, out: IO[str], later: Later | None = None) -> None:
     """Handle an event and write the answer to ``out``. Never raises."""
     home: Path | None = None
+    # Until the settings are read, which may fail.
+    is_off = bool(os.environ.get("MNEMOS_DISABLED"))
     try:
         home = home_folder(call.home)
         settings = Settings.load(home, space=call.space, busy_seconds=BUSY_SECONDS, source="claude-code")
+        is_off = settings.disabled
         event = events.read(call.name, descriptor)
-        if not settings.disabled:
+        if not is_off:
             text = answer(settings, event, later or _to_background)
             if text:
                 out.write(_output(event, text))
                 out.flush()
     except Exception as exc:  # noqa: BLE001 - the outermost loop of a face
-        if home is not None:
+        if home is not None and not is_off:
             hook_log.note(home, call.name if call.name in events.NAMES else "unknown", exc)
 
 

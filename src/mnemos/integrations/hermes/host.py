@@ -16,8 +16,9 @@ from typing import Any, Final
 
 from mnemos import files
 from mnemos.errors import InvalidInput
+from mnemos.hermes_folder import hermes_home
 from mnemos.notebook.notes import Book
-from mnemos.settings import Settings, hermes_home
+from mnemos.settings import Settings
 
 FILE: Final = "mnemos.json"
 KEYS: Final = ("home", "space")

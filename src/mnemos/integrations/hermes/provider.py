@@ -22,6 +22,7 @@ from mnemos.integrations.providers.builtin import BuiltinMemoryProvider
 from mnemos.memory import Memory
 from mnemos.notebook.note_block import Page, render_blocks
 from mnemos.notebook.notes import Book
+from mnemos.settings import Settings
 
 log = logging.getLogger("mnemos.hermes")
 
@@ -180,6 +181,7 @@ class HermesMemoryProvider(BuiltinMemoryProvider):
         ]
 
     def save_config(self, values: Mapping[str, Any], hermes_home: str) -> None:
+        Settings.load().check_enabled()
         host.save_place(Path(hermes_home), {key: values[key] for key in host.KEYS if key in values})
 
     def get_status_config(self, provider_config: Any) -> dict[str, Any]:  # noqa: ARG002

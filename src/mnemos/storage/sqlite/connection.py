@@ -6,6 +6,7 @@ import os
 import random
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,19 @@ def _open_for_reading(path: str) -> apsw.Connection:
         uri = Path(path).absolute().as_uri() + "?immutable=1"
         connection = apsw.Connection(uri, flags=flags | apsw.SQLITE_OPEN_URI)
     return connection
+
+
+def sweep_log(path: Path) -> None:
+    """Delete the empty log that readers left beside a file. Raises nothing.
+
+    SQLite makes one for reading too, and only a connection that may write deletes it, if it is the last.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    with suppress(OSError, apsw.Error):
+        if log.stat().st_size == 0:
+            connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+            connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+            connection.close()
 
 
 def create_private(path: Path) -> None:

@@ -18,7 +18,7 @@ from mnemos.errors import Busy, DatabaseGone, MnemosError, NotFound, ReadOnly, S
 from mnemos.settings import Durability
 from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
 from mnemos.storage.sqlite import doctor, files, index, place, schema, scrub
-from mnemos.storage.sqlite.connection import DRIVER_ERRORS, MEMORY, patience, translated, value
+from mnemos.storage.sqlite.connection import DRIVER_ERRORS, MEMORY, patience, sweep_log, translated, value
 from mnemos.storage.sqlite.doctor import finish as finish_salvage
 from mnemos.storage.sqlite.handle import Handle, WriteHandle, merge_some
 from mnemos.storage.sqlite.passages import begin_index_again
@@ -103,10 +103,12 @@ class SqliteStorage:
                 handle.connection.execute("COMMIT")
             except BaseException:
                 handle.connection.close()
+                self._sweep()
                 raise
         except DRIVER_ERRORS as exc:
             raise self._explain(exc) from exc
         self._pool.keep(handle)
+        self._sweep()
         return result
 
     def write(self, work: Callable[[Writes], T], *, within: float | None = None) -> T:
@@ -250,6 +252,12 @@ class SqliteStorage:
             # Whoever is in the middle of a write in another thread finishes it first.
             with self._lock:
                 self._pool.close()
+            self._sweep()
+
+    def _sweep(self) -> None:
+        """Leave no log beside a file that was only read, when it is closed."""
+        if self._pool.is_closed and self._read_only and self._path is not None and not self.is_gone:
+            sweep_log(self._path)
 
     # --- opening ----------------------------------------------------------------------------
 

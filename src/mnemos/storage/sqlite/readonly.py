@@ -12,7 +12,7 @@ import apsw
 from mnemos.errors import InvalidInput, NotADatabase, NotFound
 from mnemos.storage.imports import HermesFact, HermesSession
 from mnemos.storage.queries import Queries
-from mnemos.storage.sqlite.connection import DRIVER_ERRORS, patience, rows, translated, value
+from mnemos.storage.sqlite.connection import DRIVER_ERRORS, patience, rows, sweep_log, translated, value
 
 SQL = Queries(Path(__file__).parent / "sql" / "readonly.sql")
 
@@ -46,6 +46,7 @@ def read_history(database: Path, space: str, part: str, user: str | None = None)
         yield from connection.execute(getattr(SQL, part), {"space": space, "user": user})
     finally:
         connection.close(force=True)
+        sweep_log(database)
 
 
 def hermes_memory(path: Path) -> list[HermesFact]:
@@ -111,6 +112,7 @@ def _open(path: Path) -> Iterator[apsw.Connection]:
             yield connection
         finally:
             connection.close()
+            sweep_log(path)
     except apsw.NotADBError as exc:
         raise NotADatabase(f"{path} is not a SQLite database") from exc
     except DRIVER_ERRORS as exc:

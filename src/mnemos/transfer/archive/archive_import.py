@@ -67,6 +67,7 @@ def import_archive(memory: Memory, path: Path, progress: Progress, *, allow: boo
     The archive is verified as a whole first. Transactions are short; repeating an interrupted import
     completes it, and repeating a complete one stores nothing.
     """
+    memory.settings.check_enabled()
     if memory.storage.read_only:
         raise ReadOnly(f"{memory.storage.location} is open read-only; nothing was changed")
     beside = memory.folder
@@ -93,6 +94,7 @@ def import_archive(memory: Memory, path: Path, progress: Progress, *, allow: boo
 
 def compare_archive(memory: Memory, path: Path, progress: Progress) -> Comparison:
     """Compare the open space with an archive; nothing is changed."""
+    memory.settings.check_enabled("no archive was unpacked")
     # A read-only home may be on a read-only disk.
     beside = memory.folder if os.access(memory.folder, os.W_OK) else Path(tempfile.gettempdir())
     with open_archive(path, beside, lambda share: progress(_UNPACKED * share)) as archive:

@@ -135,6 +135,7 @@ class ArchiveFolder:
 
 def write_archive(memory: Memory, target: Path, progress: Progress) -> Exported:
     """Export the open space. ``target`` is written completely or not at all, and never overwritten."""
+    memory.settings.check_enabled("no file was written")
     form = choose_form(target)
     if os.path.lexists(target):
         raise AlreadyExists(f"{target} already exists; choose another name")

@@ -12,6 +12,7 @@ from msgspec import Meta
 from mnemos.entries.backend import check_key, check_user, check_value, encode_metadata
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.inputs import optional_name
+from mnemos.language.threats.guard import ADVICE
 from mnemos.notebook.notes import Book, join_entries, parse_entries
 from mnemos.storage.base import Writes
 from mnemos.storage.entries import EntryRow
@@ -237,7 +238,7 @@ class NotePart:
             except MnemosError as exc:
                 # The rest of the error is advice to a model and lists all entries.
                 reason = f"{book.filename}, {_quote_note(entry)}: {str(exc).partition('. ')[0]}"
-                report.refuse(reason, is_marked=bool(exc.advice))
+                report.refuse(reason, is_marked=exc.advice == ADVICE)
             else:
                 report.imported += 1
         self._notebook.begin_turn()
@@ -299,7 +300,7 @@ class TemplatePart:
             try:
                 self._import_template(template, report, allow=archive.allow)
             except MnemosError as exc:
-                report.refuse(f"template {template.name}: {exc}", is_marked=bool(exc.advice))
+                report.refuse(f"template {template.name}: {exc}", is_marked=exc.advice == ADVICE)
 
     def _import_template(self, template: SessionTemplate, report: PartReport, *, allow: bool) -> None:
         there = {one.name.casefold(): one for one in self._templates.read_all()}

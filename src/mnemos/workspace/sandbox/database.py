@@ -124,6 +124,11 @@ class Database:
         if not self.place.read_only:
             self.used.save()
         self.connection.close()
+        if self.place.read_only:
+            # Needed here alone.
+            from mnemos.storage import sweep_log
+
+            sweep_log(self.place.path)
 
     @contextmanager
     def own(self) -> Iterator[apsw.Connection]:

@@ -11,6 +11,7 @@ import click
 from mnemos.errors import PermissionDenied
 from mnemos.faces.cli.commands import Chosen, is_terminal
 from mnemos.faces.cli.output import Bar, in_json, plain
+from mnemos.settings import Settings
 
 if TYPE_CHECKING:
     from mnemos.faces.cli.bench.corpus import Data
@@ -81,6 +82,8 @@ def recall(
     from mnemos.faces.cli.bench.corpus import Format
     from mnemos.faces.cli.bench.dataset import read
 
+    if out is not None:
+        Settings.load(chosen.home).check_enabled("no file was written")
     as_json = as_json or chosen.json
     loaded = read(data, Format(format) if format else None).limit(limit_questions)
     measured = _measure(loaded, pools, quiet=as_json)
