@@ -244,6 +244,7 @@ def test_an_export_to_a_full_disk_is_told_and_ends_no_worker(prices):
             sql="SELECT * FROM prices",
             params=None,
             format="csv",
+            most_bytes=None,
             file=full.fileno(),
         )
     assert failed.value.reply.code == "disk_full"
