@@ -11,6 +11,7 @@ from typing import Any
 
 from mnemos.errors import InvalidInput, TooLarge
 from mnemos.inputs import in_range, name
+from mnemos.text.secrets import Redact, redact_value, refuse_secret
 
 MAX_KEY = 4_096
 MAX_METADATA = 1_000_000
@@ -164,6 +165,14 @@ def check_value(value: Any, max_bytes: int) -> str:
     if len(value) > max_bytes or len(_check_text("value", value).encode()) > max_bytes:
         raise TooLarge(f"value has {len(value):,} characters; at most {max_bytes:,} bytes are allowed")
     return value
+
+
+def redact_entry(user: str, key: str, value: str, redact: Redact) -> str:
+    """Return the value without secrets, judged together with its key; a secret in a name raises Refused."""
+    refuse_secret("user_id", user, redact)
+    refuse_secret("key of an entry", key, redact)
+    clean: str = redact_value({key: value}, redact)[key]
+    return clean
 
 
 def check_limit(limit: Any) -> int:

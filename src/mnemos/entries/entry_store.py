@@ -20,6 +20,7 @@ from mnemos.entries.backend import (
     check_user,
     check_value,
     encode_metadata,
+    redact_entry,
 )
 from mnemos.errors import NotFound, ReadOnly, Unavailable
 from mnemos.language.threats.guard import admit
@@ -110,10 +111,9 @@ class Entries(MemoryBackend):
         """
         self._settings.check_enabled()
         user, key = check_user(user_id), check_key(key)
-        value = check_value(value, self._settings.max_message_bytes)
+        value = redact_entry(user, key, check_value(value, self._settings.max_message_bytes), self._redact)
         now, actor = self._clock(), self._settings.actor
         admit(self._storage, "entry", [key, value], allow=allow, at=now, actor=actor)
-        value = self._redact(value)
         about = encode_metadata(metadata)
         if about is not None:
             about = self._redact(about)

@@ -40,6 +40,7 @@ from mnemos.entries.backend import (
     check_user,
     check_value,
     encode_metadata,
+    redact_entry,
 )
 from mnemos.errors import (
     InvalidInput,
@@ -154,7 +155,7 @@ class HonchoBackend(MemoryBackend):
 
     def store(self, user_id: str, key: str, value: str, metadata: Mapping[str, Any] | None = None) -> bool:
         user, key = check_user(user_id), check_key(key)
-        value = self._redact(check_value(value, MAX_VALUE_BYTES))
+        value = redact_entry(user, key, check_value(value, MAX_VALUE_BYTES), self._redact)
         about = encode_metadata(metadata)
         former = self._find_key(user, key)
         now = self._clock()

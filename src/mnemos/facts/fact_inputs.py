@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from mnemos.errors import InvalidInput, Refused
+from mnemos.errors import InvalidInput
 from mnemos.facts.fact import number_of
 from mnemos.inputs import names
 from mnemos.language.notation import Statement
 from mnemos.language.statements import guess_type, name_subject
 from mnemos.settings import STATERS, Settings
-from mnemos.text.secrets import find_secrets, redact
+from mnemos.text.secrets import redact, redact_value, refuse_secret
 
 _LONGEST_NAMED: Final = 2_000
 _NUMBER: Final = re.compile(r"\.\d+$")
@@ -21,14 +21,15 @@ _NUMBER: Final = re.compile(r"\.\d+$")
 def redact_statement(statement: Statement, settings: Settings) -> Statement:
     if not settings.redact:
         return statement
-    target = check_public("target", statement.target, settings)
-    return Statement(statement.mark, target, redact(statement.content))
+    target = check_public("target of a fact", statement.target, settings)
+    # Judged together: the value of router.password is a password.
+    return Statement(statement.mark, target, redact_value({target: statement.content}, redact)[target])
 
 
-def check_public(what: str, name: str, settings: Settings) -> str:
+def check_public(label: str, name: str, settings: Settings) -> str:
     """Return a name that appears in prompts, lists and logs; one with a secret raises Refused."""
-    if settings.redact and find_secrets(name):
-        raise Refused(f"the {what} of a fact holds a secret; name its purpose instead, such as ci.token")
+    if settings.redact:
+        refuse_secret(label, name, redact)
     return name
 
 

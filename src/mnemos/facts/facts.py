@@ -166,17 +166,18 @@ class Facts(FactLookups):
         """
         self._settings.check_enabled()
         clean = [redact_statement(statement, self._settings) for statement in stated]
-        label = None if not scope else check_public("scope", normalize_label(scope), self._settings)
+        label = None if not scope else check_public("scope of a fact", normalize_label(scope), self._settings)
+        user = optional_name("user_id", user_id)
         marked = check_texts(self._storage, "fact", list_texts(clean, label, original), allow=allow)
         source = Source(
-            session_id=self._session(session_id),
+            session_id=check_public("session_id", self._session(session_id), self._settings),
             actor=self._settings.actor,
             now=self._clock(),
             origin=session_id,
             message_id=None if message_id is None else whole("message_id", message_id),
             valid_from=optional_moment("valid_from", valid_from),
             stated_by=check_stater(stated_by) or self._settings.stated_by,
-            user_id=optional_name("user_id", user_id),
+            user_id=None if user is None else check_public("user_id", user, self._settings),
             has_guesses=guessed,
             may_replace_only=undated,
             replaces=parse_refs(replaces),
@@ -201,7 +202,8 @@ class Facts(FactLookups):
         number = whole("turn", turn)
         if not isinstance(message, str):
             raise InvalidInput(f"message must be a string, not {type(message).__name__}")
-        session, now, user = self._session(session_id), self._clock(), optional_name("user_id", user_id)
+        session = check_public("session_id", self._session(session_id), self._settings)
+        now, user = self._clock(), optional_name("user_id", user_id)
 
         def work(tx: Writes) -> Ticked:
             entered = Turn(tx, session, now, self._attend(tx, session, now), number, message)

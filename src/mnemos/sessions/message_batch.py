@@ -79,11 +79,14 @@ def _plain_messages(
         return None
     texts = [one.content or "" for one in plain]
     texts += [text for text in calls if text]
-    if sum(map(len, texts)) > max_bytes // 4 or not all(map(is_storable, texts)) or not _are_named(plain):
+    names = [one.tool_name for one in plain if one.tool_name is not None]
+    names += [one.tool_call_id for one in plain if one.tool_call_id is not None]
+    if sum(map(len, texts)) > max_bytes // 4 or not all(map(is_storable, texts)) or not _are_names(names):
         return None
+    texts.append("\n".join(names))
     clean = redact_all(texts)
-    if len(texts) > len(plain) and clean[len(plain) :] != texts[len(plain) :]:
-        # A secret in the arguments of a call: they must stay JSON.
+    if clean[len(plain) :] != texts[len(plain) :]:
+        # A secret in the arguments of a call, which must stay JSON, or in a name.
         return None
     return [
         _message(
@@ -106,8 +109,6 @@ def _plain_messages(
     ]
 
 
-def _are_named(plain: Sequence[_Plain]) -> bool:
+def _are_names(names: Sequence[str]) -> bool:
     """True if all names are printable and not blank, so that they need no further check."""
-    names = [one.tool_name for one in plain if one.tool_name is not None]
-    names += [one.tool_call_id for one in plain if one.tool_call_id is not None]
     return "".join(names).isprintable() and all(map(str.strip, names))

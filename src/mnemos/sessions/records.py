@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal, get_args
 
 import msgspec
@@ -19,13 +19,12 @@ from mnemos.inputs import (
     moment,
     name,
     optional_moment,
-    optional_name,
     whole,
 )
 from mnemos.sessions.tool_names import call_name, may_be_own_tool
 from mnemos.storage.base import Document, Glimpse, MessageRow, NewMessage, SessionRow
 from mnemos.text.fences import strip_fences
-from mnemos.text.secrets import Redact, redact_value
+from mnemos.text.secrets import Redact, redact_id, redact_value
 
 FORGOTTEN = "[forgotten]"
 # The origin of a message that only repeats the memory.
@@ -62,7 +61,7 @@ def new_message(
     ``any_role`` accepts every short word as a role: records of other programs have roles of their own.
     """
     given = fields.get
-    role = given("role")
+    role: Any = given("role")
     # A list is unhashable, so its type is checked first.
     if not isinstance(role, str) or role not in ROLES:
         _check_role(role, any_role=any_role)
@@ -77,10 +76,10 @@ def new_message(
     tool_name, tool_call_id = given("tool_name"), given("tool_call_id")
     timestamp, token_count, origin = given("timestamp"), given("token_count"), given("origin")
     return NewMessage(
-        str(role),
+        role if role in ROLES else redact(str(role)),
         now if timestamp is None else moment("timestamp", timestamp),
-        None if tool_name is None else _clean_name("tool_name", tool_name),
-        None if tool_call_id is None else _clean_name("tool_call_id", tool_call_id),
+        None if tool_name is None else _clean_name("tool_name", tool_name, redact),
+        None if tool_call_id is None else _clean_name("tool_call_id", tool_call_id, redact),
         None if token_count is None else whole("token_count", token_count),
         encoded,
         about,
@@ -104,11 +103,11 @@ def _check_role(role: Any, *, any_role: bool) -> None:
     raise InvalidInput(f"role {role!r} is not known; {advice}")
 
 
-def _clean_name(label: str, value: Any) -> str | None:
+def _clean_name(label: str, value: Any, redact: Redact) -> str | None:
     """Clean a name instead of refusing it: a host must not lose a message."""
     if not isinstance(value, str):
         raise InvalidInput(f"{label} must be a string, not {type(value).__name__}")
-    return clean_name(value)
+    return redact(clean_name(value) or "") or None
 
 
 def _check_origin(origin: Any) -> str:
@@ -122,28 +121,32 @@ def new_session(fields: Mapping[str, Any], *, started: float, redact: Redact, ma
     given = fields.get
     started_at = given("started_at")
     prompt = check_text("system_prompt", given("system_prompt"), max_bytes)
-    title = optional_name("title", given("title"))
+    without_secret = partial(redact_id, redact=redact)
     return SessionRow(
-        id=name("session id", given("id")),
-        source=name("source", fields.get("source", IMPORTED)),
-        user_id=optional_name("user_id", given("user_id")),
-        model=optional_name("model", given("model")),
+        id=without_secret(name("session id", given("id"))),
+        source=redact(name("source", fields.get("source", IMPORTED))),
+        user_id=_read_name("user_id", given("user_id"), without_secret),
+        model=_read_name("model", given("model"), redact),
         model_config=encode_json("model_config", given("model_config"), redact, max_bytes),
         system_prompt=None if prompt is None else redact(prompt),
-        parent_session_id=optional_name("parent_session_id", given("parent_session_id")),
+        parent_session_id=_read_name("parent_session_id", given("parent_session_id"), without_secret),
         started_at=moment("started_at", started if started_at is None else started_at),
         ended_at=optional_moment("ended_at", given("ended_at")),
-        end_reason=optional_name("end_reason", given("end_reason")),
+        end_reason=_read_name("end_reason", given("end_reason"), redact),
         message_count=0,
         tool_call_count=0,
         input_tokens=whole("input_tokens", fields.get("input_tokens", 0)),
         output_tokens=whole("output_tokens", fields.get("output_tokens", 0)),
-        title=None if title is None else redact(title),
+        title=_read_name("title", given("title"), redact),
         metadata=encode_json("metadata", given("metadata"), redact, max_bytes),
         archived=bool(given("archived")),
-        project=optional_name("project", given("project")),
-        branch=optional_name("branch", given("branch")),
+        project=_read_name("project", given("project"), redact),
+        branch=_read_name("branch", given("branch"), redact),
     )
+
+
+def _read_name(label: str, value: Any, redact: Redact) -> str | None:
+    return None if value is None else redact(name(label, value))
 
 
 def merge_metadata(

@@ -24,10 +24,13 @@ from mnemos.sessions.records import (
 from mnemos.sessions.transfers import Transfers
 from mnemos.settings import Settings
 from mnemos.storage.base import SessionRow, Storage, Writes
+from mnemos.text.secrets import refuse_secret
 
 log = logging.getLogger("mnemos.sessions")
 
 _DAY = 86400.0
+# Names by which things are found, and the fields that hold them.
+_IDS = {"session id": "id", "user_id": "user_id", "parent_session_id": "parent_session_id"}
 
 
 class Sessions(Transfers):
@@ -114,7 +117,7 @@ class Sessions(Transfers):
 
     def end_session(self, session_id: str, end_reason: str) -> None:
         """Mark the session as ended. The first reason and time stay."""
-        reason = name("end_reason", end_reason)
+        reason = self._redact(name("end_reason", end_reason))
         now = self._clock()
         self._change(session_id, lambda tx: tx.sessions.end(session_id, reason, now))
 
@@ -335,6 +338,8 @@ class Sessions(Transfers):
         fields = {**given, "id": given["session_id"], "source": given["source"] or self._settings.source}
         fields["project"] = given["project"] or self._settings.project or None
         most = self._settings.max_message_bytes
+        for label, key in _IDS.items():
+            refuse_secret(label, optional_name(label, fields[key]), self._redact)
         return new_session(fields, started=self._clock(), redact=self._redact, max_bytes=most)
 
     def _change(self, session_id: str, work: Callable[[Writes], bool]) -> None:

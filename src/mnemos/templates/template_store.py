@@ -137,7 +137,7 @@ class Templates:
         chosen = None if name is None else check_name(name)
         kind = None if task_type is None else parse_task_type(task_type)
         text, labels = check_description(description), parse_tags([] if tags is None else tags)
-        self._check_safe(text, labels, allow=allow)
+        self._check_safe(text, [*labels, chosen or ""], allow=allow)
         examples = self.extract_from_session(session_id, max_examples)
         if not examples:
             return None
@@ -156,7 +156,7 @@ class Templates:
         """
         self._check_writable()
         template.name = check_name(template.name)
-        self._check_safe(template.description, template.tags, allow=allow)
+        self._check_safe(template.description, [template.name, *template.tags], allow=allow)
         template.examples = [clean_example(example) for example in template.examples]
         template.created_at = template.created_at or self._clock()
         # A file that can't be read back would be lost.
@@ -329,7 +329,9 @@ class Templates:
     def _check_safe(self, description: str, tags: Sequence[str], *, allow: bool) -> None:
         text = "\n".join([description, *tags])
         if find_secrets(text):
-            raise Refused("the template was not saved: its description contains a secret; remove it")
+            raise Refused(
+                "the template was not saved: its name, description or a tag has a secret; remove it"
+            )
         if scan(text):
             now, actor = self._clock(), self._settings.actor
             admit(self._storage(), "template", [text], allow=allow, at=now, actor=actor)

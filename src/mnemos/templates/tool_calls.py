@@ -192,7 +192,7 @@ def make_examples(calls: Iterable[AnsweredCall], tools: ToolSets, most: int) -> 
 def clean_example(example: ToolCallExample) -> ToolCallExample:
     """Redact secrets and cut long texts with a mark. Cleaning twice changes nothing more."""
     return ToolCallExample(
-        example.tool_name,
+        redact(example.tool_name),
         _shorten(redact_value(example.arguments, redact), 0),
         cut_to_tokens(
             redact(replace_surrogates(example.result).replace("\0", "")), RESULT_TOKENS, mark=CUT_MARK

@@ -16,9 +16,12 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import blake2b
 from itertools import accumulate, chain
 from types import ModuleType
 from typing import Any, Final
+
+from mnemos.errors import Refused
 
 Find = tuple[str, int, int]
 """The kind of a secret, where its value starts, and where it ends."""
@@ -61,6 +64,20 @@ def redact_all(texts: Sequence[str]) -> list[str]:
     for number in _sieve.suspects(clean):
         clean[number] = redact(clean[number])
     return clean
+
+
+def refuse_secret(label: str, value: str | None, redact: Redact) -> None:
+    """Raise Refused if the name of a thing holds a secret. Another name would be another thing."""
+    if value is not None and redact(value) != value:
+        raise Refused(f"the {label} holds a secret; use another one, because lists, prompts and logs show it")
+
+
+def redact_id(value: str, redact: Redact) -> str:
+    """Return an imported id without its secret, the same one each time and different from other ids."""
+    if (clean := redact(value)) == value:
+        return value
+    # Enough to tell a few ids apart, and too little to check a guess of the secret with.
+    return f"{clean}-{blake2b(value.encode('utf-8', 'surrogatepass'), digest_size=2).hexdigest()}"
 
 
 def redact_value(value: Any, redact: Redact) -> Any:

@@ -6,6 +6,7 @@ files at once, or a kill at any moment, store nothing twice.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -21,7 +22,7 @@ from mnemos.sessions.records import new_message, new_session
 from mnemos.settings import Settings
 from mnemos.storage.base import NewMessage, Reads, SessionRow, Storage, Writes
 from mnemos.storage.imports import KEY_BITS, ImportedFile
-from mnemos.text.secrets import redact
+from mnemos.text.secrets import redact, redact_id
 from mnemos.transfer.reader import (
     BEGINNING,
     Conversation,
@@ -98,6 +99,7 @@ class ImportWriter:
         self._size = 0
         self._unindexed = 0
         self._conversations: dict[str, Conversation] = {}
+        self._ids: dict[str, str] = {}
         self._changed: set[str] = set()
         self._rehearsed: set[int] = set()
 
@@ -117,13 +119,14 @@ class ImportWriter:
             self._batch, self._size = [], 0
             self._changed.clear()
             self._conversations.clear()
+            self._ids.clear()
 
     def _store(self, items: Iterable[Item], place: Place | None) -> Iterator[Mark]:
         last = BEGINNING
         noted: Mark | None = None
         for item in items:
             if isinstance(item, ImportedMessage):
-                self._take(item)
+                self._take(self._hide_secret(item))
             elif isinstance(item, Mark):
                 noted = noted or item
                 is_far = item.position - noted.position >= _READ or item.line - noted.line >= _LINES
@@ -133,8 +136,10 @@ class ImportWriter:
                     yield item
                 last = item
             elif isinstance(item, Conversation):
-                self._conversations[item.id] = item
-                self._changed.add(item.id)
+                session_id = redact_id(item.id, self._redact)
+                self._ids[item.id] = session_id
+                self._conversations[session_id] = dataclasses.replace(item, id=session_id)
+                self._changed.add(session_id)
             elif isinstance(item, Unreadable):
                 self._report.add_problem(self._path, item.line, item.why)
             elif isinstance(item, Skipped):
@@ -150,6 +155,12 @@ class ImportWriter:
     @property
     def _is_full(self) -> bool:
         return len(self._batch) >= _MESSAGES or self._size >= _CHARACTERS
+
+    def _hide_secret(self, item: ImportedMessage) -> ImportedMessage:
+        """Return a message whose session id holds no secret."""
+        session_id = self._ids.get(item.session_id) or redact_id(item.session_id, self._redact)
+        same = session_id == item.session_id
+        return item if same else dataclasses.replace(item, session_id=session_id)
 
     def _take(self, item: ImportedMessage) -> None:
         try:
@@ -303,7 +314,7 @@ class ImportWriter:
 
     def _make_session(self, tx: Writes, session_id: str, at: float, parent: str | None) -> SessionRow:
         conversation = self._conversations.get(session_id, Conversation(session_id, self._kind))
-        parent = conversation.parent_id or parent
+        parent = redact_id(conversation.parent_id, self._redact) if conversation.parent_id else parent
         fields = asdict(conversation)
         fields["parent_session_id"] = fields.pop("parent_id")
         about = conversation.metadata or {}

@@ -23,7 +23,7 @@ from mnemos.language.notation import Mark, format_line, key_of, normalize_target
 from mnemos.language.threats.guard import is_allowed
 from mnemos.storage.base import Reads, Writes
 from mnemos.storage.facts import CONTRADICTS, MAY_REPLACE, FactRow, ScopeRow, Wanted
-from mnemos.text.secrets import redact
+from mnemos.text.secrets import redact, redact_id, redact_value
 from mnemos.transfer.archive.manifest import (
     MessagePlaces,
     Moment,
@@ -245,7 +245,7 @@ class FactPart:
     def check(self, archive: Archive) -> None:
         scopes = {scope.key for scope in archive.read(SCOPES, _parse_scope)}
         last = 0
-        for line in archive.read(FACTS, _parse_fact):
+        for line in archive.read(FACTS, self._parse):
             if line.scope is not None and key_of(line.scope) not in scopes:
                 raise InvalidInput(f"{FACTS}: the scope {line.scope[:100]!r} is not in {SCOPES}")
             if line.id <= last:
@@ -259,6 +259,9 @@ class FactPart:
         scopes = self._import_scopes(archive)
         here: dict[int, int] = {}
         taken: set[int] = set()
+        for line in archive.read(FACTS, self._parse):
+            if self._is_secret(line):
+                report.refuse(f"fact f{line.id}: its target or scope holds a secret")
         for some in split_batches(self._read(archive, scopes), _BATCH):
             done = self._storage.write(lambda tx: _restore_batch(tx, some, taken))  # noqa: B023
             for fact, restored in zip(some, done, strict=True):
@@ -278,7 +281,8 @@ class FactPart:
 
     def _import_scopes(self, archive: Archive) -> dict[str, ScopeRow]:
         scopes: dict[str, ScopeRow] = {}
-        for some in split_batches(archive.read(SCOPES, _parse_scope), _BATCH):
+        named = (scope for scope in archive.read(SCOPES, _parse_scope) if self._is_public(scope.label))
+        for some in split_batches(named, _BATCH):
             made = self._storage.write(lambda tx: [tx.facts.restore_scope(scope) for scope in some])  # noqa: B023
             scopes |= {scope.key: scope for scope in made}
         return scopes
@@ -303,13 +307,15 @@ class FactPart:
 
     def _read(self, archive: Archive, scopes: dict[str, ScopeRow]) -> Iterator[FactRow]:
         """Yield facts as they would be here, but with ``superseded_by`` of the archive."""
-        for line in archive.read(FACTS, _parse_fact):
+        for line in archive.read(FACTS, self._parse):
+            if self._is_secret(line):
+                continue
             scope = None if line.scope is None else scopes.get(key_of(line.scope))
             fields = msgspec.structs.asdict(line)
             message = fields.pop("message")
             fields["mark"] = fields.pop("type")
             fields["key"] = key_of(line.target)
-            fields["content"] = self._redact(line.content)
+            fields["content"] = redact_value({line.target: line.content}, self._redact)[line.target]
             fields["scope"] = None if scope is None else scope.label
             # -1 is a scope that does not exist here, in a comparison.
             fields["scope_id"] = scope.id if scope is not None else None if line.scope is None else -1
@@ -317,6 +323,23 @@ class FactPart:
                 None if message is None else self._places.to_ids.get((message.session_id, message.number))
             )
             yield FactRow(**fields)
+
+    def _parse(self, row: dict[str, Any]) -> FactLine:
+        """Parse a fact; ids lose their secrets, as those of sessions do."""
+        line = _parse_fact(row)
+        session, user, message = line.session_id, line.user_id, line.message
+        return replace(
+            line,
+            session_id=session and redact_id(session, self._redact),
+            user_id=user and redact_id(user, self._redact),
+            message=message and replace(message, session_id=redact_id(message.session_id, self._redact)),
+        )
+
+    def _is_secret(self, line: FactLine) -> bool:
+        return not (self._is_public(line.target) and self._is_public(line.scope or ""))
+
+    def _is_public(self, name: str) -> bool:
+        return self._redact(name) == name
 
 
 def _parse_fact(row: dict[str, Any]) -> FactLine:

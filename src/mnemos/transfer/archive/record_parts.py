@@ -19,7 +19,7 @@ from mnemos.storage.entries import EntryRow
 from mnemos.storage.imports import KEY_BITS
 from mnemos.templates.template import MAX_NAME, SessionTemplate
 from mnemos.templates.tool_calls import clean_example
-from mnemos.text.secrets import redact
+from mnemos.text.secrets import redact, redact_id, redact_value
 from mnemos.transfer.archive.manifest import (
     Moment,
     PartComparison,
@@ -106,9 +106,9 @@ class EntryPart:
         metadata = encode_metadata(line.metadata)
         return EntryRow(
             id=0,
-            user=check_user(line.user_id),
-            key=check_key(line.key),
-            value=self._redact(check_value(line.value, self._most)),
+            user=redact_id(check_user(line.user_id), self._redact),
+            key=redact_id(check_key(line.key), self._redact),
+            value=redact_value({line.key: check_value(line.value, self._most)}, self._redact).popitem()[1],
             metadata=None if metadata is None else self._redact(metadata),
             created_at=line.created_at,
             updated_at=line.updated_at,
@@ -142,6 +142,7 @@ class LedgerPart:
 
     def __init__(self, memory: Memory) -> None:
         self._storage = memory.storage
+        self._redact = redact if memory.settings.redact else str
 
     def size(self) -> int:
         return 1
@@ -159,26 +160,25 @@ class LedgerPart:
         out.count("imports", lines.rows)
 
     def check(self, archive: Archive) -> None:
-        exhaust(archive.read(IMPORTS_FILE, _parse_key))
+        exhaust(archive.read(IMPORTS_FILE, self._parse_key))
 
     def import_part(self, archive: Archive, report: PartReport) -> None:
-        for some in split_batches(archive.read(IMPORTS_FILE, _parse_key), _LEDGER_BATCH):
+        for some in split_batches(archive.read(IMPORTS_FILE, self._parse_key), _LEDGER_BATCH):
             new = self._storage.write(lambda tx: _note_keys(tx, some))  # noqa: B023
             report.imported += new
             report.there += len(some) - new
 
     def compare(self, archive: Archive, compared: PartComparison) -> None:
-        for some in split_batches(archive.read(IMPORTS_FILE, _parse_key), _LEDGER_BATCH):
+        for some in split_batches(archive.read(IMPORTS_FILE, self._parse_key), _LEDGER_BATCH):
             keys = [line.key for line in some]
             known = self._storage.read(lambda tx: tx.imports.owners(keys))  # noqa: B023
             for key in keys:
                 compared.add(f"the imported key {key}", key in known or None)
 
-
-def _parse_key(row: dict[str, Any]) -> LedgerLine:
-    line = msgspec.convert(row, LedgerLine)
-    optional_name("session_id", line.session_id)
-    return line
+    def _parse_key(self, row: dict[str, Any]) -> LedgerLine:
+        line = msgspec.convert(row, LedgerLine)
+        session = optional_name("session_id", line.session_id)
+        return LedgerLine(line.key, session and redact_id(session, self._redact))
 
 
 def _note_keys(tx: Writes, some: list[LedgerLine]) -> int:
