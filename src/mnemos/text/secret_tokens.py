@@ -96,7 +96,8 @@ _KINDS: Final = (
 )
 _PREFIXES: Final = {prefix: (kind, least) for kind, least, several in _KINDS for prefix in several.split()}
 _ANY_PREFIX: Final = re.compile("|".join(map(re.escape, _PREFIXES)))
-UNNAMED: Final = "MNO"
+_MOST_NAMES: Final = 6
+UNNAMED: Final = ("M", "N", "O")
 """The beginnings of Discord tokens, which have no other prefix."""
 # Every long run of letters is checked, and hardly any begins so.
 BEGINNINGS: Final = frozenset(prefix[:2] for prefix in (*_PREFIXES, "eyJ", "ew", "SK", "AA"))
@@ -147,13 +148,17 @@ def find_tokens(text: str, runs: str, long_run: str) -> Iterator[Find]:
         end = end if end >= 0 else len(text)
         if start and text[start - 1] == "\\" and (escape := _ESCAPE.match(text, start)):
             start = escape.end()
-        # Checked before the run is copied, because hardly any run begins like a token.
-        if text[start : start + 2] not in BEGINNINGS and text[start : start + 1] not in UNNAMED:
-            continue
-        # A full stop may follow the token.
-        value = text[start:end].rstrip(".")
-        if value and (secret := _match_token(text, start, value)):
-            yield secret
+        # A token may come after a name and a full stop, and a full stop may follow it.
+        for _ in range(_MOST_NAMES):
+            # Checked before the run is copied, because hardly any run begins like a token.
+            if text[start : start + 2] in BEGINNINGS or text[start : start + 1] in UNNAMED:
+                value = text[start:end].rstrip(".")
+                if value and (secret := _match_token(text, start, value)):
+                    yield secret
+                    break
+            start = text.find(".", start, end) + 1
+            if not start or end - start < len(long_run):
+                break
     if "hooks.slack." in text or "/webhooks/" in text:
         yield from _find_all(text, "webhook", _HOOK)
     if "sig=" in text or "Signature=" in text:

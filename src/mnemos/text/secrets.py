@@ -246,8 +246,8 @@ def _compile_signs() -> Any:
     hidden = r"\\u(?i:00ad|034f|061c|180|20[026]|fe[0f])"
     run = r"[A-Za-z0-9_.\-]"
     starts = (
-        r"(?:[^A-Za-z0-9_.\-]|\\[nrtbf]|\\u[0-9A-Fa-f]{4})"
-        rf"(?:{'|'.join(sorted(forms.BEGINNINGS))}|[{forms.UNNAMED}]{run})"
+        r"(?:[^A-Za-z0-9_\-]|\\[nrtbf]|\\u[0-9A-Fa-f]{4})"
+        rf"(?:{'|'.join(sorted(forms.BEGINNINGS))}|[{''.join(forms.UNNAMED)}]{run})"
     )
     options = re2.Options()
     options.never_capture = True

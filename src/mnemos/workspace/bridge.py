@@ -11,6 +11,7 @@ from mnemos.errors import MnemosError
 from mnemos.language.standing_text import leave_out_order
 from mnemos.settings import Settings
 from mnemos.storage.base import Check, Storage, Writes, failed, passed
+from mnemos.text.secrets import find_secrets, redact
 from mnemos.workspace.identifiers import DEFAULT, folder_of
 from mnemos.workspace.limits import Quota
 from mnemos.workspace.workspace import SchemaChanged, Workspace
@@ -90,7 +91,7 @@ def render_prompt_block(workspace: Workspace, tokens: int) -> str:
     from mnemos.text.tokens import count_tokens
 
     names = [info.name for info in workspace.databases()]
-    others = [leave_out_order(name) for name in names if name != DEFAULT][:_MAX_NAMES]
+    others = [redact(leave_out_order(name)) for name in names if name != DEFAULT][:_MAX_NAMES]
     beside = f"Other databases: {', '.join(others)}" if others else ""
     around = count_tokens("\n".join((OPEN, _HEAD, beside, CLOSE))) + 2
     card = workspace.schema(tokens=tokens - around, timeout=_PROMPT_SECONDS) if DEFAULT in names else None
@@ -103,8 +104,14 @@ def render_prompt_block(workspace: Workspace, tokens: int) -> str:
 
 
 def index_tables(storage: Storage, database: str, tables: Sequence[Mapping[str, Any]], now: float) -> None:
-    """Replace a database's passages in recall, so that a question can find the right table."""
-    wanted = {f"{database}.{table['name']}": _describe(database, table) for table in tables[:_MAX_PASSAGES]}
+    """Replace a database's passages in recall, so that a question can find the right table.
+
+    They hold no secrets: a table whose name is one is left out.
+    """
+    described = {
+        f"{database}.{table['name']}": _describe(database, table) for table in tables[:_MAX_PASSAGES]
+    }
+    wanted = {ref: redact(text) for ref, text in described.items() if not find_secrets(ref)}
 
     def work(tx: Writes) -> None:
         present = {

@@ -1,7 +1,7 @@
 """A table as text for a prompt, in as much detail as there is room for.
 
 Every name, value and comment goes through ``write_name``, ``write_cell`` or ``one_line``: a line begins with
-what is written here, never with what somebody stored. In a prompt, what reads like an order is left out.
+what is written here, never with what somebody stored. In a prompt, orders and secrets are left out.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TypeVar
 import apsw
 
 from mnemos.language.standing_text import LEFT_OUT, is_order
+from mnemos.text.secrets import redact, redact_value
 from mnemos.text.stored_text import reveal
 from mnemos.workspace.sandbox.card.table_description import (
     Blob,
@@ -35,6 +36,8 @@ from mnemos.workspace.sandbox.lexer import fold
 NAME = 64
 CELL = 60
 COMMENT = 100
+# Characters of a text that are looked at for a secret.
+_JUDGED = 500
 
 _Row = TypeVar("_Row")
 _PLAIN = re.compile(r"[^\W\d]\w*")
@@ -60,10 +63,18 @@ def _is_unwanted(text: str) -> bool:
     return _IS_STANDING.get() and is_order(text)
 
 
+def _hide_secret(text: str, column: str = "") -> str:
+    """Return a text without its secrets, judged together with the name of its column."""
+    if not _IS_STANDING.get():
+        return text
+    (clean,) = redact_value({column: text[:_JUDGED]}, redact).values()
+    return str(clean)
+
+
 def one_line(text: str, most: int) -> str:
     """Return a text on one line, escaped where it is not printable and cut where too long."""
     # More than enough to judge, and a long one costs no more than a short one.
-    head = text[: most + 1]
+    head = _hide_secret(text)[: most + 1]
     if _is_unwanted(head):
         return LEFT_OUT
     shown = _CLOSES.sub(_defuse, reveal(head))
@@ -73,18 +84,18 @@ def one_line(text: str, most: int) -> str:
 def write_name(identifier: str) -> str:
     """Return an identifier as SQL takes it: in quotes where it needs them."""
     if len(identifier) <= NAME and _PLAIN.fullmatch(identifier) and identifier.lower() not in _KEYWORDS:
-        return LEFT_OUT if _is_unwanted(identifier) else identifier
-    return '"' + one_line(identifier[: NAME + 1].replace('"', '""'), NAME) + '"'
+        return LEFT_OUT if _is_unwanted(identifier) else _hide_secret(identifier)
+    return '"' + one_line(identifier[:_JUDGED].replace('"', '""'), NAME) + '"'
 
 
-def write_cell(value: Cell, most: int = CELL) -> str:
+def write_cell(value: Cell, most: int = CELL, column: str = "") -> str:
     """Return a value as SQL writes it."""
     if value is None:
         return "NULL"
     if isinstance(value, Blob):
         return f"<blob, {value.size} bytes>"
     if isinstance(value, str):
-        return "'" + one_line(value[: most + 1].replace("'", "''"), most) + "'"
+        return "'" + one_line(_hide_secret(value, column)[: most + 1].replace("'", "''"), most) + "'"
     return write_number(value)
 
 
@@ -212,7 +223,7 @@ class _Block:
         if detail.has_rules:
             said += self._rules_of(column)
         if detail.has_contents:
-            said += self._render_summary(seen, column.type.lower())
+            said += self._render_summary(column, seen)
             if comment := self._structure.comments.get(fold(column.name)):
                 said.append(f"({one_line(comment, self._comment_length())})")
         return " ".join(said)
@@ -234,21 +245,21 @@ class _Block:
         if column.not_null and not column.key:
             yield "NOT NULL"
         if column.default is not None:
-            yield f"default {one_line(column.default, _VALUE)}"
+            yield f"default {one_line(_hide_secret(column.default, column.name), _VALUE)}"
         if self._structure.is_unique(column):
             yield "UNIQUE"
         for reference in self._structure.references:
             if reference.columns == (column.name,):
                 yield f"-> {_target(reference)}"
 
-    def _render_summary(self, seen: ColumnSummary, declared: str) -> Iterator[str]:
+    def _render_summary(self, column: Column, seen: ColumnSummary) -> Iterator[str]:
         if seen.storage == "mixed":
             yield f"{self._sampled}mixed"
-        if seen.kind and (seen.is_mostly or seen.kind != declared):
+        if seen.kind and (seen.is_mostly or seen.kind != column.type.lower()):
             fields = ",".join(one_line(name, _FIELD) for name in seen.fields)
             yield f"{'mostly ' * seen.is_mostly}{seen.kind}" + (f"{{{fields}}}" if fields else "")
         if seen.values:
-            yield self._sampled + "|".join(write_cell(value, _VALUE) for value in seen.values)
+            yield self._sampled + "|".join(write_cell(value, _VALUE, column.name) for value in seen.values)
         if seen.range is not None:
             yield self._sampled + _render_range(*seen.range, seen.kind)
 
@@ -283,7 +294,7 @@ class _Block:
         if list(of) != [column.name for column in self._structure.columns[: len(of)]]:
             names = f"({_names(of)}) "
         more = ", …" if len(self._structure.columns) > len(of) and not names else ""
-        shown = [f"({_render_row(row[:_MOST_CELLS])}{more})" for row in rows]
+        shown = [f"({_render_row(row, of)}{more})" for row in rows]
         if self._detail.is_long:
             yield f"  e.g. {names}".rstrip()
             yield from (f"    {row}" for row in shown)
@@ -313,10 +324,11 @@ def render_count(contents: Contents) -> str:
     return f"{count.least:,} or more rows"
 
 
-def _render_row(row: Sequence[Cell]) -> str:
+def _render_row(row: Sequence[Cell], columns: Sequence[str]) -> str:
     """Render cells, unless they read like an order one after the other."""
-    said = " ".join(cell[:CELL] for cell in row if isinstance(cell, str))[:_JOINED]
-    return LEFT_OUT if _is_unwanted(said) else ", ".join(map(write_cell, row))
+    cells = list(zip(row, columns, strict=False))
+    said = " ".join(cell[:CELL] for cell, _ in cells if isinstance(cell, str))[:_JOINED]
+    return LEFT_OUT if _is_unwanted(said) else ", ".join(write_cell(cell, CELL, name) for cell, name in cells)
 
 
 def _target(reference: Reference) -> str:
