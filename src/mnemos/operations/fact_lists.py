@@ -16,7 +16,7 @@ from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.facts import ConflictInfo, FactInfo, Scope, SessionId, describe, render_label
 from mnemos.operations.forget import COMPACT, COMPACT_COMMAND, Erased
 from mnemos.operations.texts import day, iso_time, plural
-from mnemos.text.stored_text import join_items
+from mnemos.text.stored_text import escape_json, join_items, one_line
 
 if TYPE_CHECKING:
     from mnemos.facts.fact import Fact
@@ -55,7 +55,11 @@ class FactsExported(Result, frozen=True, kw_only=True):
     format: str
 
     def as_text(self) -> str:
-        return _FORMATS[self.format](self.facts)
+        lines = _FORMATS[self.format](self.facts)
+        return escape_json("\n".join(lines)) if self.format == "json" else join_items(map(one_line, lines))
+
+    def for_person(self) -> str:
+        return "\n".join(_FORMATS[self.format](self.facts))
 
 
 class ListFacts(Operation, frozen=True, kw_only=True):
@@ -289,24 +293,24 @@ def _choose(
     )
 
 
-def _render_notation(facts: list[FactInfo]) -> str:
+def _render_notation(facts: list[FactInfo]) -> list[str]:
     from mnemos.language.notation import format_line
 
-    return join_items(format_line(fact.type, fact.target, fact.content) for fact in facts)
+    return [format_line(fact.type, fact.target, fact.content) for fact in facts]
 
 
-def _render_json(facts: list[FactInfo]) -> str:
-    return msgspec.json.format(msgspec.json.encode(facts), indent=2).decode()
+def _render_json(facts: list[FactInfo]) -> list[str]:
+    return [msgspec.json.format(msgspec.json.encode(facts), indent=2).decode()]
 
 
-def _render_markdown(facts: list[FactInfo]) -> str:
+def _render_markdown(facts: list[FactInfo]) -> list[str]:
     """Render a heading for each scope and a list item for each fact."""
     ordered = sorted(facts, key=lambda fact: (fact.scope or "", fact.type, fact.target))
     lines = ["# Facts"]
     for scope, group in groupby(ordered, key=lambda fact: fact.scope):
         lines += ["", f"## {_escape(scope) if scope else 'No scope'}", ""]
         lines += [_render_item(fact) for fact in group]
-    return join_items(lines)
+    return lines
 
 
 def _render_item(fact: FactInfo) -> str:
@@ -321,7 +325,7 @@ def _escape(text: str) -> str:
     return render_label(text).translate(_MARKUP)
 
 
-_FORMATS: dict[str, Callable[[list[FactInfo]], str]] = {
+_FORMATS: dict[str, Callable[[list[FactInfo]], list[str]]] = {
     "notation": _render_notation,
     "json": _render_json,
     "markdown": _render_markdown,

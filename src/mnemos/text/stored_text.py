@@ -73,6 +73,11 @@ def reveal(text: str, keep: str = "") -> str:
     return HIDDEN().sub(lambda found: found[0] if found[0] in keep else _write_out(found[0]), text)
 
 
+def escape_json(text: str) -> str:
+    """Escape hidden characters in JSON, which stays the same data."""
+    return HIDDEN().sub(lambda found: found[0] if found[0] == "\n" else _escape(found[0]), text)
+
+
 def escape_fences(text: str) -> str:
     """Replace the angle bracket of every fence mark, so that the text cannot open or close a fence."""
     return _MARK().sub("‹", text) if any(bracket in text for bracket in _BRACKETS) else text
@@ -90,5 +95,12 @@ def _render_item(item: str) -> str:
     return margin + indent_lines(item, margin + _INDENT)
 
 
+def _escape(characters: str) -> str:
+    return re.sub("....", r"\\u\g<0>", characters.encode("utf-16-be").hex())
+
+
 def _write_out(characters: str) -> str:
-    return "".join(_WRITTEN.get(one) or f"\\u{ord(one):04x}" for one in characters)
+    return "".join(
+        _WRITTEN.get(one) or (f"\\u{ord(one):04x}" if one < "\U00010000" else f"\\U{ord(one):08x}")
+        for one in characters
+    )

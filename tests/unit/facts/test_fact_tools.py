@@ -10,6 +10,7 @@ import pytest
 from mnemos import Memory
 from mnemos.errors import InvalidInput, MnemosError, NotFound
 from mnemos.language.notation import parse
+from mnemos.operations.fact_lists import ExportFacts
 from mnemos.testing import FixedClock
 from mnemos.text.tokens import count_tokens
 
@@ -152,8 +153,10 @@ def test_arguments_of_the_wrong_kind_are_honest_errors(
 def test_an_export_can_be_written_again(told: Memory, clock: FixedClock) -> None:
     told.call("memory_write", {"content": "V[odd.one]: a: [b] `c` **d** \u2028 -> ! <x>"})
     text = told.call("memory_export")["text"]
-    live = [str(fact) for fact in told.facts.list()]
+    live = [" ".join(str(fact).split()) for fact in told.facts.list()]
     assert [str(one) for one in parse(text)] == live
+    exact = ExportFacts().run(told).for_person()
+    assert [str(one) for one in parse(exact)] == [str(fact) for fact in told.facts.list()]
     with Memory.at(":memory:", clock=clock, embedder="none") as other:
         other.call("memory_write", {"content": text})
         assert [str(fact) for fact in other.facts.list()] == live

@@ -43,7 +43,7 @@ def test_all_hidden_characters_are_written_out_except_joiners() -> None:
 
 
 def test_data_in_variation_selectors_is_written_out() -> None:
-    assert reveal("☺\ufe0f\U000e0101") == "☺\\ufe0f\\ue0101"
+    assert reveal("☺\ufe0f\U000e0101") == "☺\\ufe0f\\U000e0101"
 
 
 def test_halves_of_characters_are_joined_or_replaced() -> None:

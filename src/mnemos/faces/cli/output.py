@@ -18,12 +18,10 @@ from mnemos.operations.arguments import replace_surrogates
 from mnemos.operations.base import Operation, Result, builtins, carry_out
 from mnemos.operations.index import ENTRIES
 from mnemos.progress import Progress
-from mnemos.text.stored_text import HIDDEN, repair_surrogates, reveal
+from mnemos.text.stored_text import escape_json, repair_surrogates, reveal
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
-
-_UTF_16 = re.compile("....")
 
 
 def plain(text: str) -> str:
@@ -67,7 +65,7 @@ def in_json(value: Any) -> str:
     except UnicodeEncodeError:
         # A path may hold bytes that are no UTF-8.
         text = msgspec.json.encode(replace_surrogates(value)).decode()
-    return HIDDEN().sub(lambda found: _UTF_16.sub(r"\\u\g<0>", found[0].encode("utf-16-be").hex()), text)
+    return escape_json(text)
 
 
 def say(result: Result, *, as_json: bool) -> None:
