@@ -49,7 +49,7 @@ class Attempts:
         except (MnemosError, OSError) as exc:
             if str(exc) not in self._logged:
                 self._logged.add(str(exc))
-                log.warning("%s failed and will be retried: %s", self._what, exc)
+                log.warning("%s failed: %s", self._what, exc)
 
     def succeeded(self) -> None:
         """Log the next failure again, whatever its reason."""
