@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import report
-from benchmarks.recall import compare, mixed
+from benchmarks.recall import certainty, compare, mixed
 from benchmarks.report import Options
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.faces.cli.bench.corpus import Data
@@ -25,13 +25,19 @@ def main(arguments: Sequence[str]) -> None:
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
-        files = [read(path).limit(options.limit_questions) for path in _files(options.data)]
+        paths = _files(options.data)
+        files = [read(path).limit(options.limit_questions) for path in paths]
     except MnemosError as exc:
         parser.error(str(exc))
     if not files:
         parser.error(WHERE)
     if options.mixed:
-        _mix(files, options)
+        able, missing = compare.ways()
+        ways = {name: able[name] for name in ("FTS5 porter", "dense", "mnemos") if name in able}
+        _keep(mixed.run(files, ways, missing), options)
+        return
+    if options.certainty:
+        _keep(certainty.run(files, paths), options)
         return
     only_learn = options.fit or options.ablation
     if not only_learn:
@@ -45,10 +51,7 @@ def main(arguments: Sequence[str]) -> None:
         print(f"not cross-validated: {exc}")
 
 
-def _mix(files: Sequence[Data], options: argparse.Namespace) -> None:
-    able, missing = compare.ways()
-    shown = ("FTS5 porter", "dense", "mnemos")
-    result = mixed.run(files, {name: able[name] for name in shown if name in able}, missing)
+def _keep(result: report.Result, options: argparse.Namespace) -> None:
     report.show(result)
     if options.limit_questions and options.json is None:
         print("A run with fewer questions is not kept; give --json FILE to write it down.")
@@ -60,13 +63,9 @@ def _mix(files: Sequence[Data], options: argparse.Namespace) -> None:
 
 def _compare(files: Sequence[Data], options: argparse.Namespace) -> None:
     result, compared = compare.run(files, options.pool)
-    report.show(result)
+    _keep(result, options)
     if options.limit_questions and options.json is None:
-        print("A run with fewer questions is not kept; give --json FILE to write it down.")
         return
-    kept = report.document(result, Options(sizes=(), repeat=1, quick=False, peers=True))
-    for written in report.keep([kept], options.json):
-        print(f"written: {written}")
     if options.json is None:
         drawn = compare.draw(compared)
     else:
@@ -110,6 +109,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--limit-questions", type=int, metavar="N", help="ask only so many of each file")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
     parser.add_argument("--mixed", action="store_true", help="compare alone with everything in one home")
+    parser.add_argument(
+        "--certainty", action="store_true", help="how sure it is of questions with and without an answer"
+    )
     parser.add_argument("--ablation", action="store_true", help="switch off each feature in turn")
     parser.add_argument("--fit", action="store_true", help="fit the weights, cross-validated")
     parser.add_argument("--lexical", action="store_true", help="of the ranker without vectors")

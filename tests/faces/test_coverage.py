@@ -59,7 +59,7 @@ def test_when_all_is_indexed_nothing_is_left_to_say(mnemos: Mnemos, behind: Path
     assert mnemos("--json").json["search"] == "keyword + semantic search"
     assert mnemos("stats", "--json").json["coverage"] == 1
     out = mnemos("recall", "which bird lives in house 7?", "--limit", "1").out
-    assert out.splitlines()[-1] == "1 passage, keyword + semantic search"
+    assert out.splitlines()[-1].endswith(", keyword + semantic search")
     answer = mnemos("recall", "which bird lives in house 7?", "--json").json
     assert (answer["mode"], answer["coverage"]) == ("lexical+static", 1)
 

@@ -230,7 +230,7 @@ def test_nothing_is_drawn_as_nothing() -> None:
         (MessagesFound(query="x", partial=False, hits=[]), "Nothing found"),
         (
             Recalled(query="x", mode="lexical", coverage=0.0, hits=[], packed="", left_out=0, notes=[]),
-            "Nothing found",
+            "Nothing in memory",
         ),
         (FactList(total=0, as_of=None, facts=[]), "No facts"),
         (FactsFound(facts=[]), "No facts"),

@@ -24,6 +24,7 @@ from mnemos.operations.arguments import (
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.facts import FactInfo, FactsWritten, Scope, SessionId, describe
 from mnemos.operations.texts import cut, floor_share, plural, render_time, render_title
+from mnemos.recall.certainty import WEAK
 from mnemos.recall.embedding import describe_search
 from mnemos.text.highlight import snippet
 from mnemos.text.query import parse
@@ -102,6 +103,7 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
             packed=recalled.text,
             left_out=recalled.left_out,
             notes=list(recalled.notes),
+            certainty=recalled.certainty,
         )
 
 
@@ -140,10 +142,14 @@ class Recalled(Result, frozen=True, kw_only=True):
     packed: str
     left_out: int
     notes: list[str]
+    certainty: str = "good"
+    """``good``, ``weak`` if the passages may not answer the question, or ``none``: there are none then."""
 
     def as_text(self) -> str:
         share = self._share()
         search = [] if share is None or share >= 1 else [f"By {describe_search(share)}."]
+        if self.certainty == WEAK:
+            search.append("These passages may not answer the question.")
         answer = self.packed or join_items([self._nothing()])
         return join_items([*self.notes, *search]) + "\n" * bool(self.notes or search) + answer
 
@@ -160,7 +166,8 @@ class Recalled(Result, frozen=True, kw_only=True):
         return join_items([*lines, self.footer()])
 
     def footer(self) -> str:
-        return f"{plural(len(self.hits), 'passage')}, {describe_search(self._share())}"
+        doubt = " that may not answer the question" if self.certainty == WEAK else ""
+        return f"{plural(len(self.hits), 'passage')}{doubt}, {describe_search(self._share())}"
 
     def _share(self) -> float | None:
         return None if self.mode == "lexical" else self.coverage
@@ -168,7 +175,7 @@ class Recalled(Result, frozen=True, kw_only=True):
     def _nothing(self) -> str:
         if self.hits:
             return "The passages do not fit into the budget; raise it."
-        return f"Nothing found for {cut(self.query, _ECHOED)!r}. Try other words."
+        return f"Nothing in memory answers {cut(self.query, _ECHOED)!r}. Try other words."
 
 
 def render_heading(hit: HitInfo) -> str:

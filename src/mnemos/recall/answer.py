@@ -80,6 +80,8 @@ class Recall:
     """Hits that did not fit into the budget of ``text``."""
     notes: tuple[str, ...] = ()
     """What the caller should know: a damaged model, how a time in the question was understood."""
+    certainty: str = "good"
+    """``good``, ``weak`` if the hits may not answer the question, ``none`` if nothing does: no hits then."""
 
     def __len__(self) -> int:
         return len(self.hits)

@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mnemos.errors import Corrupt, Unavailable
+from mnemos.recall import certainty
 from mnemos.recall.answer import KINDS, SUPERSEDED, Recall, check_kinds
 from mnemos.recall.candidates import Asked, Gathered, Sense, add_unfed, gather, look_up
 from mnemos.recall.edits import Edits, Source
@@ -134,11 +135,19 @@ class Recaller:
             as_of=as_of,
         )
         wants_past = as_of is None and asks_for_past(ranked.scene.asked.question)
-        best = [
+        holding = [
             (candidate, score)
             for candidate, score in zip(ranked.candidates, ranked.scores, strict=True)
             if wants_past or not _has_ended(candidate, ranked.gathered)
-        ][:limit]
+        ]
+        sure = certainty.rate(
+            [candidate for candidate, _ in holding],
+            [score for _, score in holding],
+            passages=ranked.scene.asked.total,
+            names_somebody=bool(ranked.scene.asked.speakers),
+            has_vectors=ranked.means.sense is not None,
+        )
+        best = [] if sure == certainty.NONE else holding[:limit]
         excerpts = [
             make_excerpt(self._read_whole, ranked.scene, candidate, ranked.gathered, score, filters)
             for candidate, score in best
@@ -153,6 +162,7 @@ class Recaller:
             ranked.means.coverage,
             packed.left_out,
             (*ranked.means.notes, *_describe_time(ranked.scene.asked.question)),
+            sure,
         )
 
     def messages(self, query: str, filters: Filters, *, project: str | None = None) -> Results:

@@ -29,6 +29,7 @@ from mnemos.integrations.providers.prefetch import Recalls
 from mnemos.integrations.small_talk import cut_question
 from mnemos.memory import Memory
 from mnemos.recall.answer import KINDS
+from mnemos.recall.certainty import GOOD
 from mnemos.text.fences import strip_fences
 from mnemos.text.tokens import count_tokens
 
@@ -177,9 +178,11 @@ class BuiltinMemoryProvider(MemoryProvider):
             words_only=words_only,
             user_id=self._user_id,
         )
-        text = "\n".join(filter(None, (changed, found.text)))
+        # Nobody asked for it: what may not answer stays away.
+        recalled = found.text if found.certainty == GOOD else ""
+        text = "\n".join(filter(None, (changed, recalled)))
         # A tokenizer may count the whole higher than its parts.
-        return text if count_tokens(text) <= budget else found.text
+        return text if count_tokens(text) <= budget else recalled
 
     # --- turns ------------------------------------------------------------------------------
 

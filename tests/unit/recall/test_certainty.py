@@ -1,0 +1,58 @@
+"""How sure recall is of an answer."""
+
+from __future__ import annotations
+
+import pytest
+from conversations import BOTH, Tell, ana
+
+from mnemos import Memory
+from mnemos.recall.certainty import GOOD, NONE, WEAK
+
+pytestmark = pytest.mark.usefixtures("utc")
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "question",
+    ["which port does the staging cache listen on?", "what did Ana adopt?", "port 5433", "ERR_CONN_4410"],
+)
+def test_what_was_said_in_these_words_is_a_good_answer(
+    everything: Memory, question: str, words_only: bool
+) -> None:
+    assert everything.recall(question, words_only=words_only).certainty == GOOD
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "question",
+    ["which beamline was booked at the synchrotron?", "who audits the payroll of the opera house?"],
+)
+def test_a_question_about_something_else_gets_nothing(
+    everything: Memory, question: str, words_only: bool
+) -> None:
+    found = everything.recall(question, words_only=words_only)
+    assert (found.certainty, found.hits, found.text) == (NONE, (), "")
+
+
+def test_a_date_alone_is_enough_to_answer(everything: Memory) -> None:
+    found = everything.recall("what happened on 18 March?")
+    assert found.certainty != NONE
+    assert found.hits
+
+
+def test_what_somebody_else_said_is_a_weak_answer(memory: Memory, tell: Tell) -> None:
+    tell("a", ana("my sister moved to Porto"), ana("she sings"), {"role": "user", "content": "Ben: I row"})
+    tell("b", *[{"role": "user", "content": text} for text in ("Ben: I row at dawn", "Ben: I row at night")])
+    assert memory.recall("where did Ana's sister move to?").certainty == GOOD
+    assert memory.recall("where did Ben's sister move to?").certainty == WEAK
+
+
+def test_an_empty_memory_has_no_answer(memory: Memory) -> None:
+    assert memory.recall("where is the key?").certainty == NONE
+
+
+def test_every_face_says_that_an_answer_is_weak(memory: Memory, tell: Tell) -> None:
+    tell("s", "the kayak shop of the harbour sells paddles", "we row at dawn")
+    answer = memory.call("recall", {"query": "which colour do the paddles of my nephew have?"})
+    assert answer["certainty"] == WEAK
+    assert "may not answer" in answer["text"]
