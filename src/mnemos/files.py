@@ -10,8 +10,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from mnemos.errors import Busy, DiskFull, InvalidInput, MnemosError, PermissionDenied, Unavailable
 
@@ -133,7 +134,7 @@ def _lock_folder(folder: Path) -> int | None:
     return handle
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """Open a file to read it. A pipe, device, socket or folder raises OSError instead of waiting for data."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
     if not stat.S_ISREG(os.fstat(handle).st_mode):

@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from msgspec import Meta
 
 from mnemos.errors import AlreadyExists, InvalidInput, NotFound, PermissionDenied
+from mnemos.files import open_regular
 from mnemos.memory.backlog import STORED, describe_backlog, work_off
 from mnemos.operations.arguments import Project, Source, path_of, replace_surrogates, resolve_sessions
 from mnemos.operations.base import LongOperation, Operation, Result, Traits, fill
@@ -132,12 +133,10 @@ class ImportSessions(LongOperation, frozen=True, kw_only=True):
             raise InvalidInput("pass a path, or the lines as text")
         path = path_of(self.path)
         try:
-            with path.open(encoding="utf-8") as stream:
+            with open_regular(path) as stream:
                 return memory.sessions.import_jsonl(stream, progress=progress)
         except FileNotFoundError:
             raise NotFound(f"there is no file {path}") from None
-        except UnicodeDecodeError as exc:
-            raise InvalidInput(f"{path} is not UTF-8 text: {exc}") from exc
         except OSError as exc:
             raise PermissionDenied(f"{path} cannot be read: {exc.strerror}") from exc
 

@@ -6,12 +6,15 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
+from io import BufferedReader
 from itertools import chain, islice
 from typing import IO, Any
 
+import msgspec
 from msgspec.structs import replace
 
-from mnemos.errors import InvalidInput
+from mnemos.errors import InvalidInput, TooLarge
 from mnemos.sessions import echoes
 from mnemos.sessions.records import (
     MESSAGE_FIELDS,
@@ -31,6 +34,8 @@ BATCH = 200
 _BATCH_CHARACTERS = 200_000
 # Time to index pending messages after each batch, so that searches stay fast meanwhile.
 INDEX_SECONDS = 0.2
+LONGEST_LINE = 40 << 20
+"""Bytes of a session in a file of JSON lines: it is in memory as a whole, three times over."""
 
 Placed = Callable[[int, int], None]
 """Called with the number of a message within its session, from 1, and its id here."""
@@ -47,7 +52,10 @@ class IncomingMessage:
 @dataclass(frozen=True, slots=True)
 class IncomingSession:
     session: SessionRow
-    messages: Sequence[IncomingMessage]
+    messages: Iterable[IncomingMessage]
+
+
+Check = Callable[[Mapping[str, Any]], IncomingSession]
 
 
 class Outcome(StrEnum):
@@ -138,6 +146,9 @@ def check_sessions(
             raise type(exc)(f"session {number}: {exc}; nothing was imported") from exc
         if one.session.id in incoming:
             raise InvalidInput(f"session {number}: {one.session.id!r} occurs twice; nothing was imported")
+        if isinstance(sessions, SessionLines):
+            again = sessions.reread(partial(_check_session, now=now, redact=redact, max_bytes=max_bytes))
+            one = IncomingSession(one.session, again)
         incoming[one.session.id] = one
     parents = {session_id: one.session.parent_session_id for session_id, one in incoming.items()}
     return [incoming[session_id] for session_id in sort_parents_first(parents)]
@@ -285,16 +296,58 @@ def write_lines(sessions: Iterable[Mapping[str, Any]], stream: IO[str]) -> int:
 def read_lines(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Yield the sessions of a JSONL text; an invalid line raises InvalidInput with its number."""
     for number, line in enumerate(stream, start=1):
-        if not line.strip():
-            continue
+        if line.strip():
+            yield _decode_line(line, number)
+
+
+class SessionLines:
+    """The sessions of a JSONL file. They are read twice, so that only one is in memory at a time."""
+
+    def __init__(self, file: BufferedReader) -> None:
+        self._file = file
+        self._place = 0
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        number = 0
+        while line := self._file.readline(LONGEST_LINE + 1):
+            number += 1
+            if len(line) > LONGEST_LINE:
+                raise TooLarge(
+                    f"line {number} has more than {LONGEST_LINE >> 20} MB; nothing was imported. "
+                    "Move sessions this long in an archive, with mnemos export and mnemos import"
+                )
+            if line.strip():
+                yield _decode_line(line, number)
+            self._place = self._file.tell()
+
+    def reread(self, check: Check) -> Iterable[IncomingMessage]:
+        """Return the messages of the current session, which are read when they are iterated."""
+        return _Reread(self._file, self._place, check)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reread:
+    file: BufferedReader
+    place: int
+    check: Check
+
+    def __iter__(self) -> Iterator[IncomingMessage]:
+        self.file.seek(self.place)
+        yield from self.check(_decode_line(self.file.readline(LONGEST_LINE), 1)).messages
+
+
+def _decode_line(line: str | bytes, number: int) -> dict[str, Any]:
+    try:
+        session = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
         try:
-            # Not msgspec: it refuses the lone surrogates that an export may hold.
+            # An export may hold lone surrogates, which msgspec refuses.
             session = json.loads(line)
         except (ValueError, RecursionError) as exc:
             raise InvalidInput(f"line {number} is not JSON: {exc}; nothing was imported") from exc
-        if not isinstance(session, dict):
-            raise InvalidInput(f"line {number} is not a session; nothing was imported")
-        yield session
+    if not isinstance(session, dict):
+        raise InvalidInput(f"line {number} is not a session; nothing was imported")
+    return session
 
 
 def _check_session(item: Mapping[str, Any], *, now: float, redact: Redact, max_bytes: int) -> IncomingSession:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from io import BufferedReader
 from typing import IO, Any
 
 from mnemos.errors import NotFound
@@ -60,9 +61,14 @@ class Transfers(MessageLog):
         return {"imported": list(done.sessions), "skipped": list(done.skipped), "messages": done.messages}
 
     def import_jsonl(
-        self, stream: Iterable[str], *, progress: Callable[[float], None] | None = None
+        self, stream: Iterable[str] | BufferedReader, *, progress: Callable[[float], None] | None = None
     ) -> dict[str, Any]:
-        """Import the lines that ``export_jsonl`` wrote."""
+        """Import the lines that ``export_jsonl`` wrote.
+
+        A file opened in binary mode is read twice, which takes less memory: one session at a time.
+        """
+        if isinstance(stream, BufferedReader):
+            return self.import_sessions(transcript.SessionLines(stream), progress=progress)
         return self.import_sessions(transcript.read_lines(stream), progress=progress)
 
     # --- inside -----------------------------------------------------------------------------
