@@ -19,11 +19,16 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from mnemos.errors import InvalidInput
 from mnemos.files import open_regular
-from mnemos.transfer.foreign_files import decode_object, find_files, is_file, is_folder, stat_sources
+from mnemos.transfer.foreign_files import (
+    LONGEST,
+    decode_object,
+    find_files,
+    is_file,
+    is_folder,
+    stat_sources,
+)
 from mnemos.transfer.reader import Item, Mark, OnProblem, Reader, SourceFile, Unreadable
 
-LONGEST: Final = 24 << 20
-"""Bytes of a conversation. A longer one is skipped in pieces."""
 _MAX_ENTRIES: Final = 200_000
 _MAX_EXPANDED: Final = 16 << 30
 # Conversations shrink to between a fifth and a tenth in a zip; only a zip bomb shrinks more.

@@ -251,11 +251,9 @@ def find_installed(settings: Settings) -> Iterator[InstalledFiles]:
     for kind in ("claude-code", "codex", "hermes"):
         reader, path = load_reader(kind), default_path(kind, settings)
         # Missing and unreadable files are not reported here.
-        sources = list(reader.find(path, lambda *_: None))
-        if sources:
-            yield InstalledFiles(
-                kind, reader.title, path, len(sources), sum(source.size for source in sources)
-            )
+        sizes = [source.size for source in reader.find(path, lambda *_: None)]
+        if sizes:
+            yield InstalledFiles(kind, reader.title, path, len(sizes), sum(sizes))
     yield from _find_downloads(Path(_DOWNLOADS).expanduser())
 
 

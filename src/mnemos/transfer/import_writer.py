@@ -50,9 +50,13 @@ _BYTES_PER_CHARACTER: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    item: ImportedMessage
+    """A message to store, without the fields it was made of, which may be many times longer."""
+
+    session_id: str
     message: NewMessage
     keys: tuple[int, ...]
+    input_tokens: int
+    output_tokens: int
 
 
 @dataclass(slots=True)
@@ -168,16 +172,19 @@ class ImportWriter:
         except InvalidInput as exc:
             self._report.add_problem(self._path, 0, f"message {item.key}: {exc}")
             return
-        self._batch.append(_Checked(item, message, tuple(map(self._key, (item.key, *item.also)))))
+        keys = tuple(map(self._key, (item.key, *item.also)))
+        self._batch.append(_Checked(item.session_id, message, keys, item.input_tokens, item.output_tokens))
         self._size += len(message.content or "") + len(message.tool_calls or "")
 
     def _check(self, fields: Mapping[str, Any]) -> NewMessage:
+        content, longest = fields.get("content"), self._most // _BYTES_PER_CHARACTER // 2
         try:
+            if isinstance(content, str) and len(content) > self._most:
+                raise TooLarge("it has more characters than a message may have bytes")
             return new_message(
                 fields, now=self._now, redact=self._redact, max_bytes=self._most, any_role=True
             )
         except TooLarge:
-            content, longest = fields.get("content"), self._most // _BYTES_PER_CHARACTER // 2
             if not isinstance(content, str) or len(content) <= longest:
                 raise
             self._report.skip("ends of very long messages")
@@ -205,12 +212,12 @@ class ImportWriter:
             return batch
         last: dict[str, float] = {}
         for one in batch:
-            session_id = one.item.session_id
+            session_id = one.session_id
             last[session_id] = max(one.message.timestamp, last.get(session_id, one.message.timestamp))
         old = {session_id for session_id, at in last.items() if at < self._since}
         if old:
             self._report.skip("older conversations", len(old))
-        return [one for one in batch if one.item.session_id not in old]
+        return [one for one in batch if one.session_id not in old]
 
     def _write(self, tx: Writes, batch: Sequence[_Checked], file: ImportedFile | None) -> _Outcome:
         outcome = _Outcome()
@@ -242,8 +249,8 @@ class ImportWriter:
             outcome.continued.add(session_id)
             tx.sessions.fill(session)
         echoes.append(tx, session_id, [one.message for one in new])
-        read = sum(one.item.input_tokens for one in new)
-        written = sum(one.item.output_tokens for one in new)
+        read = sum(one.input_tokens for one in new)
+        written = sum(one.output_tokens for one in new)
         if read or written:
             tx.sessions.add_tokens(session_id, read, written)
         keys = [key for one in new for key in one.keys]
@@ -264,7 +271,7 @@ class ImportWriter:
         """True if the session has no messages but is stored all the same, and was never stored before."""
         about = self._conversations[session_id]
         is_old = self._since is not None and (about.started_at is None or about.started_at < self._since)
-        if not about.may_be_empty or is_old or any(one.item.session_id == session_id for one in self._batch):
+        if not about.may_be_empty or is_old or any(one.session_id == session_id for one in self._batch):
             return False
         owners = tx.imports.owners([self._session_key(session_id)])
         return not owners and tx.sessions.get(session_id) is None
@@ -343,5 +350,5 @@ class ImportWriter:
 def _group_by_session(batch: Sequence[_Checked]) -> dict[str, list[_Checked]]:
     found: dict[str, list[_Checked]] = {}
     for one in batch:
-        found.setdefault(one.item.session_id, []).append(one)
+        found.setdefault(one.session_id, []).append(one)
     return found

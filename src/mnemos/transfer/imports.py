@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -26,8 +27,11 @@ from mnemos.transfer.reader import BEGINNING, ImportReport, Mark, Reader, Source
 _SAMPLE: Final = 4_096
 # The noted size of a file that was not read to its end, so that it counts as changed.
 _UNFINISHED: Final = -1
+# Files looked up in the ledger in one read.
+_LOOKED_UP: Final = 500
 
 Progress = Callable[[float], None]
+Changed = tuple[SourceFile, ImportedFile | None]
 
 
 class Imports:
@@ -59,8 +63,7 @@ class Imports:
         if not dry_run:
             self._settings.check_enabled()
         report = ImportReport(reader.kind, str(path), dry_run=dry_run)
-        sources = self._find_sources(reader, path, report)
-        wanted = self._select_changed(reader, since, report, sources)
+        total = self._count_changed(reader, path, since, report)
         # A conversation that continues over several marks is judged by the age of its file.
         writer_since = None if reader.resumes else since
         now = self._clock()
@@ -69,13 +72,14 @@ class Imports:
         )
         # Conversations left out now must be found by a later import.
         remembers = writer_since is None
-        total = sum(source.size for source, _ in wanted) or 1
+        # Found again, because a list of all would take more memory than everything else.
+        wanted = self._find_changed(reader, path, since, ImportReport(reader.kind, "")) if total else ()
         try:
             with self._storage.without_background():
                 try:
                     for done in self._import_all(reader, wanted, writer, report, remembers=remembers):
                         if progress is not None:
-                            progress(done / total)
+                            progress(min(1.0, done / total) if total else 1.0)
                         if stop is not None and done < total and stop():
                             report.finished = False
                             break
@@ -95,35 +99,37 @@ class Imports:
             ) from exc
         return report
 
-    def _find_sources(self, reader: Reader, path: Path, report: ImportReport) -> list[SourceFile]:
+    def _count_changed(self, reader: Reader, path: Path, since: float | None, report: ImportReport) -> int:
+        """Return the bytes of the files to read, at least 1 for each; the others go into the report."""
         if not path_exists(path):
             raise NotFound(f"{path} does not exist; name a file or folder of {reader.title}")
-        sources = list(reader.find(path, lambda file, why: report.add_problem(str(file), 0, why)))
-        if not sources and not report.problems:
+        total = sum(max(1, source.size) for source, _ in self._find_changed(reader, path, since, report))
+        if not (total or report.unchanged or report.left_out or report.problems):
             raise NotFound(f"{path} has nothing of {reader.title}; name another file or folder")
-        return sources
+        return total
 
-    def _select_changed(
-        self, reader: Reader, since: float | None, report: ImportReport, sources: list[SourceFile]
-    ) -> list[tuple[SourceFile, ImportedFile | None]]:
-        """Return the files to read, each with what was noted of it before."""
-        files = self._storage.read(lambda tx: tx.imports.files(reader.kind))
-        noted = {file.path: file for file in files}
-        wanted: list[tuple[SourceFile, ImportedFile | None]] = []
-        for source in sources:
-            file = noted.get(_path_text(source.path))
-            if file is not None and (file.size, file.changed_ns) == (source.size, source.changed_ns):
-                report.unchanged += 1
-            elif since is not None and source.changed_ns < since * 1e9:
-                report.skip("older files")
-            else:
-                wanted.append((source, file))
-        return wanted
+    def _find_changed(
+        self, reader: Reader, path: Path, since: float | None, report: ImportReport
+    ) -> Iterator[Changed]:
+        """Yield the files to read, each with what was noted of it before."""
+        sources = reader.find(path, lambda file, why: report.add_problem(str(file), 0, why))
+        while some := list(islice(sources, _LOOKED_UP)):
+            names = [_path_text(source.path) for source in some]
+            noted = self._storage.read(
+                lambda tx: [tx.imports.file(reader.kind, name) for name in names]  # noqa: B023
+            )
+            for source, file in zip(some, noted, strict=True):
+                if file is not None and (file.size, file.changed_ns) == (source.size, source.changed_ns):
+                    report.unchanged += 1
+                elif since is not None and source.changed_ns < since * 1e9:
+                    report.skip("older files")
+                else:
+                    yield source, file
 
     def _import_all(
         self,
         reader: Reader,
-        wanted: list[tuple[SourceFile, ImportedFile | None]],
+        wanted: Iterable[Changed],
         writer: ImportWriter,
         report: ImportReport,
         *,
@@ -136,7 +142,7 @@ class Imports:
             for mark in self._import_file(reader, source, file, writer, report, remembers=remembers):
                 if mark.position < source.size:
                     yield done + mark.position
-            done += source.size
+            done += max(1, source.size)
         yield done
 
     def _import_file(

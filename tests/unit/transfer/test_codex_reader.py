@@ -307,7 +307,7 @@ def test_a_name_that_a_session_gets_is_its_title(tmp_path: Path) -> None:
 
 
 def test_an_oversized_line_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemos.transfer.foreign_files.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("mnemos.transfer.foreign_files.LONGEST", 1 << 20)
     path = rollout(
         tmp_path, said_by("user", "a"), said_by("assistant", "x" * (3 << 20)), said_by("user", "b")
     )

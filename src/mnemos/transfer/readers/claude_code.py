@@ -20,6 +20,7 @@ from mnemos.transfer.foreign_files import (
     is_folder,
     parse_time,
     remember,
+    sort_paths,
     stat_sources,
     translate_lines,
 )
@@ -47,14 +48,10 @@ _STEP: Final = 32_768
 def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
     """Yield the transcripts below a folder, those of sub-agents last."""
     if is_file(path):
-        found = [path]
-    else:
-        projects = path / "projects"
-        found = sorted(
-            find_files(projects if is_folder(projects) else path, ".jsonl", on_problem),
-            key=lambda file: file.name.startswith(_AGENT),
-        )
-    return stat_sources(found, on_problem)
+        return stat_sources([path], on_problem)
+    projects = path / "projects"
+    below = find_files(projects if is_folder(projects) else path, ".jsonl", on_problem)
+    return stat_sources(sort_paths(below, lambda name: name.startswith(_AGENT)), on_problem)
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:
@@ -89,7 +86,7 @@ class _Transcript:
     def translate(self, data: bytes, number: int) -> Iterator[Item]:
         line = decode_struct(data, Line)
         if line.type == "assistant" and line.message is not None:
-            yield from self._assistant(line)
+            yield from self._assistant(line, len(data))
         elif line.type == "user" and line.message is not None:
             yield from self._user(line, line.message.content)
         elif line.type == "attachment" and (queued := line.get_queued()) is not None:
@@ -117,7 +114,7 @@ class _Transcript:
             begun = self._begun.get(answer.session_id)
             yield from answer.items(self._known, begun.model if begun else None)
 
-    def _assistant(self, line: Line) -> Iterator[Item]:
+    def _assistant(self, line: Line, size: int) -> Iterator[Item]:
         if line.isApiErrorMessage:
             yield Skipped("error messages")
             return
@@ -125,7 +122,7 @@ class _Transcript:
         if self._answer is None or not self._answer.continues(session_id, line):
             yield from self.finish()
             self._answer = Answer(session_id, line, self._get_time(line))
-        self._answer.add(line)
+        self._answer.add(line, size)
 
     def _user(self, line: Line, content: Any) -> Iterator[Item]:
         yield from self.finish()

@@ -59,6 +59,8 @@ _RESULT_TAGS: Final = frozenset({"system-reminder"})
 _MAX_NAMES: Final = 200
 _MAX_LEAVES: Final = 200
 _MAX_CHAINED: Final = 20_000
+# Bytes of lines that are joined to one answer.
+_LONGEST_ANSWER: Final = 4_000_000
 
 
 class Block(msgspec.Struct):
@@ -212,13 +214,16 @@ class Answer:
         self._id = line.message.id if line.message is not None else None
         self._at = at
         self._lines: list[Line] = []
+        self._size = 0
 
     def continues(self, session_id: str, line: Line) -> bool:
         same = self._id is not None and line.message is not None and line.message.id == self._id
-        return same and session_id == self.session_id
+        return same and session_id == self.session_id and self._size < _LONGEST_ANSWER
 
-    def add(self, line: Line) -> None:
+    def add(self, line: Line, size: int) -> None:
+        """Add a line and its number of bytes."""
         self._lines.append(line)
+        self._size += size
 
     def items(self, known: KnownCalls, usual_model: str | None) -> Iterator[Item]:
         texts: list[str] = []

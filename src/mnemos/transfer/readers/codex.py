@@ -22,6 +22,7 @@ from mnemos.transfer.foreign_files import (
     parse_count,
     parse_time,
     remember,
+    sort_paths,
     stat_sources,
     translate_lines,
 )
@@ -53,6 +54,7 @@ from mnemos.transfer.readers.injected_text import describe_injected
 
 KIND: Final = "codex"
 _FOLDERS: Final = ("sessions", "archived_sessions")
+_NAMED: Final = "rollout-"
 _MAX_CALLS: Final = 64
 _LONGEST_THOUGHT: Final = 20_000
 _ENVELOPES: Final = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
@@ -63,18 +65,25 @@ _INJECTED: Final = Skipped("injected context")
 def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
     """Yield the rollouts below a folder by start time, so that a fork comes after its parent."""
     if is_file(path):
-        found = [path]
-    else:
-        folders = [path / name for name in _FOLDERS if is_folder(path / name)] or [path]
-        below = (
-            file
-            for folder in folders
-            for suffix in (".jsonl", f".jsonl{COMPRESSED}")
-            for file in find_files(folder, suffix, on_problem)
-        )
-        everything = sorted(below, key=lambda file: file.name)
-        found = [file for file in everything if file.name.startswith("rollout-")] or everything
-    return stat_sources(found, on_problem)
+        return stat_sources([path], on_problem)
+    folders = [path / name for name in _FOLDERS if is_folder(path / name)] or [path]
+    below = (
+        file
+        for folder in folders
+        for suffix in (".jsonl", f".jsonl{COMPRESSED}")
+        for file in find_files(folder, suffix, on_problem)
+    )
+    # Rollouts first. Anything else counts only where there are none.
+    by_start = sort_paths(below, lambda name: (not name.startswith(_NAMED), name))
+    return stat_sources(_take_rollouts(by_start), on_problem)
+
+
+def _take_rollouts(files: Iterator[Path]) -> Iterator[Path]:
+    first = next(files, None)
+    if first is not None:
+        yield first
+        is_rollout = first.name.startswith(_NAMED)
+        yield from (file for file in files if file.name.startswith(_NAMED) or not is_rollout)
 
 
 def read(source: SourceFile, mark: Mark = BEGINNING) -> Iterator[Item]:

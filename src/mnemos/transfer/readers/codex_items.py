@@ -42,6 +42,9 @@ _WHOLE: Final = (
 _RESULT: Final = '{"output":'
 # Lines between an event and its item. Farther apart, the same text is another message.
 _NEAR: Final = 12
+_PIECE: Final = 1 << 20
+# Characters of messages that wait for their counterpart.
+_MOST_HELD: Final = 4_000_000
 
 
 Payload = Mapping[str, Any]
@@ -114,7 +117,11 @@ def hash_text(text: str) -> str:
     """Return a hash that ignores white space and the plan in an answer."""
     if "<" in text:
         text = split_injected(text, _PLANS).text
-    return blake2b("".join(text.split()).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    digest = blake2b(digest_size=8)
+    # In pieces: the list of the words of a long text takes many times its memory.
+    for start in range(0, len(text), _PIECE):
+        digest.update("".join(text[start : start + _PIECE].split()).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
 
 
 def extract_thoughts(payload: Payload) -> list[str]:
@@ -226,6 +233,11 @@ class PendingMessage:
     output_tokens: int = 0
 
 
+def _length(entry: PendingMessage) -> int:
+    content = (entry.fields or {}).get("content")
+    return len(content) if isinstance(content, str) else 0
+
+
 @dataclass(slots=True)
 class _Event:
     """An event whose item is not seen yet. ``entry`` is None if it was yielded in a former run."""
@@ -262,6 +274,12 @@ class Pairs:
     def add(self, entry: PendingMessage) -> None:
         self.made += 1
         self._entries.append(entry)
+        if sum(map(_length, self._entries)) > _MOST_HELD:
+            # What is yielded without its counterpart lacks nothing of what was said.
+            for one in self._entries:
+                one.waits = False
+            for event in self._events:
+                event.entry = None
 
     def advance(self, line: int) -> None:
         """Drop what is too far from this line."""

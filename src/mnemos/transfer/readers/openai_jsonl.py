@@ -54,6 +54,7 @@ _UNIQUE_LENGTH: Final = 16
 _MAX_CALLS: Final = 64
 # Deeper than any message needs, and within the limits of the stores.
 _MAX_DEPTH: Final = 40
+_PIECE: Final = 1 << 20
 
 
 def find(path: Path, on_problem: OnProblem) -> Iterator[SourceFile]:
@@ -218,7 +219,7 @@ class _Session:
             or None,
         )
         own = _name(found.get("id"))
-        name = own or f"{self.said}.{_hash(repr((role, content, calls)).encode('utf-8', 'surrogatepass'))}"
+        name = own or f"{self.said}.{_hash_message(role, content, calls)}"
         self.said += 1
         return ImportedMessage(self.id, f"{self.id}/{name}", fields)
 
@@ -333,6 +334,14 @@ def _get_id(found: Mapping[str, Any]) -> str | None:
 def _name(value: Any) -> str | None:
     """Return a valid name unchanged, as ours may have unprintable characters such as joiners."""
     return value if isinstance(value, str) and can_be_name("name", value) else clean_name(value)
+
+
+def _hash_message(role: str, content: Any, calls: Any) -> str:
+    if isinstance(content, str) and len(content) > _PIECE:
+        # In pieces: the representation of a long text takes several times its memory.
+        parts = (content[start : start + _PIECE] for start in range(0, len(content), _PIECE))
+        content = [_hash(part.encode("utf-8", "surrogatepass")) for part in parts]
+    return _hash(repr((role, content, calls)).encode("utf-8", "surrogatepass"))
 
 
 def _hash(data: bytes) -> str:
