@@ -60,7 +60,8 @@ class Embedding:
         self._spec = spec
         self._make = make
         self._may_write = may_write
-        self._warned = False
+        self.failure: str | None = None
+        """Why the last step did nothing, if it failed."""
         self._former: dict[str, Embedder | None] = {}
 
     @property
@@ -79,6 +80,7 @@ class Embedding:
         if todo is None:
             return self._drop_former(model, within)
         vectors = _new_vectors(self.embedder, todo)
+        self.failure = None
         self._storage.write(lambda tx: tx.vectors.add(model, self.embedder.dim, todo, vectors), within=within)
         return True
 
@@ -87,9 +89,9 @@ class Embedding:
         try:
             return self.step()
         except (Unavailable, InvalidInput) as exc:
-            if not self._warned:
+            if self.failure is None:
                 log.warning("passages are not embedded: %s", exc)
-            self._warned = True
+            self.failure = str(exc)
             return False
 
     def catch_up(self, seconds: float | None = None, progress: Callable[[float], None] | None = None) -> None:

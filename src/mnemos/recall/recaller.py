@@ -269,10 +269,13 @@ class Recaller:
             return Means(notes=(f"by words alone: {exc}",))
         done = coverage.done + (tail.count_beyond(known.todo[0].done) if known.todo else 0)
         if sense is None:
-            return Means()
+            return Means(notes=("by words alone: the model knows none of the words asked for",))
+        share = done / coverage.total if coverage.total else 1.0
+        failure = self._embedding.failure
+        notes = (f"{describe_coverage(share)}: {failure}",) if failure and share < 1 else ()
         if not (done or known.asked.unfed.added):
-            return Means(notes=(describe_coverage(0),) if coverage.total else ())
-        return Means(sense, embedder, done / coverage.total if coverage.total else 1.0, tail)
+            return Means(notes=notes or ((describe_coverage(0),) if coverage.total else ()))
+        return Means(sense, embedder, share, tail, notes)
 
     def _gather(
         self, known: Known, means: Means, filters: Filters, project: str | None, as_of: float | None

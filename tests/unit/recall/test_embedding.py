@@ -315,8 +315,8 @@ def test_lexical_is_said_when_words_alone_were_used(
     else:
         answer = memory.recall("🦜🦜")
     assert (answer.mode, answer.coverage) == ("lexical", 0.0)
-    # Only what `mnemos optimize` would change is worth a note.
-    assert len(answer.notes) == (how == "nothing embedded")
+    # What was asked for needs no note.
+    assert len(answer.notes) == (how not in ("words only", "no embedder"))
     assert bool(answer.hits) is (how != "nothing known")
 
 
@@ -440,6 +440,28 @@ def test_a_model_is_said_to_be_one(home: Path, models: Models, monkeypatch: pyte
         # The former model's vectors serve.
         assert memory.recall(QUESTION).mode == "lexical+model"
         assert models.known["fake:one"].texts[-1] == QUESTION
+
+
+@pytest.mark.parametrize("when", ["from the start", "later"])
+def test_a_model_that_fails_in_the_background_is_named_in_the_answer(
+    home: Path, models: Models, when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with mnemos.open(home, embedder="none") as memory:
+        talk(memory)
+        monkeypatch.setattr(memory.embedding, "_spec", "fake:one")
+        monkeypatch.setattr(memory.embedding, "_make", models.make)
+        if when == "later":
+            memory.embedding.catch_up()
+            memory.sessions.append_message("s", "user", "something that has no vector yet")
+        fake = models.make("fake:one")
+        fake.is_down = True
+        assert memory.embedding.in_background() is False
+        fake.is_down = False
+        answer = memory.recall(QUESTION)
+        assert (answer.mode, answer.coverage) == (("lexical", 0.0), ("lexical+model", 0.75))[when == "later"]
+        assert "does not answer" in answer.notes[0]
+        memory.embedding.catch_up()
+        assert memory.recall(QUESTION).notes == ()
 
 
 @pytest.mark.parametrize("what", ["missing", "damaged", "cut short"])

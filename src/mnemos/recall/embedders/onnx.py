@@ -24,7 +24,7 @@ from mnemos.errors import InvalidInput, ModelUnavailable
 from mnemos.recall.embedders.static import to_length_one
 from mnemos.settings import Model
 
-_BATCH = 32
+# Of one text, and of all texts in one run with their padding: larger runs take memory and save no time.
 _MAX_TOKENS = 512
 _MAX_CHARACTERS = 20 * _MAX_TOKENS
 _ON_THE_HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
@@ -43,29 +43,41 @@ class OnnxEmbedder:
         graph = _first_of(folder, "model.onnx", "onnx/model.onnx")
         # The size tells a quantised model from the full one of the same name.
         self.name = f"onnx:{title or folder.name}:{graph.stat().st_size}"
-        self._tokenizer = _tokenizer(_first_of(folder, "tokenizer.json"), _longest(folder))
+        self._tokenizer, self._padding = _tokenizer(_first_of(folder, "tokenizer.json"), _longest(folder))
         self._session = _session(graph)
         self._wanted = {put.name for put in self._session.get_inputs()}
         self._takes_first = _takes_first(folder)
-        self.dim = self._run(["dimension"]).shape[1]
+        self.dim = self._run(self._encode(["dimension"])).shape[1]
 
     def embed(self, texts: list[str]) -> NDArray[np.float32]:
         rows = np.zeros((len(texts), self.dim), np.float32)
         said = [place for place, text in enumerate(texts) if text.strip()]
-        # Texts of one length together: a batch costs as much as its longest.
-        said.sort(key=lambda place: len(texts[place]))
-        for start in range(0, len(said), _BATCH):
-            batch = said[start : start + _BATCH]
-            rows[batch] = self._run([texts[place] for place in batch])
+        encoded = dict(zip(said, self._encode([texts[place] for place in said]), strict=True))
+        # The longest first, so that the runtime reserves its memory once.
+        said.sort(key=lambda place: -len(encoded[place].ids))
+        start = 0
+        while start < len(said):
+            count = max(1, _MAX_TOKENS // max(1, len(encoded[said[start]].ids)))
+            batch = said[start : start + count]
+            rows[batch] = self._run([encoded[place] for place in batch])
+            start += count
         return to_length_one(rows)
 
-    def _run(self, texts: list[str]) -> NDArray[np.float32]:
-        encoded = self._tokenizer.encode_batch([_readable(text) for text in texts])
+    def _encode(self, texts: list[str]) -> list[Any]:
+        encoded: list[Any] = self._tokenizer.encode_batch([_readable(text) for text in texts])
+        return encoded
+
+    def _run(self, encoded: list[Any]) -> NDArray[np.float32]:
+        shape = len(encoded), max(len(one.ids) for one in encoded)
         inputs = {
-            "input_ids": np.array([one.ids for one in encoded], np.int64),
-            "attention_mask": np.array([one.attention_mask for one in encoded], np.int64),
-            "token_type_ids": np.array([one.type_ids for one in encoded], np.int64),
+            "input_ids": np.full(shape, self._padding, np.int64),
+            "attention_mask": np.zeros(shape, np.int64),
+            "token_type_ids": np.zeros(shape, np.int64),
         }
+        for row, one in enumerate(encoded):
+            inputs["input_ids"][row, : len(one.ids)] = one.ids
+            inputs["attention_mask"][row, : len(one.ids)] = one.attention_mask
+            inputs["token_type_ids"][row, : len(one.ids)] = one.type_ids
         try:
             first, *_ = self._session.run(
                 None, {name: value for name, value in inputs.items() if name in self._wanted}
@@ -132,8 +144,12 @@ def _first_of(folder: Path, *names: str) -> Path:
 
 def _session(graph: Path) -> Any:
     runtime = _library("onnxruntime")
+    options = runtime.SessionOptions()
+    # Either would keep the memory of the largest batch of every shape for as long as the process lives.
+    options.enable_cpu_mem_arena = False
+    options.enable_mem_pattern = False
     try:
-        return runtime.InferenceSession(str(graph), providers=["CPUExecutionProvider"])
+        return runtime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
     except _failures() as exc:
         raise ModelUnavailable(f"{graph} cannot be loaded: {exc}") from exc
 
@@ -145,16 +161,18 @@ def _failures() -> tuple[type[Exception], ...]:
     return (*own, RuntimeError, ValueError)
 
 
-def _tokenizer(path: Path, longest: int) -> Any:
+def _tokenizer(path: Path, longest: int) -> tuple[Any, int]:
+    """Return the tokenizer without the lengths that its file asks for, and the id to pad with."""
     library = _library("tokenizers")
     try:
         tokenizer = library.Tokenizer.from_file(str(path))
     except Exception as exc:
         raise ModelUnavailable(f"{path} cannot be read as a tokenizer: {exc}") from exc
+    # What the file says of lengths is for one kind of hardware, or for training.
+    padding = (tokenizer.padding or {}).get("pad_id", 0)
+    tokenizer.no_padding()
     tokenizer.enable_truncation(longest)
-    if tokenizer.padding is None:
-        tokenizer.enable_padding()
-    return tokenizer
+    return tokenizer, padding
 
 
 def _longest(folder: Path) -> int:

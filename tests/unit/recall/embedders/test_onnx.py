@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx_model import TABLE, write_folder
+from onnx_model import TABLE, tokenizer, write_folder
 
 from mnemos.errors import InvalidInput, ModelUnavailable
-from mnemos.recall.embedders import embedder
+from mnemos.recall.embedders import embedder, onnx
 
 BERT = ("input_ids", "attention_mask", "token_type_ids")
 CLS, SEP, CAT, DOG, CAR, RUNS = TABLE[2:8]
@@ -69,6 +69,39 @@ def test_blank_texts_are_rows_of_zeros_and_no_texts_no_rows(tmp_path: Path) -> N
 def test_a_text_is_cut_at_what_the_model_can_read(tmp_path: Path) -> None:
     made = embedder(f"onnx:{write_folder(tmp_path / 'tiny', inputs=BERT)}")
     assert made.embed(["cat " * 6 + "dog " * 1000])[0] == unit(CLS + 6 * CAT + SEP)
+
+
+@with_runtime
+@pytest.mark.parametrize("length", [3, 5, 100])
+def test_lengths_that_the_tokenizer_file_asks_for_are_ignored(tmp_path: Path, length: int) -> None:
+    folder = write_folder(tmp_path / "tiny", inputs=BERT)
+    fixed = tokenizer()
+    fixed.enable_padding(length=length, pad_id=0)
+    fixed.enable_truncation(length)
+    fixed.save(str(folder / "tokenizer.json"))
+    made = embedder(f"onnx:{folder}")
+    rows = made.embed(["cat runs car dog", "dog"])
+    assert rows[0] == unit(CLS + CAT + RUNS + CAR + DOG + SEP)
+    assert rows[1] == unit(CLS + DOG + SEP)
+
+
+@with_runtime
+def test_no_run_has_more_tokens_than_one_text_may_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(onnx, "_MAX_TOKENS", 8)
+    made = embedder(f"onnx:{write_folder(tmp_path / 'tiny', inputs=BERT)}")
+    shapes: list[tuple[int, int]] = []
+
+    class Counted:
+        def run(self, names: None, inputs: dict[str, np.ndarray]) -> list[np.ndarray]:
+            shapes.append(inputs["input_ids"].shape)
+            return [TABLE[inputs["input_ids"]]]
+
+    monkeypatch.setattr(made, "_session", Counted())
+    made.embed(["cat " * (number % 7) + "dog" for number in range(40)])
+    assert max(rows * columns for rows, columns in shapes) == 8
+    assert sum(rows for rows, _ in shapes) == 40
 
 
 @with_runtime
