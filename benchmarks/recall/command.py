@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import report
-from benchmarks.recall import certainty, compare, mixed
+from benchmarks.recall import certainty, compare, engine, languages, mixed
 from benchmarks.report import Options
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.faces.cli.bench.corpus import Data
@@ -25,6 +25,10 @@ def main(arguments: Sequence[str]) -> None:
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
+        if options.languages:
+            asked = [languages.read(path).limit(options.limit_questions) for path in options.languages]
+            _keep(languages.run(asked, {"words": engine.lexical(), "hybrid": engine.hybrid()}), options)
+            return
         paths = _files(options.data)
         files = [read(path).limit(options.limit_questions) for path in paths]
     except MnemosError as exc:
@@ -112,6 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--certainty", action="store_true", help="how sure it is of questions with and without an answer"
     )
+    parser.add_argument("--languages", type=Path, nargs="+", metavar="FILE", help="files in SQuAD's format")
     parser.add_argument("--ablation", action="store_true", help="switch off each feature in turn")
     parser.add_argument("--fit", action="store_true", help="fit the weights, cross-validated")
     parser.add_argument("--lexical", action="store_true", help="of the ranker without vectors")
