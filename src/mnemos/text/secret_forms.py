@@ -18,23 +18,24 @@ from mnemos.text.secrets import Find
 # assignment ("the password: …", "token …", "'password', '…'") and needs a value beyond doubt.
 _BLANK: Final = r"[ \t\u00a0\u202f]"
 _PHRASE: Final = (
-    r"(?P<phrase>[ \t](?:for|of|to|on|für|fürs|vom|von|zum|zur|am|im|du|de|des|pour|del|para|от|для)"
-    r"(?:[ \t][\w.@'-]{1,24}){1,3}?(?P<colon>[ \t]?:)?)?"
+    r"(?P<phrase>[ \t](?:(?:for|of|to|on|für|fürs|vom|von|zum|zur|am|im|du|de|des|pour|del|para|от|для)"
+    r"(?:[ \t][\w.@'-]{1,24}){1,5}?|dafür|dazu|dort|provisoire|temporaire|actuel|temporal|actual|wi-?fi"
+    r"|\([^()\s]{1,24}\))(?P<colon>[ \t]?:)?)?"
 )
 _NOW: Final = r"(?:[ \t](?:now|jetzt|nun|maintenant|désormais|ahora))?"
 _VERB: Final = (
-    r"(?:[ \t]{1,4}(?:is|was|to|ist|war|lautete?|hei(?:ß|ss)t|auf|est|était|sera|en|es|era|será)"
-    r"|,?[ \t]c['’]est)"
+    r"(?:[ \t]{1,4}(?:is|was|to|(?:will|should|must)[ ]be|ist|war|wird|wäre|lautete?(?:[ ]wie[ ]folgt)?"
+    r"|hei(?:ß|ss)t|auf|est|était|sera|en|es|era|será|è)|'s|,?[ \t]c['’]est)"
 )
 _ASSIGNED: Final = re.compile(
-    r"(?:word|wd|phrase|code|wort|e|d)?[0-9]?(?![a-z0-9_])"
+    r"(?P<rest>word|wd|phrase|code|wort|e|d)?[0-9]?(?![a-z0-9_])\*{0,2}"
     r"(?:(?P<close>\\*[\"'`])[\])]?)?"
-    rf"(?:(?P<sign>{_BLANK}{{0,8}}(?:=>|:=|={{1,3}}|[:：>](?!:))"
-    rf"|{_PHRASE}(?(colon)|{_NOW}{_VERB}{_NOW}:?)(?=[ \t])"
-    r"|(?:[\s,]|\\++n){1,40}+\\*[\"']?value\\*[\"']?[ \t]{0,2}[:=])"
-    r"|(?P<loose>(?:[ \t]{1,4}\w{1,12}){1,4}?(?::|[ \t]is)(?=[ \t])|,|(?=[ \t])))"
-    rf"{_BLANK}{{0,8}}(?:(?:str|string|text|bytes|secretstr)[ \t]{{0,2}}=[ \t]{{0,2}})?"
-    rf"(?:[„“”«»‹›‚‘’]{_BLANK}?|[bruf]{{0,2}}(?P<open>\\*[\"'`]))?"
+    rf"(?:(?P<sign>{_BLANK}{{0,8}}(?:=>|:=|={{1,3}}|[:：>](?!:)|->(?=[ ])|[→–—])"
+    rf"|{_PHRASE}(?(colon)|{_NOW}{_VERB}{_NOW}{_BLANK}?:?)(?=[ \t])"
+    r"|(?:[\s,:{]|\\++n){1,40}+\\*[\"']?value\\*[\"']?[ \t]{0,2}[:=])"
+    r"|(?P<loose>(?:[ \t]{1,4}\w{1,12}){1,4}?(?::|[ \t]is)(?=[ \t])|,|[ \t]\|(?=[ \t])|(?=[ \t])))"
+    rf"\*{{0,2}}{_BLANK}{{0,8}}(?:(?:str|string|text|bytes|secretstr)[ \t]{{0,2}}=[ \t]{{0,2}})?"
+    rf"(?:(?P<curly>[„“”«»‹›‚‘’]){_BLANK}?|[bruf]{{0,2}}(?P<open>\\*[\"'`]))?"
 )
 _KIND_OF_KEY: Final = re.compile(
     r"(?:(?P<aws>secret[ _-]?access)|(?P<azure>account|shared[ _-]?access)|api|access|secret|private"
@@ -66,7 +67,7 @@ def find_assigned_values(text: str, names: list[str]) -> Iterator[Find]:
             match = _ASSIGNED.match(lower, at + len(name))
             kind = _kind_of(name, lower[max(0, at - 24) : at]) if match else None
             if match and kind and (value := _value_after(text, match)):
-                loose = _is_loose(match, kind, lower[max(0, at - 24) : at])
+                loose = _is_loose(match, name, kind, lower[max(0, at - 24) : at])
                 if secret := _judge(text, kind, value, loose=loose):
                     yield secret
                     at = secret[2] - 1
@@ -84,9 +85,12 @@ def _kind_of(name: str, before: str) -> str | None:
     return name if name in ("secret", "token") else "password"
 
 
-def _is_loose(match: re.Match[str], kind: str, before: str) -> bool:
+def _is_loose(match: re.Match[str], name: str, kind: str, before: str) -> bool:
     if match["phrase"]:
         return kind != "password"
+    is_noun = kind == "password" and (name != "pass" or match["rest"])
+    if match["loose"] == "" and is_noun and (match["curly"] or match["open"]):
+        return bool(match["close"])  # "password" "…" is not an assignment, but password "…" is
     return match["loose"] is not None and not (match["loose"] == "" and _FLAG.search(before))
 
 

@@ -229,14 +229,21 @@ _BEARER: Final = re.compile(r"(?i)\bbearer[ :=\"']{1,3}([A-Za-z0-9._~+/-]{16,}+=
 _USER_FLAG: Final = re.compile(
     r" -(?:u|-user|-proxy-user)[ =]{0,2}\\*[\"']?[\w.@-]{1,64}+:([^\s\"'`\\]{1,128}+)"
 )
-# mysql -ppassword, sshpass -p password
+# mysql -ppassword, sshpass -p password, docker login -p password, redis-cli -a password
 _PASSWORD_FLAG: Final = re.compile(
-    r"\b(?:mysql(?:dump|admin)?|sshpass|mariadb)(?: [^\s\"'`\\|;&]{1,40}+){0,6}? "
-    r"-p ?\\*[\"']?([^\s\"'`\\]{1,128}+)"
+    r"\b(?:mysql(?:dump|admin)?|sshpass|mariadb|mongo(?:sh|dump|restore)?|(?:docker|podman) login|redis-cli)"
+    r"(?: [^\s\"'`\\|;&]{1,40}+){0,6}? -[pa] ?\\*[\"']?([^\s\"'`\\]{1,128}+)"
 )
+_PROGRAMS: Final = ("mysql", "sshpass", "mariadb", "mongo", " login ", "redis-cli")
+_COOKIE_FLAG: Final = re.compile(r"\bcurl [^\r\n]{0,200}?-b[ =]?\\*[\"']?([^\r\n\"']{1,2048}+)")
 _BASIC: Final = re.compile(r"(?i)\bbasic {1,4}([A-Za-z0-9+/]{8,}+={0,2})")
 # After "auth": "…" of Docker's config.json, and _auth=… of npm.
 _AUTH: Final = re.compile(r"auth\\*[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\*[\"']?([A-Za-z0-9+/]{8,}+={0,2})", re.I)
+_AUTHORIZATION: Final = re.compile(
+    r"auth(?:orization\\*[\"']?[ \t]{0,4}[:=]|\\*[\"']?:)[ \t]{0,4}\\*[\"']?(?:[a-z-]{3,12} )?"
+    r"([\w.~+/=-]{20,512}+)(?![(\[])",
+    re.I,
+)
 _COOKIE: Final = re.compile(
     r"cookies?\\*[\"']?(?:[ \t]{0,4}[:=][ \t]{0,4}|[ (])\\*[\"']?([^\r\n]{1,4096}+)", re.I
 )
@@ -272,7 +279,7 @@ def find_url_passwords(text: str) -> Iterator[Find]:
 
 def find_command_passwords(text: str) -> Iterator[Find]:
     flags = [_USER_FLAG.finditer(text)]
-    if " -p" in text and ("mysql" in text or "sshpass" in text or "mariadb" in text):
+    if any(program in text for program in _PROGRAMS):
         flags.append(_PASSWORD_FLAG.finditer(text))
     for command in chain(*flags):
         # docker run -u 1000:1000 gives two numbers, neither of them a password.
@@ -290,10 +297,17 @@ def find_basic_credentials(text: str) -> Iterator[Find]:
             yield ("basic auth", *basic.span(1))
 
 
-def find_docker_credentials(text: str, folded: str) -> Iterator[Find]:
+def find_authorizations(text: str, folded: str) -> Iterator[Find]:
+    end = 0
     for at in _find_word(folded, "auth"):
-        if (auth := _AUTH.match(text, at)) and not text[at - 1 : at].isalnum() and _is_login(auth[1]):
+        if at < end or text[at - 1 : at].isalnum():
+            continue
+        if (auth := _AUTH.match(text, at)) and _is_login(auth[1]):
             yield ("Docker auth", *auth.span(1))
+        elif auth := _AUTHORIZATION.match(text, at):
+            end = auth.end()
+            if is_random(auth[1]) and is_key(auth[1], quoted=False):
+                yield ("authorization", *auth.span(1))
 
 
 def _find_word(folded: str, word: str) -> Iterator[int]:
@@ -315,14 +329,20 @@ def find_cookies(text: str, folded: str) -> Iterator[Find]:
     end = 0
     for at in _find_word(folded, "cookie"):
         # A header that names itself again is read once.
-        if at < end or not (header := _COOKIE.match(text, at)):
-            continue
-        end = header.end()
-        for pair in _COOKIE_PAIR.finditer(text, *header.span(1)):
-            name, value, is_plain = pair["name"], pair["value"], pair["sign"] == "="
-            is_session = _SESSION.search(name) or (is_plain and len(value) >= 32 and is_random(value))
-            if is_session and is_key(value, quoted=not is_plain):
-                yield ("session cookie", *pair.span("value"))
+        if at >= end and (header := _COOKIE.match(text, at)):
+            end = header.end()
+            yield from _find_cookie_values(text, header)
+    if "curl " in text and " -b" in text:
+        for flag in _COOKIE_FLAG.finditer(text):
+            yield from _find_cookie_values(text, flag)
+
+
+def _find_cookie_values(text: str, header: re.Match[str]) -> Iterator[Find]:
+    for pair in _COOKIE_PAIR.finditer(text, *header.span(1)):
+        name, value, is_plain = pair["name"], pair["value"], pair["sign"] == "="
+        is_session = _SESSION.search(name) or (is_plain and len(value) >= 32 and is_random(value))
+        if is_session and is_key(value, quoted=not is_plain):
+            yield ("session cookie", *pair.span("value"))
 
 
 def find_session_ids(text: str, folded: str) -> Iterator[Find]:

@@ -1,11 +1,11 @@
 """Redaction of secrets before text is stored.
 
 Secrets are tokens that name their kind (``ghp_…``), values assigned to a telling name (``password=…``,
-``"api_key": "…"``), and values where protocols keep them (URLs, headers, key files). Placeholders stay:
-``$PASSWORD``, ``sk-xxxx``, ``<your token>``.
+``"api_key": "…"``, "the password is …"), and values where protocols keep them (URLs, headers, cookies, key
+files). Placeholders stay: ``$PASSWORD``, ``sk-xxxx``, ``<your token>``.
 
 Every stored message passes here, and hardly any holds a secret. So a few searches for literals decide which
-of ``secret_forms`` are looked for, if any.
+forms of ``secret_tokens`` and ``secret_forms`` are looked for, if any.
 """
 
 from __future__ import annotations
@@ -173,9 +173,9 @@ def _find(text: str, raw: bytes, folded_bytes: bytes) -> list[Find]:
     has_bearer = "bearer" in folded
     has_basic = "basic " in folded
     has_auth = "auth" in folded
-    has_cookie = "cookie" in folded
+    has_cookie = "cookie" in folded or " -b" in text
     has_session = "sess" in folded
-    has_flag = " -" in text and (" -u" in text or " -p" in text or " --user" in text or " --proxy" in text)
+    has_flag = " -" in text and _FLAG.search(text) is not None
     names = [name for name in NAMES if name in folded]
     if not text.isascii():
         names += [name.lower() for name in _FOREIGN_NAMES if name in text]
@@ -193,7 +193,7 @@ def _find(text: str, raw: bytes, folded_bytes: bytes) -> list[Find]:
     if has_basic:
         found += tokens.find_basic_credentials(text)
     if has_auth:
-        found += tokens.find_docker_credentials(text, folded)
+        found += tokens.find_authorizations(text, folded)
     if has_cookie:
         found += tokens.find_cookies(text, folded)
     if has_session:
@@ -241,7 +241,7 @@ def _compile_signs() -> Any:
     import re2  # type: ignore[import-untyped]
 
     forms, _ = _load_forms()
-    words = rf"(?i:{'|'.join(NAMES)}|bearer|basic |auth|cookie|sess)| -(?:u|p|-user|-proxy)|://[^\s/]*@"
+    words = rf"(?i:{'|'.join(NAMES)}|bearer|basic |auth|cookie|sess)| -(?:u|p|a|b|-user|-proxy)|://[^\s/]*@"
     places = r"hooks\.slack\.|/webhooks/|sig=|Signature="
     hidden = r"\\u(?i:00ad|034f|061c|180|20[026]|fe[0f])"
     run = r"[A-Za-z0-9_.\-]"
@@ -284,6 +284,7 @@ _FOREIGN_NAMES: Final = (
     *("пароль", "Пароль", "密码", "密碼", "パスワード", "비밀번호", "contraseña", "Contraseña", "CONTRASEÑA"),
     *("hasło", "Hasło", "şifre", "Şifre", "كلمة المرور"),
 )
+_FLAG: Final = re.compile(r" -(?:[upa]|-user|-proxy)")
 # Loading RE2 takes as long as checking this many characters without it.
 _WORTH_LOADING: Final = 2_000_000
 _sieve: Final = _Sieve()
