@@ -64,8 +64,7 @@ class OnnxEmbedder:
         return to_length_one(rows)
 
     def _encode(self, texts: list[str]) -> list[Any]:
-        encoded: list[Any] = self._tokenizer.encode_batch([_readable(text) for text in texts])
-        return encoded
+        return list(self._tokenizer.encode_batch([_readable(text) for text in texts]))
 
     def _run(self, encoded: list[Any]) -> NDArray[np.float32]:
         shape = len(encoded), max(len(one.ids) for one in encoded)
