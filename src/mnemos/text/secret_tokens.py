@@ -99,7 +99,6 @@ _ANY_PREFIX: Final = re.compile("|".join(map(re.escape, _PREFIXES)))
 _MOST_NAMES: Final = 6
 UNNAMED: Final = ("M", "N", "O")
 """The beginnings of Discord tokens, which have no other prefix."""
-# Every long run of letters is checked, and hardly any begins so.
 BEGINNINGS: Final = frozenset(prefix[:2] for prefix in (*_PREFIXES, "eyJ", "ew", "SK", "AA"))
 """The first two characters of tokens."""
 _SHAPES: Final = {
@@ -113,9 +112,9 @@ _SHAPES: Final = {
 }
 # These have no sign that ends the prefix, so that a piece of base64 may begin like one.
 _LOOK_ALIKES: Final = {
-    "Square token": re.compile(r"EAAA[\w-]{60}|sq0atp-[\w-]{22,}"),
-    "Facebook token": re.compile(r"EAA[A-Za-z][A-Za-z0-9]{96,}"),
-    "Artifactory key": re.compile(r"AKCp[A-Za-z0-9]{69}|cmVmd[A-Za-z0-9]{59}"),
+    "Square token": re.compile(r"(?<![+/])(?:EAAA[\w-]{60}|sq0atp-[\w-]{22,}+)(?![\w+/=-])"),
+    "Facebook token": re.compile(r"(?<![+/])EAA[A-Za-z][A-Za-z0-9]{96,}+(?![\w+/=-])"),
+    "Artifactory key": re.compile(r"(?<![+/])(?:AKCp\w{69}|cmVmd\w{59})(?![\w+/=-])"),
 }
 _DOTTED: Final = frozenset(
     ("SendGrid key", "Google token", "Slack token", "Vault token", "Doppler token", "Dynatrace token")
@@ -200,19 +199,11 @@ def _match_kind(text: str, start: int, value: str, prefix: str) -> Find | None:
     end = start + len(value)
     shape = _SHAPES.get(kind)
     genuine = shape.fullmatch(value) if shape else is_random(value) or is_generated(value[len(prefix) :])
-    if (alike := _LOOK_ALIKES.get(kind)) and (
-        not alike.fullmatch(value)
-        or text[end : end + 1] in tuple("+/=")
-        or text[start - 1 : start] in tuple("+/")
-    ):
+    if (alike := _LOOK_ALIKES.get(kind)) and not alike.match(text, start):
         return None
     if genuine and kind in _BASE64 and (rest := _REST_OF_BASE64.match(text, end)):
         end = rest.end()
     return (kind, start, end) if genuine else None
-
-
-def _is_in_base64(text: str, start: int, end: int) -> bool:
-    return text[start - 1 : start] in ("+", "/") or text[end : end + 1] in ("+", "/", "=")
 
 
 # --- URLs, headers, key files --------------------------------------------------------------------

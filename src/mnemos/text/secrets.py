@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
+from importlib import import_module
 from itertools import accumulate, chain
 from types import ModuleType
 from typing import Any, Final
@@ -168,49 +169,35 @@ def _find_split(text: str, hidden: re.Pattern[str]) -> list[Find]:
 def _find(text: str, raw: bytes, folded_bytes: bytes) -> list[Find]:
     # Places stay the same. A search in str takes half the time of one in bytes.
     folded, runs = folded_bytes.decode("ascii"), raw.translate(_RUNS).decode("ascii")
-    has_run = LONG_RUN in runs
-    has_login = "@" in text and "://" in text
-    has_bearer = "bearer" in folded
-    has_basic = "basic " in folded
-    has_auth = "auth" in folded
-    has_cookie = "cookie" in folded or " -b" in text
-    has_session = "sess" in folded
-    has_flag = " -" in text and _FLAG.search(text) is not None
+    found: list[Find] = []
+    if LONG_RUN in runs:
+        found += _load("tokens").find_tokens(text, runs, LONG_RUN)
+    if "@" in text and "://" in text:
+        found += _load("tokens").find_url_passwords(text)
+    if "bearer" in folded:
+        found += _load("tokens").find_bearer_tokens(text)
+    if "basic " in folded:
+        found += _load("tokens").find_basic_credentials(text)
+    if "auth" in folded:
+        found += _load("tokens").find_authorizations(text, folded)
+    if "cookie" in folded or " -b" in text:
+        found += _load("tokens").find_cookies(text, folded)
+    if "sess" in folded:
+        found += _load("tokens").find_session_ids(text, folded)
+    if " -" in text and _FLAG.search(text):
+        found += _load("tokens").find_command_passwords(text)
     names = [name for name in NAMES if name in folded]
     if not text.isascii():
         names += [name.lower() for name in _FOREIGN_NAMES if name in text]
-    places = (has_run, has_login, has_bearer, has_basic, has_auth, has_cookie, has_session, has_flag, names)
-    if not any(places):
-        return []
-    tokens, forms = _load_forms()
-    found: list[Find] = []
-    if has_run:
-        found += tokens.find_tokens(text, runs, LONG_RUN)
-    if has_login:
-        found += tokens.find_url_passwords(text)
-    if has_bearer:
-        found += tokens.find_bearer_tokens(text)
-    if has_basic:
-        found += tokens.find_basic_credentials(text)
-    if has_auth:
-        found += tokens.find_authorizations(text, folded)
-    if has_cookie:
-        found += tokens.find_cookies(text, folded)
-    if has_session:
-        found += tokens.find_session_ids(text, folded)
-    if has_flag:
-        found += tokens.find_command_passwords(text)
     if names:
-        found += forms.find_assigned_values(text, names)
+        found += _load("forms").find_assigned_values(text, names)
     return found
 
 
 @cache
-def _load_forms() -> tuple[ModuleType, ModuleType]:
+def _load(kind: str) -> ModuleType:
     # Imported when first needed: their expressions take long to compile.
-    from mnemos.text import secret_forms, secret_tokens
-
-    return secret_tokens, secret_forms
+    return import_module(f"mnemos.text.secret_{kind}")
 
 
 @cache
@@ -240,14 +227,14 @@ def _compile_signs() -> Any:
     # Loaded when a process has read much: it takes as long as checking two million characters without it.
     import re2  # type: ignore[import-untyped]
 
-    forms, _ = _load_forms()
+    tokens = _load("tokens")
     words = rf"(?i:{'|'.join(NAMES)}|bearer|basic |auth|cookie|sess)| -(?:u|p|a|b|-user|-proxy)|://[^\s/]*@"
     places = r"hooks\.slack\.|/webhooks/|sig=|Signature="
     hidden = r"\\u(?i:00ad|034f|061c|180|20[026]|fe[0f])"
     run = r"[A-Za-z0-9_.\-]"
     starts = (
         r"(?:[^A-Za-z0-9_\-]|\\[nrtbf]|\\u[0-9A-Fa-f]{4})"
-        rf"(?:{'|'.join(sorted(forms.BEGINNINGS))}|[{''.join(forms.UNNAMED)}]{run})"
+        rf"(?:{'|'.join(sorted(tokens.BEGINNINGS))}|[{''.join(tokens.UNNAMED)}]{run})"
     )
     options = re2.Options()
     options.never_capture = True
@@ -276,10 +263,7 @@ _RUN_OF: Final = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 _RUNS: Final = bytes(ord("a" if byte in _RUN_OF else " ") for byte in range(256))
 LONG_RUN: Final = "a" * 20
 _LONG_RUN: Final = LONG_RUN.encode()
-NAMES: Final = (
-    *("pass", "key", "token", "secret", "pw"),
-    *("kennwort", "mdp", "clave"),
-)
+NAMES: Final = ("pass", "key", "token", "secret", "pw", "kennwort", "mdp", "clave")
 _FOREIGN_NAMES: Final = (
     *("пароль", "Пароль", "密码", "密碼", "パスワード", "비밀번호", "contraseña", "Contraseña", "CONTRASEÑA"),
     *("hasło", "Hasło", "şifre", "Şifre", "كلمة المرور"),
