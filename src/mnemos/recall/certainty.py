@@ -29,8 +29,9 @@ LEXICAL: Final[Mapping[str, float]] = {
 _FIRST = 10
 _LOOKED_AT = 5
 _NEAR = 3
-# A hit that has less of the question says nothing by its words.
+# A hit that has less of the question says nothing by its words: where meaning can speak for it, and else.
 _LITTLE = 0.25
+_VERY_LITTLE = 0.1
 # How near the nearest of some passages is by chance: it grows with the logarithm of their number.
 _FAR = 0.18
 _FAR_PER_LOG = 0.02
@@ -46,10 +47,14 @@ def rate(
     passages: int,
     names_somebody: bool,
     has_vectors: bool,
+    is_english: bool = True,
 ) -> str:
     """Rate a ranking among ``passages``: ``good``, ``weak``, or ``none`` if nothing answers."""
     chance = _FAR + _FAR_PER_LOG * math.log(max(passages, 1))
-    if not candidates or _is_about_something_else(candidates[:_LOOKED_AT], chance):
+    little = _LITTLE if has_vectors else _VERY_LITTLE
+    # The vectors know little of other languages, and a question in Chinese has many words.
+    is_far = is_english and _is_about_something_else(candidates[:_LOOKED_AT], little, chance)
+    if not candidates or is_far:
         return NONE
     signals = measure_signals(candidates, scores, names_somebody=names_somebody)
     weights = HYBRID if has_vectors else LEXICAL
@@ -72,11 +77,11 @@ def measure_signals(
     }
 
 
-def _is_about_something_else(first: Sequence[Candidate], chance: float) -> bool:
+def _is_about_something_else(first: Sequence[Candidate], little: float, chance: float) -> bool:
     """True if neither words nor meaning nor a time or a number link any of the first to the question."""
     if any(candidate.features[name] > 0 for candidate in first for name in _LINKS):
         return False
-    return all(c.features["cover"] < _LITTLE and c.line.cosine < chance for c in first)
+    return all(c.features["cover"] < little and c.line.cosine < chance for c in first)
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -146,6 +146,7 @@ class Recaller:
             passages=ranked.scene.asked.total,
             names_somebody=bool(ranked.scene.asked.speakers),
             has_vectors=ranked.means.sense is not None,
+            is_english=query.isascii(),
         )
         best = [] if sure == certainty.NONE else holding[:limit]
         excerpts = [

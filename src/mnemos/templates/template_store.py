@@ -396,8 +396,7 @@ def _check_max_examples(value: Any) -> int:
 
 def _describe_origin(session_id: str) -> str:
     """Return the default description; empty if the id reads like an order or a secret."""
-    text = f"Extracted from session {session_id}"
-    return "" if scan(text) or find_secrets(text) else text
+    return "" if scan(session_id) or find_secrets(session_id) else f"Extracted from session {session_id}"
 
 
 def _parse_template(name: str, text: str, files: TemplateFiles) -> SessionTemplate:

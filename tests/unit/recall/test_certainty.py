@@ -56,3 +56,12 @@ def test_every_face_says_that_an_answer_is_weak(memory: Memory, tell: Tell) -> N
     answer = memory.call("recall", {"query": "which colour do the paddles of my nephew have?"})
     assert answer["certainty"] == WEAK
     assert "may not answer" in answer["text"]
+
+
+@BOTH
+def test_a_chinese_question_with_few_of_its_words_in_the_answer_is_answered(
+    memory: Memory, tell: Tell, words_only: bool
+) -> None:
+    (_, answer) = tell("s", "今天天气很好", "仓库搬到了汉堡，钥匙在经理那里")
+    found = memory.recall("请问现在谁负责保管那个仓库大门的备用钥匙呢？", words_only=words_only)
+    assert [hit.ref for hit in found.hits][:1] == [answer]
