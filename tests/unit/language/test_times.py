@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from datetime import UTC, date, datetime, timedelta, timezone
 from math import inf, isinf
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemos.language.times import Span, asks_when, find_asked, find_mentioned, has_time
+from mnemos.language.times import Span, add_dates, asks_when, find_asked, find_mentioned, has_time
 
 # A Wednesday.
 NOW = datetime(2023, 5, 17, 14, 30, tzinfo=UTC).timestamp()
@@ -639,6 +640,7 @@ def test_no_text_and_no_clock_raise(text: str, at: float, tz: ZoneInfo | None) -
         assert question.start < question.end
         assert text[slice(*question.places)] == question.text
     asks_when(text)
+    assert re.sub(r" \[[^]]{4,14}\]", "", add_dates(text, at, tz)) == re.sub(r" \[[^]]{4,14}\]", "", text)
 
 
 @pytest.mark.parametrize(

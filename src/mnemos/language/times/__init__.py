@@ -37,7 +37,16 @@ from mnemos.language.sentences import lower_in_place
 from mnemos.language.times.stretches import Lean, Stretch
 from mnemos.language.times.time_context import Found, Reading
 from mnemos.language.times.time_forms import iterate_found, read_at
-from mnemos.language.times.time_words import SIGN, SURE_WORDS
+from mnemos.language.times.time_words import (
+    ALL_PARTS,
+    ALL_WEEKDAYS,
+    DAYS,
+    SIGN,
+    SURE_WORDS,
+    TURNS,
+    TURNS_AFTER,
+    UNITS,
+)
 
 _NOTHING: Final = timedelta(0)
 _ANY_DAY: Final = datetime(2000, 1, 1)
@@ -102,6 +111,39 @@ def find_asked(question: str, now: float, tz: tzinfo | None = None) -> Span | No
             answer = _combine(answer, span, question, cover=cover) if answer else span
             end = found.end
     return answer
+
+
+def add_dates(text: str, at: float, tz: tzinfo | None = None) -> str:
+    """Return a text with the date in brackets after each relative time whose date is certain.
+
+    *Yesterday*, *last Sunday*, *two days ago*, *last month* and *next year* are; *Friday*, *next Friday* and
+    *last week* are not. *Today* is the date of the text itself.
+    """
+    for span in reversed(find_mentioned(text, at, tz)):
+        start, end = (datetime.fromtimestamp(moment, tz) for moment in (span.start, span.end))
+        if date := _name_date(span.text.lower().split(), start, end):
+            place = span.places[1]
+            place += 2 * text.startswith(("'s", "’s"), place)
+            text = f"{text[:place]} [{date}]{text[place:]}"
+    return text
+
+
+def _name_date(words: list[str], start: datetime, end: datetime) -> str:
+    """Name the day, month or year that words surely mean; empty if they don't."""
+    if any(DAYS.get(" ".join(words[:count])) for count in (1, 2, 3)):
+        return f"{start:%Y-%m-%d}"
+    first, second, last = words[0], words[min(1, len(words) - 1)], words[-1]
+    turn, what = (TURNS[first], second) if first in TURNS else (TURNS_AFTER.get(last), first)
+    if turn == -1 and (what in ALL_WEEKDAYS or what in ALL_PARTS):
+        return f"{start:%Y-%m-%d}"
+    if last == "ago" and UNITS.get(words[-2]) == "day" and end - start <= timedelta(days=1):
+        return f"{start:%Y-%m-%d}"
+    # "The last month" ends today; "the previous month" is that of a story.
+    if not turn or first == "previous" or (start.day, end.day) != (1, 1):
+        return ""
+    if UNITS.get(what) == "month":
+        return f"{start:%B %Y}"
+    return f"{start.year}" if UNITS.get(what) == "year" else ""
 
 
 def asks_when(question: str) -> bool:
