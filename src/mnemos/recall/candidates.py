@@ -46,7 +46,7 @@ CONTEXT = 2
 _AFTERWARDS = 7 * 86400.0
 _LONG_SPAN = 40 * 86400.0
 # How much of a neighbour is read.
-_NEIGHBOUR_CHARACTERS = 600
+NEIGHBOUR_CHARACTERS = 600
 # Fresh pieces that are looked up first; all others only when filters leave too few.
 _LOOKED_UP = 200
 
@@ -152,7 +152,7 @@ def gather(
         recent = tx.passages.best([], [], within, kinds=kinds, limit=few)
         proposed |= in_time | {seed.id for seed in recent}
     ids = sorted(proposed)
-    strips = tx.passages.strips(ids, reach=NEIGHBOURS + CONTEXT, characters=_NEIGHBOUR_CHARACTERS)
+    strips = tx.passages.strips(ids, reach=NEIGHBOURS + CONTEXT, characters=NEIGHBOUR_CHARACTERS)
     passages = tuple([p for p in tx.passages.get(ids) if p.id not in asked.unfed.gone])
     added, standings = read_standings(tx, passages, as_of, filters.user)
     passages += added

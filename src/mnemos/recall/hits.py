@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mnemos.language import times
 from mnemos.recall.answer import RecallHit
-from mnemos.recall.candidates import Gathered
+from mnemos.recall.candidates import NEIGHBOUR_CHARACTERS, Gathered
 from mnemos.recall.features import HYBRID, Candidate, has_number
 from mnemos.recall.lines import Line, Scene
 from mnemos.recall.pack import Excerpt, Turn
@@ -86,7 +86,9 @@ def _passage_hit(scene: Scene, candidate: Candidate, score: float, standing: Sta
 
 
 def _turn(line: Line | None, filters: Filters) -> Turn | None:
-    return Turn(line.speaker, line.text) if line is not None and line.text and fits(line, filters) else None
+    if line is None or not line.text.strip() or not fits(line, filters):
+        return None
+    return Turn(line.id, line.speaker, line.text)
 
 
 def fits(line: Line, filters: Filters) -> bool:
@@ -107,12 +109,14 @@ def _text_of(
 ) -> tuple[str, tuple[int, int]]:
     """Return the line, or the piece of a long one that has most of the question."""
     text = line.text
-    if len(text) <= PIECE_CHARACTERS:
-        return text, (0, len(text))
-    row = read_whole(line.id) if len(text) >= LONGEST else None
+    # Of a neighbour, or of a huge message, only the beginning was judged.
+    read = len(line.row.content or "") if line.row is not None else 0
+    row = read_whole(line.id) if read == NEIGHBOUR_CHARACTERS or len(text) >= LONGEST else None
     if row is not None and not row.forgotten:
         document = document_of(row)
         text = document.said or document.tool
+    if len(text) <= PIECE_CHARACTERS:
+        return text, (0, len(text))
     near = gathered.cosines.get(line.id)
     nearest = -1 if near is None else _start(text, near.piece)
     nearness = 0.0 if near is None else _NEAREST_PIECE * near.cosine

@@ -2,20 +2,21 @@
 
 Old text may try to give orders now. So the packed text says that it is data, is enclosed by two marks
 that nothing inside it can write, and only its own lines begin at the margin: a heading with ``##``, a
-passage with its time in brackets, a neighbour with ``(before)`` or ``(after)``. Further lines of a passage
-are indented, and hidden characters are shown.
+passage with ``-``, a neighbour with ``(before)`` or ``(after)``. Further lines of a passage are indented, and
+hidden characters are shown.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Final
 
 from msgspec import Struct
 
+from mnemos.language.times import add_dates
 from mnemos.projects import name_project
 from mnemos.recall.answer import OUTDATED, SUPERSEDED, RecallHit
 from mnemos.text.fences import CLOSE, OPEN
@@ -30,27 +31,33 @@ _MESSAGE: Final = "message"
 _FACT: Final = "fact"
 _FACT_ID: Final = re.compile(r"f\d{1,17}").fullmatch
 _HEADINGS: Final = {
-    "fact": "Facts",
-    "note": "Notes",
-    "entry": "Entries",
-    "template": "Templates",
-    "table": "Tables",
-}
+    "fact": "Facts", "note": "Notes", "entry": "Entries", "template": "Templates", "table": "Tables",
+}  # fmt: skip
 
+_UNTITLED: Final = "Conversation"
 _NO_LIMIT: Final = 1 << 60
 # A shorter excerpt says nothing.
 _LEAST: Final = 12
+# Part of a passage takes no more than this, or half of what is left.
+_LONG: Final = 400
 # Longer names and titles are cut.
 _NAME: Final = 24
+_TITLE: Final = 12
 _NEIGHBOUR: Final = 48
+# In characters: of a longer line before a hit only the question is shown, and how far back it may begin.
+_BRIEF: Final = 80
+_TAIL: Final = 400
 # A hit with fewer words is hardly understood alone: "yes", "the second one".
 _SHORT: Final = 6
 _ALIKE: Final = 0.9
+# Below this share of the best score, few hits answer the question.
+_WEAK: Final = 0.6
 
 
 class Turn(Struct, frozen=True):
     """A line next to a hit."""
 
+    id: int
     speaker: str
     text: str
 
@@ -73,40 +80,24 @@ class Packed:
 
 
 def pack(
-    excerpts: Sequence[Excerpt],
-    budget: int | None,
-    tz: tzinfo | None = None,
-    *,
-    project: str | None = None,
+    excerpts: Sequence[Excerpt], budget: int | None, tz: tzinfo | None = None, *, project: str | None = None
 ) -> Packed:
     """Pack excerpts, best first, into a fenced text of up to ``budget`` tokens. None: no limit.
 
     Conversations and kinds come in the order of their best hit, the hits of a conversation in the order
-    of time. Long passages are cut at a word so that more of them fit. Neighbours are shown only where a
-    hit needs them to be understood and there is room. A budget too small for any hit gives an empty text.
-    ``tz`` is the zone of the times shown, by default the machine's. The project of a conversation is named
-    unless it is ``project``, the current one.
+    of time. Hits are shown whole, as many as fit, then part of the best one that does not. A question and
+    its answer come together. A budget too small for any hit gives an empty text. ``tz`` is the zone of the
+    times shown, by default the machine's. The project of a conversation is named unless it is ``project``,
+    the current one.
     """
-    limit = _NO_LIMIT if budget is None else budget
-    passages = _drop_duplicates(excerpts, tz, project)
-    shown = [_Shown(passage, passage.text) for passage in passages]
-    left = limit if budget is None else limit - count_tokens(_render(shown, {}, 0))
-    if left < 0:
-        shown = _fit(passages, limit)
-        left = limit - count_tokens(_render(shown, {}, len(excerpts)))
-    neighbours = _neighbours(shown, left)
-    left -= sum(map(_line_cost, neighbours.values()))
-    shown = _lengthen(shown, left)
+    shown = _fit(_drop_duplicates(excerpts, tz, project), budget)
     while shown:
-        left_out = len(excerpts) - sum(one.passage.count for one in shown)
-        text = _render(shown, neighbours, left_out)
-        if budget is None or count_tokens(text) <= limit:
+        left_out = len(excerpts) - sum(len(one.passage.keys) for one in shown)
+        text = _render(shown, left_out)
+        if budget is None or count_tokens(text) <= budget:
             return Packed(text, left_out)
         # A tokenizer may count the whole higher than its parts: the least wanted goes.
-        if neighbours:
-            neighbours.popitem()
-        else:
-            shown.pop()
+        shown.pop()
     return Packed("", len(excerpts))
 
 
@@ -115,62 +106,79 @@ def pack(
 
 @dataclass(slots=True)
 class _Passage:
-    """A hit prepared to be shown. ``count`` includes its near-duplicates."""
+    """A hit prepared to be shown. ``keys`` has those of its near-duplicates too."""
 
     excerpt: Excerpt
     order: int
     group: tuple[str, str]
-    heading: str
-    day: str
+    title: str
+    project: str
+    moment: datetime | None
+    """When a message was written, to be shown once for several."""
     label: str
     text: str
-    count: int = 1
+    keys: list[tuple[str, int | str]]
+
+    @property
+    def hour(self) -> tuple[str, str, str]:
+        return (*self.group, f"{self.moment:%Y-%m-%d %H}" if self.moment else "")
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A passage with as much of its text as fits."""
+    """A passage with as much of its text as fits, and the lines before and after it."""
 
     passage: _Passage
     text: str
-
-    @property
-    def line(self) -> str:
-        return self.passage.label + self.text
+    around: dict[str, str] = field(default_factory=dict)
 
 
-def _passage(excerpt: Excerpt, order: int, tz: tzinfo | None, project: str | None) -> _Passage:
-    hit = excerpt.hit
-    day, clock = _day_and_time(hit.at, tz)
+def _passage(excerpt: Excerpt, order: int, tz: tzinfo | None, current: str | None) -> _Passage:
+    hit, text, project = excerpt.hit, excerpt.hit.text, ""
+    moment = _moment(hit.at, tz)
+    label = f"{_mark(hit, tz)}{_speaker(hit.speaker)}"
     if hit.kind == _MESSAGE:
         group = (_MESSAGE, hit.session_id or "")
-        heading = _name(hit.title or "") or _name(hit.session_id or "") or "Conversation"
-        if hit.project not in (None, project):
-            heading += f", project {_name(name_project(str(hit.project)))}"
+        title = _name(hit.title or "", _TITLE) or _name(hit.session_id or "") or _UNTITLED
+        if hit.project not in (None, current):
+            project = f", project {_name(name_project(str(hit.project)))}"
+        label = label if moment else f"[undated] {label}"
+        text = add_dates(text, hit.at, tz)
     else:
         group = (hit.kind, "")
-        heading = _HEADINGS.get(hit.kind) or _name(hit.kind) or "Other"
-    # An id that the reader can replace or forget it by.
-    ref = f", {hit.ref}" if hit.kind == _FACT and _FACT_ID(str(hit.ref)) else ""
-    label = escape_fences(f"[{day}{clock}{ref}] {_mark(hit, tz)}{_speaker(hit.speaker)}")
-    return _Passage(excerpt, order, group, heading, day, label, indent_lines(hit.text))
+        title = _HEADINGS.get(hit.kind) or _name(hit.kind) or "Other"
+        # An id that the reader can replace or forget it by.
+        ref = f", {hit.ref}" if hit.kind == _FACT and _FACT_ID(str(hit.ref)) else ""
+        label, moment = f"[{_day(moment)}{ref}] {label}", None
+    label, text = escape_fences(label), indent_lines(text)
+    return _Passage(excerpt, order, group, title, project, moment, label, text, [(hit.kind, hit.ref)])
 
 
 def _mark(hit: RecallHit, tz: tzinfo | None) -> str:
     """Say if a passage no longer holds, or may not."""
     if hit.state == SUPERSEDED:
-        return f"(until {_day_and_time(hit.until, tz)[0]}) " if hit.until is not None else "(no longer true) "
+        return f"(until {_day(_moment(hit.until, tz))}) " if hit.until is not None else "(no longer true) "
     if hit.state == OUTDATED:
         return f"(possibly outdated, see {hit.replaced_by}) " if hit.replaced_by else "(possibly outdated) "
     return ""
 
 
-def _day_and_time(at: float, tz: tzinfo | None) -> tuple[str, str]:
+def _moment(at: float, tz: tzinfo | None) -> datetime | None:
     try:
-        moment = datetime.fromtimestamp(at, tz)
+        return datetime.fromtimestamp(at, tz)
     except (ValueError, OverflowError, OSError):
-        return "undated", ""
-    return f"{moment:%Y-%m-%d}", f"{moment: %H:%M}"
+        return None
+
+
+def _day(moment: datetime | None) -> str:
+    return "undated" if moment is None else f"{moment:%Y-%m-%d}"
+
+
+def _stamp(moment: datetime | None, last: datetime | None = None) -> str:
+    """Render a day and time as far as they differ from the last ones; empty within an hour."""
+    if moment is None or last is None or moment.date() != last.date():
+        return f"{moment:%A %Y-%m-%d %H:%M}" if moment else ""
+    return "" if moment.hour == last.hour else f"{moment:%H:%M}"
 
 
 def _speaker(name: str) -> str:
@@ -178,9 +186,9 @@ def _speaker(name: str) -> str:
     return f"{shown}: " if shown else ""
 
 
-def _name(text: str) -> str:
+def _name(text: str, tokens: int = _NAME) -> str:
     """Put a text on one line, short enough for a label."""
-    return cut_to_tokens(one_line(text), _NAME)
+    return cut_to_tokens(one_line(text), tokens)
 
 
 # --- near-duplicates -----------------------------------------------------------------------------
@@ -204,7 +212,7 @@ def _drop_duplicates(excerpts: Sequence[Excerpt], tz: tzinfo | None, project: st
         alike = (passage for passage, others in known if _alike(shingles, others))
         passage = same.get(words) or min(alike, key=lambda one: one.order, default=None)
         if passage is not None:
-            passage.count += 1
+            passage.keys.append((excerpt.hit.kind, excerpt.hit.ref))
             continue
         passage = same[words] = _passage(excerpt, order, tz, project)
         kept.append(passage)
@@ -233,116 +241,130 @@ def _alike(one: frozenset[_Shingle], other: frozenset[_Shingle]) -> bool:
 # --- fitting -------------------------------------------------------------------------------------
 
 
-def _fit(passages: Sequence[_Passage], budget: int) -> list[_Shown]:
-    """Choose the passages that fit, and cut long ones so that others fit too.
-
-    Each may take what the later ones do not need, or up to about twice an equal part of what is left: the
-    better come first and get more.
-    """
-    shown: list[_Shown] = []
-    groups: set[tuple[str, str]] = set()
-    left = budget - count_tokens("\n".join((OPEN, _WHAT_IT_IS, _render_left_out(len(passages)), CLOSE)))
-    costs = [(_fixed_cost(passage), count_tokens(passage.text)) for passage in passages]
-    needed_later = sum(label + heading + whole for (label, heading), whole in costs)
-    for i, (passage, ((label, heading), whole)) in enumerate(zip(passages, costs, strict=True)):
-        needed_later -= label + heading + whole
-        fixed = label if passage.group in groups else label + heading
-        share = max(2 * left // (len(passages) - i + 1), left - needed_later, fixed + _LEAST)
-        room = min(left, share) - fixed
-        if room < min(_LEAST, whole):
-            continue
-        shown.append(_Shown(passage, passage.text if whole <= room else cut_to_tokens(passage.text, room)))
-        groups.add(passage.group)
-        left -= fixed + min(whole, room)
-    return shown
+def _fit(passages: Sequence[_Passage], budget: int | None) -> list[_Shown]:
+    """Choose the passages that fit whole and part of the best one that does not; weak ones come last."""
+    frame = "\n".join((OPEN, _WHAT_IT_IS, _render_left_out(len(passages)), CLOSE))
+    room = _Room(_NO_LIMIT if budget is None else budget - count_tokens(frame), passages)
+    least = _WEAK * max((passage.excerpt.hit.score for passage in passages), default=0.0)
+    strong = [passage for passage in passages if passage.excerpt.hit.score >= least]
+    for some in (passages[:1], strong, passages):
+        for passage in some:
+            room.add(passage)
+        room.add_part(some)
+    return room.shown
 
 
-def _lengthen(shown: Sequence[_Shown], left: int) -> list[_Shown]:
-    """Lengthen the best passage that was cut, with the tokens that are left."""
-    longer = list(shown)
-    cut = next((i for i, one in enumerate(shown) if one.text != one.passage.text), None)
-    if cut is not None and left >= _LEAST:
-        passage, text = shown[cut].passage, shown[cut].text
-        longer[cut] = _Shown(passage, cut_to_tokens(passage.text, count_tokens(text) + left))
-    return longer
+class _Room:
+    """The passages chosen to be shown, and the tokens that are left."""
 
+    def __init__(self, tokens: int, passages: Sequence[_Passage]) -> None:
+        self.shown: list[_Shown] = []
+        self._left = tokens
+        self._there: set[object] = set()
+        self._hits = {key: passage for passage in passages for key in passage.keys}
 
-def _fixed_cost(passage: _Passage) -> tuple[int, int]:
-    """Return the cost of the label and of a heading, which may get a second date."""
-    heading = _render_heading(passage.heading, [passage.day, f"{passage.day} "], passage.excerpt.hit)
-    return _line_cost(passage.label), _line_cost(heading)
+    def add(self, passage: _Passage) -> None:
+        """Add a passage if it fits whole, and the lines that it needs if they do."""
+        if not (self._there.isdisjoint(passage.keys) and self._add(passage, passage.text)):
+            return
+        shown = self.shown[-1]
+        for where, turn, text in _choose_neighbours(passage.excerpt):
+            key = (_MESSAGE, turn.id)
+            if key in self._hits:
+                self.add(self._hits[key])
+            text = cut_to_tokens(indent_lines(text), _NEIGHBOUR)
+            line = escape_fences(f"({where}) {_speaker(turn.speaker)}{text}")
+            if key not in self._there and self._pay(line):
+                self._there.add(key)
+                shown.around[where] = line
+
+    def add_part(self, passages: Sequence[_Passage]) -> None:
+        """Add as much as fits of the first passage that was too long."""
+        for passage in passages:
+            if self._there.isdisjoint(passage.keys):
+                most = min(self._left, max(self._left // 2, _LONG))
+                tokens = most - _line_cost(self._render_opening(passage))
+                if tokens >= _LEAST:
+                    self._add(passage, cut_to_tokens(passage.text, tokens))
+                break
+
+    def _add(self, passage: _Passage, text: str) -> bool:
+        if not self._pay(self._render_opening(passage) + text):
+            return False
+        self._there |= {passage.group, passage.hour, *passage.keys}
+        self.shown.append(_Shown(passage, text))
+        return True
+
+    def _pay(self, line: str) -> bool:
+        cost = _line_cost(line)
+        if cost > self._left:
+            return False
+        self._left -= cost
+        return True
+
+    def _render_opening(self, passage: _Passage) -> str:
+        """Render what comes before the text: a label, and a heading or a time that is not there yet."""
+        if passage.group not in self._there:
+            return f"{_render_heading(passage, passage.title, passage.moment)}\n{_render_label(passage)}"
+        return _render_label(passage, "" if passage.hour in self._there else _stamp(passage.moment))
 
 
 def _line_cost(line: str) -> int:
-    return count_tokens(line) + 1
+    return count_tokens(f"{line}\n")
 
 
 # --- neighbours ----------------------------------------------------------------------------------
 
-_Place = tuple[int, str]
 _QUESTION: Final = re.compile(r"[.!?\n]\s{0,8}([^.!?\n]{3,300}[?？])\W{0,8}$")
+_SENTENCE: Final = re.compile(r"(?<=[.!?。！？])\s*")
 _ASKS: Final = ("?", "？")
 
 
-def _neighbours(shown: Sequence[_Shown], left: int) -> dict[_Place, str]:
-    """Choose lines to show before and after hits, by the order of the hit, the best hits first."""
-    said = {(one.passage.group, one.passage.text) for one in shown}
-    lines: dict[_Place, str] = {}
-    for one in shown:
-        passage = one.passage
-        for where, turn in _choose_neighbours(passage.excerpt):
-            text = indent_lines(_question(turn.text) if where == "before" else turn.text)
-            if not text or (passage.group, indent_lines(turn.text)) in said:
-                continue
-            said.add((passage.group, indent_lines(turn.text)))
-            line = escape_fences(f"({where}) {_speaker(turn.speaker)}{cut_to_tokens(text, _NEIGHBOUR)}")
-            left -= _line_cost(line)
-            if left < 0:
-                return lines
-            lines[passage.order, where] = line
-    return lines
+def _choose_neighbours(excerpt: Excerpt) -> Iterator[tuple[str, Turn, str]]:
+    """Yield the neighbours that a hit needs to be understood, each with what to show of it."""
+    text, before, after = excerpt.hit.text.rstrip(), excerpt.before, excerpt.after
+    if before is not None and (_is_short(text) or before.text.rstrip().endswith(_ASKS)):
+        question = _QUESTION.search(before.text[-_TAIL:]) if len(before.text) > _BRIEF else None
+        yield "before", before, question[1] if question else before.text
+    if after is not None and (_only_asks(text) or (_is_short(text) and before is None)):
+        yield "after", after, after.text
 
 
-def _choose_neighbours(excerpt: Excerpt) -> Iterable[tuple[str, Turn]]:
-    """Yield the neighbours that a hit needs to be understood."""
-    text = excerpt.hit.text.rstrip()
-    short = len(text.split()) < _SHORT and len(text) < 8 * _SHORT
-    if excerpt.before is not None and (short or excerpt.before.text.rstrip().endswith(_ASKS)):
-        yield "before", excerpt.before
-    if excerpt.after is not None and (text.endswith(_ASKS) or (short and excerpt.before is None)):
-        yield "after", excerpt.after
+def _is_short(text: str) -> bool:
+    return len(text.split()) < _SHORT and len(text) < 8 * _SHORT
 
 
-def _question(text: str) -> str:
-    """Return the question at the end of a long text, else the text."""
-    question = _QUESTION.search(text[-400:]) if len(text) > 200 else None
-    return question[1] if question else text
+def _only_asks(text: str) -> bool:
+    """True if a text has hardly anything but questions."""
+    stated = [part for part in _SENTENCE.split(text) if not part.endswith(_ASKS)]
+    return text.endswith(_ASKS) and _is_short(" ".join(stated))
 
 
 # --- writing -------------------------------------------------------------------------------------
 
 
-def _render(shown: Sequence[_Shown], neighbours: dict[_Place, str], left_out: int) -> str:
+def _render(shown: Sequence[_Shown], left_out: int) -> str:
     groups: dict[tuple[str, str], list[_Shown]] = {}
-    for one in shown:
+    for one in sorted(shown, key=lambda one: one.passage.order):
         groups.setdefault(one.passage.group, []).append(one)
     lines = [OPEN, _WHAT_IT_IS]
     for (kind, _), members in groups.items():
+        best = members[0].passage
+        title, last = best.title, None
         if kind == _MESSAGE:
             members.sort(key=lambda one: (one.passage.excerpt.hit.at, one.passage.order))
+            last = members[0].passage.moment
+            # A conversation that was given no title has its first line for one: not twice.
+            beginnings = [one_line(one.passage.excerpt.hit.text[:_TAIL]) for one in members]
+            if any(text.startswith(title.removesuffix("…")) for text in beginnings):
+                title = _UNTITLED
         elif kind == _FACT:
             members = _group_subjects(members)
-        first = members[0].passage
-        if kind == _MESSAGE:
-            best = min(members, key=lambda one: one.passage.order).passage
-            lines.append(
-                _render_heading(first.heading, [one.passage.day for one in members], best.excerpt.hit)
-            )
-        else:
-            lines.append(f"## {first.heading}")
+        lines.append(_render_heading(best, title, last))
         for one in members:
-            around = [neighbours.get((one.passage.order, where), "") for where in ("before", "after")]
-            lines += [line for line in (around[0], one.line, around[1]) if line]
+            label = _render_label(one.passage, _stamp(one.passage.moment, last))
+            last = one.passage.moment or last
+            lines += filter(None, (one.around.get("before"), label + one.text, one.around.get("after")))
     if left_out:
         lines.append(_render_left_out(left_out))
     return "\n".join([*lines, CLOSE])
@@ -361,10 +383,16 @@ def _group_subjects(members: Sequence[_Shown]) -> list[_Shown]:
     return [one for some in ordered for one in sorted(some, key=lambda one: -one.passage.excerpt.hit.at)]
 
 
-def _render_heading(name: str, days: Sequence[str], best: RecallHit) -> str:
-    """Render the heading of a conversation, with the message that the reader can read on from."""
-    when = days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
-    return f"## {name} ({when}, {_MESSAGE}:{best.ref})"
+def _render_heading(passage: _Passage, title: str, moment: datetime | None) -> str:
+    """Render the heading of a kind, or of a conversation with the message to read on from."""
+    if passage.group[0] != _MESSAGE:
+        return f"## {title}"
+    stamp = f"{_stamp(moment)}, " if moment else ""
+    return f"## {title}{passage.project} ({stamp}{_MESSAGE}:{passage.excerpt.hit.ref})"
+
+
+def _render_label(passage: _Passage, stamp: str = "") -> str:
+    return f"- [{stamp}] {passage.label}" if stamp else f"- {passage.label}"
 
 
 def _render_left_out(count: int) -> str:

@@ -9,7 +9,7 @@ import pytest
 from scenes import DAY, NOW, Said, assistant, fact, judged, scene, strip, user
 
 from mnemos.recall.answer import RecallHit
-from mnemos.recall.candidates import Gathered
+from mnemos.recall.candidates import NEIGHBOUR_CHARACTERS, Gathered
 from mnemos.recall.hits import fits, make_excerpt
 from mnemos.recall.lines import Scene
 from mnemos.recall.pack import Excerpt, Turn
@@ -61,7 +61,18 @@ def test_a_passage_that_is_no_message_is_named_by_its_part() -> None:
 def test_neighbours_are_shown_with_who_said_them() -> None:
     talk = strip(1, Said("Which one?", name="Ana"), user("the kayak"), assistant("Good."))
     found = shown(scene("kayak", talk), 2)
-    assert (found.before, found.after) == (Turn("Ana", "Which one?"), Turn("assistant", "Good."))
+    assert (found.before, found.after) == (Turn(1, "Ana", "Which one?"), Turn(3, "assistant", "Good."))
+
+
+def test_a_neighbour_that_was_read_in_part_is_shown_whole() -> None:
+    whole = "The kayak is red. " * 40 + "It was 400 euros."
+    talk = strip(1, user(whole[:NEIGHBOUR_CHARACTERS]), "a boat")
+    made = scene("kayak", talk)
+    row = strip(1, user(whole)).messages[0]
+    found = make_excerpt(
+        lambda _: row, made, judged(made)[1], Gathered(frozenset(), (), (), {}), 1.0, Filters()
+    )
+    assert (found.hit.text, found.hit.place) == (whole, (0, len(whole)))
 
 
 def test_at_the_ends_of_a_conversation_there_is_no_neighbour() -> None:
