@@ -23,6 +23,7 @@ from mnemos.memory.home import IN_MEMORY, TEMPLATES, Home, Resource, folder_of, 
 from mnemos.notebook.note_files import FolderShelf, MemoryShelf, Shelf
 from mnemos.notebook.notebook import Notebook
 from mnemos.progress import Progress, no_progress
+from mnemos.recall.answer import HITS, MOST_HITS, TOKENS
 from mnemos.sessions.lookups import Clock
 from mnemos.sessions.sessions import Sessions
 from mnemos.settings import Settings
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from mnemos.transfer.imports import Imports
     from mnemos.workspace.workspace import Workspace
 
-MOST_HITS = 200
 # What closing may spend on entries that are not indexed.
 _CLOSE_SECONDS = 2.0
 
@@ -257,8 +257,8 @@ class Memory(Resource):
         self,
         query: str,
         *,
-        limit: int = 10,
-        budget: int | None = None,
+        limit: int = HITS,
+        budget: int | None = TOKENS,
         kinds: Sequence[str] | None = None,
         since: float | None = None,
         until: float | None = None,

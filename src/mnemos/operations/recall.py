@@ -24,6 +24,7 @@ from mnemos.operations.arguments import (
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.facts import FactInfo, FactsWritten, Scope, SessionId, describe
 from mnemos.operations.texts import cut, floor_share, plural, render_time, render_title
+from mnemos.recall.answer import HITS, MOST_HITS, TOKENS
 from mnemos.recall.certainty import WEAK
 from mnemos.recall.embedding import describe_search
 from mnemos.text.highlight import snippet
@@ -53,8 +54,8 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
     )
 
     query: Annotated[str, Meta(description="A question or a few words")]
-    limit: Annotated[int, up_to(200)] = 10
-    budget: Annotated[int, Meta(ge=0, le=100_000, description="Maximum tokens of the packed text")] = 1200
+    limit: Annotated[int, up_to(MOST_HITS)] = HITS
+    budget: Annotated[int, Meta(ge=0, le=100_000, description="Maximum tokens of the packed text")] = TOKENS
     kinds: Annotated[
         list[str] | None, Meta(description="Only these: message, fact, note, entry, template, table")
     ] = None

@@ -9,6 +9,10 @@ from datetime import datetime
 from mnemos.errors import InvalidInput
 from mnemos.text.tables import render_table
 
+# The number of hits and the token budget of the text, where the caller names none.
+HITS = 20
+TOKENS = 2_400
+MOST_HITS = 200
 KINDS = ("message", "fact", "note", "entry", "template", "table")
 CURRENT = "current"
 SUPERSEDED = "superseded"

@@ -163,6 +163,18 @@ def test_the_text_keeps_to_its_budget_and_counts_what_it_leaves_out(everything: 
     assert everything.recall("port cache").left_out == 0
 
 
+def test_without_a_limit_and_a_budget_twenty_hits_come_back_and_2400_tokens(
+    tell: Tell, memory: Memory
+) -> None:
+    tell("boats", *(f"boat {number}: {'a green boat with a sail ' * 40}{number}" for number in range(30)))
+    found = memory.recall("which boat has a green sail?")
+    assert len(found.hits) == 20
+    assert 0 < found.left_out < 20
+    assert 2_000 < count_tokens(found.text) <= 2_400
+    tool = memory.call("recall", {"query": "which boat has a green sail?"})
+    assert (len(tool["hits"]), tool["packed"]) == (20, found.text)
+
+
 def test_the_text_shows_the_hits_dated_and_fenced(everything: Memory) -> None:
     found = everything.recall("which port does the staging cache listen on?", limit=2)
     assert found.text.startswith("<recalled-memory>\n")

@@ -41,7 +41,6 @@ TOOLS: Final = "recall,sessions_read,remember,forget,memory,memory_search,memory
 _TABLE_TOOLS: Final = "sqlite_query,sqlite_schema"
 PRIMARY: Final = "primary"
 
-_HITS: Final = 6
 _SETTLE_SECONDS: Final = 2.0
 _CLOSE_SECONDS: Final = 5.0
 # A character may take four bytes.
@@ -171,7 +170,6 @@ class BuiltinMemoryProvider(MemoryProvider):
         seen = [session_id] if session_id and session_id not in self._compressed else []
         found = memory.recall(
             query,
-            limit=_HITS,
             budget=budget - count_tokens(f"{changed}\n") if changed else budget,
             kinds=[kind for kind in KINDS if kind not in known],
             exclude_session_ids=seen,
