@@ -166,7 +166,8 @@ def test_many_files_are_not_listed_in_memory(home: Path, tmp_path: Path, attempt
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert report.left_out == {"older files": 20_000}
-    assert peak < 4 * MEGABYTE
+    # Modules that are read for the first time count too; a list of the files would take 10.
+    assert peak < 6 * MEGABYTE
 
 
 @needs_proc
