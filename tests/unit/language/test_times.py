@@ -529,6 +529,46 @@ QUESTIONS = [
 ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I saw her yesterday [2023-05-16].",
+        "yesterday's [2023-05-16] game, and tomorrow [2023-05-18] another",
+        "the day before yesterday [2023-05-15]",
+        "last Sunday [2023-05-14] we drove home",
+        "last Friday night [2023-05-12] was fun",
+        "last night [2023-05-16]",
+        "two days ago [2023-05-15]",
+        "last month's [April 2023] bill",
+        "next month [June 2023]",
+        "it was last year [2022]",
+        "letzten Sonntag [2023-05-14] und gestern [2023-05-16]",
+        "on y était le mois dernier [April 2023]",
+        "el año pasado [2022]",
+    ],
+)
+def test_a_relative_time_that_is_certain_gets_its_date(text: str) -> None:
+    assert add_dates(re.sub(r" \[.*?\]", "", text), NOW, UTC) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("today", "this morning", "on Friday", "next Friday", "last week", "last weekend", "last May"),
+        *("a few days ago", "two months ago", "three years ago", "the last year was hard", "last 30 minutes"),
+        *("the previous month", "over the past month", "on 7 May 2023", "2023-05-07", "last summer", "last"),
+    ],
+)
+def test_a_time_that_is_not_certain_or_not_relative_gets_no_date(text: str) -> None:
+    assert add_dates(text, NOW, UTC) == text
+
+
+def test_the_date_of_a_relative_time_is_that_of_the_zone() -> None:
+    just_after_midnight = seconds("2023-05-17T00:30")
+    dated = add_dates("yesterday", just_after_midnight, timezone(timedelta(hours=-3)))
+    assert dated == "yesterday [2023-05-15]"
+
+
 @pytest.mark.parametrize(("question", "start", "end"), QUESTIONS)
 def test_this_question_is_about_this_time(question: str, start: str, end: str) -> None:
     span = find_asked(question, NOW, UTC)
