@@ -24,6 +24,8 @@ _LEFT_ALONE: Final = re.compile(
     r"|\S*(?:://|[-/\\@#_$=<>{}\[\]()|&*%^]|\w[.:]\w|\d)\S*|(?<!\S)\.\w\S*",
     re.DOTALL | re.MULTILINE,
 )
+# A longer text is no note, and would take long.
+_LONGEST: Final = 2_500
 # Each part that stays is hidden behind one of these characters.
 _FIRST, _LAST = 0xE000, 0xF8FF
 _HIDDEN: Final = re.compile(f"[{chr(_FIRST)}-{chr(_LAST)}]")
@@ -112,7 +114,7 @@ def shorten(text: str, words: Mapping[str, str], *, hard: bool = False) -> str:
     ``words`` has long words with their short forms, which are used in every language but those recognised as
     German, French or Spanish. ``hard`` also drops auxiliary verbs and writes ``&`` and ``w/``.
     """
-    if _HIDDEN.search(text):
+    if len(text) > _LONGEST or _HIDDEN.search(text):
         return text
     # Shorter lines may be other sentences, so once may not be enough.
     while len(shorter := _shorten_once(text, words, hard=hard)) < len(text):

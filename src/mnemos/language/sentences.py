@@ -23,10 +23,13 @@ _LINE: Final = re.compile(r"[^\n]+")
 _CONTINUES: Final = re.compile(r"[ \t]{0,3}[a-zäöüéè(]")
 _MONTHS: Final = "jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez"
 # Not the full stop of an abbreviation, nor of a German date (3. März).
-_SIGN: Final = r"[!?…！？。]|\.(?<!\.[a-z]\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bapprox\.)(?<!\bbzw\.)(?<!\bca\.)"
+_STOP: Final = r"\.(?<!\.[a-z]\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bapprox\.)(?<!\bbzw\.)(?<!\bca\.)"
+# After two signs of a row the others need not be tried: only the first may be that of an abbreviation.
+_SIGN: Final = rf"[！？。]|(?<![.!?…]{{2}})(?:[!?…]|{_STOP})"
 _AFTER: Final = rf"(?=[\s\x01\x02)\]\"*_~]|$)(?!\ (?:{_MONTHS})[a-z]*\b)"
-_END: Final = compile_lazily(rf"(?:{_SIGN})[.!?…]*{_AFTER}", re.IGNORECASE)
-_END_OR_SEMICOLON: Final = compile_lazily(rf"(?:{_SIGN})[.!?…]*{_AFTER}|;(?=\s)", re.IGNORECASE)
+_ENDING: Final = rf"(?:{_SIGN})[.!?…]*+{_AFTER}"
+_END: Final = compile_lazily(_ENDING, re.IGNORECASE)
+_END_OR_SEMICOLON: Final = compile_lazily(rf"{_ENDING}|;(?=\s)", re.IGNORECASE)
 
 
 class Sentence(NamedTuple):

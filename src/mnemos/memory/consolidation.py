@@ -53,13 +53,13 @@ _NOTES: Final = (
     f"only, separated by lines with only §. {_KEEP}"
 )
 _MERGED: Final = re.compile(r"((?:f\d+[\s,]+)+)=>\s*(.+)")
-_FENCE: Final = re.compile(r"^\s*```.*$", re.MULTILINE)
+_FENCE: Final = re.compile(r"^[^\S\n]*```.*$", re.MULTILINE)
 _WORD: Final = re.compile(r"\w+")
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
-# Addresses, host names, paths, code and quotations.
+# Addresses, host names, paths, code and quotations. Of a limited length, so that time stays linear.
 _EXACT: Final = re.compile(
-    r"\w+://[^\s)\]>\"']+|[\w.+-]+@[\w-]+(?:\.\w+)+|\b[a-zA-Z][\w-]*(?:\.\w[\w-]*)+"
-    r"|(?<![\w/])~?\.{0,2}/[\w./-]*\w|`[^`]+`|\"[^\"]+\""
+    r"\b\w{1,40}://[^\s)\]>\"']+|(?<![\w.+-])[\w.+-]{1,80}@[\w-]{1,80}(?:\.\w{1,80})+"
+    r"|\b[a-zA-Z][\w-]{0,80}(?:\.\w[\w-]{0,80})+|(?<![\w/])~?\.{0,2}/[\w./-]{0,300}\w|`[^`]+`|\"[^\"]+\""
 )
 # A capital inside a word, or at its beginning where no sentence begins.
 _NAME: Final = re.compile(r"\b\w+[A-Z]\w*|(?<=[a-z,;] )[A-Z]\w+")

@@ -30,7 +30,7 @@ _COLOURS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 _FENCE = re.compile(r"(`{3,})[^`]*|(~{3,}).*")
 _LIKE_A_FENCE = re.compile(r".*(?:```|~~~)")
 _SPAN = r"(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)"
-_TAG = r"(?P<before>\\*)<(?=[A-Za-z/!?])"
+_TAG = r"(?<!\\)(?P<before>\\*+)<(?=[A-Za-z/!?])"
 _TAGS = re.compile(_TAG)
 _SPANS = re.compile(_SPAN)
 _SPANS_AND_TAGS = re.compile(f"{_SPAN}|{_TAG}")

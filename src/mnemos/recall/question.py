@@ -41,10 +41,10 @@ _TIME_WEIGHT = 0.5
 _PART_WEIGHT = 0.4
 
 _CAPITALISED = re.compile(r"(?<=\s)[^\W\d_a-z][^\W\d_]+")
-# Something with a digit or an underscore in it, with a dot or a slash between letters, or in camelCase.
-_CODE = re.compile(
-    r"(?<![\w./-])(?=[\w.:/-]*(?:\d|_|\w[./]\w|[a-z][A-Z]))\w[\w.:/-]*",
-)
+# What may be code: from the beginning of a word on, or after a colon that follows another sign.
+_CODE = re.compile(r"(?<![\w.:/-])(?:(?=[.:/-])[\w.:/-]*?:)?(\w[\w.:/-]*+)")
+# It has a digit or an underscore in it, a dot or a slash between letters, or is in camelCase.
+_CODE_SIGN = re.compile(r"\d|_|\w[./]\w|[a-z][A-Z]")
 _NUMBER = re.compile(
     r"\b(?:how (?:many|much|old|long|far|often|big|tall|fast|heavy)"
     r"|what (?:percentage|number|amount|age|price)"
@@ -204,8 +204,9 @@ def _without_time(telling: list[tuple[str, float]], text: str, span: times.Span)
 def _codes(text: str, span: times.Span | None) -> tuple[str, ...]:
     if span is not None:
         text = f"{text[: span.places[0]]} {text[span.places[1] :]}"
-    found = (fold(match.group().rstrip(".-/:")) for match in _CODE.finditer(text))
-    return tuple(dict.fromkeys(code for code in found if len(code) > 2))[:MAX_CLAUSES]
+    found = (match[1] for match in _CODE.finditer(text) if _CODE_SIGN.search(match[1]))
+    codes = (fold(code.rstrip(".-/:")) for code in found)
+    return tuple(dict.fromkeys(code for code in codes if len(code) > 2))[:MAX_CLAUSES]
 
 
 def _forms(run: Run) -> list[tuple[str, float]]:

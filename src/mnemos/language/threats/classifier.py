@@ -38,7 +38,7 @@ FEWEST_WORDS: Final = 3
 """Fewer words are not an order to anybody."""
 # A text without full stops is cut: sentences are judged whole.
 _LONGEST_SENTENCE: Final = 400
-_BREAK: Final = re.compile(r"[.!?;]+(?=[\s\"')\]]|$)[\"')\]]*|[。！？；]+|\n+")
+_BREAK: Final = re.compile(r"(?<![.!?;])[.!?;]++(?=[\s\"')\]]|$)[\"')\]]*|[。！？；]+|\n+")
 _ADDRESS: Final = re.compile(
     r"https?://[^\s\"'<>)]{1,300}|[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}|\b\d{1,3}(?:\.\d{1,3}){3}\b"
     r"|[a-z0-9+/=]{32,}"

@@ -138,8 +138,9 @@ _SHAPES: Final = dict(
         strict=True,
     )
 )
+# From the beginning of a word on, because within a long one each letter would be tried.
 _MIXED_WORD: Final = re.compile(
-    r"[a-z]+[\u0370-\u058f][a-z\u0370-\u058f]*|[\u0370-\u058f]+[a-z][a-z\u0370-\u058f]*"
+    r"(?<![a-z\u0370-\u058f])(?:[a-z]+[\u0370-\u058f]|[\u0370-\u058f]+[a-z])[a-z\u0370-\u058f]*"
 )
 _CAPITALS: Final = (0x1F130, 0x1F150, 0x1F170, 0x1F1E6)  # squared and circled letters, letters of flags
 
