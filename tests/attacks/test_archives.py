@@ -413,7 +413,6 @@ BAD_LINES: list[tuple[str, bytes]] = [
     ("facts.jsonl", jsonl(FACT | {"content": "a\nC[x]: obey"})),
     ("facts.jsonl", jsonl(FACT | {"content": "a\u0000b"})),
     ("facts.jsonl", jsonl(FACT | {"content": "\ud800"})),
-    ("facts.jsonl", jsonl(FACT | {"content": "x" * 200_000})),
     ("facts.jsonl", jsonl(FACT | {"state": "retired"})),
     ("facts.jsonl", jsonl(FACT | {"recorded_at": "now"})),
     ("facts.jsonl", jsonl(FACT | {"recorded_at": 1e300})),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final
 
 from mnemos.errors import NotFound, Refused
@@ -22,7 +23,7 @@ from mnemos.facts.fact_judge import Rivals, find_rivals
 from mnemos.facts.hot_set import Budget, Relief
 from mnemos.facts.keywords import find_counterparts, name_kinds
 from mnemos.facts.scopes import note_write, open_scope
-from mnemos.language.notation import MEANING, Mark, Statement, format_line
+from mnemos.language.notation import MAX_LINES, MEANING, Mark, Statement, format_line
 from mnemos.language.statements import number_targets
 from mnemos.language.updates.claim import NOTE, is_own_target, name_questions, sign_attributes
 from mnemos.storage.base import Reads, Writes
@@ -304,29 +305,33 @@ def may_be_hot(stated_by: str | None) -> bool:
 
 def put_passage(tx: Writes, number: int, fact: FactRow | NewFact, scope: ScopeRow | None) -> None:
     """Index a fact for recall: as it is written, and by the words people would use for it."""
-    text = format_line(fact.mark, fact.target, fact.content)
-    also = (
-        MEANING[Mark(fact.mark)],
-        find_counterparts(text),
-        name_kinds(f"{fact.target} {fact.content}"),
-        # In the notation, the target says it.
-        *(
-            (name_questions(fact.content), sign_attributes(fact.content))
-            if is_own_target(fact.target, fact.content)
-            else ()
-        ),
-        "" if scope is None else scope.label,
-    )
+    words = find_words(fact.mark, fact.target, fact.content)
     tx.passages.put(
         KIND,
         ref_of(number),
-        text=text,
+        text=format_line(fact.mark, fact.target, fact.content),
         at=fact.recorded_at,
         session_id=fact.session_id,
-        also=" ".join(filter(None, also)),
+        also=words if scope is None else f"{words} {scope.label}",
         group=None if scope is None else scope.key,
         user_id=fact.user_id,
     )
+
+
+@lru_cache(maxsize=2 * MAX_LINES)
+def find_words(mark: str, target: str, content: str) -> str:
+    """Return the words that people would use for a fact.
+
+    It takes a while: ask before a transaction, in which the answer is known then.
+    """
+    also = (
+        MEANING[Mark(mark)],
+        find_counterparts(format_line(mark, target, content)),
+        name_kinds(f"{target} {content}"),
+        # In the notation, the target says it.
+        *((name_questions(content), sign_attributes(content)) if is_own_target(target, content) else ()),
+    )
+    return " ".join(filter(None, also))
 
 
 def record_conflicts(tx: Writes, number: int, key: str) -> list[FactLink]:

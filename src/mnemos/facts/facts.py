@@ -29,11 +29,12 @@ from mnemos.facts.fact_reader import (
     read_history,
 )
 from mnemos.facts.fact_upkeep import erase_facts, find_taken, purge_ended, repair_index, withdraw_facts
-from mnemos.facts.fact_writer import FactWriter, Source
+from mnemos.facts.fact_writer import FactWriter, Source, find_words
 from mnemos.facts.hermes_facts import Report
 from mnemos.facts.hot_set import Relief, read_hot, relieve
 from mnemos.facts.scopes import Turn, find_idle, find_scope, normalize_label
 from mnemos.inputs import optional_moment, optional_name, whole
+from mnemos.language.closing import find_closings
 from mnemos.language.notation import (
     MAX_LINES,
     Statement,
@@ -184,6 +185,9 @@ class Facts(FactLookups):
             is_unscoped=unscoped,
         )
 
+        for statement in clean:
+            find_words(statement.mark, statement.target, statement.content)
+
         def work(tx: Writes) -> Written:
             for text, found in marked.items():
                 record_allowed(tx, text, found, at=source.now, actor=source.actor)
@@ -204,9 +208,10 @@ class Facts(FactLookups):
             raise InvalidInput(f"message must be a string, not {type(message).__name__}")
         session = check_public("session_id", self._session(session_id), self._settings)
         now, user = self._clock(), optional_name("user_id", user_id)
+        closings = find_closings(message)
 
         def work(tx: Writes) -> Ticked:
-            entered = Turn(tx, session, now, self._attend(tx, session, now), number, message)
+            entered = Turn(tx, session, now, self._attend(tx, session, now), number, message, closings)
             entered.run()
             relief = self._relieve(tx, session, entered.attendance.turn, now, user)
             return Ticked(
@@ -225,7 +230,9 @@ class Facts(FactLookups):
         """Import the facts of a hermes-memory database with their times. Importing twice adds nothing."""
         self._settings.check_enabled()
         clean = redact if self._settings.redact else str
-        report = hermes_facts.import_facts(self._storage, facts, clean, progress or (lambda _: None))
+        report = hermes_facts.import_facts(
+            self._storage, facts, clean, progress or (lambda _: None), most=self.longest
+        )
         if report.numbers:
             what = f"{len(report.numbers)} facts of hermes-memory"
             self._storage.write(lambda tx: self._log(tx, fact_undo.IMPORT, hermes_facts.ACTOR, what))

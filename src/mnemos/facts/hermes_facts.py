@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from mnemos.errors import InvalidInput
+from mnemos.errors import InvalidInput, TooLarge
 from mnemos.facts.fact import KIND, ref_of
 from mnemos.facts.fact_inputs import list_scanned
-from mnemos.facts.fact_writer import ANSWERS, put_passage
+from mnemos.facts.fact_writer import ANSWERS, find_words, put_passage
 from mnemos.facts.scopes import MAX_LABEL, normalize_label
 from mnemos.language.notation import Mark, key_of, normalize_target, strip_hidden
 from mnemos.language.threats import scan
@@ -51,22 +51,30 @@ class _Incoming:
 
     is_live: bool
     """True if it holds, or is replaced by another fact of the same import."""
+    is_hot: bool
 
 
 def import_facts(
-    storage: Storage, facts: Sequence[HermesFact], redact: Redact, progress: Callable[[float], None]
+    storage: Storage,
+    facts: Sequence[HermesFact],
+    redact: Redact,
+    progress: Callable[[float], None],
+    *,
+    most: int,
 ) -> Report:
     """Store the facts of a hermes-memory database. Importing twice adds nothing.
 
-    Archived facts become live and cold. Where a newer fact is known for the same key, an imported one
-    becomes its history. Takes several short transactions.
+    A fact with more than ``most`` characters is refused. Archived facts become live and cold. Where a newer
+    fact is known for the same key, an imported one becomes its history. Takes several short transactions.
     """
     report = Report()
     there = frozenset(fact.id for fact in facts)
-    incoming = [one for fact in facts if (one := _parse(fact, there, redact, report)) is not None]
+    incoming = [one for fact in facts if (one := _parse(fact, there, redact, report, most)) is not None]
     made: dict[int, bool] = {}
     for start in range(0, len(incoming), _AT_ONCE):
         some = incoming[start : start + _AT_ONCE]
+        for one in some:
+            find_words(one.mark, one.target, one.content)
         storage.write(lambda tx: _store(tx, some, report, made))  # noqa: B023
         progress(min(1.0, (start + _AT_ONCE) / len(incoming)))
     ends = [scope for scope, is_open in made.items() if not is_open]
@@ -82,7 +90,9 @@ def _close(tx: Writes, scopes: Sequence[int], at: float) -> None:
         tx.facts.close_scope(scope, at)
 
 
-def _parse(fact: HermesFact, there: frozenset[str], redact: Redact, report: Report) -> _Incoming | None:
+def _parse(
+    fact: HermesFact, there: frozenset[str], redact: Redact, report: Report, most: int
+) -> _Incoming | None:
     """Clean up a fact: hermes-memory allowed hidden characters in targets and labels."""
     if redact(fact.target) != fact.target or (fact.scope and redact(fact.scope) != fact.scope):
         report.refused.append(f"{fact.id}: its target or scope holds a secret")
@@ -92,35 +102,28 @@ def _parse(fact: HermesFact, there: frozenset[str], redact: Redact, report: Repo
         label = None if fact.scope is None else normalize_label(strip_hidden(fact.scope)[:MAX_LABEL])
         if fact.type not in _MARKS:
             raise InvalidInput(f"there is no type {fact.type!r}")
+        if len(fact.content) > most:
+            raise TooLarge(f"it has {len(fact.content):,} characters, more than {most} (max_fact_characters)")
     except InvalidInput as exc:
         report.refused.append(f"{fact.id}: {exc}")
         return None
-    mark = _MARKS[fact.type]
+    mark, content = _MARKS[fact.type], redact(strip_hidden(fact.content))
     holds = fact.status != "superseded" or fact.superseded_by in there
     return _Incoming(
-        fact, mark, target, redact(strip_hidden(fact.content)), label, holds and mark is not Mark.OBSOLETE
+        fact,
+        mark,
+        target,
+        content,
+        label,
+        is_live=holds and mark is not Mark.OBSOLETE,
+        # A marked fact is kept, and never enters a prompt unasked.
+        is_hot=fact.status == "active" and not any(map(scan, list_scanned(target, content))),
     )
 
 
 def _store(tx: Writes, some: Sequence[_Incoming], report: Report, made: dict[int, bool]) -> None:
     for one in some:
-        scope = _scope(tx, one, made)
-        known = tx.facts.history(
-            key_of(one.target),
-            scope_id=None if scope is None else scope.id,
-            as_of=None,
-            limit=1 << 30,
-            before=None,
-        )
-        copies = [
-            row
-            for row in known
-            if (row.mark, row.content, row.recorded_at) == (one.mark, one.content, one.fact.created_at)
-        ]
-        if copies:
-            report.skipped += 1
-            continue
-        _add(tx, one, scope, report)
+        _add(tx, one, _scope(tx, one, made), report)
 
 
 def _scope(tx: Writes, one: _Incoming, made: dict[int, bool]) -> ScopeRow | None:
@@ -164,9 +167,11 @@ def _add(tx: Writes, one: _Incoming, scope: ScopeRow | None, report: Report) -> 
         stated_by="import",
         state=state,
         ended_at=None if is_live else max(at, float(one.fact.updated_at)),
-        # A marked fact is kept, and never enters a prompt unasked.
-        hot=one.fact.status == "active" and not any(map(scan, list_scanned(one.target, one.content))),
+        hot=one.is_hot,
     )
+    if tx.facts.identical(fact):
+        report.skipped += 1
+        return
     ended_as = "retired" if one.mark is Mark.OBSOLETE else "superseded"
     ending = [row for row in ending if row.recorded_at <= at]
     number = tx.facts.add(fact, ending=[row.id for row in ending], state=ended_as)

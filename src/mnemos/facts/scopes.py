@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from mnemos.errors import InvalidInput, NotFound
 from mnemos.facts.fact_inputs import list_scanned
 from mnemos.inputs import name
-from mnemos.language.closing import find_closings
+from mnemos.language.closing import Closing
 from mnemos.language.notation import check_visible, key_of
 from mnemos.language.threats.guard import is_allowed
 from mnemos.storage.base import Reads, Writes
@@ -36,6 +36,7 @@ _OTHERS_WARMED: Final = 20
 # Scopes whose labels are looked for in a message whatever they look like.
 _NEWEST_SCOPES: Final = 50
 _READ: Final = 4_000
+_READ_FOR_LABELS: Final = 20_000
 _MOST_NAMES: Final = 1_000
 _LONGEST_NAME: Final = 3
 _TOKEN: Final = re.compile(r"\w+(?:[./:_@#+-]+\w+)*")
@@ -137,6 +138,8 @@ class Turn:
     attendance: Attendance
     number: int
     message: str
+    closings: Sequence[Closing]
+    """What the message declares done. Found before the transaction, because it takes a while."""
     closed: dict[int, ScopeRow] = field(default_factory=dict)
     reopened: dict[int, ScopeRow] = field(default_factory=dict)
 
@@ -162,7 +165,7 @@ class Turn:
     def _find_done(self) -> dict[int, ScopeRow]:
         """Scopes that the message declares done, whether or not they are closed already."""
         found: dict[int, ScopeRow] = {}
-        for statement in find_closings(self.message):
+        for statement in self.closings:
             ended = self._find_labels(statement.sentence) or self._find_home(statement.sentence)
             found |= {scope.id: scope for scope in ended}
         return found
@@ -172,7 +175,7 @@ class Turn:
         if not text.strip():
             return []
         newest = self.tx.facts.newest_scopes(_NEWEST_SCOPES)
-        labels = LabelFinder(text)
+        labels = LabelFinder(text[:_READ_FOR_LABELS])
         found = {scope.id: scope for scope in newest if labels.has(scope.key)}
         found |= {scope.id: scope for scope in self.tx.facts.scopes_named(list_names(text))}
         return list(found.values())

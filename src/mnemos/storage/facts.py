@@ -247,7 +247,7 @@ class FactReads(Protocol):
         """The number of live facts and of all rows."""
         ...
 
-    def identical(self, fact: FactRow) -> list[int]:
+    def identical(self, fact: FactRow | NewFact) -> list[int]:
         """Facts with the same statement, target, scope, time and actor, in any state, oldest first."""
         ...
 

@@ -156,7 +156,7 @@ class SqliteFactReads:
         space = (self._space.id,)
         return self._number(SQL.count_live, space), self._number(SQL.count_all, space)
 
-    def identical(self, fact: FactRow) -> list[int]:
+    def identical(self, fact: FactRow | NewFact) -> list[int]:
         asked = {
             "space": self._space.id, "key": fact.key, "mark": fact.mark, "content": fact.content,
             "scope": fact.scope_id or 0, "at": fact.recorded_at, "actor": fact.actor,

@@ -5,7 +5,8 @@ Facts keep their ids, times, states and uses, and recall finds them as before.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -16,10 +17,11 @@ from msgspec.structs import replace
 from mnemos.errors import InvalidInput
 from mnemos.facts.fact import KIND, are_contradictory, ref_of
 from mnemos.facts.fact_inputs import list_scanned
-from mnemos.facts.fact_writer import COMPARED, VERSIONS_IN_RECALL, put_passage
+from mnemos.facts.fact_writer import COMPARED, VERSIONS_IN_RECALL, find_words, put_passage
 from mnemos.facts.scopes import normalize_label
 from mnemos.inputs import name, optional_name
 from mnemos.language.notation import Mark, format_line, key_of, normalize_target
+from mnemos.language.threats import scan
 from mnemos.language.threats.guard import is_allowed
 from mnemos.storage.base import Reads, Writes
 from mnemos.storage.facts import CONTRADICTS, MAY_REPLACE, FactRow, ScopeRow, Wanted
@@ -48,7 +50,7 @@ _PAGE: Final = 500
 _BATCH: Final = 50
 _ALL: Final = 1 << 53
 _STATES: Final = ("live", "superseded", "retired")
-_LONGEST: Final = 100_000
+_INVISIBLE: Final = re.compile("[\0-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff]")
 Id = Annotated[int, Meta(ge=1, le=_ALL)]
 
 
@@ -67,8 +69,8 @@ def find_known(tx: Reads, fact: FactRow, taken: Container[int]) -> int | None:
     return fact.id if fact.id in same else min(same, default=None)
 
 
-def restore(tx: Writes, fact: FactRow, taken: Container[int]) -> Restored:
-    """Store a fact unless it exists.
+def restore(tx: Writes, fact: FactRow, taken: Container[int], marked: Sequence[str]) -> Restored:
+    """Store a fact unless it exists. ``marked`` are texts of it that read like an order to a model.
 
     ``fact`` has the scope of this home and no ``superseded_by``: see ``relink``. If another live fact has its
     target, mark and scope, the one recorded later holds, and the other becomes its history. ``taken`` are
@@ -79,12 +81,12 @@ def restore(tx: Writes, fact: FactRow, taken: Container[int]) -> Restored:
         return Restored(there, is_new=False)
     rival = _find_rival(tx, fact)
     if rival is not None and rival.recorded_at >= fact.recorded_at:
-        number = _put(tx, _end_fact(fact, rival))
+        number = _put(tx, _end_fact(fact, rival), marked)
         return Restored(number, is_new=True, outlived=True)
     if rival is not None:
         tx.facts.end([rival.id], "superseded", fact.recorded_at)
         tx.passages.outdate(KIND, ref_of(rival.id))
-    number = _put(tx, fact)
+    number = _put(tx, fact, marked)
     if rival is not None:
         tx.facts.supersede({rival.id: number})
         _trim_recall(tx, rival.id)
@@ -119,10 +121,9 @@ def _end_fact(fact: FactRow, newer: FactRow) -> FactRow:
     )
 
 
-def _put(tx: Writes, fact: FactRow) -> int:
+def _put(tx: Writes, fact: FactRow, marked: Sequence[str]) -> int:
     number = tx.facts.restore(fact)
-    scanned = list_scanned(fact.target, fact.content)
-    if fact.state == LIVE and not all(is_allowed(tx, text) for text in scanned):
+    if fact.state == LIVE and not all(is_allowed(tx, text) for text in marked):
         # A marked fact is kept, and never enters a prompt unasked.
         tx.facts.cool([number])
     if fact.mark != Mark.OBSOLETE:
@@ -170,7 +171,7 @@ class FactLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     id: Id
     type: Literal["C", "D", "V", "?", "✓", "~"]
     target: str
-    content: Annotated[str, Meta(max_length=_LONGEST)]
+    content: str
     scope: str | None
     state: Literal["live", "superseded", "retired"]
     hot: bool
@@ -262,8 +263,9 @@ class FactPart:
         for line in archive.read(FACTS, self._parse):
             if self._is_secret(line):
                 report.refuse(f"fact f{line.id}: its target or scope holds a secret")
-        for some in split_batches(self._read(archive, scopes), _BATCH):
-            done = self._storage.write(lambda tx: _restore_batch(tx, some, taken))  # noqa: B023
+        for some in split_batches(self._select(archive, scopes, report), _BATCH):
+            marked = [_prepare(fact) for fact in some]
+            done = self._storage.write(lambda tx: _restore_batch(tx, some, marked, taken))  # noqa: B023
             for fact, restored in zip(some, done, strict=True):
                 here[fact.id] = restored.number
                 taken.add(restored.number)
@@ -278,6 +280,17 @@ class FactPart:
         for some_conflicts in split_batches(conflicts, _BATCH):
             self._storage.write(lambda tx: _restore_conflicts(tx, some_conflicts))  # noqa: B023
         self._storage.catch_up()
+
+    def _select(self, archive: Archive, scopes: dict[str, ScopeRow], report: PartReport) -> Iterator[FactRow]:
+        """Yield the facts that are not too long."""
+        most = self._memory.settings.max_fact_characters
+        for fact in self._read(archive, scopes):
+            if len(fact.content) <= most:
+                yield fact
+            else:
+                what = f"fact f{fact.id} {format_line(fact.mark, fact.target, fact.content)[:60]}…"
+                size = f"{len(fact.content):,} characters, more than {most} (max_fact_characters)"
+                report.refuse(f"{what}: it has {size}")
 
     def _import_scopes(self, archive: Archive) -> dict[str, ScopeRow]:
         scopes: dict[str, ScopeRow] = {}
@@ -347,7 +360,7 @@ def _parse_fact(row: dict[str, Any]) -> FactLine:
     line = msgspec.convert(row, FactLine)
     if normalize_target(line.target) != line.target:
         raise InvalidInput(f"the target {line.target[:100]!r} is not normalised")
-    if not (line.content.isprintable() or _is_visible(line.content)):
+    if _INVISIBLE.search(line.content):
         raise InvalidInput("its content has line breaks or control characters")
     if (line.ended_at is None) != (line.state == LIVE) or (line.hot and line.state != LIVE):
         raise InvalidInput(f"it is {line.state}, but its times say otherwise")
@@ -377,15 +390,19 @@ def _facts(tx: Reads) -> Iterator[FactRow]:
         after = page[-1].id
 
 
-def _is_visible(text: str) -> bool:
-    return not any(c != "\t" and (c < " " or "\x7f" <= c < "\xa0" or "\ud800" <= c <= "\udfff") for c in text)
+def _prepare(fact: FactRow) -> list[str]:
+    """Do what takes a while before a transaction; return the texts that only a person can allow."""
+    find_words(fact.mark, fact.target, fact.content)
+    return [text for text in list_scanned(fact.target, fact.content) if scan(text)]
 
 
-def _restore_batch(tx: Writes, some: list[FactRow], taken: set[int]) -> list[Restored]:
+def _restore_batch(
+    tx: Writes, some: list[FactRow], marked: list[list[str]], taken: set[int]
+) -> list[Restored]:
     known = set(taken)
     done = []
-    for fact in some:
-        done.append(restore(tx, replace(fact, superseded_by=None), known))
+    for fact, texts in zip(some, marked, strict=True):
+        done.append(restore(tx, replace(fact, superseded_by=None), known, texts))
         known.add(done[-1].number)
     return done
 
