@@ -37,7 +37,7 @@ class MnemosError(Exception):
 
     code = "error"
     advice = ""
-    """What a person can do about it. Faces for models leave it out."""
+    """Advice for a person. Faces for models leave it out."""
 
 
 class InvalidInput(MnemosError):

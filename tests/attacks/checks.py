@@ -6,6 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import mnemos
+from mnemos.integrations.claude_code.events import Event
+from mnemos.integrations.claude_code.session_start import compose
+from mnemos.integrations.providers.builtin import BuiltinMemoryProvider
 
 
 def code_of(call: Callable[[], Any]) -> str | None:
@@ -23,3 +26,11 @@ def index_all(memory: mnemos.Memory) -> None:
         if memory.storage.catch_up() == 0:
             return
     raise AssertionError("the index does not catch up")
+
+
+def read_prompts(memory: mnemos.Memory) -> str:
+    """Everything that a provider and a hook put into the prompt of a new session."""
+    provider = BuiltinMemoryProvider(memory)
+    provider.initialize("s1")
+    start = compose(memory, Event(name="session-start", session_id="s1"))
+    return f"{provider.system_prompt_block()}\n{start}"

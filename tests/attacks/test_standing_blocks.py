@@ -9,15 +9,13 @@ import pytest
 
 import mnemos
 from mnemos import Memory
-from mnemos.integrations.claude_code.events import Event
-from mnemos.integrations.claude_code.session_start import compose
-from mnemos.integrations.providers.builtin import BuiltinMemoryProvider
 from mnemos.language.standing_text import LEFT_OUT, is_order
 from mnemos.storage.imports import HermesFact
 from mnemos.testing import FixedClock
 from mnemos.text.tokens import count_tokens
 from mnemos.workspace.identifiers import quote
 
+from .checks import read_prompts
 from .test_notebook import INJECTIONS
 
 pytestmark = pytest.mark.area("Orders in the blocks of every prompt")
@@ -39,13 +37,6 @@ ORDINARY = [
 def memory(home: Path) -> Iterator[Memory]:
     with mnemos.open(home, clock=FixedClock(), embedder="none", prompt_schema_tokens=20_000) as opened:
         yield opened
-
-
-def read_prompts(memory: Memory) -> str:
-    provider = BuiltinMemoryProvider(memory)
-    provider.initialize("s1")
-    start = compose(memory, Event(name="session-start", session_id="s1"))
-    return f"{provider.system_prompt_block()}\n{start}"
 
 
 def make_ways(order: str, number: int) -> dict[str, str]:

@@ -11,10 +11,9 @@ import pytest
 
 import mnemos
 from mnemos import Memory
-from mnemos.integrations.claude_code.events import Event
-from mnemos.integrations.claude_code.session_start import compose
-from mnemos.integrations.providers.builtin import BuiltinMemoryProvider
 from mnemos.testing import FixedClock
+
+from .checks import read_prompts
 
 Attempts = Callable[[int], None]
 
@@ -46,13 +45,6 @@ NAMED = {
 def memory(home: Path) -> Iterator[Memory]:
     with mnemos.open(home, clock=FixedClock(), embedder="none", prompt_schema_tokens=20_000) as opened:
         yield opened
-
-
-def read_prompts(memory: Memory) -> str:
-    provider = BuiltinMemoryProvider(memory)
-    provider.initialize("s1")
-    start = compose(memory, Event(name="session-start", session_id="s1"))
-    return f"{provider.system_prompt_block()}\n{start}"
 
 
 def secret_of(value: str) -> str:

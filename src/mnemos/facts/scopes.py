@@ -139,7 +139,7 @@ class Turn:
     number: int
     message: str
     closings: Sequence[Closing]
-    """What the message declares done. Found before the transaction, because it takes a while."""
+    """Work that the message declares done. Found before the transaction, because it takes a while."""
     closed: dict[int, ScopeRow] = field(default_factory=dict)
     reopened: dict[int, ScopeRow] = field(default_factory=dict)
 

@@ -24,7 +24,7 @@ _LEFT_ALONE: Final = re.compile(
     r"|\S*(?:://|[-/\\@#_$=<>{}\[\]()|&*%^]|\w[.:]\w|\d)\S*|(?<!\S)\.\w\S*",
     re.DOTALL | re.MULTILINE,
 )
-# A longer text is no note, and would take long.
+# A longer text is not a note, and would take too long.
 _LONGEST: Final = 2_500
 # Each part that stays is hidden behind one of these characters.
 _FIRST, _LAST = 0xE000, 0xF8FF

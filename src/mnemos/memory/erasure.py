@@ -22,7 +22,7 @@ _STRUCTURE: Final = frozenset({"id", "name", "tool_use_id", "type"})
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What a message or a session says, read before it is erased."""
+    """The texts of a message or a session, read before it is erased."""
 
     session_id: str
     messages: list[dict[str, Any]] = field(default_factory=list)

@@ -83,7 +83,7 @@ class WithdrawnItem(Info, frozen=True, kw_only=True):
 
 
 class Erased(Result, frozen=True, kw_only=True):
-    """What may still hold something that was erased."""
+    """Files and tables that may still contain something that was erased."""
 
     pending: bool = False
     """True while another program keeps the write-ahead log from being emptied."""

@@ -49,7 +49,7 @@ def rate(
     has_vectors: bool,
     is_english: bool = True,
 ) -> str:
-    """Rate a ranking among ``passages``: ``good``, ``weak``, or ``none`` if nothing answers."""
+    """Rate a ranking from a number of passages: ``good``, ``weak``, or ``none`` if nothing answers."""
     chance = _FAR + _FAR_PER_LOG * math.log(max(passages, 1))
     little = _LITTLE if has_vectors else _VERY_LITTLE
     # The vectors know little of other languages, and a question in Chinese has many words.
