@@ -9,6 +9,8 @@ HOSTS := .venv-hosts
 HERMES := hermes-agent==0.19.0
 HOST_OPTIONS := --override-ini addopts= --override-ini filterwarnings= --confcutdir tests/hosts
 CLIENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0
+# The documentation site has an environment of its own: 29 packages that nothing else needs.
+SITE := .venv-docs
 CLIENTS_BIN := $(HOSTS)/node/node_modules/.bin
 
 .PHONY: setup demo test attacks coverage test-hosts test-hermes test-clients lint types check docs bench nightly clean
@@ -81,8 +83,17 @@ lint: setup
 types: setup
 	$(BIN)/mypy
 
-docs: setup
-	$(BIN)/python -m mnemos.operations.reference docs/reference
+# Writes what is generated, then builds site/; a broken link or anchor fails (not with --quiet: mkdocs then counts no warnings).
+docs: $(SITE)/.installed
+	$(SITE)/bin/python -m mnemos.operations.reference docs/reference
+	$(SITE)/bin/python scripts/site.py
+	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build
+	@echo "Built site/. To read it with search: python3 -m http.server -d site"
+
+$(SITE)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip install --quiet -c constraints.txt -e '.[docs]'
+	touch $@
 
 bench: setup
 	$(BIN)/python -m benchmarks append search startup
@@ -91,4 +102,4 @@ nightly: setup
 	$(BIN)/python -m pytest --nightly --cov --cov-report=term:skip-covered
 
 clean:
-	rm -rf $(VENV) $(HOSTS) .mypy_cache .ruff_cache .pytest_cache .coverage .coverage.*
+	rm -rf $(VENV) $(HOSTS) $(SITE) site .mypy_cache .ruff_cache .pytest_cache .coverage .coverage.*

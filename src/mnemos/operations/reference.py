@@ -1,4 +1,4 @@
-"""The reference page, generated from the operations: ``python -m mnemos.operations.reference FOLDER``."""
+"""The reference pages, generated from the operations: ``python -m mnemos.operations.reference FOLDER``."""
 
 from __future__ import annotations
 
@@ -11,18 +11,62 @@ from typing import Any
 from mnemos.operations import registry
 from mnemos.operations.index import ENTRIES, Entry
 
-FILE = "operations.md"
+INDEX = "operations.md"
 
 _HEAD = """# Operations
 
-Every operation of Mnemos, as a command, as a tool and for `memory.call(name, arguments)`. This page is
-generated from the operations by `make docs`; a test fails when it is out of date.
+Every operation of Mnemos, as a command, as a tool and for `memory.call(name, arguments)`.
+These pages are generated from the operations by `make docs`; a test fails when they are out of date.
 """
 
+# The page of a command, by its first word, and the title of each page. What has no page here is upkeep.
+_TITLES = {
+    "recall": "Ask, remember and forget",
+    "sessions": "Sessions",
+    "facts": "Facts",
+    "notebook": "Notebook",
+    "workspace": "Workspace",
+    "templates": "Templates",
+    "entries": "Entries",
+    "transfer": "Import and export",
+    "connect": "Connect clients",
+    "providers": "Providers",
+    "upkeep": "Upkeep",
+}
+_PARTS = {
+    **{title: title for title in _TITLES},
+    **dict.fromkeys(("remember", "forget", "explain"), "recall"),
+    **dict.fromkeys(("import", "export", "verify"), "transfer"),
+    "evaluate": "entries",
+}
 
-def page() -> str:
-    """Return the whole page as Markdown."""
-    return "\n".join([_HEAD, *(_section(entry) for entry in ENTRIES)])
+
+def part_of(entry: Entry) -> str:
+    return _PARTS.get(entry.command.split()[0], "upkeep")
+
+
+def pages() -> dict[str, str]:
+    """Return every page as Markdown, by its path below the folder of the reference."""
+    by_part = {part: [entry for entry in ENTRIES if part_of(entry) == part] for part in _TITLES}
+    index = [_HEAD]
+    for part, entries in by_part.items():
+        index += [f"## {_TITLES[part]}", "", "| command | tool | |", "| --- | --- | --- |"]
+        index += [_row(part, entry) for entry in entries]
+        index.append("")
+    return {
+        INDEX: "\n".join(index),
+        **{f"operations/{part}.md": _page(_TITLES[part], entries) for part, entries in by_part.items()},
+    }
+
+
+def _page(title: str, entries: list[Entry]) -> str:
+    return "\n".join([f"# {title}", "", *(_section(entry) for entry in entries)])
+
+
+def _row(part: str, entry: Entry) -> str:
+    anchor = entry.command.replace(" ", "-")
+    first, _, _ = " ".join(registry.description(registry.load(entry)).split()).partition(". ")
+    return f"| [`{entry.command}`](operations/{part}.md#{anchor}) | `{entry.name}` | {first.rstrip('.')} |"
 
 
 def _section(entry: Entry) -> str:
@@ -94,8 +138,9 @@ def _description(field: dict[str, Any]) -> str:
 
 def main() -> None:
     folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / FILE).write_text(page(), encoding="utf-8")
+    for name, text in pages().items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

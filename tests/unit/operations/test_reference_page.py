@@ -15,13 +15,13 @@ from mnemos.operations.index import ENTRIES, Entry
 
 
 @cache
-def page() -> str:
-    return reference.page()
+def pages() -> dict[str, str]:
+    return reference.pages()
 
 
 def section_of(entry: Entry) -> str:
-    after = page().partition(f"## {entry.command}\n")[2]
-    return after.partition("\n## ")[0]
+    page = pages()[f"operations/{reference.part_of(entry)}.md"]
+    return page.partition(f"\n## {entry.command}\n")[2].partition("\n## ")[0]
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
@@ -37,15 +37,29 @@ def test_a_section_tells_all_of_an_operation(entry: Entry) -> None:
 
 
 def test_every_row_of_a_table_has_as_many_cells_as_its_head() -> None:
-    for line in reference.page().splitlines():
-        if line.startswith("|"):
-            assert len(re.findall(r"(?<!\\)\|", line)) == 5, line
+    for page in pages().values():
+        for table in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
+            assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1, table
 
 
-def test_the_page_is_written_into_the_folder_that_is_named(tmp_path: Path) -> None:
+def test_the_index_links_the_section_of_every_operation() -> None:
+    linked = set(re.findall(r"\(operations/(\w+)\.md#([\w-]+)\)", pages()[reference.INDEX]))
+    assert linked == {(reference.part_of(entry), entry.command.replace(" ", "-")) for entry in ENTRIES}
+
+
+def test_no_page_is_empty() -> None:
+    for name, page in pages().items():
+        assert "\n## " in page, name
+
+
+def test_the_pages_are_written_into_the_folder_that_is_named(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-m", "mnemos.operations.reference", str(tmp_path / "docs")],
         check=True,
         capture_output=True,
     )
-    assert (tmp_path / "docs" / reference.FILE).read_text(encoding="utf-8") == reference.page()
+    written = {
+        path.relative_to(tmp_path / "docs").as_posix(): path.read_text(encoding="utf-8")
+        for path in tmp_path.rglob("*.md")
+    }
+    assert written == pages()
