@@ -13,7 +13,7 @@ CLIENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0
 SITE := .venv-docs
 CLIENTS_BIN := $(HOSTS)/node/node_modules/.bin
 
-.PHONY: setup demo test attacks coverage test-hosts test-hermes test-clients lint types check docs bench nightly clean
+.PHONY: setup demo test attacks coverage test-hosts test-hermes test-clients lint types check docs recording bench nightly clean
 
 setup: $(STAMP)
 
@@ -82,6 +82,9 @@ lint: setup
 
 types: setup
 	$(BIN)/mypy
+
+recording: setup
+	$(BIN)/python scripts/record_terminal.py
 
 # Writes what is generated, then builds site/; a broken link or anchor fails (not with --quiet: mkdocs then counts no warnings).
 docs: $(SITE)/.installed
