@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import date, datetime
 from typing import Any
 from unicodedata import category
 
@@ -18,6 +18,10 @@ _NOT_IN_NAMES = frozenset({"Cc", "Cs", "Zl", "Zp"})
 # These make a name look like another.
 _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 LAST_MOMENT = 1e12
+
+Moment = float | str | date
+"""A time that a caller passes: Unix seconds, a text, a datetime, or a date (its first moment). Without a zone
+it is local time."""
 
 
 def name(label: str, value: Any) -> str:
@@ -76,16 +80,26 @@ def whole(label: str, value: Any) -> int:
 
 
 def moment(label: str, value: Any) -> float:
+    """Return Unix seconds for a number, a datetime or a date."""
+    if isinstance(value, date):
+        value = _count_seconds(label, value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise InvalidInput(f"{label} must be Unix seconds, such as 1767225600.0, not {value!r}")
+        raise InvalidInput(f"{label} must be a datetime, or Unix seconds such as 1767225600.0, not {value!r}")
     if not abs(value) < LAST_MOMENT:
         raise InvalidInput(f"{label} must be Unix seconds, not {value!r} (are these milliseconds?)")
     return float(value)
 
 
-def span(since: Any, until: Any) -> tuple[float | None, float | None]:
+def _count_seconds(label: str, value: date) -> float:
+    try:
+        at = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+        return at.timestamp()
+    except (OverflowError, ValueError, OSError) as exc:
+        raise InvalidInput(f"{label} is {value}, which the clock of this machine can't hold") from exc
+
+
+def check_span(start: float | None, end: float | None) -> tuple[float | None, float | None]:
     """Check the bounds of a time filter, either of which may be None."""
-    start, end = optional_moment("since", since), optional_moment("until", until)
     if start is not None and end is not None and start >= end:
         raise InvalidInput(
             f"since ({_render(start)}) must be before until ({_render(end)}), which is not included"
@@ -95,7 +109,7 @@ def span(since: Any, until: Any) -> tuple[float | None, float | None]:
 
 def _render(at: float) -> str:
     try:
-        return datetime.fromtimestamp(at, UTC).isoformat(" ", "seconds").removesuffix("+00:00") + " UTC"
+        return datetime.fromtimestamp(at).isoformat(" ", "minutes")
     except (OverflowError, ValueError, OSError):
         return f"{at:.0f}"
 

@@ -53,7 +53,7 @@ WRONG = [
     (["sessions", "list", "--limit", "many"], USAGE, "usage"),
     (["sessions", "list", "--nonsense"], USAGE, "usage"),
     (["sessions", "show"], USAGE, "usage"),
-    (["sessions", "find", "cake", "--since", "yesterday"], USAGE, "invalid_input"),
+    (["sessions", "find", "cake", "--since", "someday"], USAGE, "invalid_input"),
     (["sessions", "find", "cake", "--sort", "best"], USAGE, "usage"),
     (["nonsense"], USAGE, "usage"),
     (["sessions", "list", "--space", "a b"], USAGE, "invalid_input"),
@@ -111,7 +111,7 @@ def test_a_failure_is_never_a_traceback(shop: Path, mnemos: Mnemos, arguments: l
 def test_a_message_names_the_value_that_was_wrong(shop: Path, mnemos: Mnemos) -> None:
     for words, value in (
         (("sessions", "show", "nobody"), "nobody"),
-        (("sessions", "find", "cake", "--since", "yesterday"), "yesterday"),
+        (("sessions", "find", "cake", "--since", "someday"), "someday"),
         (("sessions", "list", "--limit", "0"), "limit"),
         (("restore", "no-such-file", "--yes"), "no-such-file"),
         (("undo", "999"), "999"),

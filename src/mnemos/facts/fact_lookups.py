@@ -28,7 +28,8 @@ from mnemos.facts.fact_reader import (
     read_status,
 )
 from mnemos.facts.hot_set import Budget
-from mnemos.inputs import in_range, name, optional_moment, optional_name, whole
+from mnemos.inputs import Moment, in_range, name, optional_name, whole
+from mnemos.language.moments import read_moment
 from mnemos.language.notation import key_of, mark_of, normalize_target
 from mnemos.settings import Settings
 from mnemos.storage.base import Storage
@@ -132,7 +133,7 @@ class FactLookups:
         target: str,
         *,
         scope: str | None = None,
-        as_of: float | None = None,
+        as_of: Moment | None = None,
         limit: int | None = None,
         user_id: str | None = None,
     ) -> FactList:
@@ -142,7 +143,7 @@ class FactLookups:
         """
         asked: dict[str, Any] = {
             "scope": scope,
-            "as_of": optional_moment("as_of", as_of),
+            "as_of": read_moment("as_of", as_of, self._clock()),
             "limit": 1 << 60 if limit is None else whole("limit", limit),
             "user": optional_name("user_id", user_id),
         }
@@ -156,7 +157,7 @@ class FactLookups:
         tier: str = "all",
         states: Sequence[str] = ("live",),
         types: Sequence[str] | None = None,
-        as_of: float | None = None,
+        as_of: Moment | None = None,
         user_id: str | None = None,
     ) -> Iterator[Fact]:
         """Yield facts in the order they were learned, read in short pages. ``tier``: hot, cold or all.
@@ -164,7 +165,8 @@ class FactLookups:
         ``as_of`` selects what was believed at that moment.
         """
         chosen: dict[str, Any] = {"scope": scope, "tier": tier, "states": states, "types": types}
-        wanted = parse_filter(self._storage, **chosen, as_of=as_of, user_id=user_id)
+        moment = read_moment("as_of", as_of, self._clock())
+        wanted = parse_filter(self._storage, **chosen, as_of=moment, user_id=user_id)
         return map(fact_of, iterate_rows(self._storage, wanted))
 
     def list(
@@ -174,7 +176,7 @@ class FactLookups:
         tier: str = "all",
         states: Sequence[str] = ("live",),
         types: Sequence[str] | None = None,
-        as_of: float | None = None,
+        as_of: Moment | None = None,
         user_id: str | None = None,
     ) -> FactList:
         """Return all facts that ``iterate`` yields."""

@@ -11,7 +11,7 @@ from mnemos.errors import InvalidInput, NotFound
 from mnemos.facts.fact import Status, conflict_of, number_of
 from mnemos.facts.hot_set import Budget, compose_block, read_hot, render_hot
 from mnemos.facts.scopes import find_scope
-from mnemos.inputs import names, optional_moment, optional_name
+from mnemos.inputs import names, optional_name
 from mnemos.language.notation import key_of, mark_of, normalize_target
 from mnemos.language.standing_text import LEFT_OUT, is_order
 from mnemos.language.threats.guard import is_allowed
@@ -106,12 +106,11 @@ def parse_filter(
     for state in states:
         if state not in _STATES:
             raise InvalidInput(f"there is no state {state!r}; use {', '.join(_STATES)}")
-    moment = optional_moment("as_of", as_of)
-    if moment is not None and (tier != "all" or tuple(states) != ("live",)):
+    if as_of is not None and (tier != "all" or tuple(states) != ("live",)):
         raise InvalidInput("as_of can't be combined with tier or states: past tiers are not recorded")
     marks = None if types is None else [mark_of(sign) for sign in names("types", types) or ()]
     scope_id = None if scope is None else storage.read(lambda tx: find_scope(tx, scope).id)
-    return Wanted(scope_id, _TIERS[tier], tuple(states), marks, moment, optional_name("user_id", user_id))
+    return Wanted(scope_id, _TIERS[tier], tuple(states), marks, as_of, optional_name("user_id", user_id))
 
 
 def iterate_rows(storage: Storage, wanted: Wanted) -> Iterator[FactRow]:

@@ -33,8 +33,9 @@ from mnemos.facts.fact_writer import FactWriter, Source, find_words
 from mnemos.facts.hermes_facts import Report
 from mnemos.facts.hot_set import Relief, read_hot, relieve
 from mnemos.facts.scopes import Turn, find_idle, find_scope, normalize_label
-from mnemos.inputs import optional_moment, optional_name, whole
+from mnemos.inputs import Moment, optional_name, whole
 from mnemos.language.closing import find_closings
+from mnemos.language.moments import read_moment
 from mnemos.language.notation import (
     MAX_LINES,
     Statement,
@@ -71,7 +72,7 @@ class Facts(FactLookups):
         scope: str | None = None,
         session_id: str | None = None,
         message_id: int | None = None,
-        valid_from: float | None = None,
+        valid_from: Moment | None = None,
         user_id: str | None = None,
         stated_by: str | None = None,
         allow: bool = False,
@@ -148,7 +149,7 @@ class Facts(FactLookups):
         scope: str | None = None,
         session_id: str | None = None,
         message_id: int | None = None,
-        valid_from: float | None = None,
+        valid_from: Moment | None = None,
         replaces: str | Sequence[str] | None = None,
         user_id: str | None = None,
         stated_by: str | None = None,
@@ -170,13 +171,14 @@ class Facts(FactLookups):
         label = None if not scope else check_public("scope of a fact", normalize_label(scope), self._settings)
         user = optional_name("user_id", user_id)
         marked = check_texts(self._storage, "fact", list_texts(clean, label, original), allow=allow)
+        now = self._clock()
         source = Source(
             session_id=check_public("session_id", self._session(session_id), self._settings),
             actor=self._settings.actor,
-            now=self._clock(),
+            now=now,
             origin=session_id,
             message_id=None if message_id is None else whole("message_id", message_id),
-            valid_from=optional_moment("valid_from", valid_from),
+            valid_from=read_moment("valid_from", valid_from, now),
             stated_by=check_stater(stated_by) or self._settings.stated_by,
             user_id=None if user is None else check_public("user_id", user, self._settings),
             has_guesses=guessed,

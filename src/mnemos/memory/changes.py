@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mnemos.errors import InvalidInput, NotFound, Refused
 from mnemos.facts import fact_undo as fact_undo
+from mnemos.inputs import Moment
+from mnemos.language.moments import read_moment
 from mnemos.notebook import note_changes as note_undo
 from mnemos.sessions import session_upkeep as session_undo
 from mnemos.storage.audit import AuditRow
@@ -30,9 +32,12 @@ class Changes:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
-    def log(self, limit: int = 50, *, before: int | None = None) -> list[AuditRow]:
+    def log(
+        self, limit: int = 50, *, before: int | None = None, since: Moment | None = None
+    ) -> list[AuditRow]:
         """List the newest changes first."""
-        return self._memory.storage.read(lambda tx: tx.audit.newest(limit, before=before))
+        start = read_moment("since", since, self._memory.clock())
+        return self._memory.storage.read(lambda tx: tx.audit.newest(limit, before=before, since=start))
 
     def undo(self, entry_id: int | None = None) -> str:
         """Undo a change of the log, by default the newest that can be undone; return what was done."""

@@ -15,7 +15,8 @@ from mnemos.entries.backend import check_user
 from mnemos.errors import InvalidInput, MnemosError, Unavailable
 from mnemos.facts.fact import KIND
 from mnemos.facts.facts import Facts
-from mnemos.inputs import in_range, names, optional_moment, optional_name, span, whole
+from mnemos.inputs import Moment, in_range, moment, names, whole
+from mnemos.language.moments import read_moment
 from mnemos.memory.changes import Changes
 from mnemos.memory.fact_choice import choose_facts
 from mnemos.memory.feeds import Feeds
@@ -25,6 +26,7 @@ from mnemos.notebook.notebook import Notebook
 from mnemos.progress import Progress, no_progress
 from mnemos.recall.answer import HITS, MOST_HITS, TOKENS
 from mnemos.sessions.lookups import Clock
+from mnemos.sessions.message_search import make_filters
 from mnemos.sessions.sessions import Sessions
 from mnemos.settings import Settings
 from mnemos.storage import hermes_memory
@@ -260,17 +262,17 @@ class Memory(Resource):
         limit: int = HITS,
         budget: int | None = TOKENS,
         kinds: Sequence[str] | None = None,
-        since: float | None = None,
-        until: float | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
         source: str | Sequence[str] | None = None,
         session_ids: Sequence[str] | None = None,
         exclude_session_ids: Sequence[str] | None = None,
-        now: float | None = None,
+        now: Moment | None = None,
         words_only: bool = False,
         user_id: str | None = None,
         project: str | None = None,
         all_projects: bool = False,
-        as_of: float | None = None,
+        as_of: Moment | None = None,
     ) -> Recall:
         """Ask one question over everything: the passages that answer it best, and the same packed as text.
 
@@ -283,17 +285,11 @@ class Memory(Resource):
         if not isinstance(query, str):
             raise InvalidInput(f"query is a {type(query).__name__}; use a text")
         is_preferred = not (project or all_projects) and self.settings.prefer_project
-        moment = optional_moment("as_of", as_of)
-        start, end = span(since, until if moment is None else min(until or moment, moment))
-        filters = Filters(
-            sources=names("source", source),
-            session_ids=names("session_ids", session_ids),
-            exclude_session_ids=names("exclude_session_ids", exclude_session_ids) or (),
-            since=start,
-            until=end,
-            projects=None if project is None else self.sessions.resolve_projects(project),
-            user=optional_name("user_id", user_id),
-        )
+        at = self.clock() if now is None else moment("now", now)
+        latest = read_moment("as_of", as_of, at)
+        about = None if project is None else self.sessions.resolve_projects(project)
+        chosen = (source, None, session_ids, exclude_session_ids)
+        filters = make_filters(*chosen, since, until, at, latest=latest, projects=about, user_id=user_id)
         found = self.recaller.recall(
             query,
             filters,
@@ -301,10 +297,10 @@ class Memory(Resource):
             budget=None if budget is None else whole("budget", budget),
             kinds=names("kinds", kinds),
             user=USUAL_USER if user_id is None else check_user(user_id),
-            now=optional_moment("now", now),
+            now=at,
             lexical=words_only,
             project=(is_preferred and self.settings.project) or None,
-            as_of=moment,
+            as_of=latest,
         )
         self.feeds.wake()
         return found
@@ -332,9 +328,11 @@ class Memory(Resource):
 
     # --- changes ----------------------------------------------------------------------------
 
-    def log(self, limit: int = 50, *, before: int | None = None) -> list[AuditRow]:
+    def log(
+        self, limit: int = 50, *, before: int | None = None, since: Moment | None = None
+    ) -> list[AuditRow]:
         """List the newest changes first."""
-        return self.changes.log(limit, before=before)
+        return self.changes.log(limit, before=before, since=since)
 
     def undo(self, entry_id: int | None = None) -> str:
         """Undo a change of the log, by default the newest that can be undone; return what was done."""

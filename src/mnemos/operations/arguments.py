@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,7 +23,9 @@ MOST = 2**53
 Session = Annotated[str, Meta(description="Session: its id, the beginning of its id, or its title")]
 Source = Annotated[str | None, Meta(description="Only from this source, e.g. cli")]
 Project = Annotated[str | None, Meta(description="Project: path or folder")]
-When = Annotated[str | float | None, Meta(description="ISO date or time (UTC), or Unix seconds")]
+When = Annotated[
+    str | float | None, Meta(description="Date or time: 2026-10-01, yesterday, 3 days ago; local time zone")
+]
 Offset = Annotated[int, Meta(ge=0, le=MOST, description="Number of results to skip")]
 
 
@@ -57,8 +59,6 @@ def is_person_only(extra: Mapping[str, Any] | None) -> bool:
     return bool(extra and extra.get(_PERSON_ONLY))
 
 
-# The first second that a bare number may mean; smaller ones are more likely years.
-_FIRST_SECONDS = 1e8
 _KINDS = {
     "int": "a whole number",
     "float": "a number",
@@ -75,13 +75,18 @@ _SHOWN = 80
 
 
 def replace_surrogates(value: Any) -> Any:
-    """Return the same value with lone surrogates, which UTF-8 cannot encode, replaced in all texts."""
+    """Return the same value with lone surrogates, which UTF-8 cannot encode, replaced in all texts.
+
+    Dates become ISO text.
+    """
     if isinstance(value, str):
         return repair_surrogates(value)
     if isinstance(value, Mapping):
         return {replace_surrogates(key): replace_surrogates(below) for key, below in value.items()}
     if isinstance(value, list | tuple):
         return [replace_surrogates(below) for below in value]
+    if isinstance(value, date):
+        return value.isoformat()
     return value
 
 
@@ -103,17 +108,6 @@ def resolve_sessions(memory: Memory, sessions: list[str]) -> list[str]:
 def resolve_exclusions(memory: Memory, sessions: list[str] | None) -> list[str]:
     """Return ids to exclude; unknown ones are kept, as a host may name a session it is about to begin."""
     return [_resolve_or_keep(memory, text) for text in sessions or ()]
-
-
-def seconds(label: str, when: str | float | None) -> float | None:
-    """Return Unix seconds; a text that is neither a date nor a number raises InvalidInput."""
-    if when is None or isinstance(when, (int, float)):
-        return when
-    text = when.strip()
-    moment = _date(text) if _is_date(text) else _number(text)
-    if moment is None:
-        raise InvalidInput(f"{label} is {when!r}; use a date such as 2026-03-01, or Unix seconds")
-    return moment
 
 
 def explain(message: str, arguments: Mapping[str, Any], fields: Mapping[str, Any]) -> str:
@@ -156,25 +150,3 @@ def _in_words(quoted: re.Match[str]) -> str:
     if all(kind in _KINDS for kind in kinds):
         return " or ".join(_KINDS[kind] for kind in kinds)
     return quoted[1]
-
-
-def _is_date(text: str) -> bool:
-    # Eight digits are a date; longer numbers are seconds, though some could be read as dates.
-    return len(text) == 8 or _number(text) is None
-
-
-def _date(text: str) -> float | None:
-    try:
-        moment = datetime.fromisoformat(text)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return None
-
-
-def _number(text: str) -> float | None:
-    """Read seconds written as text; a small number is more likely a year than a day of 1970."""
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return None if 0 < abs(number) < _FIRST_SECONDS else number

@@ -10,8 +10,9 @@ import msgspec
 from msgspec import Meta
 
 from mnemos.errors import InvalidInput
+from mnemos.language.moments import read_moment
 from mnemos.memory.erasure import scrub
-from mnemos.operations.arguments import Offset, User, When, seconds, up_to
+from mnemos.operations.arguments import Offset, User, When, up_to
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.facts import ConflictInfo, FactInfo, Scope, SessionId, describe, render_label
 from mnemos.operations.forget import COMPACT, COMPACT_COMMAND, Erased
@@ -79,7 +80,7 @@ class ListFacts(Operation, frozen=True, kw_only=True):
     user_id: User = None
 
     def run(self, memory: Memory) -> FactList:
-        as_of = seconds("as_of", self.as_of)
+        as_of = read_moment("as_of", self.as_of, memory.clock())
         facts = list(_choose(memory, self.scope, self.status, self.type, as_of, self.user_id))
         kept = facts[-self.limit :]
         kept.sort(key=lambda fact: (fact.state != "live", fact.tier != "hot", fact.scope or "", -fact.at))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from mnemos.errors import MnemosError
-from mnemos.operations.arguments import MOST, Allow, User, When, seconds, up_to
+from mnemos.language.moments import read_moment
+from mnemos.operations.arguments import MOST, Allow, User, When, up_to
 from mnemos.operations.base import Info, Operation, Result, Traits
 from mnemos.operations.texts import day, iso_time
 from mnemos.text.stored_text import join_items
@@ -185,7 +186,7 @@ class WriteFacts(Operation, frozen=True, kw_only=True):
             self.content,
             scope=self.scope,
             session_id=self.session_id,
-            valid_from=seconds("valid_from", self.valid_from),
+            valid_from=self.valid_from,
             allow=self.allow,
             user_id=self.user_id,
         )
@@ -449,7 +450,7 @@ class ShowHistory(Operation, frozen=True, kw_only=True):
     user_id: User = None
 
     def run(self, memory: Memory) -> History:
-        as_of = seconds("as_of", self.as_of)
+        as_of = read_moment("as_of", self.as_of, memory.clock())
         found = memory.facts.history(
             self.target, scope=self.scope, as_of=as_of, limit=self.limit, user_id=self.user_id
         )

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from mnemos.memory.backlog import STORED, describe_backlog, work_off
-from mnemos.operations.arguments import When, path_of, seconds
+from mnemos.operations.arguments import When, path_of
 from mnemos.operations.base import Info, LongOperation, Operation, Question, Result, Traits, fill
 from mnemos.operations.texts import plural, render_first, render_size
 from mnemos.progress import Progress, part_of
@@ -74,7 +74,7 @@ class _Import(LongOperation, frozen=True, kw_only=True):
             report = imports.import_files(
                 reader,
                 import_formats.choose_path(self.kind, path, memory.settings),
-                since=seconds("since", self.since),
+                since=self.since,
                 dry_run=self.dry_run,
                 progress=part_of(progress, 0, STORED),
             )

@@ -18,7 +18,6 @@ from mnemos.operations.arguments import (
     is_elsewhere,
     resolve_exclusions,
     resolve_sessions,
-    seconds,
     up_to,
 )
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
@@ -77,8 +76,8 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
             limit=self.limit,
             budget=self.budget,
             kinds=self.kinds or None,
-            since=seconds("since", self.since),
-            until=seconds("until", self.until),
+            since=self.since,
+            until=self.until,
             source=self.source or None,
             session_ids=resolve_sessions(memory, self.session) if self.session else None,
             exclude_session_ids=resolve_exclusions(memory, self.exclude),
@@ -86,7 +85,7 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
             project=self.project or None,
             all_projects=self.all_projects,
             user_id=self.user_id,
-            as_of=seconds("as_of", self.as_of),
+            as_of=self.as_of,
         )
         ids = memory.sessions.shorten_ids(hit.session_id for hit in recalled.hits if hit.session_id)
         return Recalled(

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from mnemos.errors import NotFound
-from mnemos.operations.arguments import MOST, Offset, Project, Session, Source, User, is_elsewhere, up_to
+from mnemos.operations.arguments import (
+    MOST,
+    Offset,
+    Project,
+    Session,
+    Source,
+    User,
+    When,
+    is_elsewhere,
+    up_to,
+)
 from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import message_text, plural, render_calls, render_time, render_title
 from mnemos.text.stored_text import join_items, one_line, render_speaker
@@ -75,10 +85,14 @@ class ListSessions(Operation, frozen=True, kw_only=True):
     limit: Annotated[int, up_to(1000)] = 20
     offset: Offset = 0
     project: Project = None
+    since: When = None
+    until: When = None
     user_id: User = None
 
     def run(self, memory: Memory) -> SessionList:
         chosen: dict[str, Any] = {
+            "since": self.since,
+            "until": self.until,
             "archived": self.archived,
             "project": self.project or None,
             "user_id": self.user_id,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta, field
 
-from mnemos.operations.arguments import MOST, up_to
+from mnemos.operations.arguments import MOST, When, up_to
 from mnemos.operations.base import Done, Info, LongOperation, Operation, Result, Traits, fill
 from mnemos.operations.texts import cut, floor_share, plural, render_size, render_time
 from mnemos.progress import Progress
@@ -173,6 +173,7 @@ class ShowLog(Operation, frozen=True, kw_only=True):
 
     limit: Annotated[int, up_to(1000)] = 20
     before: Annotated[int, Meta(ge=0, le=MOST, description="Only entries before this number")] | None = None
+    since: When = None
 
     def run(self, memory: Memory) -> Log:
         return Log(
@@ -187,7 +188,7 @@ class ShowLog(Operation, frozen=True, kw_only=True):
                     after=None if row.after is None else cut(row.after, _SHOWN),
                     undone_by=row.undone_by,
                 )
-                for row in memory.log(self.limit, before=self.before)
+                for row in memory.log(self.limit, before=self.before, since=self.since)
             ]
         )
 

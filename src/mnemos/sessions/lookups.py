@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from mnemos.inputs import can_be_name, name, optional_name, whole
+from mnemos.inputs import Moment, can_be_name, name, optional_name, whole
+from mnemos.language.moments import read_span
 from mnemos.sessions.lineage import list_lineage, resolve_id, resolve_projects
 from mnemos.sessions.message_search import SessionList
 from mnemos.sessions.records import session_dict
@@ -68,12 +69,16 @@ class Lookups:
         archived: bool | None = False,
         project: str | None = None,
         user_id: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
     ) -> list[dict[str, Any]]:
         """List sessions, newest first. ``archived``: False hides them, True shows only them, None all.
 
+        They began at or after ``since`` and before ``until``.
+
         A session without a title has the first line that a user said as its title.
         """
-        chosen = self._choose(source, project, user_id)
+        chosen = self._choose(source, project, user_id, since, until)
         chosen |= {"limit": whole("limit", limit), "offset": whole("offset", offset)}
         rows = self._storage.read(lambda tx: add_titles(tx, tx.sessions.recent(archived=archived, **chosen)))
         return SessionList(map(session_dict, rows))
@@ -85,8 +90,10 @@ class Lookups:
         archived: bool | None = False,
         project: str | None = None,
         user_id: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
     ) -> int:
-        chosen = self._choose(source, project, user_id)
+        chosen = self._choose(source, project, user_id, since, until)
         return self._storage.read(lambda tx: tx.sessions.count(archived=archived, **chosen))
 
     def get_lineage(self, session_id: str) -> list[str]:
@@ -101,10 +108,20 @@ class Lookups:
     def _projects(self, project: str | None) -> list[str] | None:
         return None if project is None else resolve_projects(self._storage, project)
 
-    def _choose(self, source: str | None, project: str | None, user_id: str | None) -> dict[str, Any]:
+    def _choose(
+        self,
+        source: str | None,
+        project: str | None,
+        user_id: str | None,
+        since: Moment | None,
+        until: Moment | None,
+    ) -> dict[str, Any]:
         """Check the filters of a list."""
+        start, end = read_span(since, until, self._clock())
         return {
             "source": optional_name("source", source),
             "projects": self._projects(project),
             "user": optional_name("user_id", user_id),
+            "since": start,
+            "until": end,
         }

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mnemos.errors import InvalidInput
-from mnemos.inputs import in_range, names, optional_name, span, whole
+from mnemos.inputs import Moment, in_range, names, optional_name, whole
+from mnemos.language.moments import read_span
 from mnemos.projects import name_project
 from mnemos.sessions.lineage import find_root
 from mnemos.sessions.records import document_of, text_of
@@ -136,13 +137,15 @@ def make_filters(
     roles: str | Sequence[str] | None,
     session_ids: Sequence[str] | None,
     exclude_session_ids: Sequence[str] | None,
-    since: float | None,
-    until: float | None,
+    since: Moment | None,
+    until: Moment | None,
+    now: float,
     *,
+    latest: float | None = None,
     projects: Sequence[str] | None = None,
     user_id: str | None = None,
 ) -> Filters:
-    start, end = span(since, until)
+    start, end = read_span(since, until, now, latest)
     return Filters(
         sources=names("source", sources),
         roles=names("role_filter", roles),

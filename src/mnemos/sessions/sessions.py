@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal
 
 from mnemos.errors import AlreadyExists, InvalidInput, NotFound
-from mnemos.inputs import can_be_name, name, names, optional_name, whole
+from mnemos.inputs import Moment, can_be_name, name, names, optional_name, whole
 from mnemos.sessions import session_search, session_upkeep
 from mnemos.sessions.lookups import Clock
 from mnemos.sessions.message_search import (
@@ -182,8 +182,8 @@ class Sessions(Transfers):
         *,
         session_ids: Sequence[str] | None = None,
         exclude_session_ids: Sequence[str] | None = None,
-        since: float | None = None,
-        until: float | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
         sort: str = "relevance",
         project: str | None = None,
         user_id: str | None = None,
@@ -201,6 +201,7 @@ class Sessions(Transfers):
                 exclude_session_ids,
                 since,
                 until,
+                self._clock(),
                 projects=self._projects(project),
                 user_id=user_id,
             ),
@@ -221,8 +222,8 @@ class Sessions(Transfers):
         limit: int = 3,
         role_filter: str | Sequence[str] | None = None,
         sort: str = "relevance",
-        since: float | None = None,
-        until: float | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
         exclude_session_ids: Sequence[str] | None = None,
         source: str | None = None,
         *,
@@ -258,6 +259,7 @@ class Sessions(Transfers):
                 excluded,
                 since,
                 until,
+                self._clock(),
                 projects=self._projects(project),
                 user_id=user_id,
             ),

@@ -21,7 +21,9 @@ class AuditRow(Struct, frozen=True):
 class AuditReads(Protocol):
     def get(self, entry_id: int) -> AuditRow | None: ...
 
-    def newest(self, limit: int, *, before: int | None = None) -> list[AuditRow]: ...
+    def newest(
+        self, limit: int, *, before: int | None = None, since: float | None = None
+    ) -> list[AuditRow]: ...
 
     def newest_on(self, ref: str) -> AuditRow | None:
         """The newest entry on this ref; its texts may have been erased."""

@@ -208,8 +208,13 @@ class SessionReads(Protocol):
         offset: int,
         projects: Sequence[str] | None = None,
         user: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
     ) -> list[SessionRow]:
-        """Sessions by start, newest first; equal starts by id. ``user``: that user's, and nobody's."""
+        """Sessions by start, newest first; equal starts by id. ``user``: that user's, and nobody's.
+
+        Their start is from ``since`` to before ``until``.
+        """
         ...
 
     def page(
@@ -225,6 +230,8 @@ class SessionReads(Protocol):
         archived: bool | None,
         projects: Sequence[str] | None = None,
         user: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
     ) -> int: ...
 
     def projects(self) -> list[str]:

@@ -13,6 +13,8 @@ from typing import Final
 
 from mnemos.errors import DiskFull, InvalidInput, NotFound
 from mnemos.files import open_regular
+from mnemos.inputs import Moment
+from mnemos.language.moments import read_moment
 from mnemos.sessions import session_upkeep
 from mnemos.sessions.lookups import Clock
 from mnemos.sessions.records import dump_json
@@ -47,7 +49,7 @@ class Imports:
         reader: Reader,
         path: Path,
         *,
-        since: float | None = None,
+        since: Moment | None = None,
         dry_run: bool = False,
         progress: Progress | None = None,
         stop: Stop | None = None,
@@ -63,17 +65,18 @@ class Imports:
         if not dry_run:
             self._settings.check_enabled()
         report = ImportReport(reader.kind, str(path), dry_run=dry_run)
-        total = self._count_changed(reader, path, since, report)
-        # A conversation that continues over several marks is judged by the age of its file.
-        writer_since = None if reader.resumes else since
         now = self._clock()
+        start = read_moment("since", since, now)
+        total = self._count_changed(reader, path, start, report)
+        # A conversation that continues over several marks is judged by the age of its file.
+        writer_since = None if reader.resumes else start
         writer = ImportWriter(
             self._storage, self._settings, now, reader.kind, report, since=writer_since, indexes=indexes
         )
         # Conversations left out now must be found by a later import.
         remembers = writer_since is None
         # Found again, because a list of all would take more memory than everything else.
-        wanted = self._find_changed(reader, path, since, ImportReport(reader.kind, "")) if total else ()
+        wanted = self._find_changed(reader, path, start, ImportReport(reader.kind, "")) if total else ()
         try:
             with self._storage.without_background():
                 try:

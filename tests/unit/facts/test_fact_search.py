@@ -192,7 +192,7 @@ def test_lists_choose(known: Facts) -> None:
     assert listed(types=["c", "decision"]) == ["auth", "db.id"]
     assert listed(states=("superseded",)) == ["auth"]
     assert known.count() == len(listed()) == 7
-    for wrong in ({"tier": "warm"}, {"states": ("dead",)}, {"types": ["X"]}, {"as_of": "today"}):
+    for wrong in ({"tier": "warm"}, {"states": ("dead",)}, {"types": ["X"]}, {"as_of": "someday"}):
         with pytest.raises(InvalidInput):
             known.list(**wrong)  # type: ignore[arg-type]
 

@@ -34,12 +34,14 @@ from math import inf
 from typing import Final
 
 from mnemos.language.sentences import lower_in_place
+from mnemos.language.times import stretches
 from mnemos.language.times.stretches import Lean, Stretch
 from mnemos.language.times.time_context import Found, Reading
 from mnemos.language.times.time_forms import iterate_found, read_at
 from mnemos.language.times.time_words import (
     ALL_PARTS,
     ALL_WEEKDAYS,
+    COUNTS,
     DAYS,
     SIGN,
     SURE_WORDS,
@@ -111,6 +113,47 @@ def find_asked(question: str, now: float, tz: tzinfo | None = None) -> Span | No
             answer = _combine(answer, span, question, cover=cover) if answer else span
             end = found.end
     return answer
+
+
+def find_start(words: str, now: float, tz: tzinfo | None = None) -> float | None:
+    """Return the first moment of the time that is all the words name; None if they name none.
+
+    A recurring name (Friday, March) is the last one. *Two weeks ago* and *2w* are that day, *24h* is that
+    minute, without the slack that they have in a sentence.
+    """
+    clock = _clock(now, tz)
+    if clock is None:
+        return None
+    try:
+        return _count_back(words.lower(), clock) or _read_start(words, clock)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _count_back(lower: str, clock: _Clock) -> float | None:
+    ago = _AGO.fullmatch(lower)
+    if ago is None:
+        return None
+    count, name = ago.groups()
+    number = int(count) if count.isdecimal() else COUNTS.get(count, (0, 0))[1]
+    unit = _SHORT_UNITS.get(name) or UNITS.get(name.removesuffix("ago").rstrip())
+    if not number or unit is None:
+        return None
+    then = stretches.shift(clock.now, -number, unit)
+    is_elapsed = unit in ("minute", "hour")
+    return clock.seconds(then if is_elapsed else stretches.day(then).start, elapsed=is_elapsed)
+
+
+def _read_start(words: str, clock: _Clock) -> float | None:
+    # "May" and "Sat" need a capital letter, and "March" a preposition.
+    reading, sign = _open(f"since {words.title()}")
+    if sign is None:
+        return None
+    reading.now, reading.lean = clock.now, Lean.PAST
+    found = next(iterate_found(reading), None)
+    if found is None or found.end < len(reading.lower) or reading.lower[: found.start] not in _SINCE:
+        return None
+    return clock.seconds(found.stretch.start, elapsed=found.stretch.elapsed)
 
 
 def add_dates(text: str, at: float, tz: tzinfo | None = None) -> str:
@@ -187,6 +230,9 @@ _JOINING: Final = re.compile(
     r"(?:\s?[-–,]\s?|,?\s(?:and|or|to|through|until|till|und|oder|bis|et|ou|à|au|y|o|a|al|hasta)\s)"
     r"(?:the\s|in\s|on\s|le\s|el\s|en\s|im\s|am\s)?"
 )
+_AGO: Final = re.compile(r"(\d{1,6}|\w+?)\s?([hdw]|\w+\sago)")
+_SHORT_UNITS: Final = {"h": "hour", "d": "day", "w": "week"}
+_SINCE: Final = frozenset((" since ", " since the ", " since in ", " since on "))
 _REACH: Final = 20
 # A pasted log is a question too, and its beginning is enough.
 _LONGEST_QUESTION: Final = 10_000

@@ -25,8 +25,8 @@ class SqliteAudit:
         found = self._rows(SQL.get, (self._space.id, entry_id))
         return AuditRow(*found[0]) if found else None
 
-    def newest(self, limit: int, *, before: int | None = None) -> list[AuditRow]:
-        asked = {"space": self._space.id, "before": before, "limit": limit}
+    def newest(self, limit: int, *, before: int | None = None, since: float | None = None) -> list[AuditRow]:
+        asked = {"space": self._space.id, "before": before, "since": since, "limit": limit}
         return [AuditRow(*row) for row in self._rows(SQL.newest, asked)]
 
     def newest_on(self, ref: str) -> AuditRow | None:

@@ -70,6 +70,8 @@ class SqliteSessionReads:
         offset: int,
         projects: Sequence[str] | None = None,
         user: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
     ) -> list[SessionRow]:
         asked = {
             "space": self._space.id,
@@ -77,6 +79,8 @@ class SqliteSessionReads:
             "archived": archived,
             "projects": _json_names(projects),
             "user": user,
+            "since": since,
+            "until": until,
             "limit": limit,
             "offset": offset,
         }
@@ -101,6 +105,8 @@ class SqliteSessionReads:
         archived: bool | None,
         projects: Sequence[str] | None = None,
         user: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
     ) -> int:
         asked = {
             "space": self._space.id,
@@ -108,6 +114,8 @@ class SqliteSessionReads:
             "archived": archived,
             "projects": _json_names(projects),
             "user": user,
+            "since": since,
+            "until": until,
         }
         return self._number(SQL.count, asked)
 

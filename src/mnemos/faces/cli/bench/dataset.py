@@ -12,6 +12,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import UTC
 from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
@@ -21,7 +22,7 @@ import msgspec
 from mnemos.errors import InvalidInput, NotFound
 from mnemos.faces.cli.bench import locomo, longmemeval
 from mnemos.faces.cli.bench.corpus import Corpus, Data, Format, Question, Session, Turn
-from mnemos.operations.arguments import seconds
+from mnemos.language.moments import read_moment
 
 _PIECE = 1 << 20
 # Between the items of a list, or the lines of a file of lines.
@@ -171,7 +172,7 @@ def read_lines(item: Any, left_out: Counter[str]) -> Corpus:
         if not named:
             left_out["questions without evidence"] += 1
             continue
-        asked_at = seconds(f"questions[{number}].asked_at", one.asked_at)
+        asked_at = read_moment(f"questions[{number}].asked_at", one.asked_at, 0.0, UTC)
         questions.append(
             Question(
                 id=one.id or f"{read.id}:{number}",
@@ -186,11 +187,11 @@ def read_lines(item: Any, left_out: Counter[str]) -> Corpus:
 
 
 def _session(one: _Session) -> Session:
-    start = seconds(f"started_at of session {one.id}", one.started_at) or 0.0
+    start = read_moment(f"started_at of session {one.id}", one.started_at, 0.0, UTC) or 0.0
     turns = []
     for place, message in enumerate(one.messages, start=1):
         name = f"{one.id}:{place}" if message.id is None else str(message.id)
-        at = seconds(f"timestamp of message {name}", message.timestamp)
+        at = read_moment(f"timestamp of message {name}", message.timestamp, 0.0, UTC)
         at = start + place * SECONDS_BETWEEN_TURNS if at is None else at
         turns.append(Turn(name, message.role, message.speaker, message.content or "", at))
     return Session(one.id, start, tuple(turns))

@@ -14,6 +14,7 @@ SELECT id, at, actor, operation, ref, before, after, undone_by
 FROM audit
 WHERE space = :space
     AND (:before IS NULL OR id < :before)
+    AND (:since IS NULL OR at >= :since)
 ORDER BY id DESC
 LIMIT :limit
 

@@ -48,6 +48,8 @@ WHERE s.space = :space
     AND (:archived IS NULL OR s.archived = :archived)
     AND (:projects IS NULL OR s.project IN (SELECT value FROM json_each(:projects)))
     AND (:user IS NULL OR s.user_id IS NULL OR s.user_id = :user)
+    AND (:since IS NULL OR s.started_at >= :since)
+    AND (:until IS NULL OR s.started_at < :until)
 ORDER BY s.started_at DESC, s.id
 LIMIT :limit
 OFFSET :offset
@@ -71,6 +73,8 @@ WHERE space = :space
     AND (:archived IS NULL OR archived = :archived)
     AND (:projects IS NULL OR project IN (SELECT value FROM json_each(:projects)))
     AND (:user IS NULL OR user_id IS NULL OR user_id = :user)
+    AND (:since IS NULL OR started_at >= :since)
+    AND (:until IS NULL OR started_at < :until)
 
 -- name: projects
 SELECT DISTINCT project

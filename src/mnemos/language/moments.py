@@ -1,0 +1,81 @@
+"""Times that callers pass: Unix seconds, dates, ISO times, or words such as *yesterday* and *3 days ago*.
+
+A day, week or month means its first moment. A time without a zone is local time.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, tzinfo
+from typing import Any
+
+from mnemos.errors import InvalidInput
+from mnemos.inputs import check_span, moment
+
+_EXAMPLES = 'yesterday, "last week", "3 days ago", 2026-10-01 or 2026-10-01T14:30'
+# The first second that a bare number may mean; smaller ones are more likely years.
+_FIRST_SECONDS = 1e8
+_CLOCK = re.compile(r"(?P<day>.*?)\s*(?:\bat )?(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)")
+_LONGEST = 100
+
+
+def read_moment(label: str, value: Any, now: float, tz: tzinfo | None = None) -> float | None:
+    """Return Unix seconds for a number, a date, a datetime or a text; None for None.
+
+    Words count from ``now``. Without a zone a time is in ``tz``, by default the machine's.
+    """
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        return moment(label, value)
+    text = " ".join(value[: _LONGEST + 1].split())
+    found = None if len(text) > _LONGEST else _read(text, now, tz)
+    if found is None:
+        raise InvalidInput(f"{label} is {value[:_LONGEST]!r}; use a date or time such as {_EXAMPLES}")
+    return moment(label, found)
+
+
+def read_span(
+    since: Any, until: Any, now: float, latest: float | None = None
+) -> tuple[float | None, float | None]:
+    """Return the bounds of a time filter, either of which may be None. ``latest``: ``until`` at most."""
+    start, end = read_moment("since", since, now), read_moment("until", until, now)
+    if latest is not None:
+        end = latest if end is None else min(end, latest)
+    return check_span(start, end)
+
+
+def _read(text: str, now: float, tz: tzinfo | None) -> float | None:
+    # Eight digits are a date; longer numbers are seconds, though some could be read as dates.
+    number = None if len(text) == 8 else _number(text)
+    if number is not None:
+        return number
+    try:
+        at = datetime.fromisoformat(text)
+        return (at if at.tzinfo else at.replace(tzinfo=tz)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return _read_words(text, now, tz)
+
+
+def _read_words(text: str, now: float, tz: tzinfo | None) -> float | None:
+    if text.lower() == "now":
+        return now
+    # Tables of words: only for a time that is written in words.
+    from mnemos.language.times import find_start
+
+    clock = _CLOCK.fullmatch(text)
+    start = find_start((clock["day"] or "today") if clock else text, now, tz)
+    if start is None or clock is None:
+        return start
+    day = datetime.fromtimestamp(start, tz)
+    at = day.replace(hour=int(clock["hour"]), minute=int(clock["minute"]))
+    return at.timestamp() if day == day.replace(hour=0, minute=0) else None
+
+
+def _number(text: str) -> float | None:
+    """Read seconds written as text; a small number is more likely a year than a day of 1970."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return None if 0 < abs(number) < _FIRST_SECONDS else number
