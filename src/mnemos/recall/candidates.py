@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 # conversations is what it is with 100.
 SEEDS = 40
 _SEEDS_ALONE = 25
-# Lines that are read for each of them, if there were as many: those that promise most come first.
-_LINES_A_SEED = 4
-_LINES_A_SEED_BY_WORDS = 7
+# Bytes that are read for each of them, with its neighbours: those that promise most come first. Long ones
+# are left out where the bytes run out, unless they promise most of all.
+_BYTES_PER_SEED = 3_000
+_BYTES_OF_NEIGHBOUR = 200
+_READ_ANYWAY = 10
 # Proposals from within the time that a question names.
 _SEEDS_IN_TIME = 30
 _SEEDS_OF_TIME_ALONE = 10
@@ -226,7 +228,7 @@ def _propose(
     by_promise = sorted(promise, key=lambda passage: (-promise[passage], -passage))
     if kinds is not None and MESSAGE not in kinds:
         return set(by_promise)
-    return _within(by_promise, limit * (_LINES_A_SEED if sense is not None else _LINES_A_SEED_BY_WORDS))
+    return _within(by_promise, tx.passages.sizes(by_promise), limit * _BYTES_PER_SEED)
 
 
 def _find_fresh(
@@ -246,17 +248,21 @@ def _find_fresh(
     return list(best.values())[:limit]
 
 
-def _within(passages: Sequence[int], lines: int) -> set[int]:
-    """Return the first passages that take about this many lines with their neighbours.
+def _within(passages: Sequence[int], sizes: Mapping[int, int], most: int) -> set[int]:
+    """Return the first passages that take about this many bytes with their neighbours.
 
     Neighbours have ids near each other, so passages close together cost little more than one.
     """
     kept: set[int] = set()
     read: set[int] = set()
+    spent = 0
     reach = NEIGHBOURS + CONTEXT
-    for passage in passages:
-        if len(read) >= lines:
-            break
+    for place, passage in enumerate(passages):
+        around = set(range(passage - reach, passage + reach + 1)) - read if passage in sizes else set()
+        size = sizes.get(passage, 0) + _BYTES_OF_NEIGHBOUR * len(around)
+        if spent + size > most and place >= _READ_ANYWAY:
+            continue
         kept.add(passage)
-        read.update(range(passage - reach, passage + reach + 1))
+        read |= around
+        spent += size
     return kept

@@ -187,6 +187,10 @@ class PassageReads(Protocol):
         """
         ...
 
+    def sizes(self, message_ids: Sequence[int]) -> dict[int, int]:
+        """Return the size in bytes of the text of each of these messages; other passages are left out."""
+        ...
+
     def get(self, ids: Sequence[int]) -> list[Passage]:
         """Return passages that are not messages, in any order; unknown ones are left out."""
         ...

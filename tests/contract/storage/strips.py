@@ -110,3 +110,11 @@ class StripContract(Contract):
         theirs, ours = open_another("theirs"), open_another("ours")
         ids = tell(theirs, "s", "one", "two", "three")
         assert _strips(ours, ids) == []
+
+    def test_sizes_are_bytes_of_own_messages(self, open_another: Opener) -> None:
+        theirs, ours = open_another("theirs"), open_another("ours")
+        ids = tell(theirs, "s", "one", "茶 🍵", "x" * 100_000)
+        fact = put(theirs, "fact", "a", "parrot")
+        sizes = theirs.read(lambda tx: tx.passages.sizes([*ids, fact, 0, 1 << 52]))
+        assert sizes == dict(zip(ids, (3, 8, 100_000), strict=True))
+        assert ours.read(lambda tx: tx.passages.sizes(ids)) == {}

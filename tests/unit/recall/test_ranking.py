@@ -387,3 +387,33 @@ def test_what_others_said_is_still_found_if_the_question_names_somebody(
     (answer, _) = tell("work", "The invoice that Ana sent is number 4711", ("assistant", "Noted."))
     found = memory.recall("what is the number of the invoice that Ana sent?", words_only=words_only)
     assert found.hits[0].ref == answer
+
+
+# --- what is looked at --------------------------------------------------------------------------
+
+
+def tell_of_kites(tell: Tell, *, every: int, text: str) -> set[int]:
+    """Mention a kite in some conversations, each among eleven lines about nothing; ids of the mentions."""
+    found = set()
+    for number in range(every):
+        lines = [f"line {place} of talk {number}" for place in range(12)]
+        lines[5] = f"{text} kite {number}"
+        found.add(tell(f"talk-{number}", *lines)[5])
+    return found
+
+
+@pytest.mark.parametrize("lexical", [True, False])
+def test_forty_short_lines_in_forty_conversations_are_all_found(
+    memory: Memory, tell: Tell, lexical: bool
+) -> None:
+    mentions = tell_of_kites(tell, every=40, text="a")
+    found = memory.recall("kite", limit=200, words_only=lexical)
+    assert mentions <= {hit.ref for hit in found}
+
+
+def test_long_lines_do_not_take_the_place_of_short_ones(memory: Memory, tell: Tell) -> None:
+    long = tell_of_kites(tell, every=20, text="kite " * 8_000)
+    short = set(tell("short", *[f"a kite over the hill {number}" for number in range(10)]))
+    found = {hit.ref for hit in memory.recall("kite", limit=200, words_only=True)}
+    assert short <= found
+    assert len(found & long) <= 15

@@ -158,6 +158,10 @@ class SqlitePassageReads:
             strips.append(Strip(session_id, title, source, project, count, starts[number], messages))
         return strips
 
+    def sizes(self, message_ids: Sequence[int]) -> dict[int, int]:
+        asked = {"ids": _json(message_ids), "first": self._space.first, "last": self._space.last}
+        return dict(rows(self._connection, SQL.sizes, asked))
+
     def get(self, ids: Sequence[int]) -> list[Passage]:
         asked = {
             "ids": _json(ids),

@@ -183,6 +183,12 @@ CROSS JOIN messages AS m ON m.id = s.value
 WHERE NOT m.encoded
     AND length(m.content) > :shorter
 
+-- name: sizes
+SELECT m.id, coalesce(octet_length(m.content), 0)
+FROM json_each(:ids) AS s
+CROSS JOIN messages AS m ON m.id = s.value
+WHERE m.id BETWEEN :first AND :last
+
 -- name: of_ids
 SELECT id, kind, ref, session_id, speaker, at, live, text, also, "group", user_id
 FROM passages
