@@ -27,7 +27,7 @@ class Cancellation:
     def check(self, _share: float = 0.0) -> None:
         """Raise Cancelled if the call is to stop. Serves as a Progress, too."""
         if self.is_requested:
-            raise Cancelled("the caller cancelled the call; it was stopped")
+            raise Cancelled("The caller cancelled the call. It was stopped.")
 
     @contextmanager
     def interrupts(self, stop: Callable[[], None]) -> Iterator[None]:

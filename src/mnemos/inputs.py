@@ -29,7 +29,7 @@ def name(label: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise InvalidInput(f"{label} must be a non-empty string, not {value!r}")
     if len(value) > MAX_NAME:
-        raise TooLarge(f"{label} has {len(value)} characters; the limit is {MAX_NAME}")
+        raise TooLarge(f"{label} has {len(value)} characters. The limit is {MAX_NAME}.")
     if not value.isprintable() and any(category(c) in _NOT_IN_NAMES or c in _DIRECTIONS for c in value):
         raise InvalidInput(f"{label} must not have line breaks or control characters: {value!r}")
     return value
@@ -121,7 +121,7 @@ def optional_moment(label: str, value: Any) -> float | None:
 def in_range(label: str, value: Any, most: int) -> int:
     """Return a whole number from 1 to ``most``."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-        raise InvalidInput(f"{label} is {value!r}; use 1 to {most}")
+        raise InvalidInput(f"{label} is {value!r}. Use 1 to {most}.")
     return value
 
 
@@ -142,4 +142,4 @@ def make_plain(value: Any, depth: int = 0) -> Any:
         # Not pydantic, but with a method of the same name.
         return dump()
     except ValueError as exc:
-        raise InvalidInput(f"the {type(value).__name__} can't be read as JSON: {exc}") from exc
+        raise InvalidInput(f"The {type(value).__name__} can't be read as JSON: {exc}") from exc

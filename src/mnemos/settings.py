@@ -166,11 +166,11 @@ class Settings:
     """The store of entries: ``null``, ``local``, ``honcho`` or a plug-in; empty: automatic."""
     honcho: Honcho = Honcho()
 
-    def check_enabled(self, outcome: str = "nothing was changed") -> None:
+    def check_enabled(self, outcome: str = "Nothing was changed") -> None:
         """Raise Disabled where memory is switched off."""
         if self.disabled:
-            error = Disabled(f"memory is disabled (MNEMOS_DISABLED is set); {outcome}")
-            error.advice = "Unset it, and repeat the command"
+            error = Disabled(f"Memory is disabled (MNEMOS_DISABLED is set). {outcome}.")
+            error.advice = "Unset it and repeat the command."
             raise error
 
     @classmethod

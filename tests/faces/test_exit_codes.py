@@ -292,4 +292,4 @@ def test_closed_streams_are_no_traceback(shop: Path) -> None:
 def test_an_error_names_commands_to_a_person_and_tools_to_a_program(shop: Path, mnemos: Mnemos) -> None:
     typed, asked = mnemos("facts", "history", "nope"), mnemos("facts", "history", "nope", "--json")
     assert "`mnemos facts search` finds facts" in typed.err
-    assert "the tool memory_search finds facts" in asked.err
+    assert "The tool memory_search finds facts" in asked.err

@@ -153,9 +153,9 @@ def check_user(user_id: Any) -> str:
 
 def check_key(key: Any) -> str:
     if not isinstance(key, str) or not key.strip():
-        raise InvalidInput(f"key is {key!r}; use text that is not empty")
+        raise InvalidInput(f"key must not be empty: {key!r}")
     if len(key) > MAX_KEY:
-        raise TooLarge(f"key has {len(key)} characters; at most {MAX_KEY} are allowed")
+        raise TooLarge(f"key has {len(key)} characters. Use at most {MAX_KEY}.")
     return _check_text("key", key)
 
 
@@ -163,7 +163,7 @@ def check_value(value: Any, max_bytes: int) -> str:
     if not isinstance(value, str):
         raise InvalidInput(f"value must be a string, not {type(value).__name__}")
     if len(value) > max_bytes or len(_check_text("value", value).encode()) > max_bytes:
-        raise TooLarge(f"value has {len(value):,} characters; at most {max_bytes:,} bytes are allowed")
+        raise TooLarge(f"value has {len(value):,} characters. Use at most {max_bytes:,} bytes.")
     return value
 
 
@@ -182,7 +182,7 @@ def check_limit(limit: Any) -> int:
 def check_query(text: Any) -> str:
     """Return the question without surrounding space. An empty one matches nothing."""
     if not isinstance(text, str):
-        raise InvalidInput(f"query_text is {text!r}; use a question or a few words")
+        raise InvalidInput(f"query_text is {text!r}. Use a question or a few words.")
     return text.strip()
 
 
@@ -198,12 +198,12 @@ def encode_metadata(metadata: Any) -> str | None:
         is_same = json.loads(text) == plain
     except (TypeError, ValueError, RecursionError) as exc:
         raise InvalidInput(
-            f"metadata can't be stored as JSON: {exc}; use strings, numbers, lists and objects"
+            f"metadata can't be stored as JSON: {exc}. Use strings, numbers, lists and objects."
         ) from exc
     if not is_same:
-        raise InvalidInput("metadata would change when stored as JSON; use strings as names, and no tuples")
+        raise InvalidInput("metadata would change when stored as JSON. Use strings as names, and no tuples.")
     if len(text) > MAX_METADATA:
-        raise TooLarge(f"metadata has {len(text):,} characters as JSON; at most {MAX_METADATA:,} are allowed")
+        raise TooLarge(f"metadata has {len(text):,} characters as JSON. Use at most {MAX_METADATA:,}.")
     # A NUL is escaped here, so it is text like any other.
     return _check_text("metadata", text)
 
@@ -211,9 +211,9 @@ def encode_metadata(metadata: Any) -> str | None:
 def _check_text(label: str, text: str) -> str:
     """Return text that every store can keep: no NUL, no lone surrogate."""
     if "\0" in text:
-        raise InvalidInput(f"{label} has a NUL character at {text.index(chr(0))}; remove it")
+        raise InvalidInput(f"{label} has a NUL character at {text.index(chr(0))}. Remove it.")
     try:
         text.encode()
     except UnicodeEncodeError as exc:
-        raise InvalidInput(f"{label} has a lone surrogate at {exc.start}; use valid Unicode") from exc
+        raise InvalidInput(f"{label} has a lone surrogate at {exc.start}. Use valid Unicode.") from exc
     return text

@@ -63,7 +63,7 @@ def make_backend(settings: Settings, make_local: Callable[[], MemoryBackend]) ->
     backend = make_honcho(settings) if choice.name == HONCHO else load_plug_in(choice.name)
     if not backend.is_available():
         why = getattr(backend, "problem", "") or "it reports that it is not available"
-        raise Unavailable(f"the configured backend {choice.name!r} can't be used: {why}")
+        raise Unavailable(f"The configured backend {choice.name!r} can't be used: {why}.")
     return backend
 
 
@@ -100,13 +100,13 @@ def load_plug_in(name: str) -> MemoryBackend:
     declared = {entry.name: entry for entry in _entry_points()}
     if name not in declared:
         known = ", ".join(sorted({*BUILT_IN, *declared}))
-        raise InvalidInput(f"there is no backend {name!r}; use one of {known}")
+        raise InvalidInput(f"There is no backend {name!r}. Use one of {known}.")
     try:
         made = declared[name].load()()
     except Exception as exc:
-        raise Unavailable(f"the backend {name!r} can't be created: {type(exc).__name__}: {exc}") from exc
+        raise Unavailable(f"The backend {name!r} can't be created: {type(exc).__name__}: {exc}") from exc
     if not isinstance(made, MemoryBackend):
-        raise InvalidInput(f"the backend {name!r} is a {type(made).__name__}, not a MemoryBackend")
+        raise InvalidInput(f"The backend {name!r} is a {type(made).__name__}, not a MemoryBackend.")
     return guard(made, name)
 
 

@@ -184,7 +184,7 @@ class Entries(MemoryBackend):
             return owner is not None and self._erase(tx, *owner)
 
         if not self._storage.write(work):
-            raise NotFound(f"there is no entry {ref!r} in this space; `mnemos recall` shows their numbers")
+            raise NotFound(f"There is no entry {ref!r} in this space. `mnemos recall` shows their numbers.")
 
     def settle(self, seconds: float | None = None, *, user: str | None = None) -> bool:
         """Index all stored entries, or those of a user; False when the time is up before."""

@@ -274,7 +274,7 @@ class HonchoBackend(MemoryBackend):
             unreadable += sessions.count(None)
             if number >= pages:
                 return found, total - unreadable
-        raise Unavailable(f"the Honcho server at {self._base_url} has too many entries to read")
+        raise Unavailable(f"The Honcho server at {self._base_url} has too many entries to read.")
 
     def _ask_dialectic(self, user: str, question: str) -> MemoryEntry | None:
         """Return the answer of Honcho's model; None without a dialectic or an answer in time."""
@@ -304,7 +304,7 @@ class HonchoBackend(MemoryBackend):
 
     def _ask(self, call: Callable[[Any], T], *, tries: int = _TRIES) -> T:
         if self.problem:
-            raise Unavailable(f"Honcho can't be used: {self.problem}")
+            raise Unavailable(f"Honcho can't be used: {self.problem}.")
         return self._calls.ask(call, tries=tries)
 
     def _sdk(self) -> Any:
@@ -352,7 +352,7 @@ class _Calls:
         except (Overdue, StillOut) as exc:
             # Without its connection the abandoned call ends soon; the next call makes a new one.
             self.close()
-            raise Unavailable(f"{exc}; whether the call succeeded is unknown") from exc
+            raise Unavailable(f"{exc}. Whether the call succeeded is unknown.") from exc
         return answer
 
     def close(self) -> None:
@@ -390,10 +390,10 @@ class _Calls:
             return kind(f"{where} {what} ({status}: {text})")
         if _is_garbage(exc):
             return Unavailable(
-                f"{where} did not answer like Honcho ({text}); is HONCHO_BASE_URL the address of its API?"
+                f"{where} did not answer like Honcho ({text}). Is HONCHO_BASE_URL the address of its API?"
             )
         if status:
-            return Unavailable(f"{where} failed ({status}: {text}); try again later")
+            return Unavailable(f"{where} failed ({status}: {text}). Try again later.")
         return Unavailable(f"{where} can't be reached: {text}")
 
 

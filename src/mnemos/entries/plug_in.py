@@ -76,12 +76,12 @@ class PlugInBackend(MemoryBackend):
         except MnemosError:
             raise
         except Exception as exc:  # code of others may raise anything
-            raise Unavailable(f"the backend {self._name!r} failed: {type(exc).__name__}: {exc}") from exc
+            raise Unavailable(f"The backend {self._name!r} failed: {type(exc).__name__}: {exc}") from exc
 
     def _check(self, kind: type[T], answer: T) -> T:
         if not isinstance(answer, kind):
             raise Unavailable(
-                f"the backend {self._name!r} answered with {type(answer).__name__}, not {kind.__name__}"
+                f"The backend {self._name!r} answered with {type(answer).__name__}, not {kind.__name__}."
             )
         return answer
 

@@ -229,7 +229,7 @@ def number_of(ref: str) -> int:
     digits = ref.removeprefix("fact:").removeprefix("f") if isinstance(ref, str) else ""
     if not (digits.isascii() and digits.isdecimal() and len(digits) < 18):
         raise NotFound(
-            f"{ref!r} is not a fact id; ids look like f12, and the tool memory_search returns them"
+            f"{ref!r} is not a fact id. Ids look like f12, and the tool memory_search returns them."
         )
     return int(digits)
 

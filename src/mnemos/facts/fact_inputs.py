@@ -52,7 +52,7 @@ def list_scanned(target: str, content: str) -> list[str]:
 
 def check_stater(value: str | None) -> str | None:
     if value is not None and value not in STATERS:
-        raise InvalidInput(f"stated_by is {value!r}; use {', '.join(STATERS)}")
+        raise InvalidInput(f"stated_by is {value!r}. Use {', '.join(STATERS)}.")
     return value
 
 
@@ -64,5 +64,5 @@ def parse_refs(value: str | Sequence[str] | None) -> tuple[int, ...]:
 
 def check_days(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e6:
-        raise InvalidInput(f"older_than_days is {value!r}; use a number of days from 0")
+        raise InvalidInput(f"older_than_days is {value!r}. Use a number of days from 0.")
     return float(value)

@@ -65,7 +65,7 @@ def find_rows(
     """Return the facts that answer a question, best first, in any state; none of another user."""
     user = optional_name("user_id", user_id)
     if not isinstance(query, str) or not query.strip():
-        raise InvalidInput(f"query is {query!r}; ask a question or give a few words")
+        raise InvalidInput(f"query is {query!r}. Ask a question or give a few words.")
     group = None if scope is None else storage.read(lambda tx: find_scope(tx, scope).key)
     numbers = [number_of(ref) for ref in ranking(query, group, limit, user)]
     rows = storage.read(lambda tx: tx.facts.get(numbers))
@@ -86,7 +86,7 @@ def read_history(
     scope_id = None if scope is None else find_scope(tx, scope).id
     if not tx.facts.history(key, scope_id=scope_id, as_of=None, limit=1, before=None, user=user):
         where = f" in {scope}" if scope is not None else ""
-        raise NotFound(f"there is no fact on {target!r}{where}; the tool memory_search finds facts by words")
+        raise NotFound(f"There is no fact on {target!r}{where}. The tool memory_search finds facts by words.")
     return tx.facts.history(key, scope_id=scope_id, as_of=as_of, limit=limit, before=None, user=user)
 
 
@@ -101,11 +101,11 @@ def parse_filter(
     user_id: str | None = None,
 ) -> Wanted:
     if not isinstance(tier, str) or tier not in _TIERS:
-        raise InvalidInput(f"tier is {tier!r}; use {', '.join(_TIERS)}")
+        raise InvalidInput(f"tier is {tier!r}. Use {', '.join(_TIERS)}.")
     states = names("states", states) or []
     for state in states:
         if state not in _STATES:
-            raise InvalidInput(f"there is no state {state!r}; use {', '.join(_STATES)}")
+            raise InvalidInput(f"There is no state {state!r}. Use {', '.join(_STATES)}.")
     if as_of is not None and (tier != "all" or tuple(states) != ("live",)):
         raise InvalidInput("as_of can't be combined with tier or states: past tiers are not recorded")
     marks = None if types is None else [mark_of(sign) for sign in names("types", types) or ()]
@@ -129,7 +129,7 @@ def get_row(tx: Reads, fact_id: str, user: str | None = None) -> FactRow:
     number = number_of(fact_id)
     found = tx.facts.get([number]).get(number)
     if found is None or (user is not None and found.user_id not in (None, user)):
-        raise NotFound(f"there is no fact {fact_id!r}")
+        raise NotFound(f"There is no fact {fact_id!r}.")
     return found
 
 

@@ -116,9 +116,9 @@ def _find_current(tx: Writes, number: int, new: Sequence[int]) -> FactRow | None
     if last.state == "live" and _is_copy(last, fact):
         return last
     if last.state == "live":
-        raise Refused(f"{ref_of(number)} was replaced by {ref_of(last.id)} since; undo that change first")
+        raise Refused(f"{ref_of(number)} was replaced by {ref_of(last.id)} since. Undo that change first.")
     if last.mark == Mark.OBSOLETE:
-        raise Refused(f"{ref_of(number)} was withdrawn since; undo that change first")
+        raise Refused(f"{ref_of(number)} was withdrawn since. Undo that change first.")
     return None
 
 
@@ -137,7 +137,7 @@ def _restate(tx: Writes, number: int, now: float) -> FactRow | None:
     there = tx.facts.live_in(row.key, row.scope_id, row.user_id)
     other = next((fact for fact in there if fact.mark == row.mark), None)
     if other is not None:
-        raise Refused(f"{row.mark}[{row.target}] was stated again as {ref_of(other.id)}; withdraw that first")
+        raise Refused(f"{row.mark}[{row.target}] was stated again as {ref_of(other.id)}. Undo that first.")
     fact = NewFact(
         mark=row.mark,
         target=row.target,

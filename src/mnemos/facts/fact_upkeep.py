@@ -38,9 +38,9 @@ def withdraw_facts(
     for number in numbers:
         row = rows.get(number)
         if row is None or (user is not None and row.user_id not in (None, user)):
-            raise NotFound(f"there is no fact {ref_of(number)!r}; nothing was withdrawn")
+            raise NotFound(f"There is no fact {ref_of(number)!r}. Nothing was withdrawn.")
         if row.state != "live":
-            raise Refused(f"{ref_of(number)} no longer holds already ({row.state}); nothing was withdrawn")
+            raise Refused(f"{ref_of(number)} is already {row.state}. Nothing was withdrawn.")
         fact = NewFact(
             mark=Mark.OBSOLETE,
             target=row.target,

@@ -185,10 +185,10 @@ class FactWriter:
         for number in self.source.replaces:
             row = rows.get(number)
             if row is None or row.user_id not in (None, self.source.user_id):
-                raise NotFound(f"there is no fact {ref_of(number)!r}; nothing was stored")
+                raise NotFound(f"There is no fact {ref_of(number)!r}. Nothing was stored.")
             if row.state != "live":
                 by = f" by {ref_of(row.superseded_by)}" if row.superseded_by is not None else ""
-                raise Refused(f"{ref_of(number)} is {row.state}{by} already; nothing was stored")
+                raise Refused(f"{ref_of(number)} is {row.state}{by} already. Nothing was stored.")
         return list(rows.values())
 
     def _link(self, number: int, doubtful: Sequence[FactRow]) -> None:
@@ -225,7 +225,7 @@ class FactWriter:
     def _retire(self, statement: Statement, scope: ScopeRow | None, known: Sequence[FactRow]) -> None:
         if not known:
             where = f" in {scope.label}" if scope is not None else ""
-            raise NotFound(f"there is no live fact on {statement.target!r}{where}; nothing was retired")
+            raise NotFound(f"There is no live fact on {statement.target!r}{where}. Nothing was retired.")
         number = self._add(statement, scope, known)
         self._note(number, statement, Outcome.RETIRED, scope, known)
 

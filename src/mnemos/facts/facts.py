@@ -128,7 +128,7 @@ class Facts(FactLookups):
                 text = redact(text)
             found = make_statements(text, target=about, most=self.longest)
         if len(found) > MAX_LINES:
-            raise TooLarge(f"the text makes {len(found)} facts, more than {MAX_LINES}; send it in parts")
+            raise TooLarge(f"The text makes {len(found)} facts, more than {MAX_LINES}. Send it in parts.")
         return self.state(
             found,
             scope=scope,
@@ -254,7 +254,7 @@ class Facts(FactLookups):
         Live facts are never touched. Takes several short transactions. Cannot be undone.
         """
         if scope is None and older_than_days is None:
-            raise InvalidInput("name a scope or older_than_days; without either, all history would go")
+            raise InvalidInput("Name a scope or older_than_days. Without them, all history would be deleted.")
         before = self._clock() - check_days(older_than_days) * _DAY if older_than_days is not None else None
         scope_id = None if scope is None else self._storage.read(lambda tx: find_scope(tx, scope).id)
         if dry_run:
@@ -271,7 +271,7 @@ class Facts(FactLookups):
         self._settings.check_enabled()
         numbers = parse_refs(ids)
         if not numbers:
-            raise InvalidInput("name the facts to withdraw by their ids, such as f12")
+            raise InvalidInput("Name the facts to withdraw by their ids, such as f12.")
         user, actor, now = optional_name("user_id", user_id), self._settings.actor, self._clock()
 
         def work(tx: Writes) -> Withdrawn:
@@ -296,7 +296,7 @@ class Facts(FactLookups):
         """
         self._settings.check_enabled()
         if (fact_id is None) == (target is None):
-            raise InvalidInput("name either a fact by its id or a target")
+            raise InvalidInput("Name either a fact by its id or a target.")
         user = optional_name("user_id", user_id)
         if fact_id is not None:
             numbers = [self._storage.read(lambda tx: get_row(tx, fact_id, user)).id]

@@ -101,7 +101,7 @@ def _parse(
         target = normalize_target(strip_hidden(fact.target))
         label = None if fact.scope is None else normalize_label(strip_hidden(fact.scope)[:MAX_LABEL])
         if fact.type not in _MARKS:
-            raise InvalidInput(f"there is no type {fact.type!r}")
+            raise InvalidInput(f"There is no type {fact.type!r}.")
         if len(fact.content) > most:
             raise TooLarge(f"it has {len(fact.content):,} characters, more than {most} (max_fact_characters)")
     except InvalidInput as exc:

@@ -49,7 +49,7 @@ def normalize_label(label: str) -> str:
     check_visible("scope", name("scope", label))
     kept = " ".join(label.split()).strip("\u200c\u200d")
     if len(kept) > MAX_LABEL:
-        raise InvalidInput(f"the scope has {len(kept)} characters; use a label of up to {MAX_LABEL}")
+        raise InvalidInput(f"The scope has {len(kept)} characters. Use a label of up to {MAX_LABEL}.")
     return kept
 
 
@@ -59,9 +59,9 @@ def find_scope(tx: Reads, label: str) -> ScopeRow:
     if scope is None:
         known = [one.label for one in tx.facts.open_scopes(10)]
         advice = (
-            f"open scopes: {', '.join(known)}" if known else "none is open; `mnemos facts scopes` lists them"
+            f"Open scopes: {', '.join(known)}" if known else "None is open. `mnemos facts scopes` lists them"
         )
-        raise NotFound(f"there is no scope {label!r}; {advice}")
+        raise NotFound(f"There is no scope {label!r}. {advice}.")
     return scope
 
 

@@ -31,7 +31,7 @@ def read_moment(label: str, value: Any, now: float, tz: tzinfo | None = None) ->
     text = " ".join(value[: _LONGEST + 1].split())
     found = None if len(text) > _LONGEST else _read(text, now, tz)
     if found is None:
-        raise InvalidInput(f"{label} is {value[:_LONGEST]!r}; use a date or time such as {_EXAMPLES}")
+        raise InvalidInput(f"{label} is {value[:_LONGEST]!r}. Use a date or time such as {_EXAMPLES}.")
     return moment(label, found)
 
 

@@ -95,13 +95,13 @@ def parse(text: str, *, most: int = 400) -> list[Statement]:
     ``most`` is the maximum number of characters of a content. Blank lines and code fences are skipped.
     """
     if not isinstance(text, str):
-        raise InvalidInput(f"content must be a string, not {type(text).__name__}; write D[auth]: JWT, 7 days")
+        raise InvalidInput(f"content must be a string such as D[auth]: JWT, not {type(text).__name__}")
     lines = list(_lines(text))
     if not lines:
-        raise InvalidInput("content is empty; write a fact such as D[auth]: JWT, 7 days")
+        raise InvalidInput("content is empty. Write a fact such as D[auth]: JWT, 7 days.")
     if len(lines) > MAX_LINES:
         raise TooLarge(
-            f"the call has {len(lines):,} facts, more than {MAX_LINES}; send them in several calls"
+            f"The call has {len(lines):,} facts, more than {MAX_LINES}. Send them in several calls."
         )
     return [_statement(line, number, len(lines), most) for number, line in lines]
 
@@ -114,18 +114,18 @@ def format_line(mark: str, target: str, content: str) -> str:
 def normalize_target(target: str) -> str:
     """Return a target without blanks around it and its dots; an invalid one raises InvalidInput."""
     if not isinstance(target, str):
-        raise InvalidInput(f"target is {target!r}; use a string such as srv.prod")
+        raise InvalidInput(f"target is {target!r}. Use a string such as srv.prod.")
     check_visible("target", target)
     if "[" in target or "]" in target:
-        raise InvalidInput(f"the target {_quote(target)} has brackets; write it as a dotted path")
+        raise InvalidInput(f"The target {_quote(target)} has brackets. Write it as a dotted path.")
     kept = ".".join(
         part.strip(_BLANK_OR_JOINER) for part in _BLANKS.sub(" ", normalize("NFC", target)).split(".")
     )
     if len(kept) > MAX_TARGET:
-        raise TooLarge(f"the target has {len(kept):,} characters, more than {MAX_TARGET}; use a shorter one")
+        raise TooLarge(f"The target has {len(kept):,} characters, more than {MAX_TARGET}. Use a shorter one.")
     if not all(kept.split(".")):
         raise InvalidInput(
-            f"the target {_quote(target)} is empty or has an empty part; use a dotted path such as srv.prod"
+            f"The target {_quote(target)} is empty or has an empty part. Use a dotted path such as srv.prod."
         )
     return kept
 
@@ -135,8 +135,8 @@ def check_visible(what: str, name: str) -> None:
     for character in name.strip(" "):
         if category(character) in HIDDEN and character not in JOINERS:
             raise InvalidInput(
-                f"the {what} {_quote(name)} has the character U+{ord(character):04X}; remove line "
-                "breaks, control and invisible characters"
+                f"The {what} {_quote(name)} has the character U+{ord(character):04X}. Remove line "
+                "breaks, control and invisible characters."
             )
 
 
@@ -170,7 +170,7 @@ def mark_of(sign: str) -> Mark:
     """Return the type that a sign or a word means; an unknown one raises InvalidInput."""
     mark = _SIGNS.get(sign) or _SIGNS.get(sign.lower())
     if mark is None:
-        raise InvalidInput(f"there is no type {sign!r}; use C, D, V, ?, ✓ or ~")
+        raise InvalidInput(f"There is no type {sign!r}. Use C, D, V, ?, ✓ or ~.")
     return mark
 
 
@@ -200,8 +200,8 @@ def _statement(line: str, number: int, count: int, most: int) -> Statement:
     head = _head(line)
     if head is None:
         raise InvalidInput(
-            f"{where}{_quote(line)} is not a fact; write TYPE[target]: content with C, D, V, ?, ✓ or ~, "
-            "for example V[srv.prod]: api.example.com:3005"
+            f"{where}{_quote(line)} is not a fact. Write TYPE[target]: content with C, D, V, ?, ✓ or ~, "
+            "for example V[srv.prod]: api.example.com:3005."
         )
     content = line[head.end() :].strip(_BLANK)
     if head["closed"] is None:
@@ -218,17 +218,17 @@ def _statement(line: str, number: int, count: int, most: int) -> Statement:
 def _check_content(statement: Statement, most: int) -> None:
     mark, target, content = statement.mark, statement.target, statement.content
     if not content and mark not in _CONTENT_OPTIONAL:
-        raise InvalidInput(f"{mark}[{target}] has no content; write it after the colon")
+        raise InvalidInput(f"{mark}[{target}] has no content. Write it after the colon.")
     if len(content) > most:
         raise TooLarge(
-            f"{mark}[{target}] has {len(content):,} characters of content, more than {most}; split it into "
-            f"several facts, such as {mark}[{target[:40]}.1] and {mark}[{target[:40]}.2]"
+            f"{mark}[{target}] has {len(content):,} characters of content, more than {most}. Split it into "
+            f"several facts, such as {mark}[{target[:40]}.1] and {mark}[{target[:40]}.2]."
         )
     for character in content:
         if category(character) in ("Cc", "Cs") and character != _TAB:
             raise InvalidInput(
-                f"{mark}[{target}] has the character U+{ord(character):04X} in its content; remove control "
-                "characters"
+                f"{mark}[{target}] has the character U+{ord(character):04X} in its content. Remove control "
+                "characters."
             )
 
 

@@ -100,10 +100,10 @@ class Changes:
         if entry_id is None:
             return self._newest(_can_be_undone, "change")
         if isinstance(entry_id, bool) or not isinstance(entry_id, int):
-            raise InvalidInput(f"entry_id is {entry_id!r}; use the number of an entry of the log")
+            raise InvalidInput(f"entry_id is {entry_id!r}. Use the number of an entry of the log.")
         entry = self._memory.storage.read(lambda tx: tx.audit.get(entry_id))
         if entry is None:
-            raise NotFound(f"the log has no entry {entry_id}; see `mnemos log`")
+            raise NotFound(f"The log has no entry {entry_id}. See `mnemos log`.")
         if not _can_be_undone(entry):
             raise Refused(f"entry {entry_id} ({entry.operation}) can't be undone (again)")
         return entry
@@ -116,7 +116,7 @@ class Changes:
                 if is_wanted(entry) and not entry.operation.startswith("undo "):
                     return entry
             before = page[-1].id
-        raise NotFound(f"there is no {what} to undo")
+        raise NotFound(f"There is no {what} to undo.")
 
 
 def _can_be_undone(entry: AuditRow) -> bool:

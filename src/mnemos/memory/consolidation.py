@@ -90,11 +90,11 @@ def consolidate_notes(model: Model, entries: Sequence[str], most: int) -> list[s
     answer = _ask(model, _NOTES.format(most), text)
     shorter = list(dict.fromkeys(check_entry(entry) for entry in parse_entries(answer)))
     if not shorter or len(join_entries(shorter)) >= len(text):
-        raise Refused("the model did not make the notes shorter")
+        raise Refused("The model did not make the notes shorter.")
     if any(scan(entry) or find_secrets(entry) for entry in shorter):
-        raise Refused("a note of the model reads like an order, or holds a secret")
+        raise Refused("A note of the model reads like an order, or holds a secret.")
     if not is_faithful(text, join_entries(shorter)):
-        raise Refused("the model changed what the notes say")
+        raise Refused("The model changed what the notes say.")
     return shorter
 
 
@@ -129,7 +129,7 @@ class ConsolidatingFacts(Facts):
             rest = [row for row in hot if row.id not in ended]
             new = [altered(rows[0], target=said.target, content=said.content) for said, rows in merged]
             if not merged or self._is_full([*rest, *new]):
-                raise Refused("the model did not make the facts shorter")
+                raise Refused("The model did not make the facts shorter.")
             self._storage.write(lambda tx: self._merge(tx, merged))
         except MnemosError as exc:
             self._paused_until = self._clock() + _PAUSE_SECONDS
@@ -153,7 +153,7 @@ class ConsolidatingFacts(Facts):
         live = tx.facts.live_in(statement.key, first.scope_id, first.user_id)
         is_taken = any(row.mark == first.mark and row.id not in ending for row in live)
         if len(there) < len(rows) or is_taken:
-            raise Refused("the facts were changed by somebody else meanwhile")
+            raise Refused("The facts were changed by somebody else meanwhile.")
         fact = NewFact(
             mark=first.mark,
             target=statement.target,
@@ -196,13 +196,13 @@ def _parse_merged(answer: str, groups: Sequence[Sequence[FactRow]], longest: int
     for line in filter(str.strip, answer.splitlines()):
         found = _MERGED.fullmatch(line.strip())
         if found is None:
-            raise InvalidInput(f"the model answered {line[:80]!r}, which is not a merged fact")
+            raise InvalidInput(f"The model answered {line[:80]!r}, which is not a merged fact.")
         refs = set(re.findall(r"f\d+", found[1]))
         group = next((group for group in left if refs <= group.keys()), {})
         rows = tuple(group.pop(ref) for ref in sorted(refs) if ref in group)
         (statement,) = parse(found[2], most=longest)
         if len(rows) < 2 or not _is_acceptable(statement, rows):
-            raise Refused(f"the model changed what {', '.join(sorted(refs))} say")
+            raise Refused(f"The model changed what {', '.join(sorted(refs))} say.")
         merged.append((statement, rows))
     return merged
 

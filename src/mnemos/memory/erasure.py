@@ -67,11 +67,11 @@ def erase(memory: Memory, ref: str, user_id: str | None = None) -> dict[str, Any
         memory.entries.forget(name)
     elif kind == "template" and name:
         if not memory.templates.delete_template(name):
-            raise NotFound(f"there is no template {name!r}; see `mnemos templates list`")
+            raise NotFound(f"There is no template {name!r}. See `mnemos templates list`.")
     else:
         raise InvalidInput(
-            f"{ref!r} is not a reference; use message:ID, session:ID, fact:ID, note:ID, entry:ID or "
-            "template:NAME"
+            f"{ref!r} is not a reference. Use message:ID, session:ID, fact:ID, note:ID, entry:ID or "
+            "template:NAME."
         )
     answer = {"ref": ref, "forgotten": True, "erased": erased, "kept": kept}
     return answer | scrub(memory, texts, templates)
@@ -125,12 +125,12 @@ def _read_texts(memory: Memory, kind: str, name: str) -> list[str]:
 def _check_owner(memory: Memory, kind: str, name: str, said: _Said | None, user: str) -> None:
     """Raise NotFound for what belongs to another user."""
     if kind == "entry":
-        raise Refused("an entry can't be forgotten for a user by its id; delete it by its key")
+        raise Refused("An entry can't be forgotten for a user by its id. Delete it by its key.")
     if said is None:
         return
     session = memory.sessions.get_session(said.session_id)
     if session is None or session["user_id"] not in (None, user):
-        raise NotFound(f"there is no {kind} {name!r}")
+        raise NotFound(f"There is no {kind} {name!r}.")
 
 
 def _erase_facts(memory: Memory, said: _Said | None) -> tuple[list[str], list[str]]:

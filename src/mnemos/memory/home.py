@@ -179,12 +179,12 @@ class Home(Resource):
                 # What its owner may not do stays so: the home may be meant to be read only.
                 home.chmod(found.st_mode & 0o700)
         except FileExistsError as exc:
-            raise InvalidInput(f"{home} is a file; the home must be a folder") from exc
+            raise InvalidInput(f"{home} is a file. The home must be a folder.") from exc
         except OSError as exc:
             if not home.is_dir():
                 raise PermissionDenied(
-                    f"the home {home} cannot be created: {exc.strerror}; set MNEMOS_HOME to a folder "
-                    "that you can write"
+                    f"The home {home} cannot be created: {exc.strerror}. Set MNEMOS_HOME to a folder "
+                    "that you can write."
                 ) from exc
 
 

@@ -115,7 +115,7 @@ class Memory(Resource):
         """As ``open``, but nothing is touched until a part is used."""
         where = None if home_or_url is None else os.fspath(home_or_url)
         if where is not None and where.startswith(("postgresql://", "postgres://")):
-            raise Unavailable("this version has no PostgreSQL engine yet; open a home folder instead")
+            raise Unavailable("This version has no PostgreSQL engine yet. Open a home folder instead.")
         in_memory = where == IN_MEMORY
         settings = Settings.load(None if in_memory else where, space=space, **flags)
         return cls(settings, read_only=read_only, clock=clock, in_memory=in_memory)
@@ -283,7 +283,7 @@ class Memory(Resource):
         answer with what was known and believed at that moment.
         """
         if not isinstance(query, str):
-            raise InvalidInput(f"query is a {type(query).__name__}; use a text")
+            raise InvalidInput(f"query is a {type(query).__name__}. Use a text.")
         is_preferred = not (project or all_projects) and self.settings.prefer_project
         at = self.clock() if now is None else moment("now", now)
         latest = read_moment("as_of", as_of, at)

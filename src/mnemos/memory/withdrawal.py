@@ -88,8 +88,8 @@ def withdraw(memory: Memory, request: str, *, user_id: str | None = None) -> Wit
         places = choice.candidates if choice.meant is None else (choice.meant,)
     if not places:
         raise NotFound(
-            f"no fact or note says {request.strip()[:80]!r}; try other words, or an id such as f12. To "
-            "erase a message permanently, forget message:ID; recall returns the ids"
+            f"No fact or note says {request.strip()[:80]!r}. Try other words, or an id such as f12. To "
+            "erase a message permanently, forget message:ID; recall returns the ids."
         )
     return Withdrawal((), None, tuple(_make_item(memory, found[place]) for place in places))
 
@@ -99,14 +99,14 @@ def _withdraw_ids(memory: Memory, ids: Sequence[str], user_id: str | None) -> Wi
         done = memory.facts.withdraw(ids, user_id=user_id)
         return Withdrawal(tuple(_make_item(memory, fact) for fact in done.facts), done.entry)
     if len(ids) > 1:
-        raise InvalidInput("withdraw one note per call")
+        raise InvalidInput("Withdraw one note per call.")
     for note in _list_notes(memory):
         if note.id == ids[0]:
             return _withdraw_one(memory, note, user_id)
     removed = [note for note in _list_removed(memory) if note.id == f"{NOTE_KIND}:{ids[0]}"]
     if removed:
         return Withdrawal((), None, (_make_item(memory, removed[0]),))
-    raise NotFound(f"there is no note {ids[0]!r}; recall returns the ids of notes")
+    raise NotFound(f"There is no note {ids[0]!r}. Recall returns the ids of notes.")
 
 
 def _withdraw_one(memory: Memory, one: Fact | _Note, user_id: str | None) -> Withdrawal:

@@ -35,7 +35,7 @@ class Change:
 def check_change(action: Any, content: Any, old_text: Any) -> Change:
     """Check the parts of a change; a wrong one raises InvalidInput."""
     if action not in ACTIONS:
-        raise InvalidInput(f"action is {quote(action)}; use add, replace or remove")
+        raise InvalidInput(f"action is {quote(action)}. Use add, replace or remove.")
     if action != "add" and (not isinstance(old_text, str) or not old_text.strip()):
         raise InvalidInput(f"{action} needs old_text: a substring that only that entry has")
     return Change(
@@ -48,20 +48,20 @@ def check_change(action: Any, content: Any, old_text: Any) -> Change:
 def check_operations(operations: Any) -> list[Change]:
     if not isinstance(operations, Sequence) or isinstance(operations, str) or not operations:
         raise InvalidInput(
-            f"operations is {quote(operations)}; use a list of objects with action, content, old_text"
+            f"operations is {quote(operations)}. Use a list of objects with action, content, old_text."
         )
     if len(operations) > _MOST_OPERATIONS:
-        raise TooLarge(f"{len(operations)} operations are more than {_MOST_OPERATIONS}; use several calls")
+        raise TooLarge(f"{len(operations)} operations are more than {_MOST_OPERATIONS}. Use several calls.")
     changes = []
     for number, one in enumerate(operations, start=1):
         if not isinstance(one, Mapping):
             raise InvalidInput(
-                f"operation {number} is {quote(one)}; use an object with action, content, old_text"
+                f"operation {number} is {quote(one)}. Use an object with action, content, old_text."
             )
         unknown = one.keys() - {"action", "content", "old_text"}
         if unknown:
             names = ", ".join(map(quote, sorted(unknown, key=str)))
-            raise InvalidInput(f"operation {number} has {names}; use action, content, old_text")
+            raise InvalidInput(f"operation {number} has {names}. Use action, content, old_text.")
         try:
             changes.append(check_change(one.get("action"), one.get("content"), one.get("old_text")))
         except InvalidInput as exc:
@@ -95,7 +95,7 @@ def apply_changes(entries: Sequence[str], changes: Sequence[Change], book: Book,
 
 def _find(entries: Sequence[str], old_text: str, book: Book) -> int:
     if not entries:
-        raise NotFound(f"{book.filename} has no entries; add one instead")
+        raise NotFound(f"{book.filename} has no entries. Add one instead.")
     found = [place for place, entry in enumerate(entries) if old_text in entry]
     exact = [place for place in found if entries[place] == old_text]
     if exact or len({entries[place] for place in found}) == 1:
@@ -103,12 +103,12 @@ def _find(entries: Sequence[str], old_text: str, book: Book) -> int:
         return (exact or found)[0]
     if not found:
         raise NotFound(
-            f"no entry of {book.filename} contains {_preview(old_text)!r}; copy a part of one exactly: "
+            f"No entry of {book.filename} contains {_preview(old_text)!r}. Copy a part of one exactly: "
             + "; ".join(map(_preview, entries))
         )
     if len(found) > 1:
         raise Ambiguous(
-            f"{len(found)} entries of {book.filename} contain {_preview(old_text)!r}; use more of one: "
+            f"{len(found)} entries of {book.filename} contain {_preview(old_text)!r}. Use more of one: "
             + "; ".join(_preview(entries[place]) for place in found)
         )
     return found[0]
@@ -121,7 +121,7 @@ def check_limit(before: Sequence[str], after: list[str], book: Book, limit: int)
         return
     too_many = f"would have {size:,}, {size - limit:,} too many"
     if not before:
-        raise TooLarge(f"{book.filename} may have {limit:,} characters and {too_many}; shorten it")
+        raise TooLarge(f"{book.filename} may have {limit:,} characters and {too_many}. Shorten it.")
     raise TooLarge(
         f"{book.filename} has {former:,} of {limit:,} characters and {too_many}. "
         "Shorten it, replace or remove an entry in the same call (operations), or move facts out with "

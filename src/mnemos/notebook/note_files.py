@@ -103,12 +103,12 @@ class FolderShelf:
         except FileNotFoundError:
             return ""
         except PermissionError as exc:
-            raise PermissionDenied(f"{path} can't be read; give its owner access to it") from exc
+            raise PermissionDenied(f"{path} can't be read. Give its owner access to it.") from exc
         except OSError as exc:
             if exc.errno == errno.EFBIG:
-                raise TooLarge(f"{path} has more than {MAX_BYTES:,} bytes; shorten it by hand") from exc
+                raise TooLarge(f"{path} has more than {MAX_BYTES:,} bytes. Shorten it by hand.") from exc
             if exc.errno in (errno.EINVAL, errno.ENXIO):
-                raise Refused(f"{path} is not a regular file; move it away") from exc
+                raise Refused(f"{path} is not a regular file. Move it away.") from exc
             raise Unavailable(f"{path} can't be read: {exc.strerror}") from exc
         return self._decode(path, data)
 
@@ -151,15 +151,15 @@ class FolderShelf:
             text = data.decode("utf-8")
         except UnicodeDecodeError as exc:
             complaint = f"{path} is not UTF-8 text ({exc.reason} at byte {exc.start})"
-            raise Corrupt(f"{complaint}; {self._keep_damaged(path, data)}") from exc
+            raise Corrupt(f"{complaint}. {self._keep_damaged(path, data)}.") from exc
         if "\0" in text:
-            raise Corrupt(f"{path} has NUL bytes and isn't text; {self._keep_damaged(path, data)}")
+            raise Corrupt(f"{path} has NUL bytes and isn't text. {self._keep_damaged(path, data)}.")
         return text
 
     def _keep_damaged(self, path: Path, data: bytes) -> str:
         copy = _copy(path, data)
         kept = f", and a copy is in {copy}" if copy else ""
-        return f"it was left unchanged{kept}; repair it by hand"
+        return f"It was left unchanged{kept}. Repair it by hand"
 
 
 def _copy(path: Path, data: bytes) -> str:

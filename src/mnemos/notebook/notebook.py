@@ -91,7 +91,8 @@ class Notebook:
         except MnemosError as exc:
             self._failures += 1
             if self._failures >= _TOO_OFTEN:
-                exc.args = (f"{exc}. This failed {self._failures} times: stop retrying and continue.",)
+                why = str(exc).rstrip(".")
+                exc.args = (f"{why}. This failed {self._failures} times: stop retrying and continue.",)
             raise
         self._failures = 0
         return use
@@ -128,7 +129,7 @@ class Notebook:
 
         def change_text(text: str) -> str:
             if parse_entries(text) != list(entries):
-                raise Refused(f"{book.filename} was changed meanwhile; nothing was changed")
+                raise Refused(f"{book.filename} was changed meanwhile. Nothing was changed.")
             return join_entries(list(shorter))
 
         return self._apply(book, change_text)
@@ -155,7 +156,7 @@ class Notebook:
             if len(kept) < len(parse_entries(text)):
                 return join_entries(kept)
             if wanted not in map(digest, self.removed(book)):
-                raise NotFound(f"{book.filename} has no entry {ref!r}; recall returns the ids of entries")
+                raise NotFound(f"{book.filename} has no entry {ref!r}. Recall returns the ids of entries.")
             return text
 
         def record(_: str, after: str, put: Callable[[], None]) -> None:
@@ -285,13 +286,13 @@ class Notebook:
     def _open_book(self, target: str) -> Book:
         book = parse_book(target)
         if book not in self._settings.notebook_files:
-            raise Disabled(f"{book.filename} is disabled in the settings; nothing was changed")
+            raise Disabled(f"{book.filename} is disabled in the settings. Nothing was changed.")
         return book
 
     def _check_writable(self) -> None:
         self._settings.check_enabled()
         if self._storage.read_only:
-            raise ReadOnly(f"{self._storage.location} is open for reading only; nothing was changed")
+            raise ReadOnly(f"{self._storage.location} is open for reading only. Nothing was changed.")
 
     def _change(self, book: Book, changes: Sequence[Change]) -> Use:
         def change_text(text: str) -> str:
@@ -308,8 +309,8 @@ class Notebook:
         copy = self._shelf.keep_copy(book, text)
         kept = f"; a copy is in {copy}" if copy else ""
         raise Refused(
-            f"{book.filename} was edited to {size:,} characters, more than its {limit:,}; it was left "
-            f"unchanged{kept}. Shorten it with `mnemos notebook edit {book}` or `mnemos notebook optimize`"
+            f"{book.filename} was edited to {size:,} characters, more than its {limit:,}. It was left "
+            f"unchanged{kept}. Shorten it with `mnemos notebook edit {book}` or `mnemos notebook optimize`."
         )
 
     def _apply(self, book: Book, change: Callable[[str], str], *, undoing: int | None = None) -> Use:
@@ -337,8 +338,8 @@ class Notebook:
         """Raise Refused for a secret, and for an order to a model that no person allowed."""
         if any(map(find_secrets, notes)):
             raise Refused(
-                "the note was not stored: it holds a secret, and notes are sent to the model with every "
-                "turn; note where the secret is kept instead"
+                "The note was not stored: it holds a secret, and notes are sent to the model with every "
+                "turn. Note where the secret is kept instead."
             )
         now, actor = self._clock(), self._settings.actor
         admit(self._storage, "note", notes, allow=allow, at=now, actor=actor, find=find_orders)

@@ -54,7 +54,7 @@ def parse_book(name: str) -> Book:
     try:
         return Book(name.lower() if isinstance(name, str) else name)
     except ValueError:
-        raise InvalidInput(f"there is no file {quote(name)}; use memory or user") from None
+        raise InvalidInput(f"There is no file {quote(name)}. Use memory or user.") from None
 
 
 def quote(value: object) -> str:
@@ -87,13 +87,13 @@ def _is_visible(character: str) -> bool:
 def check_entry(content: str) -> str:
     """Return a new entry as it is stored; one that can't be read back raises InvalidInput."""
     if not isinstance(content, str) or not any(map(_is_visible, content)):
-        raise InvalidInput(f"content is {quote(content)}; write the note")
+        raise InvalidInput(f"content is {quote(content)}. Write the note.")
     entry = content.replace("\r\n", "\n").replace("\r", "\n").strip()
     if any(line.strip() == _SIGN for line in entry.split("\n")):
-        raise InvalidInput("content has a line with only §, which separates entries; remove it")
+        raise InvalidInput("content has a line with only §, which separates entries. Remove it.")
     for character in entry:
         if character != "\n" and character != "\t" and (character < " " or "\x7f" <= character < "\xa0"):
-            raise InvalidInput(f"content has the control character U+{ord(character):04X}; remove it")
+            raise InvalidInput(f"content has the control character U+{ord(character):04X}. Remove it.")
     if any("\ud800" <= character <= "\udfff" for character in entry):
-        raise InvalidInput("content has a lone surrogate, which no file can hold; remove it")
+        raise InvalidInput("content has a lone surrogate, which no file can hold. Remove it.")
     return entry

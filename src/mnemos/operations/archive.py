@@ -301,7 +301,7 @@ class Restore(Operation, frozen=True, kw_only=True):
         except OSError:
             exists = False
         if not exists:
-            raise NotFound(f"there is no file {path}; name a backup")
+            raise NotFound(f"There is no file {path}. Name a backup.")
         return path
 
 

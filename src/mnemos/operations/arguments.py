@@ -93,11 +93,11 @@ def replace_surrogates(value: Any) -> Any:
 def path_of(text: str, field: str = "path") -> Path:
     """Return the absolute path of a file, ``~`` expanded; an impossible name raises InvalidInput."""
     if not text.strip() or "\0" in text:
-        raise InvalidInput(f"{field} is {text!r}; use the name of a file or folder")
+        raise InvalidInput(f"{field} is {text!r}. Use the name of a file or folder.")
     try:
         return Path(text).expanduser().absolute()
     except RuntimeError as exc:
-        raise InvalidInput(f"{field} is {text!r}: {exc}; write the folder out") from exc
+        raise InvalidInput(f"{field} is {text!r}: {exc}. Write the folder out.") from exc
 
 
 def resolve_sessions(memory: Memory, sessions: list[str]) -> list[str]:

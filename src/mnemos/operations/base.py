@@ -74,7 +74,7 @@ def confirmation(text: str) -> Question:
 def check_confirmed(answers: Mapping[str, str]) -> None:
     """Raise Refused if the answer to a ``confirmation`` was no."""
     if answers.get(_GO_ON) == "no":
-        raise Refused("cancelled; nothing was changed")
+        raise Refused("Cancelled. Nothing was changed.")
 
 
 def agree(operation: Operation, memory: Memory) -> Operation:

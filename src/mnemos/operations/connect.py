@@ -83,7 +83,7 @@ class ConnectHermes(Operation, frozen=True, kw_only=True):
         hermes = hermes_home(self.hermes_home)
         if not hermes.is_dir():
             raise NotFound(
-                f"there is no Hermes in {hermes}; run it once, or name its home with --hermes-home"
+                f"There is no Hermes in {hermes}. Run it once, or name its home with --hermes-home."
             )
         return hermes
 

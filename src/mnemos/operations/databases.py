@@ -95,7 +95,7 @@ class DeleteDatabase(Operation, frozen=True, kw_only=True):
 
     def at_stake(self, memory: Memory) -> str:
         if not memory.workspace.has(self.database):
-            raise NotFound(f"there is no database {self.database!r}; the tool sqlite_databases lists them")
+            raise NotFound(f"There is no database {self.database!r}. The tool sqlite_databases lists them.")
         tables = memory.workspace.tables(self.database)
         return (
             f"the database {self.database} with {plural(len(tables), 'table')} and its snapshots permanently"

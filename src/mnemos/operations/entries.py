@@ -43,7 +43,7 @@ def store_entry(
         now, actor = memory.clock(), memory.settings.actor
         admit(memory.storage, "entry", [key, value], allow=allow, at=now, actor=actor)
     if not memory.backend.store(user, key, value, metadata):
-        raise Unavailable(f"{memory.backend.backend_name} did not accept {key!r}; nothing was stored")
+        raise Unavailable(f"{memory.backend.backend_name} did not accept {key!r}. Nothing was stored.")
 
 
 class UseBackend(LongOperation, frozen=True, kw_only=True):
@@ -128,7 +128,7 @@ class UseBackend(LongOperation, frozen=True, kw_only=True):
 
     def _delete(self, memory: Memory) -> BackendAnswer:
         if not memory.backend.delete(self.user_id, _text(self.key)):
-            raise NotFound(f"{self.user_id} has no entry {self.key!r}; nothing was deleted")
+            raise NotFound(f"{self.user_id} has no entry {self.key!r}. Nothing was deleted.")
         return BackendAnswer(success=True)
 
     def _info(self, memory: Memory) -> BackendAnswer:

@@ -134,7 +134,7 @@ def render_ms(value: float) -> str:
 def _check_path(name: str) -> Path:
     path = path_of(name, "html")
     if path.is_dir() or not path.parent.is_dir():
-        raise InvalidInput(f"html is {name!r}; use the name of a file in an existing folder")
+        raise InvalidInput(f"html is {name!r}. Use the name of a file in an existing folder.")
     return path
 
 
@@ -145,4 +145,4 @@ def _write(path: Path, report: dict[str, Any]) -> None:
     try:
         path.write_text(render_page(report), encoding="utf-8")
     except OSError as exc:
-        raise InvalidInput(f"html is {str(path)!r}: {exc.strerror}; name another file") from exc
+        raise InvalidInput(f"html is {str(path)!r}: {exc.strerror}. Name another file.") from exc

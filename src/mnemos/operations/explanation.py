@@ -76,7 +76,7 @@ class Explain(Operation, frozen=True, kw_only=True):
         found = _REF.fullmatch(self.ref.strip())
         if found is None:
             raise InvalidInput(
-                f"{cut(self.ref, 80)!r} is not a reference; use f12, message:ID, note:ID or entry:ID"
+                f"{cut(self.ref, 80)!r} is not a reference. Use f12, message:ID, note:ID or entry:ID."
             )
         if found["fact"]:
             return _explain_fact(memory, found["fact"], self.user_id)
@@ -240,7 +240,7 @@ def _explain_message(memory: Memory, number: int, user: str | None) -> Explained
     (message,) = memory.sessions.get_messages_around(number, 0, 0)
     session = memory.sessions.get_session(message["session_id"])
     if user is not None and (session is None or session["user_id"] not in (None, user)):
-        raise NotFound(f"there is no message {number}")
+        raise NotFound(f"There is no message {number}.")
     source = _find_source(memory, message["session_id"], number)
     stated = memory.storage.read(lambda tx: tx.facts.of_message(number, _MOST_FROM_MESSAGE))
     return Explained(
@@ -265,7 +265,7 @@ def _explain_note(memory: Memory, ref: str) -> Explained:
     removed = {} if found else memory.notebook.removed(book)
     found = found or [entry for entry in removed if digest(entry) == wanted]
     if not found:
-        raise NotFound(f"{book.filename} has no entry {ref!r}; recall returns the ids of notes")
+        raise NotFound(f"{book.filename} has no entry {ref!r}. Recall returns the ids of notes.")
 
     def has_added(change: AuditRow) -> bool:
         was_there = change.before is not None and found[0] in parse_entries(change.before)
@@ -294,7 +294,7 @@ def _explain_entry(memory: Memory, name: str, user_id: str | None) -> Explained:
         number = int(name)
         owner = memory.storage.read(lambda tx: tx.entries.owner(number))
         if owner is None or (user_id is not None and owner[0] != user_id):
-            raise NotFound(f"there is no entry {name!r} in this space; `mnemos recall` shows their numbers")
+            raise NotFound(f"There is no entry {name!r} in this space. `mnemos recall` shows their numbers.")
         (user, key), backend = owner, memory.entries
         set_by = memory.storage.read(lambda tx: tx.audit.on(f"entry:{number}", 1))
         actor = set_by[0].actor if set_by else None

@@ -242,7 +242,7 @@ class ForgetFacts(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> FactsForgotten:
         if (self.id is None) == (self.target is None):
-            raise InvalidInput("pass either the id of a fact or a target")
+            raise InvalidInput("Pass either the id of a fact or a target.")
         target, scope, user = self.target, self.scope, self.user_id
         told = (
             memory.facts.history(target, scope=scope, user_id=user)

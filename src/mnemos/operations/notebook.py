@@ -50,7 +50,7 @@ class EditNotes(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> NotesEdited:
         if self.operations and self.action is not None:
-            raise InvalidInput("pass an action or operations, not both")
+            raise InvalidInput("Pass an action or operations, not both.")
         single = {"action": self.action, "content": self.content, "old_text": self.old_text}
         before = memory.notebook.entries(self.target)
         use = memory.notebook.change(self.operations or [single], target=self.target, allow=self.allow)
@@ -166,7 +166,7 @@ class RewriteNotes(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> NotesEdited:
         if self.text is None or not self.text.strip():
-            raise InvalidInput("text is empty; pass the new text of the whole file, or remove its entries")
+            raise InvalidInput("text is empty. Pass the new text of the whole file, or remove its entries.")
         before = memory.notebook.entries(self.target)
         use = memory.notebook.write(self.target, self.text, allow=self.allow)
         return NotesEdited.of(use, changed=before != memory.notebook.entries(self.target))

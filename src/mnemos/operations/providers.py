@@ -123,7 +123,7 @@ def _ask(name: str, call: Callable[[], Any], seconds: float) -> Any:
     except (MnemosError, Overdue):
         raise
     except Exception as exc:
-        raise Unavailable(f"the provider {name!r} failed: {type(exc).__name__}: {exc}") from exc
+        raise Unavailable(f"The provider {name!r} failed: {type(exc).__name__}: {exc}") from exc
 
 
 class ProviderShown(Result, frozen=True, kw_only=True):
@@ -247,7 +247,7 @@ def _save(name: str, loaded: setup.Loaded, values: dict[str, str], home: str) ->
         if save is not None:
             save(values, home)
     except Exception as exc:
-        raise Unavailable(f"the provider {name!r} did not keep its values: {exc}") from exc
+        raise Unavailable(f"The provider {name!r} did not keep its values: {exc}") from exc
 
 
 def _info(field: Field) -> ProviderField:

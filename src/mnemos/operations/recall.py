@@ -263,11 +263,11 @@ def _store_entry(
     from mnemos.storage.entries import USUAL_USER
 
     if key is None:
-        raise InvalidInput("target is missing; an entry needs a key, such as pref_editor")
+        raise InvalidInput("target is missing. An entry needs a key, such as pref_editor.")
     if isinstance(memory.backend, NullBackend):
         raise Refused(
-            f"nothing was stored: the backend for entries is disabled ({memory.backend.reason}); set "
-            "MNEMOS_BACKEND=local to keep entries on this machine"
+            f"Nothing was stored: the backend for entries is disabled ({memory.backend.reason}). Set "
+            "MNEMOS_BACKEND=local to keep entries on this machine."
         )
     store_entry(memory, user_id or USUAL_USER, key, text, allow=allow)
     return Remembered(kind="entry", where=memory.backend.backend_name, stored=[])

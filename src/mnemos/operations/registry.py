@@ -32,7 +32,7 @@ def load(entry: Entry) -> type[Operation]:
 def find(name: str) -> type[Operation]:
     """Return an operation by its name; an unknown one raises NotFound naming them all."""
     if name not in BY_NAME:
-        raise NotFound(f"there is no operation {name!r}; there are {', '.join(sorted(BY_NAME))}")
+        raise NotFound(f"There is no operation {name!r}. There are {', '.join(sorted(BY_NAME))}.")
     return load(BY_NAME[name])
 
 
@@ -118,7 +118,7 @@ def disabled() -> dict[str, Any]:
 def tools(form: str, chosen: str = "default") -> list[dict[str, Any]]:
     """Return the operations of a set as tools in the format of an API."""
     if form not in _SHAPES:
-        raise InvalidInput(f"format is {form!r}; use {', '.join(_SHAPES)}")
+        raise InvalidInput(f"format is {form!r}. Use {', '.join(_SHAPES)}.")
     return [_SHAPES[form](entry.name, load(entry)) for entry in choose_entries(chosen)]
 
 
@@ -128,8 +128,8 @@ def choose_entries(chosen: str) -> list[Entry]:
     unknown = sorted(names - SETS - BY_NAME.keys())
     if unknown or not names:
         raise InvalidInput(
-            f"there is no tool or set of tools {unknown[0] if unknown else chosen!r}; "
-            f"use {', '.join(sorted(SETS))}, or names of tools, separated by commas"
+            f"There is no tool or set of tools {unknown[0] if unknown else chosen!r}. "
+            f"Use {', '.join(sorted(SETS))}, or names of tools, separated by commas."
         )
     return [entry for entry in ENTRIES if names & (entry.sets | {entry.name})]
 

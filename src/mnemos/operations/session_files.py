@@ -65,9 +65,9 @@ class ExportSessions(Operation, frozen=True, kw_only=True):
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
-            raise AlreadyExists(f"{path} already exists; choose another name") from None
+            raise AlreadyExists(f"{path} already exists. Choose another name.") from None
         except FileNotFoundError:
-            raise NotFound(f"there is no folder {path.parent}; create it first") from None
+            raise NotFound(f"There is no folder {path.parent}. Create it first.") from None
         except OSError as exc:
             raise PermissionDenied(f"{path} cannot be written: {exc.strerror}") from exc
         try:
@@ -130,13 +130,13 @@ class ImportSessions(LongOperation, frozen=True, kw_only=True):
             lines = self.text.split("\n")
             return memory.sessions.import_jsonl(lines, progress=progress)
         if self.path is None:
-            raise InvalidInput("pass a path, or the lines as text")
+            raise InvalidInput("Pass a path, or the lines as text.")
         path = path_of(self.path)
         try:
             with open_regular(path) as stream:
                 return memory.sessions.import_jsonl(stream, progress=progress)
         except FileNotFoundError:
-            raise NotFound(f"there is no file {path}") from None
+            raise NotFound(f"There is no file {path}.") from None
         except OSError as exc:
             raise PermissionDenied(f"{path} cannot be read: {exc.strerror}") from exc
 

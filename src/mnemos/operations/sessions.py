@@ -141,7 +141,7 @@ class ShowSession(Operation, frozen=True, kw_only=True):
         session_id = memory.sessions.resolve_session(self.session)
         session = memory.sessions.get_session(session_id)
         if session is None:
-            raise NotFound(f"there is no session {session_id!r}")
+            raise NotFound(f"There is no session {session_id!r}.")
         messages = memory.sessions.get_messages(session_id)
         session |= {"title": memory.sessions.find_title(session_id)}
         return SessionShown(

@@ -148,8 +148,8 @@ class CreateTemplate(Operation, frozen=True, kw_only=True):
         )
         if template is None:
             raise NotFound(
-                f"session {session_id} has no successful tool call; the tool templates_suggest lists "
-                "sessions that have"
+                f"session {session_id} has no successful tool call. The tool templates_suggest lists "
+                "sessions that have."
             )
         return TemplateCreated(template=TemplateInfo.of(template))
 
@@ -179,7 +179,7 @@ class DeleteTemplate(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> Done:
         if not memory.templates.delete_template(self.name):
-            raise NotFound(f"there is no template {self.name!r}; the tool templates_list names them")
+            raise NotFound(f"There is no template {self.name!r}. The tool templates_list names them.")
         return Done(done=f"Deleted {self.name}.")
 
     def at_stake(self, memory: Memory) -> str:

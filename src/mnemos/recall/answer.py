@@ -25,7 +25,7 @@ def check_kinds(kinds: Sequence[str] | None) -> Sequence[str] | None:
     """Return kinds of passages; an unknown one raises InvalidInput."""
     for kind in kinds or ():
         if kind not in KINDS:
-            raise InvalidInput(f"there is no kind {kind!r}; use {', '.join(KINDS)}")
+            raise InvalidInput(f"There is no kind {kind!r}. Use {', '.join(KINDS)}.")
     return kinds
 
 

@@ -215,11 +215,11 @@ def embed(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
     except MnemosError:
         raise
     except Exception as exc:  # somebody else's code: its errors are not ours
-        raise ModelUnavailable(f"the embedder {embedder.name!r} failed: {exc!r}") from exc
+        raise ModelUnavailable(f"The embedder {embedder.name!r} failed: {exc!r}.") from exc
     if shape != (len(texts), embedder.dim):
         raise ModelUnavailable(
-            f"the embedder {embedder.name!r} gave an array of shape {shape} for {len(texts)} texts of "
-            f"{embedder.dim} dimensions"
+            f"The embedder {embedder.name!r} gave an array of shape {shape} for {len(texts)} texts of "
+            f"{embedder.dim} dimensions."
         )
     return vectors
 

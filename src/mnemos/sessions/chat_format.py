@@ -50,7 +50,7 @@ def build_conversation(rows: Sequence[MessageRow], format: str) -> Conversation:
     elif format == "anthropic":
         messages = _AnthropicTurns().add_all(rows)
     else:
-        raise InvalidInput(f"format is {format!r}; use 'openai' or 'anthropic'")
+        raise InvalidInput(f"format is {format!r}. Use 'openai' or 'anthropic'.")
     try:
         dump_plain(messages)
     except UnicodeEncodeError:

@@ -34,12 +34,12 @@ def resolve_id(tx: Reads, text: str, user: str | None = None) -> str:
     begun = () if titled else tx.sessions.by_id_prefix(text, _MOST_MATCHES)
     matches = titled or [row for row in begun if is_visible(row, user)]
     if not matches:
-        raise NotFound(f"no session has the title {text!r} or an id that begins with it")
+        raise NotFound(f"No session has the title {text!r} or an id that begins with it.")
     shortest = min(matches, key=lambda row: len(row.id))
     # The ids of delegated tasks begin with the id of their session.
     if not all(row.id.startswith(f"{shortest.id}:") for row in matches if row is not shortest):
         some = ", ".join(row.id for row in matches[:5])
-        raise Ambiguous(f"{text!r} matches several sessions ({some} …); give more of the id")
+        raise Ambiguous(f"{text!r} matches several sessions ({some} …). Give more of the id.")
     return shortest.id
 
 
@@ -49,14 +49,14 @@ def resolve_projects(storage: Storage, text: str) -> list[str]:
     found = match_projects(name("project", text), known)
     if not found:
         some = ", ".join(map(name_project, known[:_SHOWN_PROJECTS])) or "none"
-        raise NotFound(f"no session is about the project {text!r}; projects here: {some}")
+        raise NotFound(f"No session is about the project {text!r}. Projects here: {some}.")
     return list(found)
 
 
 def read_messages(tx: Reads, session_id: str) -> list[MessageRow]:
     """Return all messages of a session; an unknown one raises NotFound."""
     if tx.sessions.get(session_id) is None:
-        raise NotFound(f"there is no session {session_id!r}")
+        raise NotFound(f"There is no session {session_id!r}.")
     return tx.sessions.messages(session_id, after=0, limit=_EVERYTHING)
 
 
@@ -69,7 +69,7 @@ def list_ancestors(sessions: SessionReads, session_id: str) -> list[str]:
     """Return the sessions from the root to this one. An unknown session raises NotFound."""
     session = sessions.get(session_id)
     if session is None:
-        raise NotFound(f"there is no session {session_id!r}")
+        raise NotFound(f"There is no session {session_id!r}.")
     line = [session.id]
     while session is not None and session.parent_session_id and not is_delegated(session):
         session = sessions.get(session.parent_session_id)

@@ -89,7 +89,7 @@ class MessageLog(Lookups):
         wanted = check_message_id(message_id)
         rows = self._storage.read(lambda tx: tx.sessions.around(wanted, **counts))
         if not rows:
-            raise NotFound(f"there is no message {message_id!r}")
+            raise NotFound(f"There is no message {message_id!r}.")
         return [message_dict(row) for row in rows]
 
     def message_count(self, session_id: str | None = None) -> int:

@@ -52,7 +52,7 @@ def parse_order(sort: str) -> Order:
     try:
         return Order(sort)
     except ValueError:
-        raise InvalidInput(f"sort is {sort!r}; use relevance, newest or oldest") from None
+        raise InvalidInput(f"sort is {sort!r}. Use relevance, newest or oldest.") from None
 
 
 def find_messages(tx: Reads, search: MessageSearch) -> list[dict[str, Any]]:

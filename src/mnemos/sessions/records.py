@@ -99,8 +99,8 @@ def _check_role(role: Any, *, any_role: bool) -> None:
 
     word = role.strip().lower() if is_word else ""
     near = [_OTHER_NAMES[word]] if word in _OTHER_NAMES else get_close_matches(word, sorted(ROLES), n=1)
-    advice = f"did you mean {near[0]!r}?" if near else "use user, assistant, system, developer or tool"
-    raise InvalidInput(f"role {role!r} is not known; {advice}")
+    advice = f"Did you mean {near[0]!r}?" if near else "Use user, assistant, system, developer or tool."
+    raise InvalidInput(f"role {role!r} is not known. {advice}")
 
 
 def _clean_name(label: str, value: Any, redact: Redact) -> str | None:
@@ -113,7 +113,7 @@ def _clean_name(label: str, value: Any, redact: Redact) -> str | None:
 def _check_origin(origin: Any) -> str:
     if origin == MEMORY:
         return MEMORY
-    raise InvalidInput(f"origin is {origin!r}; use {MEMORY!r}, or leave it out")
+    raise InvalidInput(f"origin is {origin!r}. Use {MEMORY!r}, or leave it out.")
 
 
 def new_session(fields: Mapping[str, Any], *, started: float, redact: Redact, max_bytes: int) -> SessionRow:
@@ -159,8 +159,8 @@ def merge_metadata(
     kept = load_json(row.metadata or "{}")
     if not isinstance(kept, dict):
         raise Refused(
-            f"the metadata of session {row.id!r} is a {type(kept).__name__} and has no keys; "
-            "it was left unchanged"
+            f"The metadata of session {row.id!r} is a {type(kept).__name__} and has no keys. "
+            "It was left unchanged."
         )
     return encode_json("metadata", kept | dict(metadata), redact, max_bytes)
 
@@ -318,9 +318,9 @@ def calls_without_arguments(row: MessageRow) -> str | None:
 
 def check_message_id(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidInput(f"{value!r} is not a message id; use a whole number such as 42")
+        raise InvalidInput(f"{value!r} is not a message id. Use a whole number such as 42.")
     if not 0 < value < 1 << 53:
-        raise NotFound(f"there is no message {value}")
+        raise NotFound(f"There is no message {value}.")
     return value
 
 
@@ -454,8 +454,8 @@ def _check_size(label: str, max_bytes: int, *texts: str | None) -> None:
     size = sum(len(text.encode()) for text in texts if text)
     if size > max_bytes:
         raise TooLarge(
-            f"{label} has {size:,} bytes, more than {max_bytes:,}; keep large data in a file and store "
-            "its name, or raise max_message_bytes in config.toml"
+            f"{label} has {size:,} bytes, more than {max_bytes:,}. Keep large data in a file and store "
+            "its name, or raise max_message_bytes in config.toml."
         )
 
 

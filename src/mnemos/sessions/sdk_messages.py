@@ -58,7 +58,7 @@ def _read(message: Fields, number: int) -> Iterator[Fields]:
         return
     if isinstance(choices := message.get("choices"), list):
         if len(choices) != 1 or not isinstance(choices[0], dict):
-            raise InvalidInput(f"message {number} has {len(choices)} choices; append the one that you use")
+            raise InvalidInput(f"message {number} has {len(choices)} choices. Append the one that you use.")
         message = {**_without(message, "choices", "object"), **choices[0]}
     if isinstance(inner := message.get("message"), dict):
         message = {**_without(message, "message"), **inner}
@@ -84,7 +84,7 @@ def _read_item(item: Fields, number: int) -> Fields:
         return {"role": "tool", **output, "metadata": metadata}
     if kind == "reasoning" or kind.endswith("_call"):
         return {"role": "assistant", "content": [_without(item, "metadata")], "metadata": metadata}
-    raise InvalidInput(f"message {number} has no role; use user, assistant, system, developer or tool")
+    raise InvalidInput(f"message {number} has no role. Use user, assistant, system, developer or tool.")
 
 
 def _read_fields(message: Fields, number: int) -> Fields:
@@ -97,8 +97,8 @@ def _read_fields(message: Fields, number: int) -> Fields:
     if others and _SAID.isdisjoint(message):
         # A misspelt `content` must not become an empty message.
         raise InvalidInput(
-            f"message {number} has no content, but the unknown field {min(map(str, others))!r}; "
-            f"use {', '.join(sorted(MESSAGE_FIELDS))}"
+            f"message {number} has no content, but the unknown field {min(map(str, others))!r}. "
+            f"Use {', '.join(sorted(MESSAGE_FIELDS))}."
         )
     if others.get("type") == "message":
         del others["type"]

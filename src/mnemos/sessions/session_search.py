@@ -179,7 +179,7 @@ def scroll(
     rows = tx.sessions.around(message_id, before=window, after=window)
     row = tx.sessions.get(rows[0].session_id) if rows else None
     if row is None or not is_visible(row, user):
-        raise NotFound(f"there is no message {message_id}")
+        raise NotFound(f"There is no message {message_id}.")
     tokens = Budget(budget - _FRAME)
     session = describe_session(add_titles(tx, [row])[0], tokens)
     return {"mode": "scroll", "session": session, "messages": fit_messages(rows, tokens, keep=message_id)}
@@ -247,7 +247,7 @@ def _take(characters: int, texts: list[str]) -> list[str]:
 def _get_session(tx: Reads, session_id: str, user: str | None) -> SessionRow:
     session = tx.sessions.get(session_id)
     if session is None or not is_visible(session, user):
-        raise NotFound(f"there is no session {session_id!r}; leave session_id out to list recent ones")
+        raise NotFound(f"There is no session {session_id!r}. Leave session_id out to list recent ones.")
     return add_titles(tx, [session])[0]
 
 

@@ -88,7 +88,7 @@ def prune(storage: Storage, session_ids: list[str], days: float, log: Log) -> No
 def forget_message(tx: Writes, message_id: int, now: float, log: Log) -> None:
     row = tx.sessions.message(message_id)
     if row is None:
-        raise NotFound(f"there is no message {message_id}")
+        raise NotFound(f"There is no message {message_id}.")
     if not row.forgotten:
         tx.sessions.forget_message(message_id, tool_calls=calls_without_arguments(row), at=now)
         tx.audit.scrub(ref(row.session_id))
@@ -99,7 +99,7 @@ def forget_session(tx: Writes, session_id: str, log: Log) -> None:
     known = tx.sessions.begin_delete(session_id)
     kept = tx.audit.scrub(ref(session_id))
     if not known and not kept:
-        raise NotFound(f"there is no session {session_id!r}")
+        raise NotFound(f"There is no session {session_id!r}.")
     log(tx, FORGET, ref(session_id), None, None)
 
 
@@ -123,14 +123,14 @@ def collect_stats(storage: Storage) -> dict[str, Any]:
 
 def check_days(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e6:
-        raise InvalidInput(f"older_than_days is {value!r}; use a number of days from 0")
+        raise InvalidInput(f"older_than_days is {value!r}. Use a number of days from 0.")
     return float(value)
 
 
 def check_age(by: Any) -> bool:
     """Return True if the age of a session is counted from its start."""
     if by not in ("last_message", "start"):
-        raise InvalidInput(f"by is {by!r}; use last_message or start")
+        raise InvalidInput(f"by is {by!r}. Use last_message or start.")
     return bool(by == "start")
 
 
@@ -181,7 +181,7 @@ def _restore(storage: Storage, packed: str, now: float) -> str:
     )
     done = transcript.store(storage, incoming, now)
     if not done.sessions:
-        raise Refused(f"session {session['id']!r} exists again; delete or rename it first")
+        raise Refused(f"session {session['id']!r} exists again. Delete or rename it first.")
     storage.write(lambda tx: _reattach_children(tx, session))
     return f"Restored {session['id']} with {done.messages} messages, which have new ids."
 
@@ -236,12 +236,12 @@ def _drop_keys(storage: Storage, keys: list[int]) -> None:
 def _restore_title(tx: Writes, session_id: str, entry: AuditRow) -> None:
     row = tx.sessions.get(session_id)
     if row is None:
-        raise NotFound(f"there is no session {session_id!r}; it was deleted")
+        raise NotFound(f"There is no session {session_id!r}. It was deleted.")
     if row.title != entry.after:
-        raise Refused(f"the title of {session_id} was changed since, to {row.title!r}")
+        raise Refused(f"The title of {session_id} was changed since, to {row.title!r}.")
     tx.sessions.set_title(session_id, entry.before)
 
 
 def _restore_archived(tx: Writes, session_id: str, *, archived: bool) -> None:
     if not tx.sessions.set_archived(session_id, archived=archived):
-        raise NotFound(f"there is no session {session_id!r}; it was deleted")
+        raise NotFound(f"There is no session {session_id!r}. It was deleted.")

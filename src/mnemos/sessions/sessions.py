@@ -84,7 +84,7 @@ class Sessions(Transfers):
         if self._is_off(session.id, private=private):
             return session.id
         if not self._storage.write(lambda tx: tx.sessions.create(session)):
-            raise AlreadyExists(f"session {session.id!r} exists already; choose another id, or append to it")
+            raise AlreadyExists(f"session {session.id!r} exists already. Choose another id, or append to it.")
         return session.id
 
     def ensure_session(
@@ -347,7 +347,7 @@ class Sessions(Transfers):
     def _change(self, session_id: str, work: Callable[[Writes], bool]) -> None:
         """Run a change that returns False for an unknown session."""
         if not self._is_off(session_id) and not self._storage.write(work):
-            raise NotFound(f"there is no session {session_id!r}")
+            raise NotFound(f"There is no session {session_id!r}.")
 
     def _oldest_kept(self) -> float:
         return self._clock() - self._settings.audit_days * _DAY

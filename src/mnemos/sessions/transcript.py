@@ -137,15 +137,15 @@ def check_sessions(
 ) -> list[IncomingSession]:
     """Check every session and message; parents come before children, the first mistake raises."""
     if not isinstance(sessions, Iterable) or isinstance(sessions, (str, bytes, Mapping)):
-        raise InvalidInput(f"sessions must be a list, not {type(sessions).__name__}; nothing was imported")
+        raise InvalidInput(f"sessions must be a list, not {type(sessions).__name__}. Nothing was imported.")
     incoming: dict[str, IncomingSession] = {}
     for number, item in enumerate(sessions, start=1):
         try:
             one = _check_session(item, now=now, redact=redact, max_bytes=max_bytes)
         except InvalidInput as exc:
-            raise type(exc)(f"session {number}: {exc}; nothing was imported") from exc
+            raise type(exc)(f"session {number}: {str(exc).rstrip('.')}. Nothing was imported.") from exc
         if one.session.id in incoming:
-            raise InvalidInput(f"session {number}: {one.session.id!r} occurs twice; nothing was imported")
+            raise InvalidInput(f"session {number}: {one.session.id!r} occurs twice. Nothing was imported.")
         if isinstance(sessions, SessionLines):
             again = sessions.reread(partial(_check_session, now=now, redact=redact, max_bytes=max_bytes))
             one = IncomingSession(one.session, again)
@@ -313,8 +313,8 @@ class SessionLines:
             number += 1
             if len(line) > LONGEST_LINE:
                 raise TooLarge(
-                    f"line {number} has more than {LONGEST_LINE >> 20} MB; nothing was imported. "
-                    "Move sessions this long in an archive, with mnemos export and mnemos import"
+                    f"line {number} has more than {LONGEST_LINE >> 20} MB. Nothing was imported. "
+                    "Move sessions this long in an archive, with mnemos export and mnemos import."
                 )
             if line.strip():
                 yield _decode_line(line, number)
@@ -344,15 +344,15 @@ def _decode_line(line: str | bytes, number: int) -> dict[str, Any]:
             # An export may hold lone surrogates, which msgspec refuses.
             session = json.loads(line)
         except (ValueError, RecursionError) as exc:
-            raise InvalidInput(f"line {number} is not JSON: {exc}; nothing was imported") from exc
+            raise InvalidInput(f"line {number} is not JSON: {exc}. Nothing was imported.") from exc
     if not isinstance(session, dict):
-        raise InvalidInput(f"line {number} is not a session; nothing was imported")
+        raise InvalidInput(f"line {number} is not a session. Nothing was imported.")
     return session
 
 
 def _check_session(item: Mapping[str, Any], *, now: float, redact: Redact, max_bytes: int) -> IncomingSession:
     if not isinstance(item, Mapping):
-        raise InvalidInput(f"a {type(item).__name__} is not a session")
+        raise InvalidInput(f"A {type(item).__name__} is not a session.")
     listed = item.get("messages", [])
     if not isinstance(listed, list):
         raise InvalidInput("messages must be a list")
@@ -391,7 +391,7 @@ def sort_parents_first(parents: Mapping[str, str | None], *, allow_cycles: bool 
             if above in line:
                 if allow_cycles:
                     break
-                raise InvalidInput(f"session {above!r} is its own ancestor; nothing was imported")
+                raise InvalidInput(f"session {above!r} is its own ancestor. Nothing was imported.")
             line[above] = None
             above = parents[above]
         ordered |= dict.fromkeys(reversed(line))

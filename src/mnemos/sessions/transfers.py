@@ -22,7 +22,7 @@ class Transfers(MessageLog):
         name("session_id", session_id)
         session = transcript.export_session(self._storage, session_id)
         if session is None:
-            raise NotFound(f"there is no session {session_id!r}")
+            raise NotFound(f"There is no session {session_id!r}.")
         return session
 
     def export_all(self, source: str | None = None, project: str | None = None) -> Iterator[dict[str, Any]]:

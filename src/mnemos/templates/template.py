@@ -28,7 +28,7 @@ _RESERVED: Final = frozenset(
     | {f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³"}
 )
 _SEPARATORS: Final = frozenset(" ._-")
-_NAME_RULE: Final = "use letters, digits, and . _ - or single spaces between them, such as fix-failing-tests"
+_NAME_RULE: Final = "Use letters, digits, and . _ - or single spaces between them, such as fix-failing-tests"
 # A task type needs more than this share of the calls.
 _SHARE = (6, 10)
 
@@ -59,7 +59,7 @@ class ToolCallExample:
         data = _check_object("an example", data)
         arguments = data.get("arguments", {})
         if not isinstance(arguments, dict):
-            raise InvalidInput(f"arguments is {_short(arguments)}; use an object, such as {{}}")
+            raise InvalidInput(f"arguments is {_short(arguments)}. Use an object, such as {{}}.")
         return cls(
             name("tool_name", data.get("tool_name")),
             arguments,
@@ -127,26 +127,26 @@ def parse_task_type(value: Any) -> TaskType:
     try:
         return TaskType(value.strip().lower() if isinstance(value, str) else value)
     except ValueError:
-        raise InvalidInput(f"task_type is {_short(value)}; use {', '.join(TaskType)}") from None
+        raise InvalidInput(f"task_type is {_short(value)}. Use {', '.join(TaskType)}.") from None
 
 
 def parse_tags(value: Any) -> list[str]:
     """Return the unique tags of a list, or of a string with commas."""
     several = [value] if isinstance(value, str) else value
     if not isinstance(several, (list, tuple)) or not all(isinstance(tag, str) for tag in several):
-        raise InvalidInput(f"tags is {_short(value)}; use a list of strings")
+        raise InvalidInput(f"tags is {_short(value)}. Use a list of strings.")
     apart = [tag.strip() for text in several for tag in text.split(",")]
     wanted = list(dict.fromkeys(name("a tag", tag) for tag in apart if tag))
     if len(wanted) > MAX_TAGS:
-        raise InvalidInput(f"there are {len(wanted)} tags; use at most {MAX_TAGS}")
+        raise InvalidInput(f"There are {len(wanted)} tags. Use at most {MAX_TAGS}.")
     return wanted
 
 
 def check_description(value: Any) -> str:
     if not isinstance(value, str):
-        raise InvalidInput(f"description is {_short(value)}; use a string")
+        raise InvalidInput(f"description is {_short(value)}. Use a string.")
     if len(value) > MAX_DESCRIPTION:
-        raise InvalidInput(f"description has {len(value):,} characters; use at most {MAX_DESCRIPTION:,}")
+        raise InvalidInput(f"description has {len(value):,} characters. Use at most {MAX_DESCRIPTION:,}.")
     return replace_surrogates(value).replace("\0", "")
 
 
@@ -157,7 +157,7 @@ def replace_surrogates(text: str) -> str:
 
 def _parse_examples(value: Any) -> list[ToolCallExample]:
     if not isinstance(value, list):
-        raise InvalidInput(f"examples is {_short(value)}; use a list of objects")
+        raise InvalidInput(f"examples is {_short(value)}. Use a list of objects.")
     examples: list[ToolCallExample] = []
     for number, one in enumerate(value, start=1):
         try:
@@ -169,7 +169,7 @@ def _parse_examples(value: Any) -> list[ToolCallExample]:
 
 def _check_object(what: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise InvalidInput(f"{what} is {_short(value)}; use an object with named fields")
+        raise InvalidInput(f"{what} is {_short(value)}. Use an object with named fields.")
     return value
 
 
@@ -179,12 +179,12 @@ def _parse_result(value: Any) -> str:
         return value
     if isinstance(value, (dict, list)):
         return json.dumps(value, ensure_ascii=False)
-    raise InvalidInput(f"result is {_short(value)}; use a string")
+    raise InvalidInput(f"result is {_short(value)}. Use a string.")
 
 
 def _check_bool(label: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise InvalidInput(f"{label} is {_short(value)}; use true or false")
+        raise InvalidInput(f"{label} is {_short(value)}. Use true or false.")
     return value
 
 
@@ -196,17 +196,17 @@ def _short(value: Any) -> str:
 def check_name(template_name: Any) -> str:
     """Return the name in Unicode NFC; InvalidInput if it is not a safe file name on every system."""
     if not isinstance(template_name, str) or not template_name:
-        raise InvalidInput(f"name is {template_name!r}; {_NAME_RULE}")
+        raise InvalidInput(f"name is {template_name!r}. {_NAME_RULE}.")
     shown = repr(template_name) if len(template_name) <= MAX_NAME else f"{template_name[:MAX_NAME]!r}…"
     clean = unicodedata.normalize("NFC", template_name)
     if len(clean) > MAX_NAME or len(clean.encode("utf-8", "replace")) > _MAX_NAME_BYTES:
-        raise InvalidInput(f"name is {shown} and too long; use at most {MAX_NAME} characters")
+        raise InvalidInput(f"name is {shown} and too long. Use at most {MAX_NAME} characters.")
     if not all(_is_allowed(char) for char in clean) or ".." in clean or "  " in clean:
-        raise InvalidInput(f"name is {shown}; {_NAME_RULE}")
+        raise InvalidInput(f"name is {shown}. {_NAME_RULE}.")
     if not _is_word(clean[0]) or not _is_word(clean[-1]):
-        raise InvalidInput(f"name is {shown}; begin and end it with a letter or a digit")
+        raise InvalidInput(f"name is {shown}. Begin and end it with a letter or a digit.")
     if clean.casefold().partition(".")[0].strip() in _RESERVED:
-        raise InvalidInput(f"name is {shown}, which some systems reserve for a device; choose another")
+        raise InvalidInput(f"name is {shown}, which some systems reserve for a device. Choose another.")
     return clean
 
 

@@ -35,7 +35,7 @@ class TemplatesInMemory:
         try:
             return self._texts[name]
         except KeyError:
-            raise NotFound(f"there is no template {name!r}") from None
+            raise NotFound(f"There is no template {name!r}.") from None
 
     def change(self, name: str, change: Change) -> None:
         with self._lock:
@@ -71,14 +71,14 @@ class TemplateFolder:
         try:
             found = path.stat()
             if not stat.S_ISREG(found.st_mode):
-                raise Refused(f"{path} is not a file; move it away")
+                raise Refused(f"{path} is not a file. Move it away.")
             if found.st_size > MAX_BYTES:
-                raise TooLarge(f"{path} has {found.st_size:,} bytes; a template has at most {MAX_BYTES:,}")
+                raise TooLarge(f"{path} has {found.st_size:,} bytes. A template has at most {MAX_BYTES:,}.")
             data = path.read_bytes()
         except FileNotFoundError:
-            raise NotFound(f"there is no template {name!r}") from None
+            raise NotFound(f"There is no template {name!r}.") from None
         except PermissionError as exc:
-            raise PermissionDenied(f"{path} can't be read; give its owner access to it") from exc
+            raise PermissionDenied(f"{path} can't be read. Give its owner access to it.") from exc
         except OSError as exc:
             raise Unavailable(f"{path} can't be read: {exc.strerror}") from exc
         try:

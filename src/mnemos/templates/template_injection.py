@@ -46,9 +46,9 @@ def inject(
     changed.
     """
     if format not in FORMATS:
-        raise InvalidInput(f"format is {format!r}; use {' or '.join(FORMATS)}")
+        raise InvalidInput(f"format is {format!r}. Use {' or '.join(FORMATS)}.")
     if not isinstance(template, SessionTemplate):
-        raise InvalidInput(f"template is {template!r}; use a SessionTemplate, such as get_template returns")
+        raise InvalidInput(f"template is {template!r}. Use a SessionTemplate, such as get_template returns.")
     if not isinstance(messages, (list, tuple)) or not all(isinstance(one, Mapping) for one in messages):
         raise InvalidInput("messages must be a list of messages, as you would send it to the API")
     examples = [example for example in template.examples if can_inject(example)]

@@ -196,7 +196,7 @@ class Templates:
     def show(self, name: str) -> SessionTemplate:
         """Return a template by name. Raises NotFound, or Corrupt with the reason it can't be read."""
         if not is_valid_name(name):
-            raise NotFound(f"there is no template {name!r}; see `mnemos templates list`")
+            raise NotFound(f"There is no template {name!r}. See `mnemos templates list`.")
         return _parse_template(check_name(name), self._files.read(check_name(name)), self._files)
 
     def delete_template(self, name: str) -> bool:
@@ -311,26 +311,26 @@ class Templates:
             else:
                 self._changed()
                 return template
-        raise AlreadyExists(f"there are too many templates named {first!r}; give a name")
+        raise AlreadyExists(f"There are too many templates named {first!r}. Give a name.")
 
     def _check_free(self, name: str, *, is_there: bool = False) -> None:
         """Refuse a name in use, ignoring case: some file systems do."""
         folded = name.casefold()
         if is_there or any(other.casefold() == folded for other in self._files.names()):
             raise AlreadyExists(
-                f"there is a template {name!r} already; choose another name, or delete it first"
+                f"There is a template {name!r} already. Choose another name, or delete it first."
             )
 
     def _check_writable(self) -> None:
         self._settings.check_enabled()
         if self._read_only:
-            raise ReadOnly("this memory is read-only; nothing was changed")
+            raise ReadOnly("This memory is read-only. Nothing was changed.")
 
     def _check_safe(self, description: str, tags: Sequence[str], *, allow: bool) -> None:
         text = "\n".join([description, *tags])
         if find_secrets(text):
             raise Refused(
-                "the template was not saved: its name, description or a tag has a secret; remove it"
+                "The template was not saved: its name, description or a tag has a secret. Remove it."
             )
         if scan(text):
             now, actor = self._clock(), self._settings.actor
@@ -383,14 +383,14 @@ class Templates:
     def _load(self, name: str) -> SessionTemplate:
         if not is_valid_name(name) or check_name(name) != name:
             place = self._files.place(name)
-            raise Refused(f"{place} has a name that no template can have; rename the file")
+            raise Refused(f"{place} has a name that no template can have. Rename the file.")
         return _parse_template(name, self._files.read(name), self._files)
 
 
 def _check_max_examples(value: Any) -> int:
     most = whole("max_examples", value)
     if not 1 <= most <= MAX_EXAMPLES:
-        raise InvalidInput(f"max_examples is {value!r}; use 1 to {MAX_EXAMPLES}")
+        raise InvalidInput(f"max_examples is {value!r}. Use 1 to {MAX_EXAMPLES}.")
     return most
 
 
@@ -405,8 +405,8 @@ def _parse_template(name: str, text: str, files: TemplateFiles) -> SessionTempla
         return SessionTemplate.from_dict({**_parse_json(text), "name": name})
     except InvalidInput as exc:
         raise Corrupt(
-            f"{files.place(name)} is not a template: {exc}. Correct it by hand, or delete it with "
-            f"`mnemos templates delete {name}`"
+            f"{files.place(name)} is not a template: {str(exc).rstrip('.')}. Correct it by hand, or delete "
+            f"it with `mnemos templates delete {name}`."
         ) from exc
 
 

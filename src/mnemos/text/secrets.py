@@ -70,7 +70,7 @@ def redact_all(texts: Sequence[str]) -> list[str]:
 def refuse_secret(label: str, value: str | None, redact: Redact) -> None:
     """Raise Refused if the name of a thing holds a secret. Another name would be another thing."""
     if value is not None and redact(value) != value:
-        raise Refused(f"the {label} holds a secret; use another one, because lists, prompts and logs show it")
+        raise Refused(f"The {label} contains a secret, but lists, prompts and logs show it. Use another one.")
 
 
 def redact_id(value: str, redact: Redact) -> str:

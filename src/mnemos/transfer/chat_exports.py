@@ -197,7 +197,7 @@ def _read_head(read: Callable[[int], bytes]) -> bytes:
         while len(head) < _HEAD and (piece := read(_HEAD)):
             head = (head + piece).removeprefix(codecs.BOM_UTF8).lstrip()
     except _DAMAGE as exc:
-        raise InvalidInput(f"the zip is damaged: {exc or type(exc).__name__}") from exc
+        raise InvalidInput(f"The zip is damaged: {exc or type(exc).__name__}.") from exc
     return head
 
 
@@ -210,13 +210,13 @@ def _streams(path: Path, file: IO[bytes]) -> Iterator[Callable[[int], bytes]]:
     try:
         archive = ZipFile(file)
     except _NO_ZIP as exc:
-        raise InvalidInput(f"{path} is a damaged zip: {exc}; download the export again") from exc
+        raise InvalidInput(f"{path} is a damaged zip: {exc}. Download the export again.") from exc
     with archive:
         for entry in choose_entries(path, archive):
             try:
                 stream = archive.open(entry)
             except _NO_ZIP as exc:
-                raise InvalidInput(f"{entry.filename!r} in {path} can't be read: {exc}; unpack it") from exc
+                raise InvalidInput(f"{entry.filename!r} in {path} can't be read: {exc}. Unpack it.") from exc
             with stream:
                 yield stream.read
 
@@ -225,7 +225,7 @@ def choose_entries(path: Path, archive: ZipFile) -> list[ZipInfo]:
     """Return the conversation files of a zip by name. Raises InvalidInput for none or a zip bomb."""
     entries = archive.infolist()
     if len(entries) > _MAX_ENTRIES:
-        raise InvalidInput(f"{path} has {len(entries):,} files; at most {_MAX_ENTRIES:,} are read")
+        raise InvalidInput(f"{path} has {len(entries):,} files. The limit is {_MAX_ENTRIES:,}.")
     chosen = sorted(
         (entry for entry in entries if _NAMED.fullmatch(PurePosixPath(entry.filename).name)),
         key=lambda entry: entry.filename,
@@ -236,11 +236,11 @@ def choose_entries(path: Path, archive: ZipFile) -> list[ZipInfo]:
         raise InvalidInput(f"{path} has no conversations.json{hint}")
     for entry in chosen:
         if entry.flag_bits & _ENCRYPTED:
-            raise InvalidInput(f"{entry.filename!r} in {path} is encrypted; unpack it first")
+            raise InvalidInput(f"{entry.filename!r} in {path} is encrypted. Unpack it first.")
         if entry.file_size > _SMALL and entry.file_size > _MAX_RATIO * entry.compress_size:
             raise InvalidInput(
                 f"{entry.filename!r} in {path} has {entry.compress_size:,} bytes and claims to expand to "
-                f"{entry.file_size:,}; refusing a zip bomb"
+                f"{entry.file_size:,}. Refusing a zip bomb."
             )
     if sum(entry.file_size for entry in chosen) > _MAX_EXPANDED:
         raise InvalidInput(f"{path} has more than {_MAX_EXPANDED >> 30} GB of conversations")

@@ -243,7 +243,7 @@ def default_path(kind: str, settings: Settings) -> Path:
         return Path(settings.codex_dir).expanduser()
     if kind == "hermes":
         return hermes_home() / "state.db"
-    raise InvalidInput(f"name the file to import: `mnemos import {kind} PATH`")
+    raise InvalidInput(f"Name the file to import: `mnemos import {kind} PATH`.")
 
 
 def find_installed(settings: Settings) -> Iterator[InstalledFiles]:
@@ -282,7 +282,7 @@ def choose_path(kind: str, named: Path | None, settings: Settings) -> Path:
     if named is None and not path_exists(path):
         title = load_reader(kind).title
         raise NotFound(
-            f"{path}, where {title} keeps its conversations, does not exist; name another path: "
-            f"`mnemos import {kind} PATH`"
+            f"{path}, where {title} keeps its conversations, does not exist. Name another path: "
+            f"`mnemos import {kind} PATH`."
         )
     return path

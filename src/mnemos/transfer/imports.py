@@ -96,19 +96,19 @@ class Imports:
         except DiskFull as exc:
             if not report.messages:
                 raise
-            where, _, _ = str(exc).partition(";")
+            where, _, _ = str(exc).partition(". ")
             raise DiskFull(
-                f"{where}; messages stored so far are kept; free some disk space and import again"
+                f"{where}. Messages stored so far are kept. Free some disk space and import again."
             ) from exc
         return report
 
     def _count_changed(self, reader: Reader, path: Path, since: float | None, report: ImportReport) -> int:
         """Return the bytes of the files to read, at least 1 for each; the others go into the report."""
         if not path_exists(path):
-            raise NotFound(f"{path} does not exist; name a file or folder of {reader.title}")
+            raise NotFound(f"{path} does not exist. Name a file or folder of {reader.title}.")
         total = sum(max(1, source.size) for source, _ in self._find_changed(reader, path, since, report))
         if not (total or report.unchanged or report.left_out or report.problems):
-            raise NotFound(f"{path} has nothing of {reader.title}; name another file or folder")
+            raise NotFound(f"{path} has nothing of {reader.title}. Name another file or folder.")
         return total
 
     def _find_changed(

@@ -20,7 +20,7 @@ def check_text(label: str, value: Any) -> str:
     try:
         value.encode()
     except UnicodeEncodeError as exc:
-        raise InvalidInput(f"{label} contains half a character at {exc.start}; use valid Unicode") from exc
+        raise InvalidInput(f"{label} contains half a character at {exc.start}. Use valid Unicode.") from exc
     return value
 
 
@@ -33,7 +33,7 @@ def check_parameters(params: Any) -> Any:
     if _is_list(params):
         return list(params)
     raise InvalidInput(
-        f"params is a {type(params).__name__}; use a list of values, or an object of names and values"
+        f"params is a {type(params).__name__}. Use a list of values, or an object of names and values."
     )
 
 
@@ -42,15 +42,16 @@ def check_rows(rows: Any) -> Any:
     if rows is None:
         return None
     if not _is_list(rows):
-        raise InvalidInput(f"rows is a {type(rows).__name__}; use a list of lists, or of objects")
+        raise InvalidInput(f"rows is a {type(rows).__name__}. Use a list of lists, or of objects.")
     if len(rows) > limits.PARAMETER_ROWS.value:
         raise TooLarge(
-            f"rows has {len(rows)} rows; the limit is {limits.PARAMETER_ROWS.value} per call: import a file"
+            f"rows has {len(rows)} rows. The limit is {limits.PARAMETER_ROWS.value} per call. "
+            "Import a file instead."
         )
     for place, row in enumerate(rows):
         if not isinstance(row, list | tuple | dict):
             raise InvalidInput(
-                f"row {place} of rows is {str(row)[:80]!r}; use a list of values, or an object"
+                f"row {place} of rows is {str(row)[:80]!r}. Use a list of values, or an object."
             )
     if rows and isinstance(rows[0], dict) and any(str(name).startswith(_PARAMETER_SIGNS) for name in rows[0]):
         return [_strip_signs(row) if isinstance(row, dict) else row for row in rows]
@@ -63,7 +64,7 @@ def check_timeout(timeout: Any, default: float) -> float:
     is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
     if not is_number or not 0 < timeout <= limits.MOST_SECONDS:
         raise InvalidInput(
-            f"timeout is {timeout!r}; use seconds, more than 0 and at most {limits.MOST_SECONDS:g}"
+            f"timeout is {timeout!r}. Use seconds, more than 0 and at most {limits.MOST_SECONDS:g}."
         )
     return float(timeout)
 
@@ -71,9 +72,9 @@ def check_timeout(timeout: Any, default: float) -> float:
 def check_table(name: Any) -> str:
     """Return the name of the table that an import goes into."""
     if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME or "\0" in name:
-        raise InvalidInput(f"table is {str(name)[:100]!r}; use a name of 1 to {_LONGEST_NAME} characters")
+        raise InvalidInput(f"table is {str(name)[:100]!r}. Use a name of 1 to {_LONGEST_NAME} characters.")
     if name.lower().startswith(_RESERVED):
-        raise InvalidInput(f"table is {name!r}; names that begin with {' or '.join(_RESERVED)} are reserved")
+        raise InvalidInput(f"table is {name!r}. Names that begin with {' or '.join(_RESERVED)} are reserved.")
     return check_text("table", name)
 
 
@@ -81,7 +82,7 @@ def check_key(key: Any, mode: str) -> list[str]:
     """Return the key columns, from one name, names with commas between them, or a list."""
     names = key.split(",") if isinstance(key, str) else [] if key is None else key
     if not _is_list(names) or not all(isinstance(name, str) and name.strip() for name in names):
-        raise InvalidInput(f"key is {key!r}; use the name of a column, or several separated by commas")
+        raise InvalidInput(f"key is {key!r}. Use the name of a column, or several separated by commas.")
     if mode == "upsert" and not names:
         raise InvalidInput("upsert needs a key: the column or columns that identify a row")
     return [name.strip() for name in names]
@@ -94,7 +95,7 @@ def clamp(label: str, value: Any, most: int) -> int:
 
 def check_choice(label: str, value: Any, known: Sequence[str]) -> str:
     if value not in known:
-        raise InvalidInput(f"{label} is {value!r}; use {', '.join(known)}")
+        raise InvalidInput(f"{label} is {value!r}. Use {', '.join(known)}.")
     return str(value)
 
 

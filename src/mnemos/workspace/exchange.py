@@ -49,8 +49,8 @@ class Files:
             raise InvalidInput(f"path is {str(name)[:200]!r}, which is not a file name: {exc}") from exc
         if not path.is_relative_to(root) or path == root:
             raise PermissionDenied(
-                f"{str(name)[:200]!r} is outside of {self.folder}, the folder for imports and exports; use a "
-                "name inside of it, or set MNEMOS_FILES to another folder"
+                f"{str(name)[:200]!r} is outside of {self.folder}, the folder for imports and exports. Use a "
+                "name inside of it, or set MNEMOS_FILES to another folder."
             )
         return path
 
@@ -58,18 +58,18 @@ class Files:
         """Return the path of an existing plain file."""
         path = self.resolve(name)
         if path.is_dir():
-            raise InvalidInput(f"{path} is a folder; name a file in it")
+            raise InvalidInput(f"{path} is a folder. Name a file in it.")
         if not path.exists():
-            raise NotFound(f"there is no file {path}")
-        _check_plain(path, "pass its content as text, or save it to a file first")
+            raise NotFound(f"There is no file {path}.")
+        _check_plain(path, "Pass its content as text, or save it to a file first")
         return path
 
     def prepare(self, path: Path) -> None:
         """Make the folder that a new file goes into."""
         if path.is_dir():
-            raise InvalidInput(f"{path} is a folder; name a file in it")
+            raise InvalidInput(f"{path} is a folder. Name a file in it.")
         if path.exists():
-            _check_plain(path, "choose another name")
+            _check_plain(path, "Choose another name")
         try:
             path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
         except OSError as exc:
@@ -83,7 +83,7 @@ def export_format(name: str, chosen: str | None) -> str:
         wrong = (
             f"format is {chosen!r}" if chosen else f"{name!r} does not end with .csv, .json, .jsonl or .md"
         )
-        raise InvalidInput(f"{wrong}; pass a format: {', '.join(EXPORT_FORMATS)}")
+        raise InvalidInput(f"{wrong}. Pass a format: {', '.join(EXPORT_FORMATS)}.")
     return format
 
 
@@ -115,7 +115,7 @@ def open_text(text: str) -> Iterator[int]:
 def replace_file(path: Path, *, overwrite: bool) -> Iterator[int]:
     """Open a new file that takes its name once all of it is written. A failure leaves nothing behind."""
     if path.exists() and not overwrite:
-        raise AlreadyExists(f"{path} exists already; choose another name, or pass overwrite")
+        raise AlreadyExists(f"{path} exists already. Choose another name, or pass overwrite.")
     try:
         with files.scratch_folder(path.parent) as folder:
             unfinished = folder / path.name
@@ -131,4 +131,4 @@ def replace_file(path: Path, *, overwrite: bool) -> Iterator[int]:
 def _check_plain(path: Path, advice: str) -> None:
     """Refuse pipes and devices: reading one may never end, and an export would replace it."""
     if not path.is_file():
-        raise InvalidInput(f"{path} is a pipe or a device, not a plain file; {advice}")
+        raise InvalidInput(f"{path} is a pipe or a device, not a plain file. {advice}.")

@@ -48,14 +48,14 @@ class Folder:
         path = self.file(name)
         if not path.is_file():
             known = ", ".join(info.name for info in self.databases()) or "none yet"
-            raise NotFound(f"there is no database {name!r}; there are {known}")
+            raise NotFound(f"There is no database {name!r}. There are {known}.")
         return path
 
     def check_free(self, name: str) -> Path:
         """Return the path of a name that no database has, or raise AlreadyExists."""
         path = self.file(name)
         if path.exists():
-            raise AlreadyExists(f"the database {name!r} exists already; choose another name")
+            raise AlreadyExists(f"The database {name!r} exists already. Choose another name.")
         return path
 
     def check_new(self, name: str, size: int = _SMALLEST) -> Path:
@@ -63,12 +63,12 @@ class Folder:
         path = self.check_free(name)
         if len(measure_databases(self.path)) >= self._quota.databases:
             raise TooLarge(
-                f"there are {self._quota.databases} databases already; delete one that is not needed, or "
-                "raise max_databases in config.toml"
+                f"There are {self._quota.databases} databases already. Delete one that is not needed, or "
+                "raise max_databases in config.toml."
             )
         if size > find_room(self.path, name, self._quota):
             full = describe_full(self.path, self._quota)
-            raise TooLarge(f"there is no room for the database {name!r}: {full}")
+            raise TooLarge(f"There is no room for the database {name!r}: {full}.")
         return path
 
     def databases(self) -> list[DatabaseInfo]:
@@ -102,7 +102,7 @@ class Folder:
         for journal in _JOURNALS:
             # A file that is renamed without its journal loses what the journal holds.
             if Path(f"{source}{journal}").exists():
-                raise Refused(f"another program has {name!r} open; close it there first")
+                raise Refused(f"Another program has {name!r} open. Close it there first.")
         kept = self._snapshot_folder(name)
         try:
             # First the step that can fail: a lost database of the new name may have left snapshots.
@@ -133,7 +133,7 @@ class Folder:
         target = self.check_new(name, file.stat().st_size)
         kept = identifiers.snapshots_of(self.path, name)
         if kept.is_symlink() or kept.parent.is_symlink():
-            raise PermissionDenied(f"{kept} is a link; snapshots need a folder of their own")
+            raise PermissionDenied(f"{kept} is a link. Snapshots need a folder of their own.")
         for journal in _JOURNALS:
             # Left by a deleted database: SQLite would apply it to this one.
             Path(f"{target}{journal}").unlink(missing_ok=True)
@@ -151,9 +151,9 @@ class Folder:
             if used + sum(snapshots[stamp].stat().st_size for stamp in chosen) <= self._quota.snapshots_bytes:
                 return chosen
         raise TooLarge(
-            f"there is no room for its snapshots: those of this space have {used:,} of "
+            f"There is no room for its snapshots: those of this space have {used:,} of "
             f"{self._quota.snapshots_bytes:,} bytes. Delete a database that is not needed, or raise "
-            "snapshots_bytes in config.toml"
+            "snapshots_bytes in config.toml."
         )
 
     def _exists(self, path: str | Path) -> bool:
@@ -165,7 +165,7 @@ class Folder:
         except OSError as exc:
             raise PermissionDenied(f"{path} cannot be read: {exc.strerror}") from exc
         if stat.S_ISLNK(found.st_mode):
-            raise PermissionDenied(f"{path} is a link; a database must be a file of its own")
+            raise PermissionDenied(f"{path} is a link. A database must be a file of its own.")
         return True
 
     def _snapshot_folder(self, name: str) -> Path | None:

@@ -19,8 +19,8 @@ def check_name(value: Any) -> str:
     """Return a database name that may become part of a path, or raise InvalidInput."""
     if not isinstance(value, str) or not _NAME.fullmatch(value):
         raise InvalidInput(
-            f"database is {str(value)[:100]!r}; use 1 to 64 of a-z, 0-9, _ and -, beginning with a letter "
-            "or a digit"
+            f"database is {str(value)[:100]!r}. Use 1 to 64 of a-z, 0-9, _ and -, beginning with a letter "
+            "or a digit."
         )
     return value
 
@@ -46,7 +46,7 @@ def recent_of(file: Path) -> Path:
 def quote(identifier: str) -> str:
     """Quote an identifier for SQL. This is the only place where names become SQL."""
     if "\0" in identifier:
-        raise InvalidInput(f"{identifier[:100]!r} contains a NUL; use a name without it")
+        raise InvalidInput(f"{identifier[:100]!r} contains a NUL. Use a name without it.")
     return '"' + identifier.replace('"', '""') + '"'
 
 

@@ -31,7 +31,7 @@ _GRACE = 0.3
 _START_SECONDS = 30.0
 _CLOSE_SECONDS = 1.0
 # A worker that dies during a commit has done all of it or nothing. Only the database knows which.
-_UNCERTAIN = "either all of it or nothing was done, most likely nothing: check before you repeat it"
+_UNCERTAIN = "Either all of it was done or, most likely, nothing. Check before you repeat it"
 _MODULE = "mnemos.workspace.sandbox"
 # The worker gets nothing else of the host's environment, least of all its keys.
 _PASSED = "PATH LANG LC_ALL TZ TMPDIR SYSTEMROOT COVERAGE_PROCESS_START COVERAGE_PROCESS_CONFIG".split()
@@ -103,7 +103,7 @@ class Worker:
         """
         self._notice_fork()
         if not self._turn.acquire(timeout=seconds):
-            raise Busy(f"other calls kept the workspace busy for {seconds:g} s; nothing was done. Try again")
+            raise Busy(f"Other calls kept the workspace busy for {seconds:g} s. Nothing was done. Try again.")
         try:
             message = {"do": do, "seconds": seconds, "now": self._clock(), **arguments}
             return self._convert(self._call_until_cancelled(message, seconds, file, progress), shape)
@@ -168,14 +168,14 @@ class Worker:
                 answer = process.line.receive(until)
         except TooLong as exc:
             raise TooLarge(
-                f"the call has {exc.size} bytes, over the limit of {FRAME.value}; "
-                "import a file, or pass fewer rows"
+                f"The call has {exc.size} bytes, over the limit of {FRAME.value}. "
+                "Import a file, or pass fewer rows."
             ) from exc
         except Overdue:
             self._drop(kill=True)
             raise TimedOut(
-                f"the call took longer than {seconds:g} s and was stopped; it was rolled back. Ask for less: "
-                "add a WHERE or a LIMIT, join on a key, or pass a longer timeout"
+                f"The call took longer than {seconds:g} s and was stopped. It was rolled back. Ask for less: "
+                "add a WHERE or a LIMIT, join on a key, or pass a longer timeout."
             ) from None
         except Gone:
             raise self._explain_end() from None
@@ -190,7 +190,7 @@ class Worker:
             self._drop(kill=True)
         if answer.get("id") != message["id"]:
             raise Unavailable(
-                "the sandbox answered another call; the outcome of this one is unknown. Try again"
+                "The sandbox answered another call. The outcome of this one is unknown. Try again."
             )
         return answer
 
@@ -202,7 +202,7 @@ class Worker:
         except msgspec.ValidationError as exc:
             self._drop(kill=True)
             raise Unavailable(
-                f"the sandbox sent a malformed reply ({exc}) and was stopped; try again"
+                f"The sandbox sent a malformed reply ({exc}) and was stopped. Try again."
             ) from exc
 
     def _send(self, message: dict[str, Any], seconds: float, file: int | None) -> _Process:
@@ -217,7 +217,7 @@ class Worker:
             except OverflowError as exc:
                 raise InvalidInput(NUMBER_TOO_LARGE) from exc
             except (UnicodeEncodeError, TypeError, RecursionError) as exc:
-                raise InvalidInput(f"a value cannot be passed on: {exc}") from exc
+                raise InvalidInput(f"A value cannot be passed on: {exc}") from exc
             except Gone:
                 if last:
                     raise
@@ -238,16 +238,16 @@ class Worker:
         """Return the error for a worker that ended in the middle of a call."""
         process, self._process = self._process, None
         if process is None:
-            return Unavailable("the sandbox is closed")
+            return Unavailable("The sandbox is closed.")
         code, output = process.end(kill=True)
         if code == -9 or output.endswith("MemoryError"):
             return TooLarge(
-                f"the sandbox was stopped in the middle of the call, perhaps out of memory; {_UNCERTAIN}"
+                f"The sandbox was stopped in the middle of the call, perhaps out of memory. {_UNCERTAIN}."
             )
         if code == -signal.SIGXCPU:
-            return TimedOut(f"the call used up its CPU time and was stopped; {_UNCERTAIN}")
+            return TimedOut(f"The call used up its CPU time and was stopped. {_UNCERTAIN}.")
         last = f": {output}" if output else ""
-        return Unavailable(f"the sandbox ended in the middle of the call ({code}){last}; {_UNCERTAIN}")
+        return Unavailable(f"The sandbox ended in the middle of the call ({code}){last}. {_UNCERTAIN}.")
 
     def _kill(self) -> None:
         """Kill the worker from a thread without the turn. The thread with the turn sees it end."""
@@ -288,7 +288,7 @@ class _Process:
             )
         except OSError as exc:
             ours.close()
-            raise Unavailable(f"the sandbox cannot be started: {exc}") from exc
+            raise Unavailable(f"The sandbox cannot be started: {exc}") from exc
         finally:
             theirs.close()
         self = cls(process, Line(ours))
@@ -297,7 +297,7 @@ class _Process:
             self.line.receive(time.monotonic() + _START_SECONDS)
         except (Gone, Overdue):
             _, output = self.end(kill=True)
-            raise Unavailable(f"the sandbox does not start: {output or 'it does not answer'}") from None
+            raise Unavailable(f"The sandbox does not start: {output or 'it does not answer'}.") from None
         except BaseException:
             self.end(kill=True)
             raise

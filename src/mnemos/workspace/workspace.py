@@ -138,7 +138,7 @@ class Workspace:
         """
         if not self._folder.has(database):
             if table is not None:
-                raise NotFound(f"there is no table {table!r}: the database {database!r} is empty")
+                raise NotFound(f"There is no table {table!r}: the database {database!r} is empty.")
             return Card(f"The database {database} has no tables yet. Create one with CREATE TABLE.", [])
         return self._ask(
             "card",
@@ -172,7 +172,7 @@ class Workspace:
 
         ``format`` is csv, tsv, json, jsonl or markdown; by default it follows from the file name.
         """
-        self._check_enabled("no file was written")
+        self._check_enabled("No file was written")
         target = self.files.resolve(path)
         room = self._find_export_room(target)
         chosen = exchange.export_format(target.name, format)
@@ -215,9 +215,9 @@ class Workspace:
         updates the rows whose ``key`` exists. Types are those that fit all rows. Bad lines are left out and
         reported.
         """
-        self._check_enabled("nothing was changed")
+        self._check_enabled("Nothing was changed")
         if (path is None) == (text is None):
-            raise InvalidInput("pass either a path or a text")
+            raise InvalidInput("Pass either a path or a text.")
         source = None if path is None else self.files.find(path)
         with (
             exchange.open_text(arguments.check_text("text", text))
@@ -282,7 +282,7 @@ class Workspace:
         self._check_writable()
         self._folder.find(database)
         if confirm != database:
-            raise Refused(f"confirm is {confirm!r}; to delete the database, pass its name {database!r}")
+            raise Refused(f"confirm is {confirm!r}. To delete the database, pass its name {database!r}.")
         self.close()
         self._folder.delete(database)
         self._tables_changed(database)
@@ -319,7 +319,7 @@ class Workspace:
 
     def save(self, database: str, path: Path, *, snapshot: str | None = None) -> None:
         """Copy a database or one of its snapshots to a new file, while it may be in use."""
-        self._check_enabled("no file was written")
+        self._check_enabled("No file was written")
         self._folder.find(database)
         self._ask(
             "save",
@@ -417,9 +417,9 @@ class Workspace:
         room = self._quota.exports_bytes - sum(sizes.values())
         if room <= 0:
             raise TooLarge(
-                f"the exports of this space have {sum(sizes.values()):,} of {self._quota.exports_bytes:,} "
+                f"The exports of this space have {sum(sizes.values()):,} of {self._quota.exports_bytes:,} "
                 f"bytes ({name_largest(sizes)}). Delete those that are not needed, or raise "
-                "exports_bytes in config.toml"
+                "exports_bytes in config.toml."
             )
         return room
 
@@ -427,15 +427,15 @@ class Workspace:
         """Return the name of a usable database, whose folder exists."""
         if not self._folder.has(database):
             if self._read_only:
-                raise NotFound(f"there is no database {database!r}")
+                raise NotFound(f"There is no database {database!r}.")
             self._folder.check_new(database)
             self._folder.make()
         return database
 
     def _check_writable(self) -> None:
-        self._check_enabled("nothing was changed")
+        self._check_enabled("Nothing was changed")
         if self._read_only:
-            raise ReadOnly("the workspace is read-only; nothing was changed")
+            raise ReadOnly("The workspace is read-only. Nothing was changed.")
 
     def _tables_changed(self, database: str) -> None:
         if self._schema_changed is not None:

@@ -198,7 +198,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             raise
         # Python would try once more to write what is left, when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        full = DiskFull("the disk is full where the output goes; free some space and repeat the command")
+        full = DiskFull("The disk is full where the output goes. Free some space and repeat the command.")
         return _report(full, as_json=wants_json)
     except SystemExit:
         if _COMPLETION in os.environ:

@@ -140,8 +140,8 @@ def _check_home(memory: Memory) -> None:
     if not memory.database.exists():
         memory.home.check_remains()
         raise NotFound(
-            f"there is no memory in {memory.settings.home} yet; `mnemos import` imports conversations, "
-            "`mnemos demo` shows what it can do"
+            f"There is no memory in {memory.settings.home} yet. `mnemos import` imports conversations, "
+            "`mnemos demo` shows what it can do."
         )
 
 
@@ -153,9 +153,9 @@ def _confirm(request: Operation, memory: Memory) -> None:
     if not at_stake:
         return
     if not is_terminal(sys.stdin):
-        raise Refused(f"this deletes {at_stake}; add --yes to do it")
+        raise Refused(f"This deletes {at_stake}. Add --yes to do it.")
     if not click.confirm(plain(f"This deletes {at_stake}. Continue?"), err=True):
-        raise Refused("cancelled; nothing was changed")
+        raise Refused("Cancelled. Nothing was changed.")
 
 
 def _ask_questions(request: Operation, memory: Memory) -> Operation:
@@ -201,7 +201,7 @@ def _edit_and_run(request: Operation, memory: Memory, carry_out: Callable[[Opera
                 if may_allow and click.confirm("Store it as it is?", default=False, err=True):
                     request = msgspec.structs.replace(request, allow=True)
                     continue
-                raise Refused("cancelled; nothing was changed") from exc
+                raise Refused("Cancelled. Nothing was changed.") from exc
         text = _open_editor(text)
 
 
@@ -209,9 +209,9 @@ def _open_editor(draft: str) -> str:
     try:
         text = click.edit(draft, extension=".md")
     except (UnicodeDecodeError, OSError) as exc:
-        raise InvalidInput(f"what the editor left cannot be read: {exc}; nothing was changed") from exc
+        raise InvalidInput(f"The edited text cannot be read: {exc}. Nothing was changed.") from exc
     if text is None:
-        raise Refused("the text was left as it was; nothing was changed")
+        raise Refused("The text was left as it was. Nothing was changed.")
     return text
 
 
@@ -232,7 +232,7 @@ def stdin_text() -> str:
     try:
         text = sys.stdin.buffer.read().decode()
     except UnicodeDecodeError as exc:
-        raise InvalidInput(f"standard input is not UTF-8 text: {exc}") from exc
+        raise InvalidInput(f"Standard input is not UTF-8 text: {exc}") from exc
     # The line break at the end belongs to echo, not to what was said.
     return text.removesuffix("\n").removesuffix("\r")
 

@@ -41,7 +41,7 @@ def show(memory: Memory, name: str, request: Operation, *, as_json: bool) -> int
         return 0
     if request.traits.stdout and getattr(request, request.traits.stdout) == "-":
         if sys.stdout is None:
-            raise InvalidInput("standard output is closed; name a file instead of -")
+            raise InvalidInput("Standard output is closed. Name a file instead of -.")
         write_everything(in_utf8=True)
         request.write_lines(memory, sys.stdout)
         sys.stdout.flush()
@@ -132,8 +132,8 @@ class Bar:
 def complain(exc: MnemosError) -> None:
     """Print an error for a person: tools that its message names become commands."""
     commands = {entry.name: f"`mnemos {entry.command}`" for entry in ENTRIES}
-    message = f"{exc}. {exc.advice}" if exc.advice else str(exc)
-    message = re.sub(r"the tool (\w+)", lambda tool: commands.get(tool[1], tool[0]), message)
+    message = f"{exc} {exc.advice}" if exc.advice else str(exc)
+    message = re.sub(r"[Tt]he tool (\w+)", lambda tool: commands.get(tool[1], tool[0]), message)
     click.echo(f"mnemos: {plain(message)}", err=True)
 
 

@@ -55,7 +55,7 @@ class Calls:
         try:
             if name not in self.entries:
                 offered = ", ".join(self.entries) or "none"
-                raise NotFound(f"there is no tool {name[:80]!r}; there are {offered}")
+                raise NotFound(f"There is no tool {name[:80]!r}. There are {offered}.")
             result = await self.run(name, arguments or {}, session_id, gone)
         except MnemosError as exc:
             return _failure(exc.code, str(exc))

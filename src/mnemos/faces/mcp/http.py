@@ -50,7 +50,7 @@ class Address:
         """``HOST:PORT``, ``[::1]:PORT`` or ``PORT`` alone; an address that others reach raises Refused."""
         host, colon, port = text.strip().rpartition(":")
         if not (port.isascii() and port.isdecimal() and int(port) < 1 << 16):
-            raise InvalidInput(f"{text!r} is not an address; use HOST:PORT, such as {_LOCAL}:8765")
+            raise InvalidInput(f"{text!r} is not an address. Use HOST:PORT, such as {_LOCAL}:8765.")
         return cls(_loopback(host.strip("[]")) if colon else _LOCAL, int(port))
 
     def listen(self) -> socket.socket:
@@ -59,7 +59,7 @@ class Address:
             listening = socket.create_server((self.host, self.port), family=family)
         except OSError as exc:
             raise Unavailable(
-                f"{self.host}:{self.port} cannot be listened on: {exc.strerror}; choose another port"
+                f"{self.host}:{self.port} cannot be listened on: {exc.strerror}. Choose another port."
             ) from exc
         # Connections inherit it. Else the body of every answer waits 40 ms for its head to be acknowledged.
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -79,7 +79,7 @@ def _loopback(host: str) -> str:
     if address is None or not address.is_loopback:
         raise Refused(
             f"Refusing to listen on {host!r}: use a loopback address such as {_LOCAL} or ::1, which only "
-            "this machine reaches"
+            "this machine reaches."
         )
     return str(address)
 

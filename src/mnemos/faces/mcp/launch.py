@@ -38,7 +38,7 @@ def over_http(memory: Memory, tools: str, address: str, *, asks_for_token: bool 
     chosen = registry.choose_entries(tools)
     offered = [entry for entry in chosen if not registry.load(entry).traits.local]
     if not offered:
-        raise Refused(f"all of {tools} touches files, which is not offered over HTTP; use a pipe")
+        raise Refused(f"All of {tools} touches files, which is not offered over HTTP. Use a pipe.")
     calls = Calls(memory, offered)
     with http.Address.parse(address).listen() as listening:
         token = token_file.load_token(memory.settings) if asks_for_token else None

@@ -41,7 +41,7 @@ def claim() -> tuple[int, int]:
     So nothing that prints can spoil the protocol, and no child process can read or hold the pipes.
     """
     if sys.stdin is None or sys.stdout is None:
-        raise Unavailable("standard input or output is closed; a client must start `mnemos mcp` with both")
+        raise Unavailable("Standard input or output is closed. A client must start `mnemos mcp` with both.")
     sys.stdout.flush()
     incoming, outgoing = os.dup(0), os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)

@@ -30,7 +30,7 @@ def load_token(settings: Settings) -> str:
         return found
     if settings.disabled:
         raise Disabled(
-            "memory is disabled (MNEMOS_DISABLED is set), so no token can be stored; pass --no-token"
+            "Memory is disabled (MNEMOS_DISABLED is set), so no token can be stored. Pass --no-token."
         )
     with files.lock(settings.home, _LOCK, _LOCK_SECONDS):
         # Another server may have been faster.

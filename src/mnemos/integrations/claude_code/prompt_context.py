@@ -226,4 +226,4 @@ def _find_hot(tx: Reads, candidates: Sequence[Candidate]) -> set[int]:
 
 
 def _no_embedder(spec: str) -> Embedder:
-    raise Unavailable(f"Hooks work without vectors; {spec!r} is not loaded.")
+    raise Unavailable(f"Hooks work without vectors. {spec!r} is not loaded.")

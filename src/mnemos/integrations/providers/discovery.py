@@ -91,7 +91,7 @@ def load(name: str, home: Path) -> MemoryProvider:
         missing = find_missing(one)
         advice = f". Install {', '.join(missing)}." if missing else ""
         raise Unavailable(
-            f"The provider {name!r} cannot be loaded from {one.where}: {type(exc).__name__}: {exc}{advice}"
+            f"The provider {name!r} cannot be loaded from {one.where}: {type(exc).__name__}: {exc}{advice}."
         ) from exc
     return check_provider(made, f"the object that {name!r} makes")
 
@@ -230,7 +230,7 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     except OSError as exc:
         raise InvalidInput(f"{path} cannot be read: {exc.strerror}.") from exc
     if len(data) > _LARGEST_MANIFEST:
-        raise InvalidInput(f"{path} has {len(data):,} bytes; the limit is {_LARGEST_MANIFEST:,}.")
+        raise InvalidInput(f"{path} has {len(data):,} bytes. The limit is {_LARGEST_MANIFEST:,}.")
     try:
         return parse_manifest(data.decode("utf-8-sig"))
     except UnicodeDecodeError as exc:

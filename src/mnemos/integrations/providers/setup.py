@@ -174,7 +174,7 @@ def _set_provider(text: str, provider: str, path: Path) -> str:
 def _parse_field(given: Any, provider: str) -> Field:
     key = given.get("key") if isinstance(given, Mapping) else None
     if not isinstance(key, str) or not key.strip() or "=" in key or _UNWRITABLE.search(key):
-        raise InvalidInput(f"A field of {provider!r} has no valid key: {str(given)[:80]!r}")
+        raise InvalidInput(f"A field of {provider!r} has no valid key: {str(given)[:80]!r}.")
     secret = bool(given.get("secret"))
     made = re.sub(r"[^A-Za-z0-9]+", "_", f"{provider}_{key}").upper() if secret else ""
     env_var = str(given.get("env_var") or made)

@@ -73,7 +73,7 @@ def embedder(spec: str, *, base_url: str = "", api_key: str = "", timeout: float
     name, _, model = spec.strip().partition(":")
     made = _factory(name)(Model(base_url, model.strip(), api_key, timeout))
     if not callable(getattr(made, "embed", None)):
-        raise InvalidInput(f"the plug-in {name!r} made a {type(made).__name__}, which is not an embedder")
+        raise InvalidInput(f"The plug-in {name!r} made a {type(made).__name__}, which is not an embedder.")
     return made
 
 
@@ -83,12 +83,12 @@ def _factory(name: str) -> Factory:
     declared = {entry.name: entry for entry in _entry_points()}
     if name not in declared:
         known = ", ".join(sorted({*BUILT_IN, *declared}))
-        raise InvalidInput(f"unknown embedder {name!r}; use one of {known}, none")
+        raise InvalidInput(f"There is no embedder {name!r}. Use {known} or none.")
     try:
         factory: Factory = declared[name].load()
     except (ImportError, AttributeError) as exc:
         raise ModelUnavailable(
-            f"the embedder {name!r} cannot be loaded from {declared[name].value}: {exc}"
+            f"The embedder {name!r} cannot be loaded from {declared[name].value}: {exc}"
         ) from exc
     return factory
 
@@ -98,7 +98,7 @@ def _built_in(place: str) -> Factory:
     try:
         factory: Factory = getattr(import_module(module), attribute)
     except ImportError as exc:
-        raise ModelUnavailable(f"embedders need numpy: {exc}; install mnemos again") from exc
+        raise ModelUnavailable(f"Embedders need numpy: {exc}. Install mnemos again.") from exc
     return factory
 
 

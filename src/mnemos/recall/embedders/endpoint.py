@@ -103,7 +103,7 @@ class EndpointEmbedder:
 
     def _no_use(self, what: str) -> ModelUnavailable:
         return ModelUnavailable(
-            f"{self._model.base_url} answered {what}; is it an OpenAI-compatible API, and is "
+            f"{self._model.base_url} answered {what}. Is it an OpenAI-compatible API, and is "
             f"{self._model.model!r} an embedding model?"
         )
 
@@ -111,10 +111,10 @@ class EndpointEmbedder:
 def make(model: Model) -> EndpointEmbedder:
     """An embedder that has not asked anything yet. A missing name or address raises InvalidInput."""
     if not model.model:
-        raise InvalidInput("endpoint needs a model; name it after a colon, such as endpoint:nomic-embed-text")
+        raise InvalidInput("endpoint needs a model after a colon, such as endpoint:nomic-embed-text")
     if not model.base_url:
         raise InvalidInput(
-            f"endpoint:{model.model} needs an address: set embedding.base_url, such as http://localhost:11434/v1"
+            f"endpoint:{model.model} needs an address. Set embedding.base_url, such as http://localhost:11434/v1"
         )
     return EndpointEmbedder(model)
 

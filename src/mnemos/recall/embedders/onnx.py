@@ -91,7 +91,7 @@ class OnnxEmbedder:
             return found
         if found.ndim != 3:
             raise ModelUnavailable(
-                f"{self.name} answers with {found.ndim} dimensions; it is not an embedding model"
+                f"{self.name} answers with {found.ndim} dimensions. It is not an embedding model."
             )
         if self._takes_first:
             return found[:, 0]
@@ -103,7 +103,7 @@ class OnnxEmbedder:
 def make(model: Model) -> OnnxEmbedder:
     """Make the embedder of a folder, or of a model on the Hub, which is fetched once."""
     if not model.model:
-        raise InvalidInput("onnx needs a model; name it after a colon, such as onnx:BAAI/bge-small-en-v1.5")
+        raise InvalidInput("onnx needs a model after a colon, such as onnx:BAAI/bge-small-en-v1.5")
     _library("onnxruntime")
     folder = Path(model.model).expanduser()
     if folder.is_dir():
@@ -119,7 +119,7 @@ def _fetched(name: str) -> Path:
         snapshot = Path(hub.snapshot_download(name, allow_patterns=_FILES))
     except (OSError, ValueError) as exc:
         raise ModelUnavailable(
-            f"the model {name!r} could not be fetched: {exc}; onnx:FOLDER uses one that is here"
+            f"The model {name!r} could not be downloaded: {exc}. For a local model, use onnx:FOLDER."
         ) from exc
     return snapshot
 
@@ -130,7 +130,7 @@ def _library(name: str) -> Any:
         return import_module(name)
     except ImportError as exc:
         raise ModelUnavailable(
-            f"transformer embedders need {name}: run pip install 'mnemos[onnx]', or set embedder to static"
+            f"Transformer embedders need {name}. Run pip install 'mnemos[onnx]', or set embedder to static."
         ) from exc
 
 
@@ -138,7 +138,7 @@ def _first_of(folder: Path, *names: str) -> Path:
     for name in names:
         if (folder / name).is_file():
             return folder / name
-    raise ModelUnavailable(f"{folder} holds no {' and no '.join(names)}; name a folder with an ONNX model")
+    raise ModelUnavailable(f"{folder} holds no {' and no '.join(names)}. Name a folder with an ONNX model.")
 
 
 def _session(graph: Path) -> Any:

@@ -30,7 +30,7 @@ SCALES = "scales.float32"
 WEIGHTS = "weights.float32"
 CHECKS = "checks.json"
 
-_REMEDY = "install mnemos again, or set embedder to none to do without"
+_REMEDY = "Install mnemos again, or set embedder to none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ def read_asset(folder: Path) -> Asset:
         files = {name: _map_file(folder / name) for name in (VOCABULARY, VECTORS, SCALES, WEIGHTS)}
         damaged = [name for name, data in files.items() if not _is_sound(data, checks[name])]
     except (OSError, ValueError, KeyError, TypeError) as exc:
-        raise ModelUnavailable(f"the static model in {folder} cannot be read: {exc}; {_REMEDY}") from exc
+        raise ModelUnavailable(f"The static model in {folder} cannot be read: {exc}. {_REMEDY}.") from exc
     if damaged:
-        raise ModelUnavailable(f"the static model in {folder} is damaged ({', '.join(damaged)}); {_REMEDY}")
+        raise ModelUnavailable(f"The static model in {folder} is damaged ({', '.join(damaged)}). {_REMEDY}.")
     vocabulary = bytes(files[VOCABULARY]).decode().split("\n")
     return Asset(
         vocabulary=vocabulary,
@@ -153,7 +153,7 @@ class StaticEmbedder:
 def make(model: Model) -> StaticEmbedder:
     """Return the shipped model, read once per process."""
     if model.model:
-        raise InvalidInput(f"the static embedder has no model {model.model!r}; use static")
+        raise InvalidInput(f"The static embedder has no model {model.model!r}. Use static.")
     return _shipped()
 
 

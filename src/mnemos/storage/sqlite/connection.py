@@ -71,7 +71,7 @@ def check_sqlite(version: int) -> None:
     if version < OLDEST_SQLITE:
         raise errors.EngineTooOld(
             f"apsw carries SQLite {version // 1_000_000}.{version // 1000 % 1000}.{version % 1000}, "
-            "which can corrupt a database that several processes use; install apsw 3.51.3 or newer"
+            "which can corrupt a database that several processes use. Install apsw 3.51.3 or newer."
         )
 
 
@@ -126,8 +126,8 @@ def _open_for_reading(path: str) -> apsw.Connection:
         log = Path(path + "-wal")
         if log.exists() and log.stat().st_size:
             raise errors.Unavailable(
-                f"{log} contains messages that can't be read in a read-only folder; "
-                "copy the home to a writable one"
+                f"{log} contains messages that can't be read in a read-only folder. "
+                "Copy the home to a writable one."
             ) from None
         uri = Path(path).absolute().as_uri() + "?immutable=1"
         connection = apsw.Connection(uri, flags=flags | apsw.SQLITE_OPEN_URI)
@@ -203,13 +203,13 @@ def translated(exc: apsw.Error | OSError | UnicodeDecodeError, location: str) ->
 
 def _busy(_: Exception, location: str) -> errors.MnemosError:
     return errors.Busy(
-        f"{location} was locked by another process for too long; try again, or look for a stuck process"
+        f"{location} was locked by another process for too long. Try again, or look for a stuck process."
     )
 
 
 def _full(_: Exception, location: str) -> errors.MnemosError:
     return errors.DiskFull(
-        f"no disk space left for {location}; this call stored nothing. Free some space and repeat it"
+        f"No disk space left for {location}. This call stored nothing. Free some space and repeat it."
     )
 
 
@@ -219,13 +219,13 @@ def _read_only(exc: Exception, location: str) -> errors.MnemosError:
 
 def _not_ours(_: Exception, location: str) -> errors.MnemosError:
     return errors.NotADatabase(
-        f"{location} is not a Mnemos database; point MNEMOS_HOME to another folder, or move the file"
+        f"{location} is not a Mnemos database. Point MNEMOS_HOME to another folder, or move the file."
     )
 
 
 def _corrupt(exc: Exception, location: str) -> errors.MnemosError:
     return errors.Corrupt(
-        f"{location} is damaged ({exc}); run `mnemos doctor --repair`, which keeps the old file"
+        f"{location} is damaged ({exc}). Run `mnemos doctor --repair`, which keeps the old file."
     )
 
 
@@ -240,12 +240,12 @@ def _input_output(exc: Exception, location: str) -> errors.MnemosError:
     if log.exists() and not log.stat().st_size:
         # By the index that is shared it has entries: others have another file with its name.
         return log_gone(str(log))
-    return errors.Unavailable(f"the disk under {location} failed: {exc}")
+    return errors.Unavailable(f"The disk under {location} failed: {exc}")
 
 
 def log_gone(log: str) -> errors.DatabaseGone:
     return errors.DatabaseGone(
-        f"{log} was deleted while another program was using it; end that program, then try again"
+        f"{log} was deleted while another program was using it. End that program, then try again."
     )
 
 

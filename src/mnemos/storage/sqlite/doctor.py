@@ -252,7 +252,7 @@ def copy_rows(damaged: apsw.Connection, fresh: Path, former_mark: int = 0) -> di
     finally:
         target.close()
     if not any(counts.values()):
-        raise Corrupt(f"nothing in {damaged.filename} can be read; run `mnemos restore` with a backup")
+        raise Corrupt(f"Nothing in {damaged.filename} can be read. Run `mnemos restore` with a backup.")
     return counts
 
 

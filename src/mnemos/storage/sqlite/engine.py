@@ -117,7 +117,7 @@ class SqliteStorage:
             raise ReadOnly(f"{self.location} is open for reading only")
         seconds = self._busy_seconds if within is None else within
         if not self._lock.acquire(timeout=seconds):
-            raise Busy(f"{self.location} is kept busy by another thread of this process; try again")
+            raise Busy(f"{self.location} is kept busy by another thread of this process. Try again.")
         try:
             if self._place.lost is not None:
                 raise DatabaseGone(self._place.lost)
@@ -215,7 +215,7 @@ class SqliteStorage:
         if self._read_only:
             raise ReadOnly(f"{self.location} is open for reading only")
         if self._path is None:
-            raise StorageError("a database in memory cannot be restored; open a home")
+            raise StorageError("A database in memory cannot be restored. Open a home.")
         files.check_backup(backup)
         kept = files.name_beside(self._path, "before-restore")
         with self._lock:
@@ -293,7 +293,7 @@ class SqliteStorage:
         if self._path is not None:
             files.check_remains(self._path)
             if not self._path.exists():
-                raise NotFound(f"there is no database at {self.location} to read")
+                raise NotFound(f"There is no database at {self.location} to read.")
         connection = self._pool.connect(read_only=True)
         try:
             schema.check_readable(connection)
@@ -384,7 +384,7 @@ class SqliteStorage:
             self.write(_do_nothing)
             return
         if self._path is None or files.is_empty(self._path):
-            raise DatabaseGone(f"{self.location} was moved or deleted while it was in use; put it back")
+            raise DatabaseGone(f"{self.location} was moved or deleted while it was in use. Put it back.")
         # Whoever only reads has nothing to lose in the old file.
         self._pool.drop_readers()
         self._place.forget()

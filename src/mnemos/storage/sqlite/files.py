@@ -29,9 +29,9 @@ _LOG_SECONDS = 1.0
 def back_up(source: apsw.Connection, target: Path, progress: Callable[[float], None] | None) -> None:
     """Copy the view of the source's transaction, verify the copy, then give it its name."""
     if target.exists():
-        raise AlreadyExists(f"{target} already exists; choose another name for the backup")
+        raise AlreadyExists(f"{target} already exists. Choose another name for the backup.")
     if not target.parent.is_dir():
-        raise NotFound(f"there is no folder {target.parent} for the backup; create it first")
+        raise NotFound(f"There is no folder {target.parent} for the backup. Create it first.")
     unfinished = target.with_name(target.name + ".unfinished")
     unfinished.unlink(missing_ok=True)
     try:
@@ -54,17 +54,17 @@ def back_up(source: apsw.Connection, target: Path, progress: Callable[[float], N
 def check_backup(path: Path) -> None:
     """Refuse a file that is not an intact Mnemos database."""
     if not path.is_file():
-        raise NotFound(f"there is no file {path}")
+        raise NotFound(f"There is no file {path}.")
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         try:
             if schema.check_known(connection) == 0:
-                raise NotADatabase(f"{path} is empty; it cannot be a backup")
+                raise NotADatabase(f"{path} is empty. It cannot be a backup.")
             _verify(connection, str(path))
         finally:
             connection.close()
     except apsw.NotADBError as exc:
-        raise NotADatabase(f"{path} is not a database; choose a file that `mnemos backup` wrote") from exc
+        raise NotADatabase(f"{path} is not a database. Choose a file that `mnemos backup` wrote.") from exc
     except apsw.Error as exc:
         raise translated(exc, str(path)) from exc
 

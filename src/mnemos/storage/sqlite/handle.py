@@ -102,8 +102,8 @@ def _current_mark(connection: apsw.Connection) -> int:
     mark = schema.mark_of(connection)
     if schema.version_in(mark) != schema.VERSION:
         raise SchemaChanged(
-            f"{connection.filename} was migrated by another version of Mnemos while open; "
-            "restart this program with the new version"
+            f"{connection.filename} was migrated by another version of Mnemos while open. "
+            "Restart this program with the new version."
         )
     return mark
 

@@ -73,7 +73,7 @@ class SqliteImports:
     def note(self, session_id: str, keys: Sequence[int]) -> None:
         session: int | None = value(self._connection, SESSIONS_SQL.key_of, (self._space.id, session_id))
         if session is None:
-            raise NotFound(f"there is no session {session_id!r}; begin it first")
+            raise NotFound(f"There is no session {session_id!r}. Begin it first.")
         self._note(session, keys)
 
     def note_deleted(self, keys: Sequence[int]) -> None:

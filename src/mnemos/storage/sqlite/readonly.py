@@ -102,7 +102,7 @@ def _dicts(connection: apsw.Connection, sql: str, bindings: Any) -> list[dict[st
 @contextmanager
 def _open(path: Path) -> Iterator[apsw.Connection]:
     if not path.is_file():
-        raise NotFound(f"there is no file {path}; give the path of a database")
+        raise NotFound(f"There is no file {path}. Give the path of a database.")
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         try:

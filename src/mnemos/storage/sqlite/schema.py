@@ -61,8 +61,8 @@ def _version_of(connection: apsw.Connection) -> int:
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()[0][0]
     if application or version or tables:
         raise errors.NotADatabase(
-            f"{connection.filename or MEMORY} is a SQLite database of another program; "
-            "point MNEMOS_HOME to another folder"
+            f"{connection.filename or MEMORY} is a SQLite database of another program. "
+            "Point MNEMOS_HOME to another folder."
         )
     return 0
 
@@ -73,7 +73,7 @@ def check_known(connection: apsw.Connection) -> int:
     if version > VERSION:
         raise errors.SchemaTooNew(
             f"{connection.filename} was written by a newer Mnemos (schema {version}, this one knows "
-            f"{VERSION}); upgrade with: pip install --upgrade mnemos"
+            f"{VERSION}). Upgrade it: pip install --upgrade mnemos"
         )
     return version
 
@@ -85,7 +85,7 @@ def check_readable(connection: apsw.Connection) -> None:
         raise errors.NotFound(f"{connection.filename} is empty: nothing has been stored yet")
     if version < VERSION:
         raise errors.SchemaChanged(
-            f"{connection.filename} has the older schema {version}; open it once for writing to migrate it"
+            f"{connection.filename} has the older schema {version}. Open it once for writing to migrate it."
         )
 
 

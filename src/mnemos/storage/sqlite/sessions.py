@@ -267,7 +267,7 @@ class SqliteSessionWrites(SqliteSessionReads):
     def fill(self, session: SessionRow) -> None:
         key = self._key(SQL.key_of, (self._space.id, session.id))
         if key is None:
-            raise NotFound(f"there is no session {session.id!r}")
+            raise NotFound(f"There is no session {session.id!r}.")
         parent = self._parent(session.parent_session_id)
         if parent is not None:
             above = self._number(SQL.is_ancestor, {"key": parent, "ancestor": key})
@@ -391,7 +391,7 @@ class SqliteSessionWrites(SqliteSessionReads):
     def _remember(self, session_id: str) -> int:
         key = self._key(SQL.key_of, (self._space.id, session_id))
         if key is None:
-            raise NotFound(f"there is no session {session_id!r}; begin it first")
+            raise NotFound(f"There is no session {session_id!r}. Begin it first.")
         if len(self._keys) >= _KEYS:
             self._keys.clear()
         self._keys[session_id] = key
@@ -413,7 +413,7 @@ class SqliteSessionWrites(SqliteSessionReads):
             return None
         key = self._key(SQL.key_of, (self._space.id, session_id))
         if key is None:
-            raise NotFound(f"there is no parent session {session_id!r}; create it first")
+            raise NotFound(f"There is no parent session {session_id!r}. Create it first.")
         return key
 
     def _key(self, sql: str, bindings: Any) -> int | None:

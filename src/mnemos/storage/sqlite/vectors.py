@@ -68,7 +68,7 @@ def _damage() -> Iterator[None]:
         yield
     except (ValueError, IndexError, TypeError) as exc:
         raise Corrupt(
-            f"the vectors are damaged ({exc}); `mnemos doctor --repair` has them made again"
+            f"The vectors are damaged ({exc}). `mnemos doctor --repair` has them made again."
         ) from exc
 
 

@@ -69,7 +69,7 @@ def import_archive(memory: Memory, path: Path, progress: Progress, *, allow: boo
     """
     memory.settings.check_enabled()
     if memory.storage.read_only:
-        raise ReadOnly(f"{memory.storage.location} is open read-only; nothing was changed")
+        raise ReadOnly(f"{memory.storage.location} is open read-only. Nothing was changed.")
     beside = memory.folder
     with _lock_imports(memory, beside):
         # A session that is still being deleted would block its own import.
@@ -130,8 +130,8 @@ def _store(parts: list[Part], archive: Archive, progress: Progress) -> list[Part
             part.import_part(archive, report)
     except DiskFull as exc:
         raise DiskFull(
-            "the disk is too full for the archive. What was imported so far is kept: free some space and "
-            "import it again"
+            "The disk is too full for the archive. Items imported so far are kept. "
+            "Free some space and import it again."
         ) from exc
     return done
 

@@ -242,7 +242,7 @@ class Archive:
         """Raise Corrupt if the manifest counts other rows in a file."""
         expected = self._files[name].rows
         if rows != expected:
-            raise Corrupt(f"{name} has {rows:,} rows, but {expected:,} in the manifest; nothing was imported")
+            raise Corrupt(f"{name} has {rows:,} rows instead of {expected:,}. Nothing was imported.")
 
     def list_unknown(self) -> tuple[str, ...]:
         """Return the files that no part asked for."""
@@ -265,7 +265,7 @@ def open_archive(path: Path, beside: Path, progress: Progress) -> Iterator[Archi
         yield _open_folder(path, progress)
         return
     if not stat.S_ISREG(found.st_mode):
-        raise InvalidInput(f"{path} is not a plain file; name an archive that `mnemos export` wrote")
+        raise InvalidInput(f"{path} is not a plain file. Name an archive that `mnemos export` wrote.")
     with scratch_folder(beside) as folder:
         yield _open_file(path, found.st_size, folder, progress)
 
@@ -273,7 +273,7 @@ def open_archive(path: Path, beside: Path, progress: Progress) -> Iterator[Archi
 def _open_folder(folder: Path, progress: Progress) -> Archive:
     place = folder / MANIFEST
     if not os.path.lexists(place):
-        raise InvalidInput(f"{folder} has no {MANIFEST}; name a folder or a file that `mnemos export` wrote")
+        raise InvalidInput(f"{folder} has no {MANIFEST}. Name a folder or a file that `mnemos export` wrote.")
     with _open_plain(place) as stream:
         manifest = _parse_manifest(stream.read(_MAX_MANIFEST + 1), folder)
     stage = Stage(progress, 0.0, 1.0, manifest.size())
@@ -290,7 +290,7 @@ def _open_folder(folder: Path, progress: Progress) -> Archive:
 def _open_plain(path: Path) -> BufferedReader:
     """Open a file; a link, a pipe or a device raises."""
     if path.parent.is_symlink():
-        raise InvalidInput(f"{path.parent} is a link; an archive has only plain files")
+        raise InvalidInput(f"{path.parent} is a link. An archive has only plain files.")
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -299,7 +299,7 @@ def _open_plain(path: Path) -> BufferedReader:
         raise InvalidInput(f"{path} can't be read as a plain file: {exc.strerror}") from exc
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise InvalidInput(f"{path} is not a plain file; an archive has only plain files")
+        raise InvalidInput(f"{path} is not a plain file. An archive has only plain files.")
     return os.fdopen(handle, "rb")
 
 
@@ -315,7 +315,7 @@ def _open_file(path: Path, size: int, folder: Path, progress: Progress) -> Archi
             _check_size(manifest, size, path, folder)
             _unpack(members, manifest, path, folder, progress)
     except CutOff as exc:
-        raise Corrupt(f"{path} is damaged or cut off: {exc}; nothing was changed") from exc
+        raise Corrupt(f"{path} is damaged or cut off: {exc}. Nothing was changed.") from exc
     except InvalidInput as exc:
         if str(path) in str(exc):
             raise
@@ -331,7 +331,7 @@ def _read_manifest(members: Iterator[Member], path: Path) -> Manifest:
         found = "nothing" if first is None else repr(first.name[:100])
         raise InvalidInput(f"it begins with {found}, not with {MANIFEST}")
     if first.size > _MAX_MANIFEST:
-        raise TooLarge(f"its {MANIFEST} has {first.size:,} bytes; at most {_MAX_MANIFEST:,} are allowed")
+        raise TooLarge(f"its {MANIFEST} has {first.size:,} bytes. The limit is {_MAX_MANIFEST:,}.")
     return _parse_manifest(b"".join(first.chunks()), path)
 
 
@@ -339,7 +339,7 @@ def _check_size(manifest: Manifest, packed: int, path: Path, folder: Path) -> No
     whole = manifest.size()
     if whole > _SMALL and whole > _MAX_RATIO * packed:
         raise TooLarge(
-            f"{path} has {packed:,} bytes and claims to have {whole:,} unpacked; refusing an archive bomb"
+            f"{path} has {packed:,} bytes and claims to have {whole:,} unpacked. Refusing an archive bomb."
         )
     free = shutil.disk_usage(folder).free
     if whole > free:
@@ -414,14 +414,14 @@ def _check_format(version: Any, writer: str, where: Path) -> None:
         raise InvalidInput(f"{where}: the format in its {MANIFEST} is {shown}, which no Mnemos writes")
     if version > FORMAT:
         raise SchemaTooNew(
-            f"{where} was written by a newer Mnemos ({writer}) in format {shown}; this one reads up to "
-            f"{FORMAT}. Upgrade first: pip install -U mnemos"
+            f"{where} was written by a newer Mnemos ({writer}) in format {shown}. This one reads up to "
+            f"{FORMAT}. Upgrade first: pip install -U mnemos."
         )
 
 
 def _check_names(manifest: Manifest, where: Path) -> None:
     if len(manifest.files) > _MAX_FILES:
-        raise TooLarge(f"{where} names {len(manifest.files):,} files; at most {_MAX_FILES:,} are allowed")
+        raise TooLarge(f"{where} names {len(manifest.files):,} files. The limit is {_MAX_FILES:,}.")
     seen: set[str] = {MANIFEST}
     for file in manifest.files:
         if not is_valid_path(file.file):
@@ -433,4 +433,4 @@ def _check_names(manifest: Manifest, where: Path) -> None:
         if min(file.bytes, file.rows) < 0:
             raise InvalidInput(f"{where}: {file.file} has negative sizes")
     if manifest.size() > MAX_BYTES:
-        raise TooLarge(f"{where} claims to have {manifest.size():,} bytes; at most {MAX_BYTES:,} are allowed")
+        raise TooLarge(f"{where} claims to have {manifest.size():,} bytes. The limit is {MAX_BYTES:,}.")

@@ -58,8 +58,8 @@ def choose_form(path: Path) -> Form:
             return form
     if name.endswith(_NOT_OURS):
         raise InvalidInput(
-            f"{path.name!r} is not a name for an archive; use one that ends with .tar.zst, .tar.gz or .tar, "
-            "or a folder"
+            f"{path.name!r} is not a name for an archive. Use one that ends with .tar.zst, .tar.gz or .tar, "
+            "or a folder."
         )
     return Form.FOLDER
 
@@ -138,9 +138,9 @@ def write_archive(memory: Memory, target: Path, progress: Progress) -> Exported:
     memory.settings.check_enabled("no file was written")
     form = choose_form(target)
     if os.path.lexists(target):
-        raise AlreadyExists(f"{target} already exists; choose another name")
+        raise AlreadyExists(f"{target} already exists. Choose another name.")
     if not target.parent.is_dir():
-        raise NotFound(f"the folder {target.parent} does not exist; create it or choose another")
+        raise NotFound(f"The folder {target.parent} does not exist. Create it or choose another.")
     try:
         with files.scratch_folder(target.parent) as folder:
             manifest = _write_parts(memory, folder, progress)
@@ -181,7 +181,7 @@ def _put_in_place(
     contents = folder / "contents"
     if form is Form.FOLDER:
         if os.path.lexists(target):
-            raise AlreadyExists(f"{target} was created meanwhile; choose another name")
+            raise AlreadyExists(f"{target} was created meanwhile. Choose another name.")
         contents.rename(target)
         return
     names = [MANIFEST, *(file.file for file in manifest.files)]
@@ -193,7 +193,7 @@ def _put_in_place(
         # A link, because renaming would replace a file that was created meanwhile.
         os.link(archive, target)
     except FileExistsError:
-        raise AlreadyExists(f"{target} was created meanwhile; choose another name") from None
+        raise AlreadyExists(f"{target} was created meanwhile. Choose another name.") from None
     except OSError:
         # The file system has no links.
         archive.rename(target)

@@ -146,7 +146,7 @@ def _group_files(files: list[str]) -> list[_Incoming]:
             one.file = file
     for one in found.values():
         if not one.file:
-            raise InvalidInput(f"the archive has snapshots of {one.name} but not the database")
+            raise InvalidInput(f"The archive has snapshots of {one.name} but not the database.")
     return list(found.values())
 
 

@@ -250,7 +250,7 @@ class FactPart:
             if line.scope is not None and key_of(line.scope) not in scopes:
                 raise InvalidInput(f"{FACTS}: the scope {line.scope[:100]!r} is not in {SCOPES}")
             if line.id <= last:
-                raise InvalidInput(f"{FACTS}: the id {line.id} comes after {last}; ids must ascend")
+                raise InvalidInput(f"{FACTS}: the id {line.id} comes after {last}. Ids must ascend.")
             last = line.id
             if line.message is not None:
                 self._places.request(line.message.session_id, line.message.number)
@@ -359,7 +359,7 @@ def _parse_fact(row: dict[str, Any]) -> FactLine:
     """Parse a fact, and refuse one that would break the lines that facts are printed in."""
     line = msgspec.convert(row, FactLine)
     if normalize_target(line.target) != line.target:
-        raise InvalidInput(f"the target {line.target[:100]!r} is not normalised")
+        raise InvalidInput(f"The target {line.target[:100]!r} is not normalised.")
     if _INVISIBLE.search(line.content):
         raise InvalidInput("its content has line breaks or control characters")
     if (line.ended_at is None) != (line.state == LIVE) or (line.hot and line.state != LIVE):

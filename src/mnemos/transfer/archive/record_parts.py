@@ -260,7 +260,7 @@ def _read_notes(archive: Archive) -> Iterator[tuple[Book, str]]:
             continue
         data = archive.path(path).read_bytes()
         if len(data) > _MAX_NOTEBOOK_BYTES:
-            raise InvalidInput(f"{path} has {len(data):,} bytes; at most {_MAX_NOTEBOOK_BYTES:,} are allowed")
+            raise InvalidInput(f"{path} has {len(data):,} bytes. The limit is {_MAX_NOTEBOOK_BYTES:,}.")
         try:
             entries = parse_entries(data.decode("utf-8"))
         except UnicodeDecodeError as exc:

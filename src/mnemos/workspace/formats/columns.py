@@ -270,8 +270,8 @@ def make_distinct(names: Iterable[str], *, longest: int = 1_000) -> list[str]:
 def check_count(columns: int, limits: Limits) -> int:
     if columns > limits.columns:
         raise TooLarge(
-            f"the file has {columns:,} columns; a table has at most {limits.columns:,}: leave some "
-            "out, or turn columns into rows"
+            f"The file has {columns:,} columns. A table has at most {limits.columns:,}: leave some "
+            "out, or turn columns into rows."
         )
     return columns
 

@@ -51,7 +51,7 @@ def open_table(
     InvalidInput if there is no table in it, and TooLarge as soon as a limit is exceeded.
     """
     if format is not None and format not in _FORMATS:
-        raise InvalidInput(f"format is {format[:60]!r}; use {', '.join(_FORMATS)}, or leave it out")
+        raise InvalidInput(f"format is {format[:60]!r}. Use {', '.join(_FORMATS)}, or leave it out.")
     source = Source(stream, name=name, limit=limits.size, on_progress=on_progress)
     head = source.head(_HEAD)
     if not head:

@@ -139,7 +139,7 @@ class Document:
         while (character := self.ahead()) != "}":
             name = self.take() if character == '"' else None
             if name is None or self.ahead() != ":":
-                raise InvalidInput(f"line {self.line():,}: the JSON object is broken; nothing was read")
+                raise InvalidInput(f"line {self.line():,}: the JSON object is broken. Nothing was read.")
             self._at += 1
             opens = self.ahead()
             yield name, opens + (self._peek_inside() if opens == "[" else "")

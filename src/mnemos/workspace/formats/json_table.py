@@ -71,9 +71,9 @@ def find_rows_in_document(read: Read, limits: Limits) -> Layout:
     if opening == "{":
         return _find_in_object(document, read, limits)
     if not opening:
-        raise InvalidInput("the file is empty; there is nothing to make a table of")
+        raise InvalidInput("The file is empty. There is nothing to make a table of.")
     raise InvalidInput(
-        f"the file begins with {opening!r}, which is neither an array nor an object; use format csv, or jsonl"
+        f"The file begins with {opening!r}, not with an array or an object. Use format csv, or jsonl."
     )
 
 
@@ -113,7 +113,7 @@ def _find_in_object(document: Document, read: Read, limits: Limits) -> Layout:
         )
     if len(tables) > 1:
         raise InvalidInput(
-            f"the object contains several tables ({_enumerate(tables)}); put each of them in a separate file"
+            f"The object contains several tables ({_enumerate(tables)}). Put each of them in a separate file."
         )
     if not tables:
         return _find_in_whole(read, limits)
@@ -137,7 +137,7 @@ def _decode_name(name: str) -> str:
     try:
         return str(decode_leniently(name))
     except BadElement as exc:
-        raise InvalidInput(f"the name {name[:60]} in the JSON object is {exc}") from exc
+        raise InvalidInput(f"The name {name[:60]} in the JSON object is {exc}") from exc
 
 
 def _decode_texts(raw: str | None) -> tuple[str, ...]:
@@ -157,19 +157,19 @@ def _find_in_whole(read: Read, limits: Limits) -> Layout:
         size += len(text)
         if size > limits.whole:
             raise TooLarge(
-                f"an object without an array of rows has more than {limits.whole:,} characters; write its "
-                "rows as JSON lines, one object per line"
+                f"An object without an array of rows has more than {limits.whole:,} characters. Write its "
+                "rows as JSON lines, one object per line."
             )
     try:
         whole = decode_leniently("".join(parts))
     except BadElement as exc:
-        raise InvalidInput(f"the file is {exc}") from exc
+        raise InvalidInput(f"The file is {exc}") from exc
     if not whole or not all(isinstance(column, list) for column in whole.values()):
         return Layout(lambda _: iter([Values([whole], lambda _place: 1)]))
     lengths = {name: len(column) for name, column in whole.items()}
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name!r} {length:,}" for name, length in islice(lengths.items(), _SHOWN))
-        raise InvalidInput(f"the columns have different lengths ({shown}); give each as many values")
+        raise InvalidInput(f"The columns have different lengths ({shown}). Make them equally long.")
     return Layout(lambda _: _transpose(whole), note="The members of the object are its columns.")
 
 

@@ -91,7 +91,7 @@ class Source:
             if given > self._limit:
                 raise TooLarge(
                     f"{self._name} has more than {self._limit:,} bytes"
-                    f"{' once decompressed' if self._packed else ''}; split it into smaller files"
+                    f"{' once decompressed' if self._packed else ''}. Split it into smaller files."
                 )
             yield chunk
 
@@ -119,7 +119,7 @@ class Source:
             if first.startswith(magic):
                 raise InvalidInput(f"{self._name} is {what}")
         if self._packed and first.startswith(_GZIP):
-            raise InvalidInput(f"{self._name} is packed with gzip twice; unpack it once")
+            raise InvalidInput(f"{self._name} is packed with gzip twice. Unpack it once.")
 
     def _read_raw(self) -> Iterator[bytes]:
         done = 0
@@ -149,7 +149,7 @@ class Source:
                     members_done += 1
                     member = None
         if member is not None:
-            raise InvalidInput(f"{self._name} ends in the middle of its gzip data; fetch or pack it again")
+            raise InvalidInput(f"{self._name} ends in the middle of its gzip data. Fetch or pack it again.")
 
     def _inflate(self, member: Member, data: bytes) -> Iterator[bytes]:
         """Decompress the data, never more than a chunk at a time: that is what stops a bomb."""
@@ -158,7 +158,7 @@ class Source:
             try:
                 out = member.decompress(data, CHUNK)
             except zlib.error as exc:
-                raise InvalidInput(f"{self._name} is damaged gzip ({exc}); fetch or pack it again") from exc
+                raise InvalidInput(f"{self._name} is damaged gzip ({exc}). Fetch or pack it again.") from exc
             data = member.unconsumed_tail
             full = len(out) == CHUNK
             if out:

@@ -43,7 +43,7 @@ Batches = Iterable[Sequence[Row]]
 def write(format: str, columns: Sequence[str], batches: Batches) -> Iterator[bytes]:
     """Return the file of some rows, piece by piece. Equal column names become ``name`` and ``name_2``."""
     if format not in _FORMATS:
-        raise InvalidInput(f"format is {format[:60]!r}; use {', '.join(_FORMATS)}")
+        raise InvalidInput(f"format is {format[:60]!r}. Use {', '.join(_FORMATS)}.")
     return _FORMATS[format](make_distinct(columns), filter(None, batches))
 
 

@@ -99,7 +99,7 @@ class Run:
 
     def _check(self, todo: Sequence[Statement]) -> None:
         if not todo:
-            raise Failure("invalid_input", "query contains no statement; write SQL, such as SELECT 1")
+            raise Failure("invalid_input", "query contains no statement. Write SQL, such as SELECT 1.")
         if len(todo) > limits.STATEMENTS.value:
             raise Failure(
                 "too_large",
@@ -108,11 +108,11 @@ class Run:
             )
         if self._call.rows is not None and len(todo) != 1:
             raise Failure(
-                "invalid_input", f"rows goes with one statement, such as an INSERT; query holds {len(todo)}"
+                "invalid_input", f"rows needs one statement, such as an INSERT, but query has {len(todo)}"
             )
         if self._call.rows is not None and self._call.params:
             raise Failure(
-                "invalid_input", "params and rows cannot be used together; put every value into rows"
+                "invalid_input", "params and rows cannot be used together. Put every value into rows."
             )
 
     def _reset(self) -> None:
@@ -179,8 +179,8 @@ class Run:
         if self._room.given > limits.ANSWER.value:
             raise Failure(
                 "too_large",
-                f"the answer has more than {limits.ANSWER.value} bytes; nothing was changed. Ask for fewer "
-                "rows or columns, page, or export them",
+                f"The answer has more than {limits.ANSWER.value} bytes. Nothing was changed. Ask for fewer "
+                "rows or columns, page, or export them.",
             )
         self._warnings += warnings(statement.text)
 
@@ -240,7 +240,7 @@ class Run:
         if _words(sql)[:1] not in (("SELECT",), ("WITH",), ("VALUES",)) or self._database.guard.removes:
             raise Failure(
                 "sql_error",
-                "what the statement returns is text that is not UTF-8; return hex(column) instead",
+                "The statement returns text that is not UTF-8. Return hex(column) instead.",
             )
         self._warnings.append(_NOT_UTF8)
         cursor = connection.execute(select_as_bytes(sql, columns), bindings, can_cache=False)
@@ -300,9 +300,9 @@ class Run:
         if count > limits.TABLES.value:
             raise Failure(
                 "too_large",
-                f"the database would have {count} tables, indexes, views and triggers; at most "
+                f"The database would have {count} tables, indexes, views and triggers. At most "
                 f"{limits.TABLES.value} are allowed. Nothing was changed: keep things apart by a column, "
-                "not by a table",
+                "not by a table.",
             )
 
     def _keep_snapshot(self) -> None:

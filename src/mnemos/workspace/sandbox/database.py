@@ -302,7 +302,7 @@ def _open_unchanging(path: Path) -> apsw.Connection:
     if log.exists() and log.stat().st_size:
         raise Failure(
             "unavailable",
-            f"{log} holds rows that can only be read from a folder that can be written; copy the home to one",
+            f"{log} has rows that can only be read in a writable folder. Copy the home to one.",
         )
     return _open_immutable(path)
 

@@ -45,7 +45,7 @@ def keep_snapshot(database: Database, clock: Clockwork) -> Path | None:
     for link in (folder, folder.parent):
         if link.is_symlink():
             raise Failure(
-                "permission_denied", f"{link} is a link; snapshots are kept in a folder of their own"
+                "permission_denied", f"{link} is a link. Snapshots are kept in a folder of their own."
             )
     make_private(folder)
     with scratch_folder(folder) as scratch:
@@ -71,9 +71,9 @@ def _put_in_place(copy: Path, newest: SnapshotFile | None, place: Place, clock: 
     if deleted is None:
         raise Failure(
             "too_large",
-            f"there is no room for a snapshot of {_size(copy):,} bytes, without which nothing is dropped or "
-            f"emptied; nothing was changed. The snapshots of this space have {total_bytes(folder):,} of "
-            f"{most:,} bytes: delete a database that is not needed, or raise snapshots_bytes in config.toml",
+            f"There is no room for a snapshot of {_size(copy):,} bytes, without which nothing is dropped or "
+            f"emptied. Nothing was changed. The snapshots of this space have {total_bytes(folder):,} of "
+            f"{most:,} bytes: delete a database that is not needed, or raise snapshots_bytes in config.toml.",
         )
     copy.replace(target)
     for old in deleted:
@@ -153,7 +153,7 @@ def _keep_contents(place: Place, clock: Clockwork) -> Path | None:
 
 def copy_database(place: Place, target: Path) -> dict[str, Any]:
     if target.exists():
-        raise Failure("already_exists", f"there is a database {target.stem!r} already; choose another name")
+        raise Failure("already_exists", f"There is a database {target.stem!r} already. Choose another name.")
     copy_file(place.path, target)
     return {"size_bytes": _size(target)}
 
@@ -179,7 +179,7 @@ def check(database: Database) -> dict[str, Any]:
     with database.own() as connection:
         found = [row[0] for row in connection.execute(f"PRAGMA quick_check({_CHECKED_ROWS})")]
     impostor = find_impostor(database)
-    hides = [] if impostor is None else [f"{impostor} is named like a table of the history; rename it there"]
+    hides = [] if impostor is None else [f"{impostor} is named like a table of the history. Rename it there."]
     return {"problems": ([] if found == ["ok"] else found) + hides}
 
 
@@ -191,12 +191,12 @@ def _find_snapshot(path: Path, wanted: str | None) -> Path:
     if not there:
         raise Failure(
             "not_found",
-            f"there is no snapshot of {path.stem}; one is kept before a table is dropped or "
-            "changed and before many rows are deleted",
+            f"There is no snapshot of {path.stem}. One is kept before a table is dropped or "
+            "changed and before many rows are deleted.",
         )
     names = ", ".join(snapshot.stem for snapshot in there)
     unknown = f"there is no snapshot {str(wanted)[:100]!r} of {path.stem}"
-    raise Failure("not_found", f"{unknown}; there are {names}")
+    raise Failure("not_found", f"{unknown}. There are {names}.")
 
 
 def _set_aside(path: Path) -> Path:
@@ -228,4 +228,4 @@ def _size(path: Path) -> int:
 
 def _check_deadline(clock: Clockwork) -> None:
     if clock.left() < 0:
-        raise Failure("busy", "another program has the database locked; nothing was changed. Try again")
+        raise Failure("busy", "Another program has the database locked. Nothing was changed. Try again.")

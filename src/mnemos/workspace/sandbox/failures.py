@@ -47,12 +47,11 @@ def explain(exc: BaseException, database: Database, clock: Clockwork) -> Failure
     if isinstance(exc, UnicodeDecodeError):
         return Failure(
             "sql_error",
-            "a text that a function was given is not UTF-8; give it CAST(column AS BLOB) instead, of which "
-            "it "
-            "reads what can be read",
+            "A text passed to a function is not UTF-8. Pass CAST(column AS BLOB) instead: the function reads "
+            "as much of it as it can.",
         )
     if isinstance(exc, KeyError):
-        return Failure("invalid_input", f"no value was given for {exc}; pass one for every :name")
+        return Failure("invalid_input", f"No value was given for {exc}. Pass one for every :name.")
     if isinstance(exc, apsw.Error):
         return explain_file_error(exc, database.place, clock, refusal=database.guard.refusal)
     if isinstance(exc, MemoryError):
@@ -68,16 +67,16 @@ def _explain_bindings(said: str) -> str:
     counts = _COUNTS.search(said)
     if counts:
         several = "s" * (counts[1] != "1")
-        return f"the statement takes {counts[1]} value{several} and got {counts[2]}; pass one for every ?"
+        return f"The statement takes {counts[1]} value{several}, not {counts[2]}. Pass one for every ?."
     if "has no name" in said:
-        return "the statement has a ? and its values have names; pass a list, or write :name in the statement"
-    return f"the values do not fit the statement: {said}"
+        return "The statement has a ?, but its values have names. Pass a list, or write :name instead of ?."
+    return f"The values do not fit the statement: {said}"
 
 
 def explain_file_error(exc: apsw.Error, place: Place, clock: Clockwork, *, refusal: str = "") -> Failure:
     """Return the failure for an error with a file; a full disk differs from a full database."""
     if isinstance(exc, apsw.FullError) and _disk_is_full(place):
-        return Failure("disk_full", "the disk is full; nothing of this call was kept")
+        return Failure("disk_full", "The disk is full. Nothing of this call was kept.")
     if isinstance(exc, apsw.FullError) and _space_is_full(place):
         full = describe_full(place.path.parent, place.quota)
         return Failure("too_large", f"nothing of this call was kept, everything before is there: {full}")
@@ -103,8 +102,8 @@ def _translate(exc: apsw.Error, *, clock: Clockwork, refusal: str) -> Failure:
 def timeout_failure(seconds: float) -> Failure:
     return Failure(
         "timed_out",
-        f"the call took longer than its {seconds:g} s and was stopped; nothing was changed. Ask for less: "
-        "add a WHERE or a LIMIT, join on a key, or pass a longer timeout",
+        f"The call took longer than its {seconds:g} s and was stopped. Nothing was changed. Ask for less: "
+        "add a WHERE or a LIMIT, join on a key, or pass a longer timeout.",
     )
 
 
@@ -126,8 +125,8 @@ def too_long_failure() -> Failure:
 def undecodable_failure() -> Failure:
     return Failure(
         "sql_error",
-        "the database has names that are not UTF-8, made by another program; name the columns that you "
-        "want, or rename those that cannot be read there",
+        "The database has names that are not UTF-8, made by another program. Name the columns that you "
+        "want, or rename those that cannot be read there.",
     )
 
 
@@ -139,12 +138,12 @@ _COUNTS = re.compile(r"uses (\d+) and there are (?:only )?(\d+)")
 # SQLite repeats names in its messages, however long they are.
 _LONGEST = 500
 _NO_MEMORY = (
-    f"the call needs more memory than the sandbox has ({limits.HEAP.value // MB} MB); nothing was changed. "
-    "Work on fewer rows or shorter values at a time; to insert many, pass rows or import a file"
+    f"The call needs more memory than the sandbox has ({limits.HEAP.value // MB} MB). Nothing was changed. "
+    "Work on fewer rows or shorter values at a time. To insert many, pass rows or import a file."
 )
 _TOO_BIG = (
-    f"a value would be larger than {limits.LENGTH.value // MB} MB, or a query longer than "
-    f"{limits.SQL_LENGTH.value // MB} MB; keep it in several rows, and pass rows or import a file"
+    f"A value would be larger than {limits.LENGTH.value // MB} MB, or a query longer than "
+    f"{limits.SQL_LENGTH.value // MB} MB. Keep it in several rows, and pass rows or import a file."
 )
 _KINDS = (
     (apsw.TooBigError, "too_large", _TOO_BIG),
@@ -158,21 +157,21 @@ _KINDS = (
     (
         apsw.BusyError,
         "busy",
-        "another program has the database locked; nothing was changed. Try again, or find out which one",
+        "Another program has the database locked. Nothing was changed. Try again, or find out which one.",
     ),
-    (apsw.LockedError, "busy", "another statement has the table locked; nothing was changed. Try again"),
-    (apsw.ReadOnlyError, "read_only", "this call may only read; nothing was changed"),
+    (apsw.LockedError, "busy", "Another statement has the table locked. Nothing was changed. Try again."),
+    (apsw.ReadOnlyError, "read_only", "This call may only read. Nothing was changed."),
     (
         apsw.NotADBError,
         "not_a_database",
-        "the file of this database is not a SQLite database; nothing was changed. `mnemos workspace "
-        "snapshots` lists what can be restored",
+        "The file of this database is not a SQLite database. Nothing was changed. `mnemos workspace "
+        "snapshots` lists what can be restored.",
     ),
     (
         apsw.CorruptError,
         "corrupt",
-        "the file of this database is damaged ({said}); `mnemos workspace snapshots` lists what can be "
-        "restored",
+        "The file of this database is damaged ({said}). `mnemos workspace snapshots` lists what can be "
+        "restored.",
     ),
     (
         apsw.CantOpenError,
@@ -183,7 +182,7 @@ _KINDS = (
     (
         apsw.IOError,
         "storage_error",
-        "the file of this database cannot be read or written ({said}); nothing was changed. Is the disk "
+        "The file of this database cannot be read or written ({said}). Nothing was changed. Is the disk "
         "full, or the file cut short?",
     ),
 )

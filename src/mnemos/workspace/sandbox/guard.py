@@ -140,8 +140,8 @@ class Guard:
         if name in self._functions or name in _INTERNAL:
             return apsw.SQLITE_OK
         return self._refuse(
-            f"the function {function}() is not available here; sqlite_schema with functions lists those "
-            "that are"
+            f"The function {function}() is not available here. To list the available ones, call "
+            "sqlite_schema with functions."
         )
 
     def _asks(self, pragma: str, argument: str | None) -> int:
@@ -156,7 +156,7 @@ class Guard:
     def _changes(self, action: int, one: str, two: str) -> int:
         if action == apsw.SQLITE_CREATE_VTABLE and two.lower() not in _MODULES:
             return self._refuse(
-                f"virtual tables of {two} are not available here; use {', '.join(sorted(_MODULES))}"
+                f"Virtual tables of {two} are not available here. Use {', '.join(sorted(_MODULES))}."
             )
         if action in _ADDS or action in _DROPS:
             self.changes_schema = True

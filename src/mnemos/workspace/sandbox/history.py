@@ -39,8 +39,8 @@ def check_names(database: Database) -> None:
     if taken is not None:
         raise Failure(
             "refused",
-            f"{taken} is the name of a table of your history, which another table would hide; nothing was "
-            f"changed. Choose another name; to rename one that exists: ALTER TABLE {taken} RENAME TO …",
+            f"{taken} is the name of a table of your history, which another table would hide. Nothing was "
+            f"changed. Choose another name. To rename one that exists: ALTER TABLE {taken} RENAME TO …",
         )
 
 

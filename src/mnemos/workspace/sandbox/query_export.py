@@ -33,7 +33,7 @@ def export(
     """Write the rows of one SELECT, up to ``most_bytes``; return the number of rows and bytes."""
     todo = statements(sql)
     if len(todo) != 1:
-        raise Failure("invalid_input", f"query holds {len(todo)} statements; export takes one SELECT")
+        raise Failure("invalid_input", f"query has {len(todo)} statements. An export takes one SELECT.")
     database.guard.begin_call()
     database.guard.begin_statement()
     try:
@@ -86,7 +86,7 @@ def _write(
     cursor.execute(sql, parameters, can_cache=False)
     try:
         if not columns:
-            raise Failure("invalid_input", "the statement returns no rows; export takes a SELECT")
+            raise Failure("invalid_input", "The statement returns no rows. An export takes a SELECT.")
         given: Iterator[Sequence[Any]] = cursor
         if undecodable:
             cursor.close(force=True)
@@ -105,9 +105,9 @@ def _limit(chunks: Iterable[bytes], most_bytes: int | None) -> Iterator[bytes]:
         if most_bytes is not None and written > most_bytes:
             raise Failure(
                 "too_large",
-                f"the export needs more than the {most_bytes:,} bytes that are left for exports; nothing was "
+                f"The export needs more than the {most_bytes:,} bytes that are left for exports. Nothing was "
                 "exported. Select less, delete exports that are not needed, or raise exports_bytes in "
-                "config.toml; `mnemos doctor` shows how much is used",
+                "config.toml. `mnemos doctor` shows how much is used.",
             )
         yield chunk
 
@@ -115,8 +115,8 @@ def _limit(chunks: Iterable[bytes], most_bytes: int | None) -> Iterator[bytes]:
 def _of_file(exc: OSError) -> Failure:
     if exc.errno == errno.EFBIG:
         return Failure(
-            "too_large", "the export would be many times as large as a database may be; select less"
+            "too_large", "The export would be many times as large as a database may be. Select less."
         )
     if exc.errno == errno.ENOSPC:
-        return Failure("disk_full", "the disk is full; nothing was exported")
+        return Failure("disk_full", "The disk is full. Nothing was exported.")
     return Failure("storage_error", f"the file cannot be written: {exc.strerror}")

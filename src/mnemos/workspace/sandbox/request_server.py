@@ -245,7 +245,7 @@ def _to_wire(failure: Failure) -> dict[str, Any]:
 def _answer_too_long(size: int) -> dict[str, Any]:
     return _to_wire(
         Failure(
-            "too_large", f"the answer has {size} bytes; ask for fewer rows or columns, page, or export it"
+            "too_large", f"The answer has {size} bytes. Ask for fewer rows or columns, page, or export it."
         )
     )
 

@@ -122,21 +122,21 @@ class Import:
             key = ", ".join(self._wanted.key)
             return Failure(
                 "sql_error",
-                f"{exc}: rows of {self._wanted.table!r} have the same {key}; nothing was changed. Delete all "
-                "but one of them, or choose another key",
+                f"{exc}: rows of {self._wanted.table!r} have the same {key}. Nothing was changed. Delete all "
+                "but one of them, or choose another key.",
             )
         # The stubs of apsw do not know what its errors carry.
         twice = getattr(exc, "extendedresult", 0) in _TWICE and self._wanted.mode != "upsert"
         advice = (
             "To update rows that are there, use mode upsert with a key" if twice else "Repair it in the file"
         )
-        said = f"{exc}, by row {self._rows} of {self._wanted.name}; nothing was changed"
+        said = f"{exc}, by row {self._rows} of {self._wanted.name}. Nothing was changed."
         return Failure("sql_error", f"{said}. {advice}")
 
     def _change_failure(self) -> Failure:
         name = self._wanted.name
         return Failure(
-            "busy", f"{name} changed while it was being read; nothing was imported. Import it again"
+            "busy", f"{name} changed while it was being read. Nothing was imported. Import it again."
         )
 
     # --- the table --------------------------------------------------------------------------
@@ -146,15 +146,15 @@ class Import:
         table, mode = self._wanted.table, self._wanted.mode
         there = self._kind(connection)
         if there not in (None, "table"):
-            raise Failure("refused", f"{table!r} is a {there}; rows go into tables. Choose another name")
+            raise Failure("refused", f"{table!r} is a {there}. Rows go into tables. Choose another name.")
         if there and mode == "create":
             raise Failure(
                 "already_exists",
-                f"there is a table {table!r} already; nothing was changed. Use mode append, replace or "
-                "upsert, or another name",
+                f"There is a table {table!r} already. Nothing was changed. Use mode append, replace or "
+                "upsert, or another name.",
             )
         if not source.columns:
-            raise Failure("invalid_input", f"{self._wanted.name} holds no columns; nothing was changed")
+            raise Failure("invalid_input", f"{self._wanted.name} holds no columns. Nothing was changed.")
         if there and mode == "replace":
             connection.execute(f"DROP TABLE {quote(table)}", can_cache=False)
             there = None
@@ -194,8 +194,8 @@ class Import:
             )
             raise Failure(
                 "invalid_input",
-                f"{self._wanted.table!r} has no column {missing[0].name!r}; it has {', '.join(has[:20])}. "
-                f"Nothing was changed. To add what is missing: {adding}",
+                f"{self._wanted.table!r} has no column {missing[0].name!r}. It has {', '.join(has[:20])}. "
+                f"Nothing was changed. To add what is missing: {adding}.",
             )
         self._check_key(has)
 
@@ -204,7 +204,7 @@ class Import:
         for name in self._wanted.key:
             if name.lower() not in known:
                 raise Failure(
-                    "invalid_input", f"key names {name!r}; the columns are {', '.join(columns[:20])}"
+                    "invalid_input", f"key names {name!r}. The columns are {', '.join(columns[:20])}."
                 )
 
     def _make_unique(self, connection: apsw.Connection) -> None:

@@ -120,7 +120,7 @@ def _write(folder: Path, data: Data, measured: list[Measured]) -> list[Path]:
         figures.write_text(in_json(report.document(data, measured)) + "\n", encoding="utf-8")
         drawing.write_text(report.chart(data, measured), encoding="utf-8")
     except OSError as exc:
-        raise PermissionDenied(f"{folder} cannot be written: {exc.strerror}; choose another --out") from exc
+        raise PermissionDenied(f"{folder} cannot be written: {exc.strerror}. Choose another --out.") from exc
     return [figures, drawing]
 
 

@@ -49,7 +49,7 @@ def read(path: Path, format: Format | None = None) -> Data:
         with path.open(encoding="utf-8") as file:
             return _read(path, _items(file), format)
     except FileNotFoundError as exc:
-        raise NotFound(f"there is no file {path}; docs/how-to/measure-recall.md says where data is") from exc
+        raise NotFound(f"There is no file {path}. See docs/how-to/measure-recall.md for data.") from exc
     except json.JSONDecodeError as exc:
         raise InvalidInput(f"{path} is neither JSON nor lines of JSON: {exc}") from exc
     except UnicodeDecodeError as exc:
@@ -72,7 +72,7 @@ def _read(path: Path, items: Iterator[Any], format: Format | None) -> Data:
             raise InvalidInput(f"{path}: item {number} is not what {format} has: {exc}") from exc
     _check_ids(path, corpora)
     if not any(corpus.questions for corpus in corpora):
-        raise InvalidInput(f"{path} has no question with evidence; there is nothing to measure")
+        raise InvalidInput(f"{path} has no question with evidence. There is nothing to measure.")
     return Data(path.stem, format, tuple(corpora), _categories(format, corpora), dict(left_out))
 
 
@@ -82,7 +82,7 @@ def _detect(path: Path, item: Any) -> Format:
             return format
     has = f"the fields {', '.join(sorted(item)[:8])}" if isinstance(item, dict) else repr(item)[:80]
     raise InvalidInput(
-        f"{path}: the first item is of no known format, it has {has}; known are {', '.join(Format)}"
+        f"{path}: the format of the first item is unknown, it has {has}. Use {', '.join(Format)}."
     )
 
 

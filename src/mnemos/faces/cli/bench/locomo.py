@@ -64,9 +64,7 @@ def corpus(item: Any, left_out: Counter[str]) -> Corpus:
             left_out["adversarial questions"] += 1
             continue
         if not 1 <= one.category <= len(CATEGORIES):
-            raise InvalidInput(
-                f"qa[{number}].category of {read.sample_id} is {one.category}; known are 1 to 5"
-            )
+            raise InvalidInput(f"qa[{number}].category of {read.sample_id} is {one.category}. Use 1 to 5.")
         turns = _evidence(one.evidence, homes, left_out)
         if not turns:
             left_out["questions without evidence"] += 1
@@ -111,7 +109,7 @@ def _session(number: int, conversation: dict[str, Any]) -> Session:
         raise InvalidInput(f"conversation.{name}: {exc}") from exc
     when = conversation.get(f"{name}_date_time")
     if not isinstance(when, str):
-        raise InvalidInput(f"conversation.{name}_date_time is {when!r}; it must say when the session was")
+        raise InvalidInput(f"conversation.{name}_date_time is {when!r}. It must say when the session was.")
     start = moment(when)
     turns = tuple(
         Turn(turn.dia_id, "user", turn.speaker, _text(turn), start + place * SECONDS_BETWEEN_TURNS)

@@ -48,7 +48,7 @@ def corpus(item: Any, left_out: Counter[str]) -> Corpus:
         raise InvalidInput(
             f"{read.question_id} has {len(read.haystack_sessions)} haystack_sessions, "
             f"{len(read.haystack_session_ids)} haystack_session_ids and {len(read.haystack_dates)} "
-            "haystack_dates; there must be as many of each"
+            "haystack_dates. There must be the same number of each."
         )
     asked_at = _moment("question_date", read.question_date)
     sessions = tuple(
