@@ -91,6 +91,9 @@ def on_files(files: Any, config: Any) -> Any:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Let links out of docs, and those of files that came from outside, lead to the page on the site."""
+    page.meta["search"] = {"boost": _find_boost(page.file.src_uri)}
+    if page.file.src_uri == "README.md":
+        page.meta["hide"] = ["navigation"]  # it has nothing but the page itself
     if page.file.src_uri in outside_files():
         return markdown.replace("](docs/", "](")
     depth = page.file.src_uri.count("/")
@@ -100,6 +103,12 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         return f"]({'../' * (ups - 1)}{link[2]})" if ups > depth else link[0]
 
     return _OUTSIDE.sub(inside, markdown)
+
+
+def _find_boost(path: str) -> float:
+    """Return how much a page counts in search: guides before reference, and decisions last."""
+    folder = path.partition("/")[0]
+    return {"adr": 0.2, "explanation": 0.6, "reference": 0.6, "CHANGELOG.md": 0.1}.get(folder, 2.0)
 
 
 def on_post_build(config: Any) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib.util
 import sys
 from types import ModuleType
+from typing import ClassVar
 
 import pytest
 
 from .pages import DOCS, ROOT, text_of
 
 
-def load_site() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("site_hooks", ROOT / "scripts" / "site.py")
+def load_script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"scripts_{name}", ROOT / "scripts" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -21,11 +22,17 @@ def load_site() -> ModuleType:
     return module
 
 
-SITE = load_site()
+SITE = load_script("site")
 
 
 def test_llms_txt_is_up_to_date() -> None:
     assert text_of(DOCS / "llms.txt") == SITE.render_llms(), "run: python scripts/site.py"
+
+
+def test_the_charts_are_drawn_from_the_newest_results() -> None:
+    plots = load_script("plot_benchmarks")
+    kept = {path.name: text_of(path) for path in plots.CHARTS.glob("*.svg")}
+    assert kept == plots.charts(), "run: python scripts/plot_benchmarks.py"
 
 
 def test_every_page_is_in_the_navigation_once() -> None:
@@ -67,5 +74,6 @@ def test_a_link_out_of_the_folder_leads_to_the_page_on_the_site(
 
     class Page:
         file = File
+        meta: ClassVar[dict[str, object]] = {}
 
     assert SITE.on_page_markdown(link, Page) == on_the_site
