@@ -11,9 +11,10 @@ HOST_OPTIONS := --override-ini addopts= --override-ini filterwarnings= --confcut
 CLIENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0
 # The documentation site has an environment of its own: 29 packages that nothing else needs.
 SITE := .venv-docs
+PACKAGE := .venv-package
 CLIENTS_BIN := $(HOSTS)/node/node_modules/.bin
 
-.PHONY: setup demo test attacks coverage test-hosts test-hermes test-clients lint types check docs recording bench nightly clean
+.PHONY: setup demo test attacks coverage test-hosts test-hermes test-clients lint types check docs recording package bench nightly clean
 
 setup: $(STAMP)
 
@@ -99,6 +100,14 @@ $(SITE)/.installed: pyproject.toml constraints.txt
 	$(SITE)/bin/python -m pip install --quiet -c constraints.txt -e '.[docs]'
 	touch $@
 
+# The wheel and the source distribution, as they are published.
+package:
+	$(PYTHON) -m venv $(PACKAGE)
+	$(PACKAGE)/bin/python -m pip install --quiet build twine
+	rm -rf dist
+	$(PACKAGE)/bin/python -m build
+	$(PACKAGE)/bin/twine check --strict dist/*
+
 bench: setup
 	$(BIN)/python -m benchmarks append search startup
 
@@ -106,4 +115,4 @@ nightly: setup
 	$(BIN)/python -m pytest --nightly --cov --cov-report=term:skip-covered
 
 clean:
-	rm -rf $(VENV) $(HOSTS) $(SITE) site .mypy_cache .ruff_cache .pytest_cache .coverage .coverage.*
+	rm -rf $(VENV) $(HOSTS) $(PACKAGE) $(SITE) site .mypy_cache .ruff_cache .pytest_cache .coverage .coverage.*
