@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from client_settings import EVENTS, connect, entry_of, everything, put
 
-from mnemos import Memory, __version__
+from mnemos import Memory
 from mnemos.errors import Refused
 
 # --- Claude Code ---------------------------------------------------------------------------------
@@ -201,14 +201,6 @@ def test_settings_are_changed_directly_if_the_command_fails(
 def test_settings_are_changed_directly_if_the_command_cannot_start(memory: Memory, person: Path) -> None:
     put(person.parent / "bin/claude", "#!/no/such/interpreter\n").chmod(0o755)
     assert connect(memory, "claude_code")["connected"]
-
-
-def test_the_registry_entry_has_this_version() -> None:
-    entry = json.loads((Path(__file__).parents[4] / "server.json").read_text(encoding="utf-8"))
-    (package,) = entry["packages"]
-    assert entry["version"] == package["version"] == __version__
-    assert (package["identifier"], package["packageArguments"][0]["value"]) == ("mnemos", "mcp")
-    assert len(entry["description"]) <= 100
 
 
 MEANWHILE = """
