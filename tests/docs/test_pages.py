@@ -35,6 +35,22 @@ def test_the_index_links_every_page_of_the_documentation() -> None:
     assert missing == ["docs/README.md"]
 
 
+# Files of other people's projects, in examples.
+EXAMPLES = {"gateway/run.py", "src/pool.py", "plugins/diary/__init__.py"}
+
+
+def test_every_module_that_a_page_names_exists() -> None:
+    known = [
+        path.as_posix()
+        for top in ("src", "tests", "benchmarks", "scripts", "examples")
+        for path in (ROOT / top).rglob("*.py")
+    ]
+    for page in ALL:
+        if page.name != "CHANGELOG.md":
+            for name in set(re.findall(r"`([\w./]+\.py)`", text_of(page))) - EXAMPLES:
+                assert any(path.endswith(f"/{name}") for path in known), f"{name_of(page)} names {name}"
+
+
 def test_decisions_are_numbered_without_a_gap() -> None:
     assert len(DECISIONS) > 20
     assert [int(page.name[:4]) for page in DECISIONS] == list(range(1, len(DECISIONS) + 1))
