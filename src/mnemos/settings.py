@@ -10,7 +10,7 @@ import getpass
 import os
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from pathlib import Path
@@ -35,18 +35,32 @@ _FALSE = frozenset({"0", "false", "no", "off", ""})
 STATERS = ("user", "agent", "import", "tool")
 """Who can state a fact: a person, a model, imported data or the output of a tool."""
 
-# Which variables name an endpoint and its key.
-_ENDPOINTS = {
-    "llm": {
-        "base_url": "MNEMOS_LLM_BASE_URL",
-        "model": "MNEMOS_LLM_MODEL",
-        "api_key": "MNEMOS_LLM_API_KEY",
-    },
-    "embedding": {
-        "base_url": "MNEMOS_EMBEDDING_BASE_URL",
-        "api_key": "MNEMOS_EMBEDDING_API_KEY",
-    },
+VARIABLES = {
+    "space": ("MNEMOS_SPACE",),
+    "source": ("MNEMOS_SOURCE", "HERMES_SESSION_SOURCE"),
+    "project": ("MNEMOS_PROJECT",), "prefer_project": ("MNEMOS_PREFER_PROJECT",),
+    "actor": ("MNEMOS_ACTOR",), "durability": ("MNEMOS_DURABILITY",),
+    "redact": ("MNEMOS_REDACT",), "disabled": ("MNEMOS_DISABLED",),
+    "embedder": ("MNEMOS_EMBEDDER",), "notebook_files": ("MNEMOS_NOTEBOOK",),
+    "hermes_memory_db": ("HERMES_MEMORY_DB",),
+    "claude_dir": ("CLAUDE_CONFIG_DIR",), "codex_dir": ("CODEX_HOME",),
+    "provider": ("MNEMOS_PROVIDER",), "files": ("MNEMOS_FILES",),
+    "backend": ("MNEMOS_BACKEND", "HERMES_MEMORY_BACKEND"),
+    "llm.base_url": ("MNEMOS_LLM_BASE_URL",), "llm.model": ("MNEMOS_LLM_MODEL",),
+    "embedding.base_url": ("MNEMOS_EMBEDDING_BASE_URL",),
+    "honcho.base_url": ("HONCHO_BASE_URL",), "honcho.app_id": ("HONCHO_APP_ID",),
+}  # fmt: skip
+"""The environment variables of settings; of several, the first that is set counts."""
+
+TABLES = {
+    "llm": ("base_url", "model", "api_key_env", "timeout"),
+    "embedding": ("base_url", "api_key_env", "timeout"),
+    "honcho": ("base_url", "app_id", "timeout"),
 }
+"""Tables of config.toml with their settings."""
+
+KEYS = {"llm": "MNEMOS_LLM_API_KEY", "embedding": "MNEMOS_EMBEDDING_API_KEY"}
+"""The variables that hold the keys of endpoints, unless ``api_key_env`` names others."""
 
 
 class Durability(StrEnum):
@@ -189,16 +203,21 @@ class Settings:
         env = os.environ if env is None else env
         folder = home_folder(home, env)
         found: dict[str, Any] = {"actor": env.get("USER") or _login_name(), "project": here or ""}
-        found |= _flatten(_read_file(folder / "config.toml"))
+        found |= flatten(read_config(folder))
         found |= _read_environment(env)
         found |= {name: value for name, value in flags.items() if value is not None}
+        return cls.check(folder, found, env)
+
+    @classmethod
+    def check(cls, folder: Path, found: dict[str, Any], env: Mapping[str, str]) -> Settings:
+        """Return settings with the values that were found. Raises InvalidInput that names a wrong one."""
         llm, embedding = found.pop("llm", {}), found.pop("embedding", {})
         honcho = found.pop("honcho", {})
         settings = cls(home=folder, **_check(found))
         if not isinstance(llm, Model):
-            llm = _endpoint("llm", ("base_url", "model"), llm, env)
+            llm = _endpoint("llm", llm, env)
         if not isinstance(embedding, Model):
-            embedding = _endpoint("embedding", ("base_url",), embedding, env)
+            embedding = _endpoint("embedding", embedding, env)
         if not isinstance(honcho, Honcho):
             honcho = _honcho(honcho, env)
         return replace(settings, llm=llm, embedding=embedding, honcho=honcho)
@@ -234,7 +253,9 @@ def check_space(space: str) -> str:
     return space
 
 
-def _read_file(path: Path) -> dict[str, Any]:
+def read_config(home: Path) -> dict[str, Any]:
+    """Return the content of ``config.toml``, unchecked; empty if there is none."""
+    path = home / "config.toml"
     try:
         return tomllib.loads(read_bounded(path, _LARGEST_FILE).decode())
     except FileNotFoundError:
@@ -247,7 +268,7 @@ def _read_file(path: Path) -> dict[str, Any]:
         raise InvalidInput(f"{path} cannot be read: {exc.strerror}") from exc
 
 
-def _flatten(found: dict[str, Any]) -> dict[str, Any]:
+def flatten(found: dict[str, Any]) -> dict[str, Any]:
     """Merge the settings in the table ``[memory]``, where hosts look for them, into the others."""
     table = found.pop("memory", {})
     if not isinstance(table, Mapping):
@@ -259,31 +280,13 @@ def _flatten(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_environment(env: Mapping[str, str]) -> dict[str, Any]:
-    names = {
-        "space": ("MNEMOS_SPACE",),
-        "source": ("MNEMOS_SOURCE", "HERMES_SESSION_SOURCE"),
-        "project": ("MNEMOS_PROJECT",),
-        "prefer_project": ("MNEMOS_PREFER_PROJECT",),
-        "actor": ("MNEMOS_ACTOR",),
-        "durability": ("MNEMOS_DURABILITY",),
-        "redact": ("MNEMOS_REDACT",),
-        "disabled": ("MNEMOS_DISABLED",),
-        "embedder": ("MNEMOS_EMBEDDER",),
-        "hermes_memory_db": ("HERMES_MEMORY_DB",),
-        "claude_dir": ("CLAUDE_CONFIG_DIR",),
-        "codex_dir": ("CODEX_HOME",),
-        "notebook_files": ("MNEMOS_NOTEBOOK",),
-        "provider": ("MNEMOS_PROVIDER",),
-        "files": ("MNEMOS_FILES",),
-        "backend": ("MNEMOS_BACKEND", "HERMES_MEMORY_BACKEND"),
-    }
-    found: dict[str, Any] = {}
-    for setting, variables in names.items():
-        for variable in variables:
-            if env.get(variable):
-                found[setting] = env[variable]
-                break
-    return found
+    return {setting: env[variable] for setting, variable in find_variables(env).items() if "." not in setting}
+
+
+def find_variables(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the variable that each setting is taken from; settings without one are left out."""
+    found = {setting: [name for name in names if env.get(name)] for setting, names in VARIABLES.items()}
+    return {setting: names[0] for setting, names in found.items() if names}
 
 
 def _check(found: dict[str, Any]) -> dict[str, Any]:
@@ -291,39 +294,48 @@ def _check(found: dict[str, Any]) -> dict[str, Any]:
     checked: dict[str, Any] = {}
     for name, value in found.items():
         if name not in known:
-            raise InvalidInput(f"There is no setting {name!r}. Settings: {', '.join(sorted(known))}.")
+            raise unknown_setting(name, known)
         checked[name] = _READ[name](name, value)
     return checked
 
 
-def _endpoint(name: str, known: Sequence[str], found: Mapping[str, Any], env: Mapping[str, str]) -> Model:
-    """Read an endpoint from config.toml and the environment, which wins and alone has the key."""
+def unknown_setting(name: str, known: Collection[str]) -> InvalidInput:
+    """Return the error for a name that no setting has; it names the nearest one."""
+    # Imported for a mistake only.
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1)
+    meant = f" Did you mean {near[0]!r}?" if near else ""
+    return InvalidInput(f"There is no setting {name[:80]!r}.{meant} `mnemos config` lists all settings.")
+
+
+def _check_table(name: str, found: Any) -> None:
+    known = TABLES[name]
     if not isinstance(found, Mapping):
-        raise InvalidInput(f"[{name}] in config.toml must be a table with {' and '.join(known)}.")
-    known = (*known, "api_key_env", "timeout")
+        raise InvalidInput(f"[{name}] in config.toml must be a table with {', '.join(known)}.")
     unknown = set(found) - set(known)
     if unknown:
         raise InvalidInput(
             f"[{name}] has no setting {sorted(unknown)[0]!r}. Settings: {', '.join(known)}. "
             "Keys belong in the environment."
         )
-    variables = _ENDPOINTS[name]
+
+
+def _endpoint(name: str, found: Any, env: Mapping[str, str]) -> Model:
+    """Read an endpoint from config.toml and the environment, which wins and alone has the key."""
+    _check_table(name, found)
+    used = find_variables(env)
     return Model(
-        base_url=env.get(variables["base_url"]) or str(found.get("base_url", "")),
-        model=env.get(variables.get("model", "")) or str(found.get("model", "")),
-        api_key=env.get(str(found.get("api_key_env", variables["api_key"])), ""),
+        base_url=env.get(used.get(f"{name}.base_url", "")) or str(found.get("base_url", "")),
+        model=env.get(used.get(f"{name}.model", "")) or str(found.get("model", "")),
+        api_key=env.get(str(found.get("api_key_env", KEYS[name])), ""),
         timeout=_positive(f"{name}.timeout", found.get("timeout", 60.0)),
     )
 
 
 def _honcho(found: Any, env: Mapping[str, str]) -> Honcho:
     """Read Honcho's settings from config.toml and the environment, which wins and alone has the key."""
-    known = ("base_url", "app_id", "timeout")
-    if not isinstance(found, Mapping) or set(found) - set(known):
-        raise InvalidInput(
-            f"[honcho] in config.toml must be a table with {', '.join(known)}. "
-            "Keys belong in the environment."
-        )
+    _check_table("honcho", found)
     usual = Honcho()
     return Honcho(
         base_url=env.get("HONCHO_BASE_URL") or str(found.get("base_url", usual.base_url)),

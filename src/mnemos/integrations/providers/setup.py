@@ -14,15 +14,13 @@ from pathlib import Path
 from typing import Any, Final
 
 import tomlkit
-import tomlkit.exceptions
 
-from mnemos import files
+from mnemos import config_file, files
 from mnemos.errors import InvalidInput, Unavailable
 from mnemos.integrations.providers import discovery
 from mnemos.integrations.providers.contract import MemoryProvider
 
 SECRETS: Final = ".env"
-CONFIG: Final = "config.toml"
 _LOCK: Final = ".setup.lock"
 _SECONDS: Final = 30.0
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -146,26 +144,13 @@ def use(home: Path, provider: str) -> Path:
 
     Everything else in the file stays as it is. A file that cannot be parsed raises InvalidInput.
     """
-    path = home / CONFIG
-    with files.lock(home, _LOCK, _SECONDS):
-        before = files.read(path) or ""
-        after = _set_provider(before, provider, path)
-        if after != before:
-            files.replace(path, after.encode(), alone=True)
-    return path
 
-
-def _set_provider(text: str, provider: str, path: Path) -> str:
-    try:
-        config = tomlkit.parse(text)
+    def change(config: dict[str, Any]) -> None:
         if provider or "provider" in config or "provider" in config.get("memory", {}):
             config.pop("provider", None)
             config.setdefault("memory", tomlkit.table())["provider"] = provider
-        return tomlkit.dumps(config)
-    except (tomlkit.exceptions.TOMLKitError, TypeError) as exc:
-        raise InvalidInput(
-            f'{path} cannot be changed ({exc}). Write provider = "{provider}" under [memory] in it.'
-        ) from exc
+
+    return config_file.edit(home, change)
 
 
 # --- fields and lines -----------------------------------------------------------------------------
