@@ -48,6 +48,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "facts_list": {"scope": "shop", "type": ["V", "?"], "limit": 5},
     "facts_scopes": {"limit": 5},
     "facts_conflicts": {"limit": 5},
+    "show": {"id": "slot-bug"},
     "explain": {"ref": "f1"},
     "providers_list": {},
     "providers_status": {},

@@ -22,6 +22,7 @@ from mnemos.operations.base import Done, Result, fill
 from mnemos.operations.evaluation import Evaluated
 from mnemos.operations.fact_lists import FactList, ScopeList
 from mnemos.operations.facts import FactsFound, History
+from mnemos.operations.lookup import Shown
 from mnemos.operations.recall import Recalled
 from mnemos.operations.search import ConversationsFound, MessagesFound
 from mnemos.operations.sessions import SessionList, SessionShown
@@ -140,6 +141,7 @@ def everywhere(text: str) -> list[Result]:
     found: list[tuple[type[Result], dict[str, Any]]] = [
         (SessionList, {"sessions": [session], "total": 1}),
         (SessionShown, {"session": session, "messages": [said, message_of(None, tool_calls=calls)]}),
+        (Shown, {"kind": "session", "session": {"session": session, "messages": [said]}}),
         (MessagesFound, {"query": text, "partial": True, "hits": [hit]}),
         (MessagesFound, {"query": text, "partial": False, "hits": []}),
         (

@@ -15,7 +15,7 @@ from mnemos.integrations.claude_code.events import NAMES
 
 
 def test_the_command_is_listed_and_says_what_it_is_for() -> None:
-    listed = CliRunner().invoke(cli, ["--help"]).output
+    listed = CliRunner().invoke(cli, ["admin", "--help"]).output
     assert any(line.split()[:1] == ["hook"] for line in listed.splitlines())
     shown = CliRunner().invoke(cli, ["hook", "--help"])
     assert shown.exit_code == 0

@@ -51,7 +51,7 @@ def comparable(result: dict[str, Any], root: Path) -> dict[str, Any]:
         there["done"] = _MOMENT.sub("MOMENT", there["done"])
     if "former_data" in there:
         there["former_data"] = _MOMENT.sub("MOMENT", there["former_data"])
-    if "created_at" in there.get("template", ()):
+    if "created_at" in (there.get("template") or ()):
         there["template"]["created_at"] = "MOMENT"
     if "evaluations" in there:
         # Times differ, and the folder that was used and is gone.

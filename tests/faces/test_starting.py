@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from mnemos import __version__
-from mnemos.faces.cli.app import cli
 from mnemos.memory import Memory
 
 from .conftest import Mnemos
@@ -96,14 +95,6 @@ def test_a_command_loads_only_what_it_needs(shop: Path) -> None:
     # rich is for terminals; the model's client for summaries.
     for module in ("rich", "urllib.request", "mnemos.operations.session_files", *HEAVY):
         assert module not in loaded
-
-
-def test_help_of_a_group_lists_all_its_commands(mnemos: Mnemos) -> None:
-    out = mnemos("sessions", "--help").out
-    group = cli.get_command(None, "sessions")  # type: ignore[arg-type]
-    assert group is not None
-    for name in group.list_commands(None):  # type: ignore[attr-defined]
-        assert f"\n  {name} " in out
 
 
 def test_help_fits_a_terminal_and_is_plain(mnemos: Mnemos) -> None:

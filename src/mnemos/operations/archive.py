@@ -44,7 +44,7 @@ class ExportAll(LongOperation, frozen=True, kw_only=True):
     templates and databases. Settings are not included."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Export everything", local=True, positional=("path",), example=("memory.tar.zst",)
+        title="Export everything", local=True, positional=("path",), example="memory.tar.zst"
     )
 
     path: Annotated[str, Meta(description="New .tar.zst, .tar.gz or .tar file, or a new folder")]
@@ -91,7 +91,7 @@ class ImportArchive(LongOperation, frozen=True, kw_only=True):
         begins=True,
         asks=True,
         positional=("path",),
-        example=("memory.tar.zst",),
+        example="memory.tar.zst",
     )
 
     path: Annotated[str, Meta(description="Archive that export wrote: a file or a folder")]
@@ -187,7 +187,7 @@ class VerifyArchive(LongOperation, frozen=True, kw_only=True):
         read_only=True,
         local=True,
         positional=("path",),
-        example=("memory.tar.zst",),
+        example="memory.tar.zst",
     )
 
     path: Annotated[str, Meta(description="Archive that export wrote: a file or a folder")]
@@ -247,7 +247,7 @@ class BackUp(LongOperation, frozen=True, kw_only=True):
     """Write a verified copy of the database to a file, while it is in use."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Back up", local=True, positional=("path",), example=("mnemos-backup.db",)
+        title="Back up", local=True, positional=("path",), example="mnemos-backup.db"
     )
 
     path: Annotated[str, Meta(description="File to write; it must not exist")]
@@ -279,7 +279,7 @@ class Restore(Operation, frozen=True, kw_only=True):
         begins=True,
         local=True,
         positional=("path",),
-        example=("mnemos-backup.db", "--yes"),
+        example="mnemos-backup.db --yes",
     )
 
     path: Annotated[str, Meta(description="File that backup wrote")]

@@ -40,6 +40,8 @@ class Traits:
     """Touches files of the caller's machine; not offered over a network."""
     positional: tuple[str, ...] = ()
     """Fields that a command takes as arguments, in this order."""
+    words: bool = False
+    """The last argument takes all words that are typed, so that a question needs no quotes."""
     stdin: str = ""
     """The field that a command fills from standard input if it is ``-`` or omitted."""
     stdout: str = ""
@@ -50,8 +52,8 @@ class Traits:
     """A command can repeat it with ``--watch`` and prints results that have news."""
     begins: bool = False
     """May create a memory; other commands fail if there is none."""
-    example: tuple[str, ...] = ()
-    """Words typed after the command, for the reference."""
+    example: str = ""
+    """Words typed after the command, for its help and the reference; a test runs them."""
 
 
 @dataclass(frozen=True, slots=True)

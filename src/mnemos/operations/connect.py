@@ -37,7 +37,7 @@ Print = Annotated[bool, Meta(description="Only show what would be changed")]
 
 
 def _traits(title: str) -> Traits:
-    return Traits(title=title, idempotent=True, local=True, begins=True, asks=True, example=("--print",))
+    return Traits(title=title, idempotent=True, local=True, begins=True, asks=True, example="--print")
 
 
 class ConnectHermes(Operation, frozen=True, kw_only=True):

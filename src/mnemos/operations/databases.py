@@ -50,7 +50,7 @@ class RenameDatabase(Operation, frozen=True, kw_only=True):
     """Rename a database together with its snapshots."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Rename a database", positional=("database", "to"), example=("default", "research")
+        title="Rename a database", positional=("database", "to"), example="default prices"
     )
 
     database: Name
@@ -65,7 +65,7 @@ class CopyDatabase(Operation, frozen=True, kw_only=True):
     """Copy a database to a new name."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Copy a database", positional=("database", "to"), example=("default", "experiment")
+        title="Copy a database", positional=("database", "to"), example="default trial"
     )
 
     database: Name
@@ -83,7 +83,7 @@ class DeleteDatabase(Operation, frozen=True, kw_only=True):
         title="Delete a database",
         destructive=True,
         positional=("database",),
-        example=("experiment", "--confirm", "experiment", "--yes"),
+        example="experiment --confirm experiment --yes",
     )
 
     database: Name
@@ -160,7 +160,7 @@ class RestoreDatabase(Operation, frozen=True, kw_only=True):
     """Restore a snapshot of a database, by default the newest. The present state becomes a snapshot first."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Restore a database", positional=("database", "snapshot"), example=("default",)
+        title="Restore a database", positional=("database", "snapshot"), example="default"
     )
 
     database: Name = "default"

@@ -58,7 +58,7 @@ class UseBackend(LongOperation, frozen=True, kw_only=True):
         destructive=True,
         begins=True,
         positional=("action",),
-        example=("store", "--key", "pref_editor", "--value", "vim"),
+        example="store --key pref_editor --value vim",
     )
 
     action: Annotated[
@@ -230,7 +230,7 @@ class GetEntry(Operation, frozen=True, kw_only=True):
     """Show the value of an entry."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Show an entry", read_only=True, begins=True, positional=("key",), example=("pref_editor",)
+        title="Show an entry", read_only=True, begins=True, positional=("key",), example="pref_editor"
     )
 
     key: Key
@@ -274,7 +274,7 @@ class SetEntry(Operation, frozen=True, kw_only=True):
         begins=True,
         positional=("key", "value"),
         stdin="value",
-        example=("pref_editor", "vim with dark colours", "--user", "alice"),
+        example='pref_editor "vim with dark colours" --user alice',
     )
 
     key: Key
@@ -299,7 +299,8 @@ class QueryEntries(Operation, frozen=True, kw_only=True):
         read_only=True,
         begins=True,
         positional=("query",),
-        example=("which editor?", "--user", "alice"),
+        words=True,
+        example="which editor --user alice",
     )
 
     query: Annotated[str, Meta(description="A question, a few words or part of a word")]
@@ -335,7 +336,7 @@ class DeleteEntry(Operation, frozen=True, kw_only=True):
         idempotent=True,
         positional=("key",),
         begins=True,
-        example=("pref_editor", "--yes"),
+        example="pref_editor --yes",
     )
 
     key: Key

@@ -23,7 +23,7 @@ class Evaluate(LongOperation, frozen=True, kw_only=True):
     touched."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Compare backends", idempotent=True, begins=True, local=True, example=("--html", "report.html")
+        title="Compare backends", idempotent=True, begins=True, local=True, example="--html report.html"
     )
 
     html: Annotated[str, Meta(description="Also write the report as an HTML page to this file")] | None = None

@@ -66,7 +66,7 @@ class Explain(Operation, frozen=True, kw_only=True):
         "message, what it replaced, what replaced it, and in which prompt it is shown.",
         read_only=True,
         positional=("ref",),
-        example=("f2",),
+        example="f2",
     )
 
     ref: Annotated[str, Meta(description="f12, message:ID, note:ID or entry:ID, as recall returns them")]

@@ -37,7 +37,7 @@ class ExportFacts(Operation, frozen=True, kw_only=True):
     """Export facts, hot and cold, of one scope or of all, in the notation, one per line."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Export facts", read_only=True, example=("--format", "markdown", "--status", "hot")
+        title="Export facts", read_only=True, example="--format markdown --status hot"
     )
 
     scope: Scope = None
@@ -68,7 +68,7 @@ class ListFacts(Operation, frozen=True, kw_only=True):
     replaced."""
 
     traits: ClassVar[Traits] = Traits(
-        title="List facts", read_only=True, example=("--scope", "infra", "--as-of", "2026-03-01")
+        title="List facts", read_only=True, example="--scope infra --as-of 2026-03-01"
     )
 
     scope: Scope = None
@@ -191,7 +191,7 @@ class PurgeFacts(Operation, frozen=True, kw_only=True):
         title="Purge old facts",
         destructive=True,
         idempotent=True,
-        example=("--older-than-days", "90", "--yes"),
+        example="--older-than-days 90 --yes",
     )
 
     scope: Scope = None
@@ -231,7 +231,7 @@ class ForgetFacts(Operation, frozen=True, kw_only=True):
     undone. Use it for what must never have been stored, such as a secret."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Forget facts", destructive=True, positional=("id",), example=("f12", "--yes")
+        title="Forget facts", destructive=True, positional=("id",), example="f2 --yes"
     )
 
     id: Annotated[str | None, Meta(description="Id of a fact, e.g. f12")] = None

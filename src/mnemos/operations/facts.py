@@ -171,7 +171,7 @@ class WriteFacts(Operation, frozen=True, kw_only=True):
         begins=True,
         positional=("content",),
         stdin="content",
-        example=("V[srv.prod]: api.example.com:3005", "--scope", "infra"),
+        example='"V[srv.prod]: api.example.com:3005" --scope infra',
     )
 
     content: Annotated[str, Meta(description="Facts in the notation, one per line")]
@@ -266,7 +266,8 @@ class SearchFacts(Operation, frozen=True, kw_only=True):
         help="Find live facts by a question or a few words, best first.",
         read_only=True,
         positional=("query",),
-        example=("which port does production use?",),
+        words=True,
+        example='"which port does production use?"',
     )
 
     query: Annotated[str, Meta(description="A question or a few words")]
@@ -303,7 +304,7 @@ class Tick(Operation, frozen=True, kw_only=True):
         "done, and scopes that were left alone.",
         begins=True,
         positional=("turn",),
-        example=("7", "--message", "merged and deployed"),
+        example='7 --message "merged and deployed"',
     )
 
     turn: Annotated[int, Meta(ge=0, le=MOST, description="Number of the user message, counted from 1")]
@@ -395,7 +396,8 @@ class Reflect(Operation, frozen=True, kw_only=True):
         help="Show everything known about a topic, by type, including what was replaced or withdrawn.",
         read_only=True,
         positional=("topic",),
-        example=("authentication",),
+        words=True,
+        example="authentication",
     )
 
     topic: Annotated[str, Meta(description="A question or a few words")]
@@ -439,7 +441,7 @@ class ShowHistory(Operation, frozen=True, kw_only=True):
         title="History of a target",
         read_only=True,
         positional=("target",),
-        example=("srv.prod", "--as-of", "2026-03-01"),
+        example="srv.prod --as-of 2026-03-01",
     )
 
     target: Annotated[str, Meta(description="Target, e.g. srv.prod")]

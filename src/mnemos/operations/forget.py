@@ -37,7 +37,8 @@ class Forget(Operation, frozen=True, kw_only=True):
         "permanently, such as message:ID, session:ID, fact:ID, note:ID, entry:ID or template:NAME.",
         destructive=True,
         positional=("ref",),
-        example=("where I live",),
+        words=True,
+        example="where I live",
     )
 
     ref: Annotated[

@@ -37,7 +37,7 @@ def _traits(title: str, example: str = "", *, watches: bool = False) -> Traits:
         asks=True,
         watches=watches,
         positional=("path",),
-        example=(example,) if example else (),
+        example=example,
     )
 
 
@@ -225,7 +225,7 @@ class ImportFound(LongOperation, frozen=True, kw_only=True):
         local=True,
         begins=True,
         asks=True,
-        example=("--all",),
+        example="--all",
     )
 
     kinds: Annotated[
@@ -345,7 +345,7 @@ class ImportHermesMemory(LongOperation, frozen=True, kw_only=True):
         begins=True,
         asks=True,
         positional=("path",),
-        example=("~/.hermes/memory.db",),
+        example="~/.hermes/memory.db",
     )
 
     path: Annotated[

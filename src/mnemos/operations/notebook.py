@@ -32,7 +32,7 @@ class EditNotes(Operation, frozen=True, kw_only=True):
         help="Add, replace or remove one of the notes that go into every prompt, as the tool `memory` does.",
         begins=True,
         positional=("action", "content"),
-        example=("add", "Tests run with make test"),
+        example='add "Tests run with make test"',
     )
 
     action: Annotated[
@@ -134,8 +134,9 @@ class AddNote(Operation, frozen=True, kw_only=True):
         title="Add a note",
         begins=True,
         positional=("content",),
+        words=True,
         stdin="content",
-        example=("Tests run with make test", "--target", "memory"),
+        example='"Tests run with make test" --target memory',
     )
 
     content: Annotated[str, Meta(description="The note")]
@@ -157,7 +158,7 @@ class RewriteNotes(Operation, frozen=True, kw_only=True):
         positional=("target", "text"),
         stdin="text",
         edited="text",
-        example=("memory", "Tests run with make test"),
+        example='memory "Tests run with make test"',
     )
 
     target: Target
@@ -195,9 +196,7 @@ class OptimizeNotes(Operation, frozen=True, kw_only=True):
     """Make room in notebook files above the threshold: drop what the facts say already, move constraints,
     decisions and values into facts, and shorten what is verbose. Safe to run on a schedule."""
 
-    traits: ClassVar[Traits] = Traits(
-        title="Make room in the notebook", idempotent=True, example=("--dry-run",)
-    )
+    traits: ClassVar[Traits] = Traits(title="Make room in the notebook", idempotent=True, example="--dry-run")
 
     threshold_pct: Annotated[
         float, Meta(ge=0, le=100, description="Act above this percentage of the limit")

@@ -161,7 +161,7 @@ class SetUpProvider(Operation, frozen=True, kw_only=True):
         local=True,
         positional=("name", "values"),
         stdin="values",
-        example=("builtin",),
+        example="builtin",
     )
 
     name: Annotated[str, Meta(description="Name of a provider from the list, or builtin")]

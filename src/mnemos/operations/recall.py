@@ -49,7 +49,8 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
         "found.",
         read_only=True,
         positional=("query",),
-        example=("when did we move the database?",),
+        words=True,
+        example="when did we move the database",
     )
 
     query: Annotated[str, Meta(description="A question or a few words")]
@@ -209,8 +210,9 @@ class Remember(Operation, frozen=True, kw_only=True):
         "question. Write one statement at a time.",
         begins=True,
         positional=("text",),
+        words=True,
         stdin="text",
-        example=("The staging database listens on port 5433", "--scope", "infra"),
+        example="The staging database listens on port 5433 --scope infra",
     )
 
     text: Annotated[str, Meta(description="A sentence or two")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Collection
 from pathlib import Path
@@ -73,7 +72,6 @@ def _section(entry: Entry) -> str:
     operation = registry.load(entry)
     traits = operation.traits
     schema = registry.command_schema(operation)
-    example = shlex.join(traits.example)
     kinds = [
         word
         for word, holds in (
@@ -94,7 +92,7 @@ def _section(entry: Entry) -> str:
         "",
         *_fields(schema, traits.positional, registry.person_fields(operation)),
         "```sh",
-        f"mnemos {entry.command} {example}".rstrip(),
+        f"mnemos {entry.command} {traits.example}".rstrip(),
         "```",
         "",
     ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 from msgspec import UNSET, Meta, UnsetType, field
 
+from mnemos.errors import InvalidInput
 from mnemos.operations.arguments import (
     MOST,
     AllProjects,
@@ -24,6 +25,8 @@ from mnemos.operations.arguments import (
 )
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import cut, plural, render_time, render_title
+from mnemos.text.highlight import snippet
+from mnemos.text.query import parse
 from mnemos.text.stored_text import join_items, one_line, render_speaker
 
 if TYPE_CHECKING:
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 Sort = Annotated[Literal["relevance", "newest", "oldest"], Meta(description="Order of results")]
 _QUERY = 'Words; "a phrase"; a OR b; -without; pre*'
 
+# Recall returns no more.
+_MOST_OTHERS = 200
 PARTIAL = "No message has all the words; these have most of them."
 
 
@@ -118,7 +123,8 @@ class SessionSearch(Operation, frozen=True, kw_only=True):
         "query, list recent conversations or read one of them.",
         read_only=True,
         positional=("query",),
-        example=("when did we move the database",),
+        words=True,
+        example="when did we move the database",
     )
 
     query: Annotated[str | None, Meta(description=_QUERY)] = None
@@ -179,7 +185,7 @@ class ReadConversation(Operation, frozen=True, kw_only=True):
         "end of a session. With neither, list recent conversations.",
         read_only=True,
         positional=("session",),
-        example=("--around", "42"),
+        example="--around 42",
     )
 
     session: Annotated[str | None, Meta(description="Id, beginning of the id, or title")] = None
@@ -252,16 +258,23 @@ class ConversationsFound(Result, frozen=True, kw_only=True):
 
 class SearchMessages(Operation, frozen=True, kw_only=True):
     """Find messages that contain all words of a query, best first. If there are none, find those that contain
-    most of the words."""
+    most of the words. With kind: facts, notes, entries, templates or tables instead."""
 
     traits: ClassVar[Traits] = Traits(
         title="Search messages",
+        help="Find messages that contain all words of a query, best first. If there are none, find those "
+        "that contain most of the words. --kind searches facts, notes, entries, templates or tables "
+        "instead. To ask a question by meaning, use `mnemos recall`.",
         read_only=True,
         positional=("query",),
-        example=("what's up with gateway/run.py",),
+        words=True,
+        example="database monday --sort newest",
     )
 
     query: Annotated[str, Meta(description=_QUERY)]
+    kind: Annotated[
+        Literal["message", "fact", "note", "entry", "template", "table"], Meta(description="What to search")
+    ] = "message"
     source: Source = None
     role: Annotated[str | None, Meta(description="Only user, assistant or tool messages")] = None
     session: Annotated[list[str] | None, Meta(description="Only these sessions")] = None
@@ -275,6 +288,8 @@ class SearchMessages(Operation, frozen=True, kw_only=True):
     user_id: User = None
 
     def run(self, memory: Memory) -> MessagesFound:
+        if self.kind != "message":
+            return self._search_others(memory)
         hits = memory.sessions.search_messages(
             self.query,
             self.source,
@@ -305,6 +320,36 @@ class SearchMessages(Operation, frozen=True, kw_only=True):
                 for hit in hits
             ],
         )
+
+    def _search_others(self, memory: Memory) -> MessagesFound:
+        if (
+            self.source
+            or self.role
+            or self.session
+            or self.exclude
+            or self.offset
+            or self.sort != "relevance"
+        ):
+            raise InvalidInput(
+                "source, role, session, exclude, sort and offset are for messages. Omit them, or omit kind."
+            )
+        found = memory.recall(
+            self.query,
+            limit=min(self.limit, _MOST_OTHERS),
+            budget=0,
+            kinds=[self.kind],
+            since=seconds("since", self.since),
+            until=seconds("until", self.until),
+            words_only=True,
+            project=self.project or None,
+            user_id=self.user_id,
+        )
+        words = parse(self.query).loosen()
+        others = [
+            OtherHit(kind=hit.kind, ref=hit.ref, snippet=snippet(hit.text, words), at=hit.at)
+            for hit in found.hits
+        ]
+        return MessagesFound(query=self.query, partial=False, hits=[], others=others)
 
 
 class ContextLine(Info, frozen=True, kw_only=True):
@@ -337,13 +382,27 @@ class MessageHit(Info, frozen=True, kw_only=True):
     """It is about another project than the current one."""
 
 
+class OtherHit(Info, frozen=True, kw_only=True):
+    """A fact, note, entry, template or table that matches."""
+
+    kind: str
+    ref: int | str
+    snippet: str
+    at: float
+
+    def render_heading(self) -> str:
+        return f"{render_time(self.at)}  {self.kind}:{self.ref}"
+
+
 class MessagesFound(Result, frozen=True, kw_only=True):
     query: str
     partial: bool
     hits: list[MessageHit]
+    others: list[OtherHit] = field(default_factory=list)
+    """Hits that are not messages, if another kind was searched."""
 
     def as_text(self) -> str:
-        if not self.hits:
+        if not self.hits and not self.others:
             return f"Nothing found for {cut(self.query, 80)!r}."
         lines = [PARTIAL] if self.partial else []
         for hit in self.hits:
@@ -352,6 +411,8 @@ class MessagesFound(Result, frozen=True, kw_only=True):
             )
             title = render_title(hit.title, hit.project, elsewhere=hit.elsewhere)
             lines += [f"{title}  {where}", f"  {one_line(hit.snippet)}"]
+        for other in self.others:
+            lines += [other.render_heading(), f"  {one_line(other.snippet)}"]
         return join_items(lines)
 
 

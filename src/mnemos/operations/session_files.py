@@ -43,7 +43,7 @@ class ExportSessions(Operation, frozen=True, kw_only=True):
     reading and cannot be imported."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Export sessions", local=True, positional=("path",), stdout="path", example=("all.jsonl",)
+        title="Export sessions", local=True, positional=("path",), stdout="path", example="all.jsonl"
     )
 
     path: Annotated[str, Meta(description="File to write; it must not exist")]
@@ -114,7 +114,7 @@ class ImportSessions(LongOperation, frozen=True, kw_only=True):
         begins=True,
         positional=("path",),
         stdin="text",
-        example=("all.jsonl",),
+        example="all.jsonl",
     )
 
     path: Annotated[str | None, Meta(description="JSONL file")] = None

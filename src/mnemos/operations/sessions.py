@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, UnsetType
@@ -78,7 +79,7 @@ class MessageInfo(Info, frozen=True, kw_only=True):
 class ListSessions(Operation, frozen=True, kw_only=True):
     """List sessions, newest first."""
 
-    traits: ClassVar[Traits] = Traits(title="List sessions", read_only=True, example=("--limit", "5"))
+    traits: ClassVar[Traits] = Traits(title="List sessions", read_only=True, example="--limit 5")
 
     source: Source = None
     archived: Annotated[bool, Meta(description="List archived sessions instead")] = False
@@ -131,7 +132,7 @@ class ShowSession(Operation, frozen=True, kw_only=True):
     """Show a session and its messages."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Show a session", read_only=True, positional=("session",), example=("SESSION",)
+        title="Show a session", read_only=True, positional=("session",), example="trip-to-lisbon"
     )
 
     session: Session
@@ -139,15 +140,19 @@ class ShowSession(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> SessionShown:
         session_id = memory.sessions.resolve_session(self.session)
-        session = memory.sessions.get_session(session_id)
-        if session is None:
-            raise NotFound(f"There is no session {session_id!r}.")
         messages = memory.sessions.get_messages(session_id)
-        session |= {"title": memory.sessions.find_title(session_id)}
-        return SessionShown(
-            session=fill(SessionDetail, session),
-            messages=[fill(MessageInfo, one) for one in (messages[-self.tail :] if self.tail else messages)],
-        )
+        return show_messages(memory, session_id, messages[-self.tail :] if self.tail else messages)
+
+
+def show_messages(memory: Memory, session_id: str, messages: Sequence[Mapping[str, Any]]) -> SessionShown:
+    """Return a session with some of its messages."""
+    session = memory.sessions.get_session(session_id)
+    if session is None:
+        raise NotFound(f"There is no session {session_id!r}.")
+    session |= {"title": memory.sessions.find_title(session_id)}
+    return SessionShown(
+        session=fill(SessionDetail, session), messages=[fill(MessageInfo, one) for one in messages]
+    )
 
 
 class SessionShown(Result, frozen=True, kw_only=True):
@@ -175,7 +180,10 @@ class ShowLineage(Operation, frozen=True, kw_only=True):
     """Show all sessions of one conversation, from the first to the one that continues it."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Show a conversation's sessions", read_only=True, positional=("session",), example=("SESSION",)
+        title="Show a conversation's sessions",
+        read_only=True,
+        positional=("session",),
+        example="trip-to-lisbon",
     )
 
     session: Session
@@ -198,7 +206,7 @@ class CreateSession(Operation, frozen=True, kw_only=True):
         title="Create a session",
         begins=True,
         positional=("session_id",),
-        example=("trip-to-lisbon", "--title", "Lisbon"),
+        example='garden --title "The garden"',
     )
 
     session_id: Annotated[str, Meta(description="Id of your choice that is not in use")]
@@ -243,7 +251,7 @@ class AppendMessage(Operation, frozen=True, kw_only=True):
         title="Append a message",
         positional=("session_id", "role", "content"),
         stdin="content",
-        example=("trip-to-lisbon", "user", "Book the morning train"),
+        example='trip-to-lisbon user "Book the morning train"',
     )
 
     session_id: Annotated[str, Meta(description="Id of an existing session")]
@@ -281,7 +289,7 @@ class _Mark(Operation, frozen=True, kw_only=True):
 
 
 def _mark_traits(title: str) -> Traits:
-    return Traits(title=title, idempotent=True, positional=("session",), example=("SESSION",))
+    return Traits(title=title, idempotent=True, positional=("session",), example="trip-to-lisbon")
 
 
 class EndSession(_Mark, frozen=True, kw_only=True):
@@ -313,7 +321,7 @@ class TitleSession(_Mark, frozen=True, kw_only=True):
         title="Set a session's title",
         idempotent=True,
         positional=("session", "title"),
-        example=("SESSION", "Moving the database"),
+        example='trip-to-lisbon "Moving the database"',
     )
 
     title: Annotated[str, Meta(description="New title; empty to remove it")]
@@ -349,7 +357,7 @@ class DeleteSession(Operation, frozen=True, kw_only=True):
     """Delete a session and its messages. Can be undone for some weeks."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Delete a session", destructive=True, positional=("session",), example=("SESSION", "--yes")
+        title="Delete a session", destructive=True, positional=("session",), example="trip-to-lisbon --yes"
     )
 
     session: Session
@@ -373,7 +381,7 @@ class PruneSessions(Operation, frozen=True, kw_only=True):
     """Delete ended sessions that are older than a number of days. Cannot be undone."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Delete old sessions", destructive=True, example=("--older-than-days", "365", "--dry-run")
+        title="Delete old sessions", destructive=True, example="--older-than-days 365 --dry-run"
     )
 
     older_than_days: Annotated[

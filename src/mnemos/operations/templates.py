@@ -62,7 +62,7 @@ class TemplateDetail(TemplateHeading, frozen=True, kw_only=True):
 class ListTemplates(Operation, frozen=True, kw_only=True):
     """List templates, newest first."""
 
-    traits: ClassVar[Traits] = Traits(title="List templates", read_only=True, example=("--type", "code"))
+    traits: ClassVar[Traits] = Traits(title="List templates", read_only=True, example="--type code")
 
     type: Type = None
     tags: Annotated[list[str] | None, Meta(description="Only with at least one of these tags")] = None
@@ -92,7 +92,7 @@ class ShowTemplate(Operation, frozen=True, kw_only=True):
     """Show a template: its description and its tool calls."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Show a template", read_only=True, positional=("name",), example=("fix-failing-tests",)
+        title="Show a template", read_only=True, positional=("name",), example="fix-failing-tests"
     )
 
     name: Name
@@ -126,7 +126,7 @@ class CreateTemplate(Operation, frozen=True, kw_only=True):
     traits: ClassVar[Traits] = Traits(
         title="Create a template",
         positional=("session",),
-        example=("SESSION", "--name", "fix-failing-tests", "--tags", "python"),
+        example="trip-to-lisbon --name book-a-train --tags travel",
     )
 
     session: Session
@@ -172,7 +172,7 @@ class DeleteTemplate(Operation, frozen=True, kw_only=True):
         title="Delete a template",
         destructive=True,
         positional=("name",),
-        example=("fix-failing-tests", "--yes"),
+        example="fix-failing-tests --yes",
     )
 
     name: Name
@@ -217,7 +217,7 @@ class SuggestTemplates(Operation, frozen=True, kw_only=True):
     succeeded, by cycles of running and fixing, and by how the session ended."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Suggest sessions for templates", read_only=True, example=("--limit", "5")
+        title="Suggest sessions for templates", read_only=True, example="--limit 5"
     )
 
     type: Type = None
@@ -271,7 +271,7 @@ class CompareTemplates(Operation, frozen=True, kw_only=True):
     calls to first success, total errors and tool diversity. Each has a 95% interval and sample sizes; the
     result says so if there is not enough data."""
 
-    traits: ClassVar[Traits] = Traits(title="Do templates help?", read_only=True, example=("--type", "code"))
+    traits: ClassVar[Traits] = Traits(title="Do templates help?", read_only=True, example="--type code")
 
     template: Annotated[str | None, Meta(description="Only sessions that began with this template")] = None
     type: Annotated[Kind | None, Meta(description="Only this kind of work, on both sides")] = None

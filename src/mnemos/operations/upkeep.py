@@ -96,9 +96,7 @@ class Stats(Result, frozen=True, kw_only=True):
 class Optimize(LongOperation, frozen=True, kw_only=True):
     """Optimize the index and compute missing vectors, in short steps that block nobody."""
 
-    traits: ClassVar[Traits] = Traits(
-        title="Optimize the index", idempotent=True, example=("--seconds", "10")
-    )
+    traits: ClassVar[Traits] = Traits(title="Optimize the index", idempotent=True, example="--seconds 10")
 
     seconds: Annotated[float, Meta(gt=0, description="Maximum seconds, roughly")] | None = None
 
@@ -115,7 +113,7 @@ class Examine(Operation, frozen=True, kw_only=True):
     """Check the database (integrity, index, counters, privacy), the notebook, templates and workspace. With
     repair, fix what can be fixed."""
 
-    traits: ClassVar[Traits] = Traits(title="Check the memory", idempotent=True, example=("--repair",))
+    traits: ClassVar[Traits] = Traits(title="Check the memory", idempotent=True, example="--repair")
 
     repair: Annotated[bool, Meta(description="Fix what can be fixed; nothing readable is lost")] = False
 
@@ -169,7 +167,7 @@ class Examined(Result, frozen=True, kw_only=True):
 class ShowLog(Operation, frozen=True, kw_only=True):
     """Show what was changed, by whom and when, newest first. Appended messages are not logged."""
 
-    traits: ClassVar[Traits] = Traits(title="Show changes", read_only=True, example=("--limit", "10"))
+    traits: ClassVar[Traits] = Traits(title="Show changes", read_only=True, example="--limit 10")
 
     limit: Annotated[int, up_to(1000)] = 20
     before: Annotated[int, Meta(ge=0, le=MOST, description="Only entries before this number")] | None = None
@@ -219,7 +217,7 @@ class Log(Result, frozen=True, kw_only=True):
 class Undo(Operation, frozen=True, kw_only=True):
     """Undo a change: the given one, or the newest that can be undone."""
 
-    traits: ClassVar[Traits] = Traits(title="Undo a change", positional=("entry",), example=())
+    traits: ClassVar[Traits] = Traits(title="Undo a change", positional=("entry",))
 
     entry: Annotated[int, Meta(ge=0, le=MOST, description="Number of the log entry")] | None = None
 

@@ -38,7 +38,7 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
         "`mnemos sql` opens a prompt.",
         begins=True,
         positional=("query",),
-        example=("SELECT date('now')",),
+        example="\"SELECT date('now')\"",
     )
 
     query: Annotated[str, Meta(description="SQL")]
@@ -254,7 +254,7 @@ class ExportRows(Operation, frozen=True, kw_only=True):
         begins=True,
         positional=("path", "query"),
         stdout="path",
-        example=("prices.csv", "SELECT * FROM prices"),
+        example='prices.csv "SELECT * FROM prices"',
     )
 
     query: Annotated[str, Meta(description="One SELECT")]
@@ -314,7 +314,7 @@ class ImportRows(LongOperation, frozen=True, kw_only=True):
         begins=True,
         positional=("table", "path"),
         stdin="text",
-        example=("prices", "prices.csv"),
+        example="orders orders.csv",
     )
 
     table: Annotated[str, Meta(description="Name of the table")]

@@ -8,8 +8,8 @@ from mnemos import __version__
 
 
 def main() -> None:
-    """Run the command line. ``--version`` answers before anything is imported, hooks run without click."""
-    if sys.argv[1:] == ["--version"] and _is_told_the_version():
+    """Run the command line. The version is printed before anything is imported; hooks run without click."""
+    if sys.argv[1:] in (["--version"], ["-V"], ["version"]) and _is_told_the_version():
         return
     if sys.argv[1:2] == ["hook"] and _is_run_by_a_program(sys.argv[2:]):
         from mnemos.integrations.claude_code import hook_watchdog
@@ -32,5 +32,5 @@ def _is_told_the_version() -> bool:
 
 def _is_run_by_a_program(arguments: list[str]) -> bool:
     """True if a program runs the hook; a person who types one gets help instead."""
-    asks = not arguments or "--help" in arguments
+    asks = not arguments or not {"-h", "--help"}.isdisjoint(arguments)
     return not asks and not (sys.stdin is not None and sys.stdin.isatty())

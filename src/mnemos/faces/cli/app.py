@@ -12,33 +12,33 @@ import click
 
 from mnemos import __version__
 from mnemos.errors import DiskFull, InvalidInput, MnemosError, NotFound, Refused, Unavailable
-from mnemos.faces.cli.bench.command import bench
+from mnemos.faces.cli import config
+from mnemos.faces.cli.bench.command import recall as measure_recall
 from mnemos.faces.cli.commands import Chosen, common_options, operation_command
+from mnemos.faces.cli.help_screens import (
+    ALIASES,
+    SCREENS,
+    HelpedCommand,
+    write_example,
+    write_options,
+    write_screen,
+)
 from mnemos.faces.cli.mcp import mcp, serve
 from mnemos.faces.cli.output import complain, in_json, write_everything
 from mnemos.faces.cli.sql import sql
 from mnemos.integrations.claude_code import events, hook_process
 from mnemos.operations.index import ENTRIES, Entry
 
-_GROUPS = {
-    "sessions": "Conversations: list, show, search, export, delete.",
-    "notebook": "Notes that go into every prompt: show, add, edit, undo.",
-    "workspace": "SQL databases of the agent's own: query, schema, import, export, restore.",
-    "providers": "Memory providers beside the built-in one: list, status, setup.",
-    "templates": "Tool calls that worked, as examples for new sessions: list, create, suggest.",
-    "connect": "Connect another program to this memory.",
-    "entries": "What is known about users, as keys and values: list, get, set, query, delete.",
-    "import": "Import conversations and facts of other programs.",
-    "facts": "Constraints, decisions, values: write, search, history, scopes, export.",
-}
-
 # Commands that groups run alone; other groups show their help.
 _ALONE = {
+    "config": "show",
     "connect": "found",
     "import": "found",
 }
 
 _COMPLETION = "_MNEMOS_COMPLETE"
+# A word with one of these is a file.
+_PATH_SIGNS = frozenset("./\\~")
 _PACKED = (".tar", ".tar.gz", ".tar.zst")
 
 # The first match counts; anything else is 1.
@@ -56,28 +56,39 @@ class LazyGroup(click.Group):
     def __init__(self, prefix: str = "", **settings: object) -> None:
         super().__init__(**settings)  # type: ignore[arg-type]
         self._prefix = prefix
+        self.screen = SCREENS[prefix.strip()]
+        self.example = self.screen.example
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        own = [entry.command.removeprefix(self._prefix).split()[0] for entry in self._entries()]
-        return sorted({*own, *self.commands})
+        """Return all commands, in the order of the help screen; hidden ones last."""
+        start = len(self._prefix)
+        others = {*self.commands, *(name[start:].split()[0] for name in self._index())}
+        return list(dict.fromkeys([*(name for name, _ in self.screen.commands()), *sorted(others)]))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name in self.commands:
-            return super().get_command(ctx, cmd_name)
-        wanted = self._prefix + cmd_name
-        for entry in self._entries():
-            if entry.command == wanted:
-                return operation_command(entry)
-        if not self._prefix and cmd_name in _GROUPS:
-            return LazyGroup(
-                prefix=f"{cmd_name} ",
-                name=cmd_name,
-                help=_GROUPS[cmd_name],
-                params=common_options(),
-                invoke_without_command=cmd_name in _ALONE,
-                callback=_run_alone if cmd_name in _ALONE else None,
-            )
-        return None
+        command = self._find(ctx, cmd_name)
+        if command is not None:
+            line = dict(self.screen.commands()).get(cmd_name)
+            command.hidden = line is None
+            command.short_help = line or command.short_help
+        return command
+
+    def _find(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name in self.commands:
+            return super().get_command(ctx, name)
+        entry = self._index().get(self._prefix + name)
+        if entry is not None:
+            return operation_command(entry)
+        if self._prefix == "admin ":
+            return cli.get_command(ctx, name) if name in self.list_commands(ctx) else None
+        return _make_group(name) if not self._prefix and name in SCREENS else None
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_screen(self.screen, formatter)
+        write_options(self, ctx, formatter)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        write_example(self.example, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         alone = _ALONE.get(self.name or "") if self._prefix else None
@@ -101,16 +112,39 @@ class LazyGroup(click.Group):
         except click.UsageError as exc:
             if self._prefix == "import " and (kind := kind_of_path(args[0])) is not None:
                 return super().resolve_command(ctx, [kind, *args])
-            # Imported for a mistyped command only.
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            near = self._find_near(ctx, args[0])
+            if self._prefix == "export " and (not near or _PATH_SIGNS & {*args[0]}):
+                return super().resolve_command(ctx, ["all", *args])
             if not near:
                 raise
-            raise click.UsageError(f"{exc.message} Did you mean {near[0]!r}?", ctx) from None
+            raise click.UsageError(f"{exc.message} Did you mean {near!r}?", ctx) from None
 
-    def _entries(self) -> list[Entry]:
-        return [entry for entry in ENTRIES if entry.command.startswith(self._prefix)]
+    def _find_near(self, ctx: click.Context, word: str) -> str:
+        """Return the command that a mistyped word may mean: a similar one, or one of that name in a group."""
+        # Imported for a mistyped command only.
+        from difflib import get_close_matches
+
+        near = get_close_matches(word, self.list_commands(ctx), n=1)
+        listed = (f"{group} {name}" for group, one in SCREENS.items() for name, _ in one.commands() if group)
+        below = [] if self._prefix else [path for path in listed if path.endswith(f" {word}")]
+        return next(iter([*near, *below]), "")
+
+    def _index(self) -> dict[str, Entry]:
+        """Return what the index has below this group, by the words that are typed."""
+        named = {entry.command: entry for entry in ENTRIES}
+        named |= {former: named[now] for former, now in ALIASES.items()}
+        return {words: entry for words, entry in named.items() if words.startswith(self._prefix)}
+
+
+def _make_group(name: str) -> LazyGroup:
+    return LazyGroup(
+        prefix=f"{name} ",
+        name=name,
+        help=SCREENS[name].about,
+        params=common_options(),
+        invoke_without_command=name in _ALONE,
+        callback=_run_alone if name in _ALONE else None,
+    )
 
 
 @click.pass_context
@@ -126,18 +160,36 @@ def _run_alone(ctx: click.Context) -> object:
         return command.invoke(alone)
 
 
-@click.group(cls=LazyGroup, invoke_without_command=True, params=common_options())
-@click.version_option(__version__, message="mnemos %(version)s")
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    params=common_options(),
+    help=SCREENS[""].about,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, "-V", "--version", message="mnemos %(version)s")
 @click.pass_context
 def cli(ctx: click.Context, /, **_: object) -> None:
-    """The memory of an LLM agent: keeps every conversation and finds it in milliseconds."""
     if ctx.invoked_subcommand is None:
         from mnemos.faces.cli.greeting import greet
 
         greet(ctx.obj)
 
 
-@cli.command()
+@cli.command("help", cls=HelpedCommand, example="help sessions list")
+@click.argument("command", nargs=-1)
+def show_help(command: tuple[str, ...]) -> None:
+    """Show the help of a command."""
+    cli.main([*command, "--help"], prog_name="mnemos", standalone_mode=False)
+
+
+@cli.command(cls=HelpedCommand, example="version")
+def version() -> None:
+    """Show the version."""
+    click.echo(f"mnemos {__version__}")
+
+
+@cli.command(cls=HelpedCommand, example="demo --keep demo-home")
 @click.option("--keep", type=click.Path(path_type=Path), help="Keep the demo home in this new folder.")
 def demo(keep: Path | None) -> None:
     """Fill a temporary home with a small history and search it."""
@@ -146,7 +198,7 @@ def demo(keep: Path | None) -> None:
     show(keep)
 
 
-@cli.command()
+@cli.command(cls=HelpedCommand, example="completion bash")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
     """Print a shell completion script."""
@@ -157,7 +209,11 @@ def completion(shell: str) -> None:
         click.echo(kind(cli, {}, "mnemos", _COMPLETION).source())
 
 
-@click.command(params=[option for option in common_options() if option.name in ("home", "space")])
+@click.command(
+    cls=HelpedCommand,
+    example="hook session-start < event.json",
+    params=[option for option in common_options() if option.name in ("home", "space")],
+)
 @click.argument("event", type=click.Choice(events.NAMES))
 @click.pass_obj
 def hook(chosen: Chosen, event: str) -> None:
@@ -169,7 +225,11 @@ def hook(chosen: Chosen, event: str) -> None:
     hook_process.run(hook_process.Call(event, chosen.home, chosen.space), sys.stdin.fileno(), sys.stdout)
 
 
-cli.add_command(bench)
+for name, commands in {"config": config.COMMANDS, "bench": (measure_recall,)}.items():
+    group = _make_group(name)
+    for command in commands:
+        group.add_command(command)
+    cli.add_command(group)
 cli.add_command(hook)
 cli.add_command(mcp)
 cli.add_command(serve)

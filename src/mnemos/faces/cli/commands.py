@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 import msgspec
 from msgspec import inspect
 
 from mnemos.errors import Disabled, InvalidInput, NotFound, Refused, StorageError, TooLarge
+from mnemos.faces.cli.help_screens import HelpedCommand
 from mnemos.faces.cli.output import complain, plain, show, watch
-from mnemos.memory import Memory
-from mnemos.memory.backlog import hand_over
 from mnemos.operations import registry
 from mnemos.operations.base import Operation, agree
 from mnemos.operations.index import Entry
+
+if TYPE_CHECKING:
+    from mnemos.memory import Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,9 @@ class Chosen:
         self, *, files: str | None = None, is_local: bool = True, stated_by: str | None = None
     ) -> Memory:
         """Return the memory; ``is_local``: whoever uses it works in the folder that this process is in."""
+        # Imports every part: not for help, and not for a command line that is wrong.
+        from mnemos.memory import Memory
+
         here = _find_folder() if is_local else None
         return Memory.at(self.home, space=self.space, files=files, here=here, stated_by=stated_by)
 
@@ -43,6 +49,12 @@ def _find_folder() -> str | None:
     except OSError:
         # Deleted since.
         return None
+
+
+def _switch_off_color(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001, FBT001
+    if value:
+        # rich, pagers and editors look here.
+        os.environ["NO_COLOR"] = "1"
 
 
 def common_options() -> list[click.Parameter]:
@@ -61,21 +73,9 @@ def common_options() -> list[click.Parameter]:
                      help="Space of the memory; default: $MNEMOS_SPACE or default."),
         click.Option(["--json"], is_flag=True, expose_value=False, callback=remember,
                      help="Print the result as JSON."),
+        click.Option(["--no-color"], is_flag=True, expose_value=False, callback=_switch_off_color,
+                     help="Print without colours; NO_COLOR=1 does the same."),
     ]  # fmt: skip
-
-
-class OperationCommand(click.Command):
-    """A command whose help also describes its arguments."""
-
-    def __init__(self, *args: Any, arguments: list[tuple[str, str]], **settings: Any) -> None:
-        super().__init__(*args, **settings)
-        self._arguments = arguments
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        if self._arguments:
-            with formatter.section("Arguments"):
-                formatter.write_dl(self._arguments)
-        super().format_options(ctx, formatter)
 
 
 def operation_command(entry: Entry) -> click.Command:
@@ -83,13 +83,13 @@ def operation_command(entry: Entry) -> click.Command:
     operation = registry.load(entry)
     text = registry.help_text(operation)
     taken = parameters_of(operation)
-    return OperationCommand(
+    return HelpedCommand(
         entry.command.split()[-1],
         callback=_callback(entry, operation),
         params=[*taken.parameters, *common_options()],
         arguments=taken.described,
+        example=f"{entry.command} {operation.traits.example}".strip(),
         help=text,
-        short_help=" ".join(text.split()).split(". ")[0].rstrip("."),
     )
 
 
@@ -108,6 +108,8 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
             for name, value in given.items()
             if value is not None and value != ()
         }
+        if operation.traits.words and (last := operation.traits.positional[-1]) in arguments:
+            arguments[last] = " ".join(arguments[last])
         if operation.traits.stdin:
             _read_stdin(operation, arguments)
         request = registry.read(entry.name, arguments, by_person=True)
@@ -123,6 +125,8 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
                     return watch(memory, entry.name, request, as_json=chosen.json)
                 outcome = show(memory, entry.name, request, as_json=chosen.json)
                 if request.writes() or memory.feeds.was_asked:
+                    from mnemos.memory.backlog import hand_over
+
                     hand_over(memory)
                 return outcome
 
@@ -252,8 +256,10 @@ def parameters_of(operation: type[Operation]) -> Parameters:
     fields = {field.name: field for field in info.fields}
     positional = [fields[name] for name in operation.traits.positional]
     piped = operation.traits.stdin
+    last = operation.traits.positional[-1:] if operation.traits.words else ()
     parameters: list[click.Parameter] = [
-        _argument(field, required=field.required and field.name != piped) for field in positional
+        _argument(field, required=field.required and field.name != piped, many=field.name in last)
+        for field in positional
     ]
     parameters += [_option(field) for field in info.fields if field not in positional]
     if operation.traits.watches:
@@ -267,8 +273,9 @@ def parameters_of(operation: type[Operation]) -> Parameters:
     )
 
 
-def _argument(field: inspect.Field, *, required: bool) -> click.Argument:
-    return click.Argument([field.name], required=required, type=_shape(field.type).type, nargs=1)
+def _argument(field: inspect.Field, *, required: bool, many: bool) -> click.Argument:
+    nargs = -1 if many else 1
+    return click.Argument([field.name], required=required, type=_shape(field.type).type, nargs=nargs)
 
 
 def _argument_help(field: inspect.Field, operation: type[Operation]) -> str:

@@ -15,6 +15,7 @@ from mnemos.operations.base import Result
 from mnemos.operations.evaluation import Evaluated, WorkloadInfo, render_ms
 from mnemos.operations.fact_lists import FactList, ScopeList
 from mnemos.operations.facts import FactInfo, FactsFound, History
+from mnemos.operations.lookup import Shown
 from mnemos.operations.recall import Recalled, render_heading, render_passage
 from mnemos.operations.search import PARTIAL, ConversationsFound, Kind, Line, MessagesFound
 from mnemos.operations.sessions import MessageInfo, SessionInfo, SessionList, SessionShown
@@ -136,7 +137,7 @@ def _message(message: MessageInfo, console: Console) -> None:
 
 
 def _messages(result: MessagesFound, console: Console) -> None:
-    if not result.hits:
+    if not result.hits and not result.others:
         console.print(literal(f"Nothing found for {result.query!r}."))
         return
     if result.partial:
@@ -151,6 +152,9 @@ def _messages(result: MessagesFound, console: Console) -> None:
             )
         )
         console.print(Text("  ") + highlight_matches(hit.snippet))
+    for other in result.others:
+        console.print(literal(other.render_heading(), "bold"))
+        console.print(Text("  ") + highlight_matches(other.snippet))
 
 
 def _conversations(result: ConversationsFound, console: Console) -> None:
@@ -358,6 +362,7 @@ _DRAWINGS: dict[type[Result], Callable[[Any, Console], None]] = {
     Recalled: _draw_recall,
     SessionList: _sessions,
     SessionShown: _session,
+    Shown: lambda result, console: draw(result.part, console),
     Stats: _stats,
     FactList: _facts,
     FactsFound: _facts,

@@ -10,6 +10,7 @@ import click
 
 from mnemos.errors import Unavailable
 from mnemos.faces.cli.commands import Chosen, common_options, is_terminal
+from mnemos.faces.cli.help_screens import HelpedCommand
 
 PORT = 8765
 
@@ -33,7 +34,7 @@ def _where() -> list[click.Parameter]:
     return [option for option in common_options() if option.name in ("home", "space")]
 
 
-@click.command(params=_where())
+@click.command(cls=HelpedCommand, params=_where(), example="mcp --tools default,workspace")
 @_tools
 @click.option("--http", "address", metavar="HOST:PORT", help="Over HTTP on this machine instead of a pipe.")
 @_no_token
@@ -45,7 +46,7 @@ def mcp(chosen: Chosen, tools: str, address: str | None, no_token: bool) -> None
     _run(chosen, tools, address, asks_for_token=not no_token)
 
 
-@click.command(params=_where())
+@click.command(cls=HelpedCommand, params=_where(), example="serve --mcp --port 8765")
 @click.option("--mcp", "wants_mcp", is_flag=True, help="For MCP clients, at /mcp: all there is so far.")
 @_tools
 @click.option("--host", default="127.0.0.1", show_default=True, help="A loopback address.")

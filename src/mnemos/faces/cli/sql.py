@@ -11,6 +11,7 @@ import click
 
 from mnemos.errors import InvalidInput, MnemosError, ReadOnly
 from mnemos.faces.cli.commands import Chosen, common_options, is_terminal, stdin_text
+from mnemos.faces.cli.help_screens import HelpedCommand
 from mnemos.faces.cli.output import plain, say
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ Type SQL, ended by a semicolon. Besides:
   .quit                        or Ctrl-D"""
 
 
-@click.command(params=common_options())
+@click.command(
+    cls=HelpedCommand, params=common_options(), example='sql "SELECT item, eur FROM prices LIMIT 5"'
+)
 @click.argument("database", default="default")
 @click.option("-c", "--command", "query", metavar="SQL", help="Run this and end.")
 @click.option("--read-only", is_flag=True, help="Refuse every change.")

@@ -10,6 +10,7 @@ import click
 
 from mnemos.errors import PermissionDenied
 from mnemos.faces.cli.commands import Chosen, is_terminal
+from mnemos.faces.cli.help_screens import HelpedCommand
 from mnemos.faces.cli.output import Bar, in_json, plain
 from mnemos.settings import Settings
 
@@ -28,12 +29,7 @@ def pool_size(value: str) -> str:
     return value
 
 
-@click.group()
-def bench() -> None:
-    """Measure how well and how fast recall finds things."""
-
-
-@bench.command()
+@click.command(cls=HelpedCommand, example="bench recall --data questions.jsonl")
 @click.option(
     "--data",
     required=True,

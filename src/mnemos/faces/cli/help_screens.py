@@ -1,0 +1,333 @@
+"""Help screens: the commands that each lists, in sections, with one line each.
+
+The lines are written here and not taken from the operations, because importing all of those takes longer than
+a help screen may. Commands in no section work and are not listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+_COMMON = frozenset({"--home", "--space", "--json", "--no-color", "--help"})
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """The help of a group of commands."""
+
+    about: str
+    sections: Mapping[str, Mapping[str, str]]
+    example: str
+    note: str = ""
+
+    def commands(self) -> Iterator[tuple[str, str]]:
+        """Yield each listed command with its line."""
+        for section in self.sections.values():
+            yield from section.items()
+
+
+SCREENS = {
+    "": Screen(
+        "The memory of an LLM agent: every conversation kept, and found again.",
+        {
+            "Ask": {
+                "recall": "Ask a question in plain words",
+                "search": "Find messages, facts or notes that contain some words",
+                "show": "Show a session, message, fact, note, entry or template",
+                "sessions": "List, rename, archive and delete conversations",
+            },
+            "Keep": {
+                "remember": "Remember a decision, a rule, an address or a preference",
+                "facts": "List facts, their history and their conflicts",
+                "notebook": "Edit the notes that go into every prompt",
+                "entries": "Edit keys and values about users",
+                "templates": "Keep tool calls that worked as examples",
+                "sql": "Query the agent's own tables with SQL",
+                "workspace": "Manage the databases that hold those tables",
+            },
+            "Import and export": {
+                "import": "Import conversations from Claude Code, Codex, ChatGPT and others",
+                "connect": "Let Claude Code, Cursor, Codex and others use this memory",
+                "export": "Export everything, or only sessions, facts or rows",
+                "backup": "Write a verified copy of the database to a file",
+                "restore": "Replace the database by a backup",
+            },
+            "Look after it": {
+                "doctor": "Check that everything is in order, and repair it",
+                "stats": "Show how much is stored and what uses the disk space",
+                "log": "Show what was changed, by whom and when",
+                "undo": "Undo a change",
+                "forget": "Withdraw a fact or note, or erase something permanently",
+                "config": "Show and change settings",
+            },
+            "More": {
+                "demo": "Try it with a small history in a temporary home",
+                "serve": "Serve the memory over HTTP on this machine",
+                "admin": "Rarely needed: optimize, verify, explain, benchmarks, completion",
+                "help": "Show the help of a command",
+            },
+        },
+        "recall when did we move the database",
+        "`mnemos help COMMAND` or `mnemos COMMAND -h` shows the options of a command.",
+    ),
+    "sessions": Screen(
+        "Conversations: list, show, rename, archive and delete them.",
+        {
+            "Commands": {
+                "list": "List sessions, newest first",
+                "show": "Show a session and its messages",
+                "read": "Show the messages around one, or a beginning and an end",
+                "lineage": "Show all sessions that one conversation consists of",
+                "title": "Set or remove the title of a session",
+                "archive": "Hide a session from lists; searches still find it",
+                "unarchive": "Show an archived session in lists again",
+                "delete": "Delete a session and its messages; can be undone",
+                "prune": "Delete ended sessions older than a number of days",
+            },
+            "For programs that record conversations": {
+                "create": "Create a session",
+                "append": "Append a message to a session",
+                "end": "Mark a session as ended",
+                "reopen": "Reopen a session that has ended",
+                "import": "Import sessions that were exported as JSON lines",
+            },
+        },
+        "sessions list --limit 5",
+        "To search in them: `mnemos search WORDS`. To export them: `mnemos export sessions`.",
+    ),
+    "facts": Screen(
+        "Facts: constraints, decisions, values, open questions, with their history.",
+        {
+            "Commands": {
+                "list": "List facts, hot ones first",
+                "status": "Show the facts that go into every prompt, and conflicts",
+                "history": "Show every statement on a target and what replaced it",
+                "reflect": "Show everything known about a topic, also what was replaced",
+                "scopes": "List the units of work that facts belong to",
+                "conflicts": "List facts that contradict each other",
+                "write": "Store facts in MEMORY_SPEC notation",
+                "purge": "Permanently delete facts that were replaced or withdrawn",
+            },
+        },
+        "facts list --scope infra",
+        "To add one: `mnemos remember TEXT`. To find some: `mnemos search --kind fact WORDS`. "
+        "To withdraw one: `mnemos forget WORDS`. To export them: `mnemos export facts`.",
+    ),
+    "notebook": Screen(
+        "The notebook: MEMORY.md and USER.md, two small files that go into every prompt.",
+        {
+            "Commands": {
+                "show": "Show the notes and how full the files are",
+                "add": "Add a note",
+                "edit": "Edit all notes of a file",
+                "optimize": "Make room: move what facts can hold, shorten the rest",
+            },
+        },
+        'notebook add "Tests run with make test"',
+        "To remove a note: `mnemos forget WORDS`. To undo a change: `mnemos undo`.",
+    ),
+    "entries": Screen(
+        "Entries: what is known about users, as keys and values.",
+        {
+            "Commands": {
+                "list": "List the keys of a user, most recently updated first",
+                "get": "Show the value of a key",
+                "set": "Set the value of a key",
+                "delete": "Permanently delete a key and its value",
+                "info": "Show which backend stores entries, and where",
+            },
+        },
+        'entries set pref_editor "vim with dark colours"',
+        "To find some: `mnemos search --kind entry WORDS`.",
+    ),
+    "templates": Screen(
+        "Templates: tool calls that worked, as examples for new sessions.",
+        {
+            "Commands": {
+                "list": "List templates, newest first",
+                "show": "Show a template and its tool calls",
+                "suggest": "Suggest sessions to create templates from",
+                "create": "Create a template from a session",
+                "delete": "Permanently delete a template",
+                "stats": "Count templates, their examples and their uses",
+                "experiment": "Compare sessions with and without a template",
+            },
+        },
+        "templates suggest --limit 5",
+    ),
+    "workspace": Screen(
+        "The workspace: SQL databases of the agent's own.",
+        {
+            "Commands": {
+                "list": "List databases with their sizes, last used first",
+                "schema": "Show tables with columns, row counts, ranges and samples",
+                "import": "Import rows from a CSV, TSV, JSON or JSONL file",
+                "copy": "Copy a database",
+                "rename": "Rename a database",
+                "delete": "Permanently delete a database and its snapshots",
+                "compact": "Shrink the file of a database after rows were deleted",
+                "snapshots": "List the snapshots of a database",
+                "restore": "Restore a snapshot of a database",
+            },
+        },
+        "workspace list",
+        "To run SQL: `mnemos sql`. To export rows: `mnemos export rows`.",
+    ),
+    "import": Screen(
+        "Import conversations and facts of other programs. A file or folder alone is recognized: "
+        "`mnemos import export.zip`. With nothing, it lists what is found on this machine.",
+        {
+            "Commands": {
+                "found": "Find conversations on this machine and choose from them",
+                "claude-code": "Import the transcripts of Claude Code",
+                "codex": "Import the rollouts of Codex",
+                "chatgpt": "Import an export of ChatGPT: zip or conversations.json",
+                "claude": "Import an export of Claude.ai: zip or conversations.json",
+                "hermes": "Import the conversations of Hermes Agent from its state.db",
+                "jsonl": "Import JSON lines in OpenAI's format",
+                "hermes-memory": "Import the facts of a hermes-memory database",
+                "archive": "Import what `mnemos export` wrote",
+            },
+        },
+        "import conversations.jsonl",
+    ),
+    "export": Screen(
+        "Export to a file. A file alone takes everything: `mnemos export memory.tar.zst`.",
+        {
+            "Commands": {
+                "all": "Everything in the space, as an archive",
+                "sessions": "Sessions with their messages, as JSON lines or Markdown",
+                "facts": "Facts, as notation, Markdown or JSON",
+                "rows": "Rows of a SELECT: CSV, TSV, JSON, JSONL or Markdown",
+            },
+        },
+        "export memory.tar.zst",
+    ),
+    "connect": Screen(
+        "Connect another program to this memory. With nothing, it lists those found on this machine.",
+        {
+            "Commands": {
+                "found": "Find programs on this machine and choose from them",
+                "claude-code": "Connect Claude Code: MCP server and hooks",
+                "claude-desktop": "Connect Claude Desktop: MCP server",
+                "cursor": "Connect Cursor: MCP server",
+                "vscode": "Connect VS Code: MCP server",
+                "codex": "Connect Codex: MCP server",
+                "hermes": "Connect Hermes Agent: memory provider",
+            },
+        },
+        "connect claude-code --print",
+    ),
+    "config": Screen(
+        "Settings: show and change them. With nothing, it shows all of them.",
+        {
+            "Commands": {
+                "show": "Show every setting and where its value comes from",
+                "get": "Print the value of a setting",
+                "set": "Write a setting into config.toml",
+                "unset": "Delete a setting from config.toml",
+            },
+        },
+        "config set audit_days 90",
+        "An option wins over the environment, which wins over config.toml in the home.",
+    ),
+    "providers": Screen(
+        "Memory providers besides the built-in one.",
+        {
+            "Commands": {
+                "list": "List the providers that are installed",
+                "status": "Show if the selected provider works",
+                "setup": "Set up a provider and use it from now on",
+            },
+        },
+        "providers list",
+    ),
+    "bench": Screen(
+        "Measure how well and how fast recall finds things.",
+        {"Commands": {"recall": "Measure how much of the evidence recall finds"}},
+        "bench recall --data questions.jsonl",
+    ),
+    "admin": Screen(
+        "Commands that are rarely needed, or that other programs run. They also work without `admin`.",
+        {
+            "Commands": {
+                "optimize": "Optimize the index and compute missing vectors",
+                "verify": "Compare an archive with this memory",
+                "explain": "Show who stated something, when, and what replaced it",
+                "providers": "Set up a memory provider besides the built-in one",
+                "evaluate": "Compare the backends that can store entries",
+                "bench": "Measure how well and how fast recall finds things",
+                "completion": "Print a shell completion script",
+                "version": "Show the version",
+            },
+            "Run by other programs": {
+                "mcp": "Serve the memory to an MCP client over a pipe",
+                "hook": "Record and recall for Claude Code",
+            },
+        },
+        "admin optimize",
+    ),
+}
+
+ALIASES = {
+    "sessions search": "search",
+    "sessions export": "export sessions",
+    "facts export": "export facts",
+    "workspace export": "export rows",
+}
+"""Former names of commands, which still work."""
+
+
+class HelpedCommand(click.Command):
+    """A command whose help ends with an example, and describes its arguments if it is given their texts."""
+
+    def __init__(
+        self, *args: Any, example: str = "", arguments: list[tuple[str, str]] | None = None, **settings: Any
+    ) -> None:
+        super().__init__(*args, **settings)
+        self.example = example
+        self._arguments = arguments or []
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self._arguments:
+            with formatter.section("Arguments"):
+                formatter.write_dl(self._arguments)
+        write_options(self, ctx, formatter)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        write_example(self.example, formatter)
+
+
+def write_options(command: click.Command, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    """Write the options of a command, and below them those that every command takes."""
+    params = [one for one in command.get_params(ctx) if isinstance(one, click.Option)]
+    own = [one for one in params if ctx.parent is None or _COMMON.isdisjoint(one.opts)]
+    common = [one for one in params if one not in own]
+    for title, some in (("Options", own), ("Options of every command", common)):
+        records = [record for one in some if (record := one.get_help_record(ctx))]
+        if records:
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def write_screen(screen: Screen, formatter: click.HelpFormatter) -> None:
+    """Write the commands of a group, one line each."""
+    width = max(len(name) for name, _ in screen.commands())
+    for title, section in screen.sections.items():
+        with formatter.section(title):
+            for name, line in section.items():
+                formatter.write(f"  {name:{width}}  {line}\n")
+    if screen.note:
+        formatter.write_paragraph()
+        formatter.write_text(screen.note)
+
+
+def write_example(example: str, formatter: click.HelpFormatter) -> None:
+    """Write an example, in one line that can be copied."""
+    if example:
+        with formatter.section("Example"):
+            formatter.write(f"  mnemos {example}\n")
