@@ -34,7 +34,7 @@ _TITLES = {
 }
 _PARTS = {
     **{title: title for title in _TITLES},
-    **dict.fromkeys(("remember", "forget", "explain"), "recall"),
+    **dict.fromkeys(("search", "show", "remember", "forget", "explain"), "recall"),
     **dict.fromkeys(("import", "export", "verify"), "transfer"),
     "evaluate": "entries",
 }
