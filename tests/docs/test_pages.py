@@ -61,3 +61,8 @@ def test_a_decision_says_its_context_its_consequences_and_what_was_not_done() ->
         headings = re.findall(r"^## (.+)$", text_of(page), re.MULTILINE)
         assert headings == ["Context", "Decision", "Consequences", "Alternatives not taken"], name_of(page)
         assert text_of(page).startswith(f"# {int(page.name[:4])}. ")
+
+
+def test_the_readme_can_be_read_in_a_few_minutes() -> None:
+    text = re.sub(r"```.*?```|<!--.*?-->|\]\([^)]*\)", " ", text_of(ROOT / "README.md"), flags=re.DOTALL)
+    assert len(re.findall(r"\w[\w.,'%/-]*", text)) <= 550
