@@ -15,6 +15,7 @@ import pytest
 import mnemos
 from mnemos import errors, hermes_folder, settings
 from mnemos.errors import MnemosError
+from mnemos.faces.cli import output
 from mnemos.faces.cli.app import exit_code
 from mnemos.facts.fact import Conflict, Fact, Scope, Status, Stored, Ticked, Written
 from mnemos.facts.facts import Facts
@@ -135,7 +136,7 @@ def test_every_field_of_an_answer_of_recall_is_listed(kind: Any) -> None:
 
 
 def test_every_variable_that_is_read_is_listed() -> None:
-    sources = inspect.getsource(settings) + inspect.getsource(hermes_folder)
+    sources = "".join(map(inspect.getsource, (settings, hermes_folder, output)))
     read = set(re.findall(r'"((?:MNEMOS|HERMES)_[A-Z_]+)"', sources))
     listed = set(re.findall(r"`((?:MNEMOS|HERMES)_[A-Z_]+)`", text_of(REFERENCE / "settings.md")))
     assert listed == read

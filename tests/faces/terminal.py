@@ -18,12 +18,18 @@ class Seen:
     screen: str
 
 
-def at_a_terminal(*arguments: str, home: Path, typed: str = "", kind: str = "xterm-256color") -> Seen:
-    """Run a command whose three streams are a terminal; all that appeared on it, echo included."""
+def at_a_terminal(
+    *arguments: str, home: Path, typed: str = "", kind: str = "xterm-256color", **more: str
+) -> Seen:
+    """Run a command whose three streams are a terminal; all that appeared on it, echo included.
+
+    ``more``: further variables of its environment.
+    """
     master, slave = pty.openpty()
     environment = {**os.environ, "MNEMOS_HOME": str(home), "TERM": kind, "COLUMNS": "100"}
     for name in ("NO_COLOR", "FORCE_COLOR"):
         environment.pop(name, None)
+    environment |= {"MNEMOS_PAGER": "cat"} | more
     with subprocess.Popen(
         [*PROGRAM, *arguments],
         stdin=slave,

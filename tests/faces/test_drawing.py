@@ -19,15 +19,18 @@ from mnemos.faces.cli.drawing import draw, highlight_matches
 from mnemos.memory import Memory
 from mnemos.operations import registry
 from mnemos.operations.base import Done, Result, fill
+from mnemos.operations.databases import DatabaseList, SnapshotList
 from mnemos.operations.evaluation import Evaluated
 from mnemos.operations.fact_lists import FactList, ScopeList
 from mnemos.operations.facts import FactsFound, History
 from mnemos.operations.lookup import Shown
 from mnemos.operations.recall import Recalled
 from mnemos.operations.search import ConversationsFound, MessagesFound
-from mnemos.operations.sessions import SessionList, SessionShown
+from mnemos.operations.sessions import Lineage, SessionList, SessionShown
+from mnemos.operations.templates import TemplateList
 from mnemos.operations.upkeep import Examined, Log, Stats
 from mnemos.operations.workspace import QueryAnswer
+from mnemos.progress import part_of
 from mnemos.testing import FixedClock
 
 from .calls import BESIDE_THE_HOME, CALLS, arguments
@@ -134,6 +137,12 @@ def everywhere(text: str) -> list[Result]:
         "id": 1, "at": 0.0, "actor": text, "operation": "x", "ref": text, "before": None, "after": None,
         "undone_by": 2,
     }  # fmt: skip
+    database = {"name": text, "size_bytes": 1, "limit_bytes": 2, "used_at": 0.0, "snapshots": 1}
+    snapshot = {"name": text, "size_bytes": 1, "made_at": 0.0, "short_name": text}
+    template = {
+        "name": text, "task_type": text, "description": text, "tags": [text], "created_at": 0.0,
+        "usage_count": 1, "source_session_id": text, "examples": 1, "tools": [text],
+    }  # fmt: skip
     rows = {
         "statement": text, "columns": [text], "rows": [[text], [None], [1]], "row_count": 3, "changes": 0,
         "truncated": True,
@@ -156,6 +165,10 @@ def everywhere(text: str) -> list[Result]:
         (Recalled, recalled | {"hits": [passage], "packed": text}),
         (Recalled, recalled | {"hits": [], "packed": "", "notes": []}),
         (Log, {"entries": [entry]}),
+        (Lineage, {"sessions": [text], "shown": [session]}),
+        (DatabaseList, {"databases": [database]}),
+        (SnapshotList, {"snapshots": [snapshot]}),
+        (TemplateList, {"templates": [template], "unread": [text]}),
         (
             Stats,
             {
@@ -314,11 +327,12 @@ def test_a_progress_bar_appears_after_a_second_where_somebody_looks(
     now = FixedClock(0.0)
     monkeypatch.setattr(output.time, "monotonic", now)
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with output.Bar("sessions_import", visible=visible) as bar:
-        bar.move(0.1)
+    with output.Bar("Import sessions", visible=visible) as whole:
+        bar = part_of(whole, 0, 0.7, "Reading conversations")
+        bar(0.1)
         now.advance(seconds)
-        bar.move(0.5)
-        bar.move(1.0)
+        bar(0.5)
+        bar(1.0)
     said = capsys.readouterr()
     assert said.out == ""
-    assert ("sessions_import" in said.err) == appears
+    assert ("Reading conversations" in said.err) == appears

@@ -199,7 +199,7 @@ def test_what_grows_is_brought_in_while_it_is_watched(
     request = registry.read("import_jsonl", {"path": str(path)})
     ended = _After(path)
     with Memory.at(home, embedder="none") as memory:
-        code = watch(memory, "import_jsonl", request, as_json=True, pause=0.0, ended=ended)
+        code = watch(memory, request, as_json=True, pause=0.0, ended=ended)
         (session,) = memory.sessions.search_sessions()
         texts = [message["content"] for message in memory.sessions.get_messages(session["id"])]
     assert code == 0
@@ -251,7 +251,7 @@ def test_a_watch_outlives_a_database_that_is_busy(
 
     monkeypatch.setattr(Imports, "import_files", sometimes)
     with Memory.at(home, embedder="none") as memory:
-        assert watch(memory, "import_jsonl", request, as_json=False, pause=0.0, ended=_After(path)) == 0
+        assert watch(memory, request, as_json=False, pause=0.0, ended=_After(path)) == 0
         assert memory.sessions.message_count() == 3
     assert "try again" in capsys.readouterr().err
 
@@ -264,7 +264,7 @@ def test_what_cannot_be_read_is_told_once_while_it_is_watched(
     (tmp_path / "circle.jsonl").symlink_to("circle.jsonl")
     request = registry.read("import_jsonl", {"path": str(tmp_path)})
     with Memory.at(home, embedder="none") as memory:
-        watch(memory, "import_jsonl", request, as_json=True, pause=0.0, ended=_After(path))
+        watch(memory, request, as_json=True, pause=0.0, ended=_After(path))
     said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [one["messages"] for one in said] == [1, 1, 1]
 
@@ -277,7 +277,7 @@ def test_what_stores_nothing_is_not_watched(
     path.write_text(_line("one"))
     request = registry.read("import_jsonl", {"path": str(path), **options})
     with Memory.at(home, embedder="none", disabled=disabled) as memory:
-        watch(memory, "import_jsonl", request, as_json=True, pause=0.0, ended=_After(path))
+        watch(memory, request, as_json=True, pause=0.0, ended=_After(path))
         assert memory.sessions.message_count() == 0
     assert len(capsys.readouterr().out.splitlines()) == 1
 
@@ -304,7 +304,7 @@ def test_a_watch_outlives_a_file_that_is_away(
     path.write_text(_line("one"))
     request = registry.read("import_jsonl", {"path": str(path)})
     with Memory.at(home, embedder="none") as memory:
-        assert watch(memory, "import_jsonl", request, as_json=False, pause=0.0, ended=_Away(path)) == 0
+        assert watch(memory, request, as_json=False, pause=0.0, ended=_Away(path)) == 0
         assert memory.sessions.message_count() == 3
     assert capsys.readouterr().err.count("talk.jsonl") == 1
 

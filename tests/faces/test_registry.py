@@ -164,7 +164,7 @@ def test_the_fields_of_an_operation_are_options_and_arguments_of_its_command() -
         }
         expected |= {"--yes"} if operation.traits.destructive or operation.traits.asks else set()
         expected |= {"--watch"} if operation.traits.watches else set()
-        assert options == expected | {"--home", "--space", "--json", "--no-color"}
+        assert options == expected | {"--home", "--space", "--json", "--no-color", "--no-pager"}
         assert command.help == registry.help_text(operation)
 
     assert offenders(rule) == []

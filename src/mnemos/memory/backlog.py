@@ -18,7 +18,7 @@ from mnemos import detached
 from mnemos.errors import InvalidInput, MnemosError, Unavailable
 from mnemos.files import lock
 from mnemos.memory.memory import Memory
-from mnemos.progress import Progress, no_progress
+from mnemos.progress import Progress, no_progress, part_of
 from mnemos.recall.embedding import describe_coverage
 from mnemos.settings import Settings
 
@@ -39,9 +39,10 @@ _NICE: Final = 10
 def work_off(memory: Memory, progress: Progress = no_progress) -> float | None:
     """Embed what is missing for a while; return the share that is done, None where there can be none.
 
-    What is left goes on in the background thread.
+    What is left goes on in the background thread. ``progress`` is that of the import, which has stored.
     """
-    share = finish(memory, progress, seconds=_SECONDS)
+    indexing = part_of(progress, STORED, 1, "Indexing for search by meaning")
+    share = finish(memory, indexing, seconds=_SECONDS)
     if share is not None and share < 1:
         memory.storage.wake()
     return share

@@ -54,7 +54,7 @@ class ExportAll(LongOperation, frozen=True, kw_only=True):
         return False
 
     def work(self, memory: Memory, progress: Progress) -> Archived:
-        done = memory.export(path_of(self.path), progress)
+        done = memory.export(path_of(self.path), part_of(progress, 0, 1, "Writing the archive"))
         return Archived(
             path=str(done.path), bytes=done.bytes, counts=done.counts, left_out=list(done.left_out)
         )
@@ -113,8 +113,9 @@ class ImportArchive(LongOperation, frozen=True, kw_only=True):
         return self
 
     def work(self, memory: Memory, progress: Progress) -> ArchiveImported:
-        report = memory.import_archive(path_of(self.path), part_of(progress, 0, STORED), allow=self.allow)
-        coverage = work_off(memory, part_of(progress, STORED, 1))
+        storing = part_of(progress, 0, STORED, "Reading the archive")
+        report = memory.import_archive(path_of(self.path), storing, allow=self.allow)
+        coverage = work_off(memory, progress)
         return ArchiveImported(
             space=report.space,
             made_at=report.made_at,
@@ -193,7 +194,7 @@ class VerifyArchive(LongOperation, frozen=True, kw_only=True):
     path: Annotated[str, Meta(description="Archive that export wrote: a file or a folder")]
 
     def work(self, memory: Memory, progress: Progress) -> ArchiveCompared:
-        found = memory.compare_archive(path_of(self.path), progress)
+        found = memory.compare_archive(path_of(self.path), part_of(progress, 0, 1, "Comparing"))
         return ArchiveCompared(
             space=found.space,
             made_at=found.made_at,
@@ -257,7 +258,7 @@ class BackUp(LongOperation, frozen=True, kw_only=True):
         return False
 
     def work(self, memory: Memory, progress: Progress) -> BackedUp:
-        path = memory.backup(path_of(self.path), progress)
+        path = memory.backup(path_of(self.path), part_of(progress, 0, 1, "Copying the database"))
         return BackedUp(path=str(path), bytes=path.stat().st_size)
 
 

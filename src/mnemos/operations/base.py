@@ -52,6 +52,8 @@ class Traits:
     """A command can repeat it with ``--watch`` and prints results that have news."""
     begins: bool = False
     """May create a memory; other commands fail if there is none."""
+    few: int = 0
+    """Results that a command prints unless ``limit`` is given; see ``Result.shorten``. 0 for all."""
     example: str = ""
     """Words typed after the command, for its help and the reference; a test runs them."""
 
@@ -99,6 +101,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     def for_person(self) -> str:
         """Render the answer for a person at a command line."""
         return self.as_text()
+
+    def shorten(self, most: int) -> Result:  # noqa: ARG002
+        """Return the answer with the first ``most`` of its parts, and the number of the others."""
+        return self
 
     @property
     def has_news(self) -> bool:

@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from mnemos.errors import NotFound
 from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
-from mnemos.operations.texts import plural, render_size, render_time
+from mnemos.operations.texts import plural, render_size, render_time, shorten_names
 from mnemos.operations.workspace import Name
 from mnemos.text.stored_text import join_items
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
+
+
+# Snapshots are named after their moment: 20261116T184601.123456Z.
+_TO_THE_SECOND = 15
 
 
 class ListDatabases(Operation, frozen=True, kw_only=True):
@@ -135,13 +140,18 @@ class ListSnapshots(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> SnapshotList:
         found = memory.workspace.snapshots(self.database)
-        return SnapshotList(snapshots=[fill(SnapshotInfo, one) for one in found])
+        short = shorten_names([one.name for one in found], _TO_THE_SECOND)
+        return SnapshotList(
+            snapshots=[replace(fill(SnapshotInfo, one), short_name=short[one.name]) for one in found]
+        )
 
 
 class SnapshotInfo(Info, frozen=True, kw_only=True):
     name: str
     size_bytes: int
     made_at: float
+    short_name: str = ""
+    """Beginning of the name that is enough to restore it."""
 
 
 class SnapshotList(Result, frozen=True, kw_only=True):
@@ -164,7 +174,9 @@ class RestoreDatabase(Operation, frozen=True, kw_only=True):
     )
 
     database: Name = "default"
-    snapshot: Annotated[str | None, Meta(description="Name of the snapshot; default: the newest")] = None
+    snapshot: Annotated[
+        str | None, Meta(description="Name of the snapshot, or its beginning; default: the newest")
+    ] = None
 
     def run(self, memory: Memory) -> Done:
         restored = memory.workspace.restore(self.database, self.snapshot)

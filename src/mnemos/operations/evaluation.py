@@ -10,7 +10,7 @@ from msgspec import Meta
 from mnemos.errors import InvalidInput
 from mnemos.operations.arguments import path_of
 from mnemos.operations.base import Info, LongOperation, Result, Traits, fill
-from mnemos.progress import Progress
+from mnemos.progress import Progress, part_of
 from mnemos.text.stored_text import join_items
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ class Evaluate(LongOperation, frozen=True, kw_only=True):
 
     def work(self, memory: Memory, progress: Progress) -> Evaluated:
         path = None if self.html is None else _check_path(self.html)
-        report = memory.evaluate(progress=progress, workload=not self.quick)
+        report = memory.evaluate(
+            progress=part_of(progress, 0, 1, "Measuring backends"), workload=not self.quick
+        )
         if path is not None:
             _write(path, report)
         return fill(Evaluated, report | {"html": None if path is None else str(path)})

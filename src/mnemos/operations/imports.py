@@ -28,6 +28,9 @@ _SHOWN = 10
 DryRun = Annotated[bool, Meta(description="Only show what would be imported")]
 
 
+_READING = "Reading conversations"
+
+
 def _traits(title: str, example: str = "", *, watches: bool = False) -> Traits:
     return Traits(
         title=title,
@@ -76,9 +79,9 @@ class _Import(LongOperation, frozen=True, kw_only=True):
                 import_formats.choose_path(self.kind, path, memory.settings),
                 since=self.since,
                 dry_run=self.dry_run,
-                progress=part_of(progress, 0, STORED),
+                progress=part_of(progress, 0, STORED, _READING),
             )
-        coverage = None if self.dry_run else work_off(memory, part_of(progress, STORED, 1))
+        coverage = None if self.dry_run else work_off(memory, progress)
         return Imported.of(report, reader.title, coverage)
 
 
@@ -270,11 +273,11 @@ class ImportFound(LongOperation, frozen=True, kw_only=True):
                     import_formats.load_reader(one.kind),
                     one.path,
                     dry_run=self.dry_run,
-                    progress=part_of(progress, *ends),
+                    progress=part_of(progress, *ends, _READING),
                 )
             brought.append(Imported.of(report, one.title))
             done += one.bytes
-        coverage = work_off(memory, part_of(progress, STORED, 1)) if brought and not self.dry_run else None
+        coverage = work_off(memory, progress) if brought and not self.dry_run else None
         return SourcesFound(
             there=[
                 SourceInfo(
@@ -354,7 +357,7 @@ class ImportHermesMemory(LongOperation, frozen=True, kw_only=True):
 
     def work(self, memory: Memory, progress: Progress) -> FactsImported:
         path = None if self.path is None else path_of(self.path)
-        report = memory.import_hermes_memory(path, progress)
+        report = memory.import_hermes_memory(path, part_of(progress, 0, 1, "Reading facts"))
         return FactsImported(
             live=report.live, history=report.history, skipped=report.skipped, refused=report.refused
         )

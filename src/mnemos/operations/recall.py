@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput, Refused
@@ -51,6 +51,7 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
         positional=("query",),
         words=True,
         example="when did we move the database",
+        few=5,
     )
 
     query: Annotated[str, Meta(description="A question or a few words")]
@@ -145,6 +146,8 @@ class Recalled(Result, frozen=True, kw_only=True):
     notes: list[str]
     certainty: str = "good"
     """``good``, ``weak`` if the passages may not answer the question, or ``none``: there are none then."""
+    more: int | UnsetType = UNSET
+    """Further passages, where only the first were asked for with ``shorten``."""
 
     def as_text(self) -> str:
         share = self._share()
@@ -160,7 +163,7 @@ class Recalled(Result, frozen=True, kw_only=True):
             lines.append(self._nothing())
         for hit in self.hits:
             lines += [
-                render_heading(hit),
+                "  ".join(filter(None, render_heading(hit, render_time(hit.at)))),
                 f"  {render_passage(hit, self.query)}",
                 f"  ({'; '.join(hit.why)})",
             ]
@@ -168,7 +171,15 @@ class Recalled(Result, frozen=True, kw_only=True):
 
     def footer(self) -> str:
         doubt = " that may not answer the question" if self.certainty == WEAK else ""
-        return f"{plural(len(self.hits), 'passage')}{doubt}, {describe_search(self._share())}"
+        more = f"; {self.more} more: --limit {len(self.hits) + self.more}" if self.more else ""
+        return f"{plural(len(self.hits), 'passage')}{doubt}, {describe_search(self._share())}{more}"
+
+    def shorten(self, most: int) -> Recalled:
+        return (
+            replace(self, hits=self.hits[:most], more=len(self.hits) - most)
+            if len(self.hits) > most
+            else self
+        )
 
     def _share(self) -> float | None:
         return None if self.mode == "lexical" else self.coverage
@@ -179,12 +190,11 @@ class Recalled(Result, frozen=True, kw_only=True):
         return f"Nothing in memory answers {cut(self.query, _ECHOED)!r}. Try other words."
 
 
-def render_heading(hit: HitInfo) -> str:
-    """Render the title, the project, the date, the speaker and, last, the ids of a hit on one line."""
-    title = f"{render_title(hit.title, hit.project, elsewhere=hit.elsewhere)}  " if hit.title else ""
+def render_heading(hit: HitInfo, when: str) -> tuple[str, str]:
+    """Render the title and project of a hit, then ``when`` it was said, the speaker and, last, its ids."""
+    title = render_title(hit.title, hit.project, elsewhere=hit.elsewhere) if hit.title else ""
     where = f"  {hit.short_id}" if hit.short_id else ""
-    name = f"{hit.speaker or hit.kind}  {hit.kind}:{hit.ref}{where}"
-    return f"{title}{render_time(hit.at)}  {name}{_render_state(hit)}"
+    return title, f"{when}  {hit.speaker or hit.kind}  {hit.kind}:{hit.ref}{where}{_render_state(hit)}"
 
 
 def _render_state(hit: HitInfo) -> str:

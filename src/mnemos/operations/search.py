@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 
 from msgspec import UNSET, Meta, UnsetType, field
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 Sort = Annotated[Literal["relevance", "newest", "oldest"], Meta(description="Order of results")]
 _QUERY = 'Words; "a phrase"; a OR b; -without; pre*'
 
+RenderTime = Callable[[float], str]
 # Recall returns no more.
 _MOST_OTHERS = 200
 PARTIAL = "No message has all the words; these have most of them."
@@ -48,11 +49,12 @@ class Kind(StrEnum):
 
 
 class Line(NamedTuple):
-    """A line of an answer: the text and its label."""
+    """A line of an answer: the text, its label before it, and what follows a title."""
 
     text: str
     lead: str = ""
     kind: Kind = Kind.TEXT
+    tail: str = ""
 
 
 class SessionHeading(Info, frozen=True, kw_only=True):
@@ -165,13 +167,18 @@ class SessionSearch(Operation, frozen=True, kw_only=True):
             all_projects=self.all_projects,
             user_id=self.user_id,
         )
-        headings = [*answer.get("conversations", ()), *answer.get("sessions", ())]
-        headings += [answer["session"]] if "session" in answer else []
-        ids = memory.sessions.shorten_ids(one["session_id"] for one in headings)
-        for one in headings:
-            one["short_id"] = ids[one["session_id"]]
-            one["elsewhere"] = is_elsewhere(memory, one["project"])
-        return fill(ConversationsFound, answer)
+        return _fill(answer, memory)
+
+
+def _fill(answer: dict[str, Any], memory: Memory) -> ConversationsFound:
+    """Add short ids and whether a session is about another project."""
+    headings = [*answer.get("conversations", ()), *answer.get("sessions", ())]
+    headings += [answer["session"]] if "session" in answer else []
+    ids = memory.sessions.shorten_ids(one["session_id"] for one in headings)
+    for one in headings:
+        one["short_id"] = ids[one["session_id"]]
+        one["elsewhere"] = is_elsewhere(memory, one["project"])
+    return fill(ConversationsFound, answer)
 
 
 class ReadConversation(Operation, frozen=True, kw_only=True):
@@ -204,7 +211,7 @@ class ReadConversation(Operation, frozen=True, kw_only=True):
             limit=self.limit,
             user_id=self.user_id,
         )
-        return fill(ConversationsFound, answer)
+        return _fill(answer, memory)
 
 
 class ConversationsFound(Result, frozen=True, kw_only=True):
@@ -222,34 +229,34 @@ class ConversationsFound(Result, frozen=True, kw_only=True):
     sessions: list[RecentSession] = field(default_factory=list)
 
     def as_text(self) -> str:
-        return join_items(line.lead + line.text for line in self.lines())
+        return join_items(line.lead + line.text + line.tail for line in self.lines())
 
-    def lines(self) -> Iterator[Line]:
-        """Yield the answer line by line, for a face that draws it."""
+    def lines(self, when: RenderTime = render_time) -> Iterator[Line]:
+        """Yield the answer line by line, for a face that draws it with its own times."""
         if self.mode == "discovery":
-            return self._matches()
-        return self._recent() if self.mode == "browse" else self._transcript()
+            return self._matches(when)
+        return self._recent(when) if self.mode == "browse" else self._transcript(when)
 
-    def _matches(self) -> Iterator[Line]:
+    def _matches(self, when: RenderTime) -> Iterator[Line]:
         if not self.conversations:
             yield Line("Nothing found. Try fewer or other words.")
         elif self.partial:
             yield Line(PARTIAL)
         for conversation in self.conversations:
-            yield from _conversation(conversation)
+            yield from _conversation(conversation, when)
         if self.more:
             yield Line(f"({plural(self.more, 'more conversation')} found)")
 
-    def _recent(self) -> Iterator[Line]:
+    def _recent(self, when: RenderTime) -> Iterator[Line]:
         if not self.sessions:
             yield Line("No conversations.")
         for session in self.sessions:
-            yield _title(session)
+            yield _title(session, when)
             yield Line(session.opening, lead="  ")
 
-    def _transcript(self) -> Iterator[Line]:
+    def _transcript(self, when: RenderTime) -> Iterator[Line]:
         if self.session is not None:
-            yield _title(self.session)
+            yield _title(self.session, when)
         yield from map(_message, self.messages)
         if self.left_out:
             yield Line(f"… {plural(self.left_out, 'message')} left out …")
@@ -416,10 +423,10 @@ class MessagesFound(Result, frozen=True, kw_only=True):
         return join_items(lines)
 
 
-def _conversation(conversation: ConversationInfo) -> Iterator[Line]:
+def _conversation(conversation: ConversationInfo, when: RenderTime) -> Iterator[Line]:
     best = conversation.best
     yield Line("")
-    yield _title(conversation)
+    yield _title(conversation, when)
     yield Line(best.snippet, f"  {plural(conversation.hits, 'hit')}, best: ", Kind.MATCH)
     if conversation.summary:
         yield Line(conversation.summary, "  summary (by a model): ")
@@ -434,13 +441,13 @@ def _conversation(conversation: ConversationInfo) -> Iterator[Line]:
         yield Line(other.snippet, f"  also message {other.message_id}: ", Kind.MATCH)
 
 
-def _title(session: SessionHeading) -> Line:
+def _title(session: SessionHeading, when: RenderTime) -> Line:
     name = render_title(session.title, session.project, elsewhere=session.elsewhere)
     about = (
-        f"{name}, {render_time(session.started_at)}, {session.source}, "
+        f", {when(session.started_at)}, {session.source}, "
         f"{plural(session.messages, 'message')}, session {session.short_id or session.session_id}"
     )
-    return Line(one_line(about), "## ", Kind.TITLE)
+    return Line(one_line(name), "## ", Kind.TITLE, one_line(about))
 
 
 def _message(message: MessageExcerpt) -> Line:

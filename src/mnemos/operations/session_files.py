@@ -121,8 +121,8 @@ class ImportSessions(LongOperation, frozen=True, kw_only=True):
     text: Annotated[str | None, Meta(description="Or its lines as text")] = None
 
     def work(self, memory: Memory, progress: Progress) -> SessionsImported:
-        report = self._store(memory, part_of(progress, 0, STORED))
-        return fill(SessionsImported, report | {"coverage": work_off(memory, part_of(progress, STORED, 1))})
+        report = self._store(memory, part_of(progress, 0, STORED, "Storing conversations"))
+        return fill(SessionsImported, report | {"coverage": work_off(memory, progress)})
 
     def _store(self, memory: Memory, progress: Progress) -> dict[str, Any]:
         if self.text is not None:

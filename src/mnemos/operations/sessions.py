@@ -21,7 +21,7 @@ from mnemos.operations.arguments import (
 )
 from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import message_text, plural, render_calls, render_time, render_title
-from mnemos.text.stored_text import join_items, one_line, render_speaker
+from mnemos.text.stored_text import join_items, render_speaker
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -99,17 +99,19 @@ class ListSessions(Operation, frozen=True, kw_only=True):
             "user_id": self.user_id,
         }
         rows = memory.sessions.search_sessions(self.source, self.limit, self.offset, **chosen)
-        ids = memory.sessions.shorten_ids(row["id"] for row in rows)
-        return SessionList(
-            sessions=[
-                fill(
-                    SessionInfo,
-                    row | {"short_id": ids[row["id"]], "elsewhere": is_elsewhere(memory, row["project"])},
-                )
-                for row in rows
-            ],
-            total=memory.sessions.session_count(self.source, **chosen),
+        total = memory.sessions.session_count(self.source, **chosen)
+        return SessionList(sessions=_list_infos(memory, rows), total=total)
+
+
+def _list_infos(memory: Memory, rows: Sequence[dict[str, Any]]) -> list[SessionInfo]:
+    ids = memory.sessions.shorten_ids(row["id"] for row in rows)
+    return [
+        fill(
+            SessionInfo,
+            row | {"short_id": ids[row["id"]], "elsewhere": is_elsewhere(memory, row["project"])},
         )
+        for row in rows
+    ]
 
 
 class SessionList(Result, frozen=True, kw_only=True):
@@ -119,13 +121,13 @@ class SessionList(Result, frozen=True, kw_only=True):
     def as_text(self) -> str:
         if not self.sessions:
             return "No sessions."
-        lines = [
-            f"{render_time(one.started_at)}  "
-            f"{render_title(one.title, one.project, elsewhere=one.elsewhere)}  {one.source}, "
-            f"{plural(one.message_count, 'message')}  {one.short_id}"
-            for one in self.sessions
-        ]
-        return join_items([*lines, f"({len(self.sessions)} of {self.total})"])
+        return join_items([*map(_render_info, self.sessions), f"({len(self.sessions)} of {self.total})"])
+
+
+def _render_info(one: SessionInfo) -> str:
+    title = render_title(one.title, one.project, elsewhere=one.elsewhere)
+    count = plural(one.message_count, "message")
+    return f"{title}  {render_time(one.started_at)}  {one.source}, {count}  {one.short_id}"
 
 
 class ShowSession(Operation, frozen=True, kw_only=True):
@@ -149,7 +151,8 @@ def show_messages(memory: Memory, session_id: str, messages: Sequence[Mapping[st
     session = memory.sessions.get_session(session_id)
     if session is None:
         raise NotFound(f"There is no session {session_id!r}.")
-    session |= {"title": memory.sessions.find_title(session_id)}
+    short = memory.sessions.shorten_ids([session_id])[session_id]
+    session |= {"title": memory.sessions.find_title(session_id), "short_id": short}
     return SessionShown(
         session=fill(SessionDetail, session), messages=[fill(MessageInfo, one) for one in messages]
     )
@@ -162,7 +165,7 @@ class SessionShown(Result, frozen=True, kw_only=True):
     def as_text(self) -> str:
         one = self.session
         lines = [render_title(one.title, one.project)]
-        lines.append(f"{one.source}, {render_span(one)}, {one.id}")
+        lines.append(f"{one.source}, {render_span(one)}, {one.short_id or one.id}")
         for message in self.messages:
             lead = f"[{message.id}] {render_speaker(message.role)}: "
             lines.append(lead + message_text(message.content))
@@ -189,14 +192,21 @@ class ShowLineage(Operation, frozen=True, kw_only=True):
     session: Session
 
     def run(self, memory: Memory) -> Lineage:
-        return Lineage(sessions=memory.sessions.get_lineage(memory.sessions.resolve_session(self.session)))
+        ids = memory.sessions.get_lineage(memory.sessions.resolve_session(self.session))
+        rows = [
+            row | {"title": memory.sessions.find_title(one)}
+            for one in ids
+            if (row := memory.sessions.get_session(one)) is not None
+        ]
+        return Lineage(sessions=ids, shown=_list_infos(memory, rows))
 
 
 class Lineage(Result, frozen=True, kw_only=True):
     sessions: list[str]
+    shown: list[SessionInfo]
 
     def as_text(self) -> str:
-        return one_line(" -> ".join(self.sessions))
+        return join_items(map(_render_info, self.shown))
 
 
 class CreateSession(Operation, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -40,6 +41,22 @@ def render_time(when: float | None) -> str:
         return f"{when:g} s"
 
 
+def render_when(when: float | None, now: float, *, minute: bool = False) -> str:
+    """Render a time as a person says it: ``today 14:03``, ``yesterday``, ``12 Oct 2025``; empty for None.
+
+    With ``minute``, other days than today have their time too.
+    """
+    if when is None:
+        return ""
+    try:
+        then, today = datetime.fromtimestamp(when), datetime.fromtimestamp(now)
+    except (OverflowError, ValueError, OSError):
+        return render_time(when)
+    days = (today.date() - then.date()).days
+    name = "today" if days == 0 else "yesterday" if days == 1 else f"{then.day} {then:%b %Y}"
+    return f"{name} {then:%H:%M}" if minute or days == 0 else name
+
+
 def iso_time(moment: float) -> str:
     """Render a time as ISO 8601 in UTC, to the millisecond; outside of the calendar, as seconds."""
     try:
@@ -55,8 +72,23 @@ def render_title(title: str | None, project: str | None, *, elsewhere: bool = Tr
 
 
 def day(moment: str) -> str:
-    """Return the date of an ISO time."""
-    return moment[:10]
+    """Return the local date of an ISO time."""
+    try:
+        return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d}"
+    except (OverflowError, ValueError, OSError):
+        return moment[:10]
+
+
+def shorten_names(names: Sequence[str], least: int) -> dict[str, str]:
+    """Return the beginning of each name that tells it from the others, of ``least`` characters or more."""
+
+    def is_unique(beginning: str) -> bool:
+        return sum(name.startswith(beginning) for name in names) == 1
+
+    return {
+        name: next((name[:end] for end in range(least, len(name)) if is_unique(name[:end])), name)
+        for name in names
+    }
 
 
 def cut(text: str, characters: int) -> str:

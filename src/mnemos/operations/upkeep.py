@@ -9,7 +9,7 @@ from msgspec import Meta, field
 from mnemos.operations.arguments import MOST, When, up_to
 from mnemos.operations.base import Done, Info, LongOperation, Operation, Result, Traits, fill
 from mnemos.operations.texts import cut, floor_share, plural, render_size, render_time
-from mnemos.progress import Progress
+from mnemos.progress import Progress, part_of
 from mnemos.recall.embedding import describe_coverage
 from mnemos.text.stored_text import join_items
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 _SHOWN = 80
+_SESSION = "session:"
 
 
 class ShowStats(Operation, frozen=True, kw_only=True):
@@ -104,7 +105,7 @@ class Optimize(LongOperation, frozen=True, kw_only=True):
         memory.sessions.optimize(self.seconds)
         if not memory.embedding.is_wanted:
             return Done(done="Optimized the index.")
-        memory.embedding.catch_up(self.seconds, progress)
+        memory.embedding.catch_up(self.seconds, part_of(progress, 0, 1, "Indexing for search by meaning"))
         share = memory.embedding.coverage().share
         return Done(done=f"Optimized the index: {describe_coverage(share)}.")
 
@@ -174,6 +175,9 @@ class ShowLog(Operation, frozen=True, kw_only=True):
     since: When = None
 
     def run(self, memory: Memory) -> Log:
+        rows = memory.log(self.limit, before=self.before, since=self.since)
+        named = [row.ref.removeprefix(_SESSION) for row in rows if row.ref.startswith(_SESSION)]
+        short = {_SESSION + full: _SESSION + own for full, own in memory.sessions.shorten_ids(named).items()}
         return Log(
             entries=[
                 LogEntry(
@@ -182,11 +186,12 @@ class ShowLog(Operation, frozen=True, kw_only=True):
                     actor=row.actor,
                     operation=row.operation,
                     ref=row.ref,
+                    short_ref=short.get(row.ref, row.ref),
                     before=None if row.before is None else cut(row.before, _SHOWN),
                     after=None if row.after is None else cut(row.after, _SHOWN),
                     undone_by=row.undone_by,
                 )
-                for row in memory.log(self.limit, before=self.before, since=self.since)
+                for row in rows
             ]
         )
 
@@ -200,6 +205,8 @@ class LogEntry(Info, frozen=True, kw_only=True):
     before: str | None
     after: str | None
     undone_by: int | None
+    short_ref: str = ""
+    """The same with the beginning of a session's id that is enough to name it."""
 
 
 class Log(Result, frozen=True, kw_only=True):
@@ -207,7 +214,7 @@ class Log(Result, frozen=True, kw_only=True):
 
     def as_text(self) -> str:
         lines = [
-            f"{one.id}  {render_time(one.at)}  {one.actor}  {one.operation}  {one.ref}"
+            f"{one.id}  {render_time(one.at)}  {one.actor}  {one.operation}  {one.short_ref}"
             + (f"  (undone by {one.undone_by})" if one.undone_by else "")
             for one in self.entries
         ]

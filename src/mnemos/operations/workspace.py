@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, UnsetType
 from mnemos.operations.arguments import User
 from mnemos.operations.base import Info, LongOperation, Operation, Result, Traits, fill
 from mnemos.operations.texts import plural, render_size
-from mnemos.progress import Progress
+from mnemos.progress import Progress, part_of
 from mnemos.text.stored_text import join_items
 from mnemos.workspace import limits, table
 from mnemos.workspace.answers import StatementResult
@@ -339,7 +339,7 @@ class ImportRows(LongOperation, frozen=True, kw_only=True):
             mode=self.mode,
             key=self.key,
             database=self.database,
-            progress=progress,
+            progress=part_of(progress, 0, 1, "Reading rows"),
         )
         return RowsImported(
             table=done.table,

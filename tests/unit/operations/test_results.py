@@ -107,7 +107,7 @@ def test_small_results_say_what_happened() -> None:
         (Done(done="It is so."), "It is so."),
         (Created(session_id="s"), "s"),
         (Appended(message_id=7), "message:7"),
-        (Lineage(sessions=["a", "b"]), "a -> b"),
+        (Lineage(sessions=["a", "b"], shown=[]), ""),
         (Restored(former_data="/x/old.db"), "/x/old.db"),
         (BackedUp(path="/x/copy.db", bytes=2000), "2.0 kB"),
         (SessionsImported(imported=["a", "b"], skipped=[], messages=3), "2 sessions"),

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -15,7 +15,7 @@ from msgspec import inspect
 
 from mnemos.errors import Disabled, InvalidInput, NotFound, Refused, StorageError, TooLarge
 from mnemos.faces.cli.help_screens import HelpedCommand
-from mnemos.faces.cli.output import complain, plain, show, watch
+from mnemos.faces.cli.output import complain, is_terminal, plain, show, watch
 from mnemos.operations import registry
 from mnemos.operations.base import Operation, agree
 from mnemos.operations.index import Entry
@@ -57,6 +57,11 @@ def _switch_off_color(ctx: click.Context, param: click.Parameter, value: bool) -
         os.environ["NO_COLOR"] = "1"
 
 
+def _switch_off_pager(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001, FBT001
+    if value:
+        os.environ["MNEMOS_PAGER"] = "cat"
+
+
 def common_options() -> list[click.Parameter]:
     """Return the options that every command takes, anywhere on the command line."""
 
@@ -75,6 +80,8 @@ def common_options() -> list[click.Parameter]:
                      help="Print the result as JSON."),
         click.Option(["--no-color"], is_flag=True, expose_value=False, callback=_switch_off_color,
                      help="Print without colours; NO_COLOR=1 does the same."),
+        click.Option(["--no-pager"], is_flag=True, expose_value=False, callback=_switch_off_pager,
+                     help="Print long output at once; MNEMOS_PAGER=cat does the same."),
     ]  # fmt: skip
 
 
@@ -93,11 +100,6 @@ def operation_command(entry: Entry) -> click.Command:
     )
 
 
-def is_terminal(stream: TextIO | None) -> bool:
-    """False also for a stream that was closed before we began."""
-    return stream is not None and stream.isatty()
-
-
 def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
     @click.pass_obj
     def invoke(chosen: Chosen, /, **given: Any) -> int:
@@ -110,6 +112,7 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
         }
         if operation.traits.words and (last := operation.traits.positional[-1]) in arguments:
             arguments[last] = " ".join(arguments[last])
+        few = 0 if chosen.json or "limit" in arguments else operation.traits.few
         if operation.traits.stdin:
             _read_stdin(operation, arguments)
         request = registry.read(entry.name, arguments, by_person=True)
@@ -122,8 +125,8 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
                 if operation.traits.destructive and not yes and not memory.settings.disabled:
                     _confirm(request, memory)
                 if watched:
-                    return watch(memory, entry.name, request, as_json=chosen.json)
-                outcome = show(memory, entry.name, request, as_json=chosen.json)
+                    return watch(memory, request, as_json=chosen.json)
+                outcome = show(memory, request, as_json=chosen.json, most=few)
                 if request.writes() or memory.feeds.was_asked:
                     from mnemos.memory.backlog import hand_over
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any
 
 from rich.console import Console
@@ -11,22 +13,24 @@ from rich.table import Table
 from rich.text import Text
 
 from mnemos.faces.cli.output import plain
+from mnemos.faces.cli.tables import Cell, print_heading, print_table
 from mnemos.operations.base import Result
+from mnemos.operations.databases import DatabaseList, SnapshotList
 from mnemos.operations.evaluation import Evaluated, WorkloadInfo, render_ms
 from mnemos.operations.fact_lists import FactList, ScopeList
 from mnemos.operations.facts import FactInfo, FactsFound, History
 from mnemos.operations.lookup import Shown
 from mnemos.operations.recall import Recalled, render_heading, render_passage
 from mnemos.operations.search import PARTIAL, ConversationsFound, Kind, Line, MessagesFound
-from mnemos.operations.sessions import MessageInfo, SessionInfo, SessionList, SessionShown
+from mnemos.operations.sessions import Lineage, MessageInfo, SessionInfo, SessionList, SessionShown
+from mnemos.operations.templates import TemplateList
 from mnemos.operations.texts import (
-    day,
     message_text,
     plural,
     render_calls,
     render_size,
-    render_time,
     render_title,
+    render_when,
 )
 from mnemos.operations.upkeep import Examined, Log, Stats
 from mnemos.operations.workspace import QueryAnswer
@@ -36,19 +40,24 @@ from mnemos.text.stored_text import one_line
 from mnemos.workspace.answers import StatementResult
 from mnemos.workspace.table import describe_outcome, render_cell
 
-_SESSION_COLUMNS = ("title", "project", "started", "source", "messages", "session")
 _WIDE = 100
-_NARROWEST_TITLE = 20
 # Blanks left of what was said, so that no line of it looks like the next heading.
 _INDENT = (0, 0, 0, 2)
 _ROLES = {"user": "green", "assistant": "cyan", "tool": "magenta", "system": "yellow"}
 
 
-def draw(result: Result, console: Console | None = None) -> None:
-    console = console or Console(highlight=False)
+def render(result: Result) -> str:
+    """Return what ``draw`` would print on this terminal, colours included."""
+    console = Console(highlight=False)
+    with console.capture() as drawn:
+        draw(result, console)
+    return drawn.get()
+
+
+def draw(result: Result, console: Console) -> None:
     drawing: Callable[[Any, Console], None] | None = _DRAWINGS.get(type(result))
     if drawing is None:
-        console.print(literal(result.as_text()))
+        console.print(literal(result.for_person()))
     else:
         drawing(result, console)
 
@@ -73,50 +82,51 @@ def literal(text: str, style: str = "") -> Text:
     return Text(plain(text), style=style)
 
 
-def _table(*columns: str, right: tuple[str, ...] = (), **options: dict[str, Any]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in columns:
-        table.add_column(name, justify="right" if name in right else "left", **options.get(name, {}))
-    return table
+def _when(moment: float | str | None, *, minute: bool = False) -> str:
+    """Render a time, or one in ISO form, as seen from now."""
+    if isinstance(moment, str):
+        try:
+            moment = datetime.fromisoformat(moment).timestamp()
+        except ValueError:
+            return str(moment)
+    return render_when(moment, time.time(), minute=minute)
+
+
+def _at(moment: float | None) -> str:
+    return _when(moment, minute=True)
+
+
+def _draw_sessions(sessions: Sequence[SessionInfo], console: Console) -> None:
+    columns = ("title", "project", "started", "source", "messages", "session")
+    rows = [_session_cells(one, is_wide=console.width >= _WIDE) for one in sessions]
+    print_table(console, columns, rows, right=("messages",))
+
+
+def _session_cells(session: SessionInfo, *, is_wide: bool) -> tuple[Text, ...]:
+    cells = (
+        one_line(session.title or "") or "Untitled",
+        one_line(name_project(session.project)) if session.project and session.elsewhere else "",
+        _when(session.started_at),
+        one_line(session.source) if is_wide else "",
+        f"{session.message_count:,}",
+        one_line(session.short_id),
+    )
+    return tuple(map(literal, cells))
 
 
 def _sessions(result: SessionList, console: Console) -> None:
     if not result.sessions:
         console.print("No sessions.")
         return
-    rows = [_session_cells(s) for s in result.sessions]
-    # Only as many columns as there is room for, beside a title that can be read.
-    shown = [place for place, name in enumerate(_SESSION_COLUMNS) if any(row[place] for row in rows)]
-    if console.width < _WIDE:
-        shown = [place for place in shown if _SESSION_COLUMNS[place] != "source"]
-    table = _table(*(_SESSION_COLUMNS[place] for place in shown), right=("messages",))
-    widths = [max(Text(row[place]).cell_len for row in rows) for place in shown[1:]]
-    heads = [len(_SESSION_COLUMNS[place]) for place in shown[1:]]
-    room = console.width - sum(map(max, widths, heads)) - 2 * len(widths)
-    for row in rows:
-        title = literal(row[0])
-        title.truncate(max(room, _NARROWEST_TITLE), overflow="ellipsis")
-        table.add_row(title, *(literal(row[place]) for place in shown[1:]))
-    console.print(table)
+    _draw_sessions(result.sessions, console)
     console.print(Text(f"{len(result.sessions)} of {result.total}", style="dim"))
-
-
-def _session_cells(session: SessionInfo) -> tuple[str, ...]:
-    return (
-        one_line(session.title or "") or "Untitled",
-        one_line(name_project(session.project)) if session.project and session.elsewhere else "",
-        render_time(session.started_at),
-        one_line(session.source),
-        f"{session.message_count:,}",
-        one_line(session.short_id),
-    )
 
 
 def _session(result: SessionShown, console: Console) -> None:
     s = result.session
-    ended = f", ended {render_time(s.ended_at)} ({s.end_reason})" if s.ended_at else ""
+    ended = f", ended {_at(s.ended_at)} ({s.end_reason})" if s.ended_at else ""
     console.print(literal(render_title(s.title, s.project), "bold"))
-    console.print(literal(one_line(f"{s.source}  {render_time(s.started_at)}{ended}  {s.id}"), "dim"))
+    console.print(literal(one_line(f"{s.source}  {_at(s.started_at)}{ended}  {s.short_id or s.id}"), "dim"))
     for message in result.messages:
         _message(message, console)
 
@@ -127,7 +137,7 @@ def _message(message: MessageInfo, console: Console) -> None:
     console.print(
         Text.assemble(
             literal(role, f"bold {_ROLES.get(role, 'white')}"),
-            (f"  {render_time(message.timestamp)}  message:{message.id}", "dim"),
+            (f"  {_at(message.timestamp)}  message:{message.id}", "dim"),
         )
     )
     if message.content is not None:
@@ -143,23 +153,26 @@ def _messages(result: MessagesFound, console: Console) -> None:
     if result.partial:
         console.print(Text(PARTIAL, style="yellow"))
     for hit in result.hits:
-        console.print(
-            Text.assemble(
-                literal(render_title(hit.title, hit.project, elsewhere=hit.elsewhere), "bold"),
-                f"  {render_time(hit.timestamp)}  ",
-                literal(one_line(hit.role), _ROLES.get(hit.role, "white")),
-                literal(f"  message:{hit.id}  {hit.short_id}", "dim"),
-            )
+        rest = Text.assemble(
+            f"{_when(hit.timestamp)}  ",
+            literal(one_line(hit.role), _ROLES.get(hit.role, "white")),
+            literal(f"  message:{hit.id}  {hit.short_id}", "dim"),
         )
+        title = literal(render_title(hit.title, hit.project, elsewhere=hit.elsewhere), "bold")
+        print_heading(console, title, rest)
         console.print(Text("  ") + highlight_matches(hit.snippet))
     for other in result.others:
-        console.print(literal(other.render_heading(), "bold"))
+        console.print(literal(f"{_when(other.at)}  {other.kind}:{other.ref}", "bold"))
         console.print(Text("  ") + highlight_matches(other.snippet))
 
 
 def _conversations(result: ConversationsFound, console: Console) -> None:
-    for line in result.lines():
-        console.print(_line(line))
+    for line in result.lines(_when):
+        if line.kind is Kind.TITLE:
+            rest = literal(line.tail.removeprefix(", "), "dim")
+            print_heading(console, literal(line.text, "bold"), rest)
+        else:
+            console.print(_line(line))
 
 
 def _draw_recall(result: Recalled, console: Console) -> None:
@@ -169,15 +182,14 @@ def _draw_recall(result: Recalled, console: Console) -> None:
     for note in result.notes:
         console.print(literal(note, "yellow"))
     for hit in result.hits:
-        console.print(literal(render_heading(hit), "bold"))
+        title, rest = render_heading(hit, _when(hit.at))
+        print_heading(console, literal(title, "bold"), literal(rest, "dim" if title else "bold"))
         console.print(Text("  ") + highlight_matches(render_passage(hit, result.query)))
         console.print(literal(f"  {'; '.join(hit.why)}", "dim"))
     console.print(literal(result.footer(), "dim"))
 
 
 def _line(line: Line) -> Text | Table:
-    if line.kind is Kind.TITLE:
-        return literal(line.text, "bold")
     said = highlight_matches(line.text) if line.kind is Kind.MATCH else literal(line.text)
     if not line.lead:
         return said
@@ -195,10 +207,9 @@ def _stats(result: Stats, console: Console) -> None:
             f"{render_size(result.file_bytes)} ({render_size(result.free_bytes)} free)"
         )
     )
-    table = _table("source", "sessions", "messages", right=("sessions", "messages"))
-    for s in result.by_source:
-        table.add_row(literal(s.source), f"{s.sessions:,}", f"{s.messages:,}")
-    console.print(table)
+    rows = [(literal(s.source), f"{s.sessions:,}", f"{s.messages:,}") for s in result.by_source]
+    if rows:
+        print_table(console, ("source", "sessions", "messages"), rows, right=("sessions", "messages"))
     for name, count in sorted(result.tables.items(), key=lambda item: -item[1])[:6]:
         share = count / max(result.file_bytes, 1)
         console.print(Text(f"{name:24} {render_size(count):>10}  {'█' * round(share * 40)}"))
@@ -209,11 +220,17 @@ def _log(result: Log, console: Console) -> None:
     if not result.entries:
         console.print("No changes yet.")
         return
-    table = _table("entry", "when", "who", "what", "on", "undone")
-    for e in result.entries:
-        undone = str(e.undone_by) if e.undone_by else ""
-        table.add_row(str(e.id), render_time(e.at), literal(e.actor), e.operation, literal(e.ref), undone)
-    console.print(table)
+    rows = [
+        (
+            f"{one.operation} {one_line(one.short_ref or one.ref)}".rstrip(),
+            _when(one.at),
+            literal(one.actor),
+            f"by {one.undone_by}" if one.undone_by else "",
+            str(one.id),
+        )
+        for one in result.entries
+    ]
+    print_table(console, ("change", "when", "who", "undone", "entry"), rows, right=("entry",))
 
 
 def _draw_checks(result: Examined, console: Console) -> None:
@@ -228,10 +245,11 @@ def _facts(result: FactList | FactsFound, console: Console) -> None:
     if not result.facts:
         console.print(result.as_text())
         return
-    table = _table("id", "fact", "scope", "kept", "since", id={"no_wrap": True}, since={"no_wrap": True})
-    for fact in result.facts:
-        table.add_row(fact.id, _fact(fact), literal(fact.scope or ""), _kept(fact), day(fact.at))
-    console.print(table)
+    rows = [
+        (_fact(fact), literal(fact.scope or ""), _kept(fact), _when(fact.at), fact.id)
+        for fact in result.facts
+    ]
+    print_table(console, ("fact", "scope", "kept", "since", "id"), rows, overflow="fold")
     total = getattr(result, "total", len(result.facts))
     if total > len(result.facts):
         console.print(Text(f"{len(result.facts)} of {total:,}", style="dim"))
@@ -241,42 +259,87 @@ def _history(result: History, console: Console) -> None:
     if not result.facts:
         console.print(result.as_text())
         return
-    table = _table("from", "to", "", "fact", "scope", "by")
-    for fact in result.facts:
-        now = fact.state == "live"
-        table.add_row(
-            day(fact.at),
-            "" if fact.ended_at is None else day(fact.ended_at),
-            Text("●" if now else "│", style="green" if now else "dim"),
+    rows = [
+        (
             _fact(fact),
             literal(fact.scope or ""),
-            Text(fact.superseded_by or ("" if now else fact.state), style="dim"),
+            _when(fact.at),
+            Text("now", style="green") if fact.ended_at is None else _when(fact.ended_at),
+            Text(fact.superseded_by or ("" if fact.state == "live" else fact.state), style="dim"),
+            fact.id,
         )
-    console.print(table)
+        for fact in result.facts
+    ]
+    print_table(console, ("fact", "scope", "from", "to", "replaced by", "id"), rows, overflow="fold")
 
 
 def _scopes(result: ScopeList, console: Console) -> None:
     if not result.scopes:
         console.print(result.as_text())
         return
-    table = _table("scope", "state", "hot", "facts", "touched", right=("hot", "facts"))
+    rows = []
     for scope in result.scopes:
-        closed = "" if scope.closed_at is None else f"closed {day(scope.closed_at)}"
+        closed = "" if scope.closed_at is None else f"closed {_when(scope.closed_at)}"
         state = Text(closed or "open", style="dim" if closed else "green")
-        table.add_row(literal(scope.label), state, str(scope.hot), str(scope.live), day(scope.touched_at))
-    console.print(table)
+        label = literal(one_line(scope.label))
+        rows.append((label, state, _when(scope.touched_at), str(scope.hot), str(scope.live)))
+    print_table(console, ("scope", "state", "last used", "hot", "facts"), rows, right=("hot", "facts"))
+
+
+def _databases(result: DatabaseList, console: Console) -> None:
+    if not result.databases:
+        console.print(result.as_text())
+        return
+    rows = [
+        (literal(one.name), _when(one.used_at), render_size(one.size_bytes), str(one.snapshots))
+        for one in result.databases
+    ]
+    columns = ("database", "last used", "size", "snapshots")
+    print_table(console, columns, rows, right=("size", "snapshots"))
+
+
+def _snapshots(result: SnapshotList, console: Console) -> None:
+    if not result.snapshots:
+        console.print(result.as_text())
+        return
+    rows = [
+        (_at(one.made_at), render_size(one.size_bytes), literal(one.short_name)) for one in result.snapshots
+    ]
+    print_table(console, ("made", "size", "snapshot"), rows, right=("size",))
+
+
+def _templates(result: TemplateList, console: Console) -> None:
+    if not result.templates:
+        console.print(literal(result.as_text()))
+        return
+    rows = [
+        (
+            literal(one.name),
+            literal(one.task_type),
+            literal(", ".join(one.tags)),
+            _when(one.created_at),
+            str(one.examples),
+            f"{one.usage_count}×",
+        )
+        for one in result.templates
+    ]
+    columns = ("template", "type", "tags", "created", "examples", "used")
+    print_table(console, columns, rows, right=("examples", "used"))
+    for problem in result.unread:
+        console.print(literal(problem, "yellow"))
 
 
 def _draw_evaluation(result: Evaluated, console: Console) -> None:
-    table = _table("backend", "points", "verdict", "store ms", "retrieve ms", "query ms", "data",
-                   right=("points", "store ms", "retrieve ms", "query ms"))  # fmt: skip
+    times = ("store ms", "retrieve ms", "query ms")
+    rows: list[tuple[Cell, ...]] = []
     for one in result.evaluations:
         good = one.recommendation == "RECOMMENDED"
         calls = map(render_ms, (one.store_latency_ms, one.retrieve_latency_ms, one.query_latency_ms))
         where = Text("leaves this machine", style="red") if one.is_cloud else Text("stays here")
         verdict = Text(one.recommendation, style="green" if good else "yellow")
-        table.add_row(literal(one.backend_name), str(one.score), verdict, *calls, where)
-    console.print(table)
+        rows.append((literal(one.backend_name), str(one.score), verdict, *calls, where))
+    columns = ("backend", "points", "verdict", *times, "data")
+    print_table(console, columns, rows, right=("points", *times))
     _workloads(result.workloads, console)
     for one in result.evaluations:
         for note in one.notes:
@@ -292,7 +355,7 @@ def _workloads(workloads: dict[str, WorkloadInfo], console: Console) -> None:
     if not workloads:
         return
     calls = ("store", "retrieve", "query")
-    table = _table("workload", *calls, "own", "other", "promises", right=("own", "other"))
+    rows: list[tuple[Cell, ...]] = []
     for name, one in workloads.items():
         times = [
             f"{render_ms(found.p50)}/{render_ms(found.p95)}" if found else ""
@@ -307,11 +370,11 @@ def _workloads(workloads: dict[str, WorkloadInfo], console: Console) -> None:
         }
         broken = [name for name, is_kept in checks.items() if not is_kept]
         told = Text(f"not {', '.join(broken)}", style="red") if broken else Text("all kept", style="green")
-        table.add_row(literal(name), *times, *shares, told)
+        rows.append((literal(name), *times, *shares, told))
     entries = max(one.entries for one in workloads.values())
     note = f"{entries} entries; ms p50/p95; found among the first five, asked in own and in other words"
     console.print()
-    console.print(table)
+    print_table(console, ("workload", *calls, "own", "other", "promises"), rows, right=("own", "other"))
     console.print(Text(note, style="dim"))
     console.print()
 
@@ -357,16 +420,20 @@ _DRAWINGS: dict[type[Result], Callable[[Any, Console], None]] = {
     ConversationsFound: _conversations,
     Evaluated: _draw_evaluation,
     Examined: _draw_checks,
+    DatabaseList: _databases,
+    Lineage: lambda result, console: _draw_sessions(result.shown, console),
     Log: _log,
     MessagesFound: _messages,
     Recalled: _draw_recall,
     SessionList: _sessions,
     SessionShown: _session,
     Shown: lambda result, console: draw(result.part, console),
+    SnapshotList: _snapshots,
     Stats: _stats,
     FactList: _facts,
     FactsFound: _facts,
     History: _history,
     ScopeList: _scopes,
+    TemplateList: _templates,
     QueryAnswer: _draw_answer,
 }

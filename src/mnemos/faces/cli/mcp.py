@@ -9,8 +9,9 @@ from importlib.util import find_spec
 import click
 
 from mnemos.errors import Unavailable
-from mnemos.faces.cli.commands import Chosen, common_options, is_terminal
+from mnemos.faces.cli.commands import Chosen, common_options
 from mnemos.faces.cli.help_screens import HelpedCommand
+from mnemos.faces.cli.output import is_terminal
 
 PORT = 8765
 

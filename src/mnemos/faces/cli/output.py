@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import shutil
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 import msgspec
@@ -17,7 +19,6 @@ from mnemos.operations import registry
 from mnemos.operations.arguments import replace_surrogates
 from mnemos.operations.base import Operation, Result, builtins, carry_out
 from mnemos.operations.index import ENTRIES
-from mnemos.progress import Progress
 from mnemos.text.stored_text import escape_json, repair_surrogates, reveal
 
 if TYPE_CHECKING:
@@ -33,8 +34,13 @@ def plain(text: str) -> str:
     return reveal(repair_surrogates(text), keep="\n\t")
 
 
-def show(memory: Memory, name: str, request: Operation, *, as_json: bool) -> int:
-    """Run a request, show its result and return the exit code."""
+def is_terminal(stream: TextIO | None) -> bool:
+    """False also for a stream that was closed before we began."""
+    return stream is not None and stream.isatty()
+
+
+def show(memory: Memory, request: Operation, *, as_json: bool, most: int = 0) -> int:
+    """Run a request, show its result, of a long one the first ``most`` parts, and return the exit code."""
     if memory.settings.disabled and request.writes():
         answer = registry.disabled()
         click.echo(in_json(answer) if as_json else answer["text"])
@@ -46,9 +52,9 @@ def show(memory: Memory, name: str, request: Operation, *, as_json: bool) -> int
         request.write_lines(memory, sys.stdout)
         sys.stdout.flush()
         return 0
-    with Bar(name, visible=not as_json and sys.stderr is not None and sys.stderr.isatty()) as bar:
-        result = carry_out(request, memory, bar.move)
-    say(result, as_json=as_json)
+    with Bar(request.traits.title, visible=not as_json and is_terminal(sys.stderr)) as bar:
+        result = carry_out(request, memory, bar)
+    say(result.shorten(most) if most else result, as_json=as_json)
     return 0 if result.is_ok else 1
 
 
@@ -73,20 +79,36 @@ def say(result: Result, *, as_json: bool) -> None:
         answer = builtins(result)
         answer.pop("text")
         click.echo(in_json(answer))
-    elif sys.stdout is not None and sys.stdout.isatty():
+    elif is_terminal(sys.stdout):
         # rich costs 50 ms to import: only for people at a terminal.
-        from mnemos.faces.cli.drawing import draw
+        from mnemos.faces.cli.drawing import render
 
-        draw(result)
+        print_pages(render(result))
     else:
         click.echo(replace_surrogates(result.for_person()))
+
+
+def print_pages(text: str) -> None:
+    """Print a text on the terminal, through a pager if it is longer than the screen.
+
+    The pager is $MNEMOS_PAGER, $PAGER or less; an empty one or cat means none.
+    """
+    pager = os.environ.get("MNEMOS_PAGER", os.environ.get("PAGER", "less")).strip()
+    is_short = text.count("\n") < shutil.get_terminal_size().lines
+    if is_short or pager in ("", "cat") or not is_terminal(sys.stdin):
+        click.echo(text, nl=False, color=True)
+        return
+    os.environ["PAGER"] = pager
+    # Colours, and no clearing of the screen, as git does.
+    os.environ.setdefault("LESS", "FRX")
+    click.echo_via_pager(text.removesuffix("\n"), color=True)
 
 
 class Bar:
     """A progress bar that appears when something takes longer than a second."""
 
     def __init__(self, label: str, *, visible: bool) -> None:
-        self._label = label
+        self.label = label
         self._visible = visible
         self._started = time.monotonic()
         self._bar: Any = None
@@ -99,18 +121,14 @@ class Bar:
         if self._bar is not None:
             self._bar.stop()
 
-    @property
-    def move(self) -> Progress:
-        return self._move
-
-    def _move(self, share: float) -> None:
+    def __call__(self, share: float, /) -> None:
         if not self._visible:
             return
         if self._bar is None:
             if time.monotonic() - self._started < 1.0:
                 return
             self._begin()
-        self._bar.update(self._task, completed=share)
+        self._bar.update(self._task, completed=share, description=self.label)
 
     def _begin(self) -> None:
         # rich: only when there is something to draw.
@@ -125,7 +143,7 @@ class Bar:
             console=Console(stderr=True),
             transient=True,
         )
-        self._task = self._bar.add_task(self._label, total=1.0)
+        self._task = self._bar.add_task(self.label, total=1.0)
         self._bar.start()
 
 
@@ -142,7 +160,6 @@ _PAUSE = 2.0
 
 def watch(
     memory: Memory,
-    name: str,
     request: Operation,
     *,
     as_json: bool,
@@ -155,7 +172,7 @@ def watch(
     """
     ended = ended or threading.Event()
     try:
-        outcome = show(memory, name, request, as_json=as_json)
+        outcome = show(memory, request, as_json=as_json)
         if memory.settings.disabled or not request.writes():
             return outcome
         if not as_json:

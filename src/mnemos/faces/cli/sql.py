@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from mnemos.errors import InvalidInput, MnemosError, ReadOnly
-from mnemos.faces.cli.commands import Chosen, common_options, is_terminal, stdin_text
+from mnemos.faces.cli.commands import Chosen, common_options, stdin_text
 from mnemos.faces.cli.help_screens import HelpedCommand
-from mnemos.faces.cli.output import plain, say
+from mnemos.faces.cli.output import is_terminal, plain, say
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory

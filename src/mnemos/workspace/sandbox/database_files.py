@@ -194,7 +194,12 @@ def _find_snapshot(path: Path, wanted: str | None) -> Path:
             f"There is no snapshot of {path.stem}. One is kept before a table is dropped or "
             "changed and before many rows are deleted.",
         )
-    names = ", ".join(snapshot.stem for snapshot in there)
+    begun = [snapshot for snapshot in there if wanted and snapshot.stem.startswith(wanted)]
+    if len(begun) == 1:
+        return begun[0]
+    names = ", ".join(snapshot.stem for snapshot in begun or there)
+    if begun:
+        raise Failure("ambiguous", f"several snapshots of {path.stem} begin with {wanted!r}: {names}")
     unknown = f"there is no snapshot {str(wanted)[:100]!r} of {path.stem}"
     raise Failure("not_found", f"{unknown}. There are {names}.")
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from mnemos.errors import PermissionDenied
-from mnemos.faces.cli.commands import Chosen, is_terminal
+from mnemos.faces.cli.commands import Chosen
 from mnemos.faces.cli.help_screens import HelpedCommand
-from mnemos.faces.cli.output import Bar, in_json, plain
+from mnemos.faces.cli.output import Bar, in_json, is_terminal, plain
 from mnemos.settings import Settings
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _measure(data: Data, pools: tuple[str, ...], *, quiet: bool) -> list[Measure
     measured = []
     for name, corpora in arrangements(data, pools).items():
         with Bar(name, visible=not quiet and is_terminal(sys.stderr)) as bar:
-            measured.append(measure(data, name, corpora, in_a_home, bar.move))
+            measured.append(measure(data, name, corpora, in_a_home, bar))
     return measured
 
 
