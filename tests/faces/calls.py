@@ -150,7 +150,8 @@ def command_line(name: str, given: dict[str, Any]) -> list[str]:
         else:
             for one in value if isinstance(value, list) else [value]:
                 words += [option, json.dumps(one) if isinstance(one, dict) else str(one)]
-    if traits.destructive:
+    # `connect found` alone only lists; with --yes it would change the settings of programs on this machine.
+    if traits.destructive or (traits.needs_yes and registry.read(name, given).writes()):
         words.append("--yes")
     typed = [str(given[key]) for key in traits.positional if key in given]
     return [*words, "--json", "--", *typed]

@@ -57,28 +57,36 @@ def stored(host: ClaudeCode) -> list[str]:
         ]
 
 
-def test_its_own_command_connects_it_and_undo_restores_its_settings(host: ClaudeCode) -> None:
+@pytest.mark.parametrize("before", [None, {"theme": "light"}])
+def test_its_own_command_connects_it_and_undo_keeps_what_it_wrote(
+    host: ClaudeCode, before: dict[str, str] | None
+) -> None:
     settings = host.folder / ".claude.json"
-    settings.write_text('{"theme": "dark"}')
-    host.mnemos("connect", "claude-code")
+    if before is not None:
+        settings.write_text(json.dumps(before))
+    host.mnemos("connect", "claude-code", "--yes")
     assert "mnemos" in json.loads(settings.read_text())["mcpServers"]
-    host.mnemos("connect", "claude-code", "--undo")
-    assert settings.read_text() == '{"theme": "dark"}'
-    assert not (host.folder / ".claude" / "settings.json").exists()
+    host.mnemos("connect", "claude-code", "--yes", "--undo")
+    left = json.loads(settings.read_text())
+    assert "firstStartTime" in left
+    assert "mcpServers" not in left
+    # It moves some settings there when it first runs.
+    settings = host.folder / ".claude" / "settings.json"
+    assert (json.loads(settings.read_text()) if settings.exists() else None) == before
 
 
 def test_it_reaches_the_server_and_undo_removes_only_our_entries(host: ClaudeCode) -> None:
-    host.mnemos("connect", "claude-code")
+    host.mnemos("connect", "claude-code", "--yes")
     # The program writes into its settings whenever it runs.
     assert "Connected" in host.run("claude", "mcp", "list")
-    host.mnemos("connect", "claude-code", "--undo")
+    host.mnemos("connect", "claude-code", "--yes", "--undo")
     left = json.loads((host.folder / ".claude.json").read_text())
     assert "mnemos" not in left.get("mcpServers", {})
     assert "firstStartTime" in left
 
 
 def test_decisions_of_a_session_reach_the_next(host: ClaudeCode, model: LoopbackAnthropic) -> None:
-    host.mnemos("connect", "claude-code")
+    host.mnemos("connect", "claude-code", "--yes")
     model.answer = lambda _: [text(DECISION)]
     host.says("Which queue should send the order mails?")
     assert DECISION in stored(host)
@@ -89,7 +97,7 @@ def test_decisions_of_a_session_reach_the_next(host: ClaudeCode, model: Loopback
 
 
 def test_a_session_starts_with_facts_and_notes(host: ClaudeCode, model: LoopbackAnthropic) -> None:
-    host.mnemos("connect", "claude-code")
+    host.mnemos("connect", "claude-code", "--yes")
     host.mnemos("facts", "write", "C[deploy.day]: never on Fridays")
     host.mnemos("notebook", "add", "Tests run with make test")
     host.says("Hello")
@@ -99,7 +107,7 @@ def test_a_session_starts_with_facts_and_notes(host: ClaudeCode, model: Loopback
 
 
 def test_the_model_can_call_its_tools(host: ClaudeCode, model: LoopbackAnthropic) -> None:
-    host.mnemos("connect", "claude-code", "--no-hooks")
+    host.mnemos("connect", "claude-code", "--yes", "--no-hooks")
     host.mnemos("remember", "The office moves to Porto in May")
     results: list[str] = []
 
@@ -130,7 +138,7 @@ def test_its_transcripts_are_imported_whole(host: ClaudeCode, model: LoopbackAnt
 def test_a_memory_that_cannot_be_opened_does_not_disturb_it(
     host: ClaudeCode, model: LoopbackAnthropic
 ) -> None:
-    host.mnemos("connect", "claude-code")
+    host.mnemos("connect", "claude-code", "--yes")
     home = host.home
     (home / "mnemos.db").write_bytes(b"no database at all, but long enough to be taken for one" * 100)
     assert "Understood." in host.says("Hello")

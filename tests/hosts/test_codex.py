@@ -109,9 +109,9 @@ def codex(tmp_path: Path, endpoint: str) -> Codex:
 
 def test_its_own_command_connects_it_and_undo_restores_its_settings(codex: Codex) -> None:
     before = codex.config.read_bytes()
-    codex.mnemos("connect", "codex")
+    codex.mnemos("connect", "codex", "--yes")
     assert "mnemos" in codex.run("codex", "mcp", "list")
-    codex.mnemos("connect", "codex", "--undo")
+    codex.mnemos("connect", "codex", "--yes", "--undo")
     assert codex.config.read_bytes() == before
 
 

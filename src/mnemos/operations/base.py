@@ -35,6 +35,8 @@ class Traits:
     """Deletes something: a command asks first, unless ``--yes`` is given."""
     asks: bool = False
     """May ask whether to go on, see ``questions``; ``--yes`` answers yes, also where nobody can be asked."""
+    needs_yes: bool = False
+    """Where nobody can be asked, it changes nothing without ``--yes``."""
     idempotent: bool = False
     local: bool = False
     """Touches files of the caller's machine; not offered over a network."""
@@ -68,11 +70,14 @@ class Question:
     """Not echoed while it is typed."""
     default: str = ""
     choices: tuple[str, ...] = ()
+    """``yes`` and ``no`` can be shortened to a letter."""
+    details: str = ""
+    """A diff, shown to a person who answers d, before the question is asked again."""
 
 
-def confirmation(text: str) -> Question:
+def confirmation(text: str, *, details: str = "") -> Question:
     """Return a yes-or-no question about a change described by ``text``."""
-    return Question(_GO_ON, text, default="yes", choices=("yes", "no"))
+    return Question(_GO_ON, text, default="no", choices=("yes", "no"), details=details)
 
 
 def check_confirmed(answers: Mapping[str, str]) -> None:

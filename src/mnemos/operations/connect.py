@@ -7,10 +7,11 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from dataclasses import replace as altered
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -20,7 +21,7 @@ from mnemos.hermes_folder import hermes_home
 from mnemos.integrations.clients import client_connection as connection
 from mnemos.integrations.clients import machine
 from mnemos.integrations.clients.catalogue import CLIENTS
-from mnemos.integrations.clients.client_connection import Plan, Request
+from mnemos.integrations.clients.client_connection import Request
 from mnemos.integrations.clients.settings_files import Records
 from mnemos.integrations.hermes import host, plugin
 from mnemos.operations.arguments import path_of
@@ -30,51 +31,167 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 _HERMES = "hermes"
-_VERBS = {"write": "wrote", "change": "changed", "remove": "removed"}
+_PAST = {"add": "added", "update": "updated", "remove": "removed", "write": "wrote", "clear": "cleared"}
 
 Undo = Annotated[bool, Meta(description="Disconnect again; the memory is kept")]
 Print = Annotated[bool, Meta(description="Only show what would be changed")]
+Diff = Annotated[bool, Meta(description="Only show every line that would be changed")]
 
 
 def _traits(title: str) -> Traits:
-    return Traits(title=title, idempotent=True, local=True, begins=True, asks=True, example="--print")
+    return Traits(
+        title=title, idempotent=True, local=True, begins=True, asks=True, needs_yes=True, example="--print"
+    )
 
 
-class ConnectHermes(Operation, frozen=True, kw_only=True):
+class SettingsChange(Info, frozen=True, kw_only=True):
+    """A changed file, with the lines removed and added."""
+
+    file: str
+    diff: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """Changes that were planned, or made."""
+
+    summary: list[str]
+    changes: list[SettingsChange]
+    details: dict[str, Any]
+    """Further fields of the result."""
+
+
+class _Connect(Operation, frozen=True, kw_only=True):
+    """Connect a program, or disconnect it."""
+
+    client: ClassVar[str]
+    """The word after ``mnemos connect``."""
+
+    undo: Undo = False
+    print: Print = False
+    diff: Diff = False
+
+    def writes(self) -> bool:
+        return not (self.print or self.diff)
+
+    def run(self, memory: Memory) -> Connected:
+        done = self.plan(memory, carry_out=self.writes())
+        return Connected(
+            client=self.client,
+            name=_name(self.client),
+            done=self.writes(),
+            undo=self.undo,
+            as_diff=self.diff,
+            summary=done.summary,
+            changes=done.changes,
+            **done.details,
+        )
+
+    def questions(self, memory: Memory) -> Sequence[Question]:
+        if not self.writes() or memory.settings.disabled:
+            return ()
+        planned = self.plan(memory, carry_out=False)
+        if not planned.changes:
+            return ()
+        text = _render_summary(self.client, planned.summary, undo=self.undo)
+        diff = _render_diff(planned.changes, planned.details.get("command", ""))
+        return [confirmation(f"{text}\nContinue?", details=diff)]
+
+    def with_answers(self, answers: Mapping[str, str]) -> Operation:
+        check_confirmed(answers)
+        return self
+
+    def plan(self, memory: Memory, *, carry_out: bool) -> _Planned:
+        """Plan the changes, and make them with ``carry_out``."""
+        raise NotImplementedError
+
+
+class Connected(Result, frozen=True, kw_only=True):
+    client: str
+    name: str
+    home: str
+    space: str
+    connected: bool
+    done: bool
+    """False if the changes are only shown, with ``as_diff`` line by line."""
+    undo: bool
+    as_diff: bool
+    summary: list[str]
+    """What happens to each file."""
+    changes: list[SettingsChange]
+    backups: list[str]
+    """Copies of the original files."""
+    remarks: list[str]
+    afterwards: str
+    """The next step for a person."""
+    undo_command: str
+    command: str = ""
+    """The client's own command that makes the first change."""
+
+    def as_text(self) -> str:
+        return "\n".join([*self._head(), *self.remarks, *self._next()])
+
+    def _head(self) -> Iterator[str]:
+        memory = f"the memory in {self.home}, space {self.space}"
+        if not self.changes:
+            state = f"{self.name} already uses {memory}" if not self.undo else f"{self.name} is not connected"
+            yield f"{state}. Nothing {'was' if self.done else 'would be'} changed."
+        elif not self.done:
+            yield _render_summary(self.client, self.summary, undo=self.undo)
+            if self.as_diff:
+                yield _render_diff(self.changes, self.command)
+        else:
+            yield (
+                f"Disconnected {self.name}. The memory is kept."
+                if self.undo
+                else f"Connected: {self.name} uses {memory}."
+            )
+            yield from (f"  {_to_past(line)}" for line in self.summary)
+            yield from (f"  backup: {backup}" for backup in self.backups)
+
+    def _next(self) -> list[str]:
+        if not self.done or self.undo or not self.changes:
+            return []
+        return [self.afterwards, f"To disconnect: {self.undo_command}"]
+
+
+class ConnectHermes(_Connect, frozen=True, kw_only=True):
     """Connect Hermes Agent to this memory. Installs a plug-in in its home and selects it, unless another
     memory provider is selected. Hermes imports what it already knows when it starts next."""
 
+    client: ClassVar[str] = _HERMES
     traits: ClassVar[Traits] = _traits("Connect Hermes Agent")
 
     hermes_home: Annotated[
         str | None, Meta(description="Home of Hermes; default: $HERMES_HOME or ~/.hermes")
     ] = None
-    undo: Undo = False
-    print: Print = False
 
-    def writes(self) -> bool:
-        return not self.print
-
-    def run(self, memory: Memory) -> HermesConnected:
+    def plan(self, memory: Memory, *, carry_out: bool) -> _Planned:
         hermes = self._find_hermes()
         settings = memory.settings
         own = host.Place(settings.home, settings.space)
         if own.space == host.DEFAULT_SPACE:
             own = host.Place(own.home, host.profile(hermes) or own.space)
         records = Records(settings.home, _HERMES)
-        with nullcontext() if self.print else records.lock():
+        with records.lock() if carry_out else nullcontext():
             steps = plugin.plan_disconnect(hermes, records) if self.undo else plugin.plan_connect(hermes, own)
-            if not self.print:
+            changes = [SettingsChange(file=str(step.path), diff=step.render_diff()) for step in steps]
+            if carry_out:
                 plugin.carry_out(steps, hermes, records, undo=self.undo)
-        return HermesConnected(
-            hermes_home=str(hermes),
-            home=str(own.home),
-            space=own.space,
-            connected=plugin.is_installed(hermes),
-            changes=[step.summary for step in steps],
-            done=not self.print,
-            files={str(step.path): step.text for step in steps if self.print and step.text is not None},
-            remarks=[] if self.undo else plugin.find_remarks(hermes),
+        backup = records.find_backup(hermes / plugin.CONFIG)
+        return _Planned(
+            plugin.summarise(steps, hermes, _machine(), undo=self.undo),
+            changes,
+            {
+                "home": str(own.home),
+                "space": own.space,
+                "connected": plugin.is_installed(hermes),
+                "backups": [str(backup)] if backup and not self.undo else [],
+                "remarks": plugin.find_remarks(hermes, undo=self.undo),
+                "afterwards": "Start a new session of Hermes and restart its gateway. "
+                "`hermes memory status` shows it.",
+                "undo_command": self._render_undo(memory),
+            },
         )
 
     def _find_hermes(self) -> Path:
@@ -87,88 +204,40 @@ class ConnectHermes(Operation, frozen=True, kw_only=True):
             )
         return hermes
 
-
-class HermesConnected(Result, frozen=True, kw_only=True):
-    hermes_home: str
-    home: str
-    space: str
-    connected: bool
-    changes: list[str]
-    done: bool
-    files: dict[str, str]
-    remarks: list[str]
-
-    def as_text(self) -> str:
-        if not self.done:
-            files = [f"--- {path}\n{text}" for path, text in self.files.items()]
-            changes = [f"would {change}" for change in self.changes]
-            return "\n".join([*changes, *files]) or "Nothing to change."
-        state = "Connected" if self.changes else "Already connected"
-        head = (
-            f"{state}: the Hermes in {self.hermes_home} uses the memory in {self.home}, space {self.space}."
-            if self.connected
-            else f"The Hermes in {self.hermes_home} is not connected. The memory in {self.home} is kept."
-        )
-        return "\n".join([head, *(f"  {change}" for change in self.changes), *self._next()])
-
-    def _next(self) -> list[str]:
-        restart = "Start a new session of Hermes and restart its gateway. `hermes memory status` shows it."
-        return [*self.remarks, restart] if self.connected else []
+    def _render_undo(self, memory: Memory) -> str:
+        where = ("--hermes-home", self.hermes_home) if self.hermes_home else ()
+        launch = _build_launch(memory)
+        return shlex.join(("mnemos", "connect", _HERMES, *where, "--undo", *launch.options))
 
 
-class _ConnectClient(Operation, frozen=True, kw_only=True):
+class _ConnectClient(_Connect, frozen=True, kw_only=True):
     """Connect a client of MCP."""
 
-    client: ClassVar[str]
-    """Its key in the catalogue."""
-
-    undo: Undo = False
-    print: Print = False
-
-    def writes(self) -> bool:
-        return not self.print
-
-    def run(self, memory: Memory) -> ClientConnected:
-        request, here = self.request(memory), machine.Machine.of(os.environ, sys.platform)
-        done = connection.plan(request, here) if self.print else connection.carry_out(request, here)
-        return ClientConnected(
-            client=self.client,
-            name=request.client.name,
-            home=str(request.home),
-            space=request.space,
-            connected=connection.is_connected(request, here),
-            done=not self.print,
-            undo=self.undo,
-            changes=_describe_changes(done),
-            command=done.command_line(request),
-            backups=[] if self.print or self.undo else connection.find_backups(request, done.changes),
-            remarks=[*done.remarks, *([] if self.undo else check_sdk())],
-            afterwards=self.next_step(),
-            take_away=shlex.join(
-                (
-                    "mnemos",
-                    "connect",
-                    self.client,
-                    *self.settings_options(),
-                    "--undo",
-                    *request.launch.options,
-                )
-            ),
+    def plan(self, memory: Memory, *, carry_out: bool) -> _Planned:
+        request, here = self.request(memory), _machine()
+        done = (connection.carry_out if carry_out else connection.plan)(request, here)
+        words = (
+            "mnemos",
+            "connect",
+            self.client,
+            *self.settings_options(),
+            "--undo",
+            *request.launch.options,
         )
-
-    def questions(self, memory: Memory) -> Sequence[Question]:
-        if self.print or memory.settings.disabled:
-            return ()
-        request = self.request(memory)
-        plan = connection.plan(request, machine.Machine.of(os.environ, sys.platform))
-        if not plan.changes:
-            return ()
-        verb = "Disconnecting" if self.undo else "Connecting"
-        return [confirmation(f"{verb} {request.client.name} would\n{_render_plan(plan, request)}\nContinue?")]
-
-    def with_answers(self, answers: Mapping[str, str]) -> Operation:
-        check_confirmed(answers)
-        return self
+        return _Planned(
+            done.summarise(request, here),
+            [SettingsChange(file=str(one.path), diff=one.render_diff()) for one in done.changes],
+            {
+                "home": str(request.home),
+                "space": request.space,
+                "connected": connection.is_connected(request, here),
+                "backups": connection.find_backups(request, done.changes) if not self.undo else [],
+                "remarks": [*done.remarks, *([] if self.undo else check_sdk())],
+                "afterwards": self.next_step(),
+                "undo_command": shlex.join(words),
+                "command": done.command_line(request),
+            },
+        )
 
     def request(self, memory: Memory) -> Request:
         return _build_request(memory, self.client, undo=self.undo, config=self.config_path())
@@ -184,63 +253,6 @@ class _ConnectClient(Operation, frozen=True, kw_only=True):
 
     def next_step(self) -> str:
         return CLIENTS[self.client].afterwards
-
-
-class SettingsChange(Info, frozen=True, kw_only=True):
-    """A changed file: what happens to it, and the lines removed and added."""
-
-    file: str
-    says: str
-    diff: str
-    restored: bool
-
-
-class ClientConnected(Result, frozen=True, kw_only=True):
-    client: str
-    name: str
-    home: str
-    space: str
-    connected: bool
-    done: bool
-    undo: bool
-    changes: list[SettingsChange]
-    command: str
-    """The client's own command that made the first change; empty for none."""
-    backups: list[str]
-    remarks: list[str]
-    afterwards: str
-    take_away: str
-    """The command that undoes it."""
-
-    def as_text(self) -> str:
-        return "\n".join([*self._head(), *self.remarks, *self._next()])
-
-    def _head(self) -> Iterator[str]:
-        memory = f"the memory in {self.home}, space {self.space}"
-        if not self.changes:
-            state = f"{self.name} already uses {memory}" if not self.undo else f"{self.name} is not connected"
-            yield f"{state}. Nothing {'was' if self.done else 'would be'} changed."
-            return
-        if not self.done:
-            yield f"mnemos connect {self.client}{' --undo' if self.undo else ''} would"
-            yield _render_changes(self.changes, self.command)
-            return
-        yield (
-            f"Disconnected {self.name}. The memory is kept."
-            if self.undo
-            else f"Connected: {self.name} uses {memory}."
-        )
-        if self.command and not self.remarks:
-            yield f"  ran {self.command}"
-        for change in self.changes:
-            yield f"  {_render_done(change, undo=self.undo)}"
-        for backup in self.backups:
-            yield f"  backup: {backup}"
-
-    def _next(self) -> list[str]:
-        if not self.done or self.undo or not self.changes:
-            return []
-        return [self.afterwards, f"To disconnect: {self.take_away}"]
 
 
 class ConnectClaudeCode(_ConnectClient, frozen=True, kw_only=True):
@@ -332,12 +344,16 @@ class ConnectFound(Operation, frozen=True, kw_only=True):
         local=True,
         begins=True,
         asks=True,
+        needs_yes=True,
     )
 
     client: Annotated[
         list[Literal["claude-code", "claude-desktop", "cursor", "vscode", "codex", "hermes"]] | None,
         Meta(description="Program to connect; can be repeated"),
     ] = None
+
+    def writes(self) -> bool:
+        return bool(self.client)
 
     def run(self, memory: Memory) -> ClientsFound:
         said = [
@@ -347,10 +363,15 @@ class ConnectFound(Operation, frozen=True, kw_only=True):
         return ClientsFound(clients=[_state(memory, client) for client in (*CLIENTS, _HERMES)], said=said)
 
     def questions(self, memory: Memory) -> Sequence[Question]:
-        if self.client or memory.settings.disabled:
+        if memory.settings.disabled:
             return ()
-        states = [_state(memory, client) for client in (*CLIENTS, _HERMES)]
-        return [_offer(memory, one.client) for one in states if one.is_offered]
+        wanted = dict.fromkeys(self.client or (*CLIENTS, _HERMES))
+        offered = [client for client in wanted if self.client or _state(memory, client).is_offered]
+        return [
+            altered(question, key=client)
+            for client in offered
+            for question in _OPERATIONS[client]().questions(memory)
+        ]
 
     def with_answers(self, answers: Mapping[str, str]) -> Operation:
         return replace(self, client=[client for client, answer in answers.items() if answer == "yes"] or None)
@@ -391,7 +412,7 @@ class ClientsFound(Result, frozen=True, kw_only=True):
         return "\n".join([*lines, *(check_sdk() if there else [])])
 
 
-_OPERATIONS: Mapping[str, type[Operation]] = {
+_OPERATIONS: Mapping[str, type[_Connect]] = {
     "claude-code": ConnectClaudeCode,
     "claude-desktop": ConnectClaudeDesktop,
     "cursor": ConnectCursor,
@@ -425,72 +446,48 @@ def _find_program(here: machine.Machine) -> tuple[str, ...]:
 
 def _state(memory: Memory, client: str) -> ClientInfo:
     """Look up a client; settings that cannot be read are reported as its problem."""
-    if client == _HERMES:
-        hermes = hermes_home(None)
-        connected = plugin.is_installed(hermes)
-        return ClientInfo(client=client, name="Hermes Agent", found=hermes.is_dir(), connected=connected)
-    here = machine.Machine.of(os.environ, sys.platform)
-    info = ClientInfo(
-        client=client,
-        name=CLIENTS[client].name,
-        found=CLIENTS[client].is_installed(here),
-        connected=False,
-    )
-    if not info.found:
-        return info
+    is_hermes = client == _HERMES
+    found = hermes_home(None).is_dir() if is_hermes else CLIENTS[client].is_installed(_machine())
+    info = ClientInfo(client=client, name=_name(client), found=found, connected=False)
     try:
-        return replace(info, connected=connection.is_connected(_build_request(memory, client), here))
+        planned = _OPERATIONS[client]().plan(memory, carry_out=False) if found else None
     except MnemosError as exc:
         return replace(info, problem=str(exc))
+    return info if planned is None else replace(info, connected=planned.details["connected"])
 
 
-def _offer(memory: Memory, client: str) -> Question:
-    if client == _HERMES:
-        settings = memory.settings
-        steps = plugin.plan_connect(hermes_home(None), host.Place(settings.home, settings.space))
-        name, would = "Hermes Agent", "\n".join(f"  {step.summary}" for step in steps)
-    else:
-        name, request = CLIENTS[client].name, _build_request(memory, client)
-        would = _render_plan(connection.plan(request, machine.Machine.of(os.environ, sys.platform)), request)
-    return Question(
-        client,
-        f"Found {name}. Connecting it would\n{would}\nConnect it?",
-        default="no",
-        choices=("yes", "no"),
-    )
+def _name(client: str) -> str:
+    return "Hermes Agent" if client == _HERMES else CLIENTS[client].name
+
+
+def _machine() -> machine.Machine:
+    return machine.Machine.of(os.environ, sys.platform)
+
+
+def _build_launch(memory: Memory) -> machine.Launch:
+    here, settings = _machine(), memory.settings
+    return machine.build_launch(here, _find_program(here), settings.home, settings.space)
 
 
 def _build_request(memory: Memory, client: str, *, undo: bool = False, config: Path | None = None) -> Request:
-    settings, here = memory.settings, machine.Machine.of(os.environ, sys.platform)
-    launch = machine.build_launch(here, _find_program(here), settings.home, settings.space)
-    return Request(CLIENTS[client], launch, settings.home, settings.space, undo=undo, config=config)
+    settings = memory.settings
+    return Request(
+        CLIENTS[client], _build_launch(memory), settings.home, settings.space, undo=undo, config=config
+    )
 
 
-def _describe_changes(plan: Plan) -> list[SettingsChange]:
-    return [
-        SettingsChange(
-            file=str(change.path),
-            says=change.describe(),
-            diff=change.render_diff(),
-            restored=change.is_restored,
-        )
-        for change in plan.changes
-    ]
+def _render_summary(client: str, summary: Sequence[str], *, undo: bool) -> str:
+    verb = "Disconnecting" if undo else "Connecting"
+    return "\n".join([f"{verb} {_name(client)} changes", *(f"  {line}" for line in summary)])
 
 
-def _render_plan(plan: Plan, request: Request) -> str:
-    return _render_changes(_describe_changes(plan), plan.command_line(request))
+def _render_diff(changes: Sequence[SettingsChange], command: str) -> str:
+    files = [f"--- {change.file}\n{change.diff}" for change in changes]
+    return "\n".join([f"$ {command}", *files] if command else files)
 
 
-def _render_changes(changes: Sequence[SettingsChange], command: str) -> str:
-    lines = [f"run {command}, which would"] if command else []
-    for change in changes:
-        lines += [change.says, *(f"  {line}" for line in change.diff.splitlines())]
-    return "\n".join(f"  {line}" for line in lines)
-
-
-def _render_done(change: SettingsChange, *, undo: bool) -> str:
-    verb = change.says.split()[0]
-    if not undo or verb == "remove":
-        return f"{_VERBS[verb]} {change.file}"
-    return f"restored {change.file}" if change.restored else f"removed our settings from {change.file}"
+def _to_past(line: str) -> str:
+    """Turn "FILE: add …" into "FILE: added …"."""
+    file, _, order = line.partition(": ")
+    verb, _, rest = order.partition(" ")
+    return f"{file}: {_PAST.get(verb, verb)} {rest}"

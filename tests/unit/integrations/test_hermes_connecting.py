@@ -1,4 +1,4 @@
-"""``mnemos connect hermes``: what it writes, what it leaves alone, and how it is taken back."""
+"""``mnemos connect hermes``: what it writes, what it leaves alone, and how it is undone."""
 
 from __future__ import annotations
 
@@ -68,16 +68,16 @@ def test_a_dry_run_shows_everything_and_writes_nothing(hermes: Path, memory: Mem
     answer = connect(memory, print=True)
     assert files(hermes) == {}
     assert not home.exists()
-    assert set(answer["files"]) == {
+    assert {change["file"] for change in answer["changes"]} == {
         str(hermes / name)
         for name in ("plugins/mnemos/__init__.py", "plugins/mnemos/plugin.yaml", "plugins/mnemos/cli.py",
                      "mnemos.json", "config.yaml")
     }  # fmt: skip
+    assert len(answer["summary"]) == 2
+    assert "+   provider: mnemos" in connect(memory, diff=True)["text"]
+    assert files(hermes) == {}
     connect(memory)
-    assert files(hermes) == {
-        str(Path(path).relative_to(hermes)): text for path, text in answer["files"].items()
-    }
-    assert connect(memory, print=True)["text"] == "Nothing to change."
+    assert connect(memory, print=True)["changes"] == []
 
 
 def test_undo_removes_only_what_was_written(hermes: Path, memory: Memory) -> None:
@@ -107,13 +107,41 @@ def test_undo_restores_every_byte_of_the_home(hermes: Path, memory: Memory, conf
     assert [one.name for one in hermes.iterdir()] == ([] if config is None else ["config.yaml"])
 
 
-def test_undo_of_changed_settings_removes_one_line(hermes: Path, memory: Memory) -> None:
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (None, "added: 1\n"),
+        ("model: x\n", "added: 1\nmodel: x\n"),
+        ("memory:\n  memory_enabled: true\n", "added: 1\nmemory:\n  memory_enabled: true\n"),
+        ("memory:\n  provider: ''\n", "added: 1\nmemory:\n  provider: ''\n"),
+        ("memory:\nmodel: x\n", "added: 1\nmemory:\nmodel: x\n"),
+    ],
+)
+def test_undo_of_changed_settings_removes_what_was_added(
+    before: str | None, after: str, hermes: Path, memory: Memory
+) -> None:
     path = hermes / "config.yaml"
-    path.write_text("model: x\nmemory:\n  memory_enabled: true\n")
+    if before is not None:
+        path.write_text(before)
     connect(memory)
-    path.write_text(path.read_text().replace("model: x", "model: y"))
+    path.write_text("added: 1\n" + path.read_text())
     connect(memory, undo=True)
-    assert path.read_text() == "model: y\nmemory:\n  provider: ''\n  memory_enabled: true\n"
+    assert path.read_text() == after
+
+
+def test_undo_keeps_settings_that_hermes_put_beside_ours(hermes: Path, memory: Memory) -> None:
+    connect(memory)
+    path = hermes / "config.yaml"
+    path.write_text("memory:\n    provider: 'mnemos'\n    limit: 9\n")
+    connect(memory, undo=True)
+    assert path.read_text() == "memory:\n    limit: 9\n"
+
+
+def test_undo_reports_settings_that_it_cannot_read(hermes: Path, memory: Memory) -> None:
+    connect(memory)
+    (hermes / "config.yaml").write_text("memory: {provider: mnemos}\n")
+    assert connect(memory, undo=True)["remarks"]
+    assert (hermes / "config.yaml").read_text() == "memory: {provider: mnemos}\n"
 
 
 def test_line_breaks_of_the_settings_stay(hermes: Path, memory: Memory) -> None:

@@ -17,7 +17,7 @@ from mnemos.errors import Disabled, InvalidInput, NotFound, Refused, StorageErro
 from mnemos.faces.cli.help_screens import HelpedCommand
 from mnemos.faces.cli.output import complain, is_terminal, plain, show, watch
 from mnemos.operations import registry
-from mnemos.operations.base import Operation, agree
+from mnemos.operations.base import Operation, Question, agree
 from mnemos.operations.index import Entry
 
 if TYPE_CHECKING:
@@ -135,7 +135,9 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
 
             if operation.traits.asks and yes:
                 return carry_out(agree(request, memory))
-            if not is_terminal(sys.stdin) or chosen.json:
+            is_asked = is_terminal(sys.stdin) and not chosen.json
+            if not is_asked or (operation.traits.needs_yes and not is_terminal(sys.stdout)):
+                _check_agreed(request, memory)
                 return carry_out(request)
             return _edit_and_run(_ask_questions(request, memory), memory, carry_out)
 
@@ -165,25 +167,48 @@ def _confirm(request: Operation, memory: Memory) -> None:
         raise Refused("Cancelled. Nothing was changed.")
 
 
+def _check_agreed(request: Operation, memory: Memory) -> None:
+    """Refuse a change that a person should agree to where nobody can be asked."""
+    if not (request.traits.needs_yes and request.writes()):
+        return
+    texts = [question.text.removesuffix("\nContinue?") for question in request.questions(memory)]
+    if texts:
+        raise Refused("\n".join([*texts, "Nothing was changed. Add --yes to do it, or --diff to see it"]))
+
+
 def _ask_questions(request: Operation, memory: Memory) -> Operation:
     """Ask the questions of a request at the terminal and return it with the answers."""
     questions = request.questions(memory)
-    if not questions:
-        return request
-    answers = {
-        question.key: str(
-            click.prompt(
-                plain(question.text),
-                default=question.default,
-                hide_input=question.is_secret,
-                show_default=bool(question.default) and not question.is_secret,
-                type=click.Choice(question.choices) if question.choices else str,
-                err=True,
-            )
-        )
-        for question in questions
-    }
-    return request.with_answers(answers)
+    answers = {question.key: _ask(question) for question in questions}
+    return request.with_answers(answers) if questions else request
+
+
+def _ask(question: Question) -> str:
+    if "yes" in question.choices:
+        return _ask_yes_or_no(question)
+    answer = click.prompt(
+        plain(question.text),
+        default=question.default,
+        hide_input=question.is_secret,
+        show_default=bool(question.default) and not question.is_secret,
+        type=click.Choice(question.choices) if question.choices else str,
+        err=True,
+    )
+    return str(answer)
+
+
+def _ask_yes_or_no(question: Question) -> str:
+    keys = ("Y/n" if question.default == "yes" else "y/N") + ("/d for the diff" if question.details else "")
+    text = question.text
+    while True:
+        said = click.prompt(f"{plain(text)} [{keys}]", default="", show_default=False, err=True)
+        word = said.strip().lower() or question.default
+        for choice in question.choices:
+            if choice.startswith(word):
+                return choice
+        if question.details and "diff".startswith(word):
+            click.echo(plain(question.details), err=True)
+        text = question.text.rpartition("\n")[2]
 
 
 def _edit_and_run(request: Operation, memory: Memory, carry_out: Callable[[Operation], int]) -> int:

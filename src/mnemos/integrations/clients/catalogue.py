@@ -39,15 +39,14 @@ Written by `mnemos connect claude-code --plugin FOLDER`. Add --undo to remove it
 
 @dataclass(frozen=True, slots=True)
 class ClientCommand:
-    """A client's own command to add and remove a server."""
+    """A client's own command to add a server."""
 
     program: str
     add: tuple[str, ...]
     """Arguments that add our server; the command that starts it follows."""
-    remove: tuple[str, ...]
 
-    def arguments(self, launch: Launch, *, undo: bool) -> tuple[str, ...]:
-        return self.remove if undo else (*self.add, *launch.server_command())
+    def arguments(self, launch: Launch) -> tuple[str, ...]:
+        return (*self.add, *launch.server_command())
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +103,7 @@ CLIENTS: Final = {
             programs=("claude",),
             folders=lambda machine: (_claude_folder(machine), _claude_servers(machine)),
             names_type=True,
-            command=ClientCommand(
-                "claude",
-                add=("mcp", "add", "--scope", "user", NAME, "--"),
-                remove=("mcp", "remove", "--scope", "user", NAME),
-            ),
+            command=ClientCommand("claude", add=("mcp", "add", "--scope", "user", NAME, "--")),
             afterwards="Start a new session of Claude Code; /mcp shows the server, /hooks the hooks.",
         ),
         Client(
@@ -150,7 +145,7 @@ CLIENTS: Final = {
             format=Toml(),
             programs=("codex",),
             folders=lambda machine: (machine.folder("CODEX_HOME", ".codex"),),
-            command=ClientCommand("codex", add=("mcp", "add", NAME, "--"), remove=("mcp", "remove", NAME)),
+            command=ClientCommand("codex", add=("mcp", "add", NAME, "--")),
             afterwards="Start a new session of Codex; /mcp shows the server.",
         ),
     )

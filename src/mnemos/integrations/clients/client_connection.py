@@ -7,7 +7,7 @@ since, only our entries are removed.
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -82,8 +82,8 @@ class Change:
     """The file without our additions."""
     additions: tuple[Addition, ...]
     """Ours afterwards; empty when everything of ours is removed."""
-    is_restored: bool = False
-    """The original bytes are restored."""
+    former: tuple[Addition, ...] = ()
+    """Ours before."""
 
     @property
     def path(self) -> Path:
@@ -93,8 +93,11 @@ class Change:
         return settings_files.render_diff(self.before, self.after)
 
     def describe(self) -> str:
-        verb = "remove" if self.after is None else "write" if self.before is None else "change"
-        return f"{verb} {self.path}"
+        """Describe it as an order, such as "add the MCP server mnemos"."""
+        if self.additions:
+            return f"{'update' if self.former else 'add'} {_describe_additions(self.additions)}"
+        what = f"remove {_describe_additions(self.former)}"
+        return f"{what} and the file, which has nothing else" if self.after is None else what
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +108,25 @@ class Plan:
     command: ClientCommand | None = None
     """The client's own command, which makes the first change."""
     remarks: tuple[str, ...] = ()
+    folder: Path | None = None
+    """The plug-in folder that all changes are in."""
+
+    def summarise(self, request: Request, machine: Machine) -> list[str]:
+        """Describe the changes in one line per file, or in one for a plug-in folder."""
+        if self.folder is not None and self.changes:
+            verb = "remove" if request.undo else "write"
+            return [f"{machine.shorten(self.folder)}: {verb} {len(self.changes)} files of a plug-in"]
+        lines = [f"{machine.shorten(change.path)}: {change.describe()}" for change in self.changes]
+        if self.command:
+            words = (self.command.program, *self.command.add[:2])
+            lines[0] += f" (by `{' '.join(words)}`)"
+        return lines
 
     def command_line(self, request: Request) -> str:
         """Return the client's own command as it is typed; empty for none."""
         if self.command is None:
             return ""
-        arguments = self.command.arguments(request.launch, undo=request.undo)
-        return shlex.join((self.command.program, *arguments))
+        return shlex.join((self.command.program, *self.command.arguments(request.launch)))
 
 
 def plan(request: Request, machine: Machine) -> Plan:
@@ -128,11 +143,13 @@ def plan(request: Request, machine: Machine) -> Plan:
     first = planned[0][1]
     if (
         command is None
+        # It would leave an empty list of servers behind, and write ids of its own.
+        or request.undo
         or request.config is not None
         or first is None
         or machine.find_program(command.program) is None
-        # Known bytes need no command to restore them, and an existing entry is not changed by adding it.
-        or (first.is_restored if request.undo else _has_all(first.target))
+        # An existing entry is not changed by adding it.
+        or _has_all(first.target)
     ):
         command = None
     remarks: tuple[str, ...] = ()
@@ -151,16 +168,20 @@ def carry_out(request: Request, machine: Machine) -> Plan:
     with records.lock():
         planned = plan(request, machine)
         remarks = list(planned.remarks)
-        for number, change in enumerate(planned.changes):
-            if number == 0 and planned.command:
-                remarks += _run_command(planned.command, request, machine, change, records)
-            else:
+        changes: list[Change | None] = list(planned.changes)
+        if planned.command:
+            first, *others = planned.changes
+            remarks += _run_command(planned.command, request, machine, first, records)
+            # It may have written into the other files, too.
+            changes = [_plan_change(one.target, records, undo=False) for one in others]
+        for change in changes:
+            if change is not None:
                 _make(change, records)
         if request.undo:
             # Somebody else may have removed our entries, or we did before we were killed.
             for path in _recorded_paths(request, machine, records):
                 records.drop(path)
-    return Plan(planned.changes, planned.command, tuple(remarks))
+    return replace(planned, remarks=tuple(remarks))
 
 
 def is_connected(request: Request, machine: Machine) -> bool:
@@ -203,6 +224,12 @@ def _has_all(target: _Target) -> bool:
     return all(locate(settings, one) is not None for one in target.additions)
 
 
+def _describe_additions(additions: tuple[Addition, ...]) -> str:
+    hooks = sum(one.is_item for one in additions)
+    servers = [f"the MCP server {one.path[-1]}" for one in additions if not one.is_item]
+    return " and ".join([*servers, *([f"{hooks} hooks"] if hooks else [])])
+
+
 # --- one file -------------------------------------------------------------------------------------
 
 
@@ -215,7 +242,7 @@ def _plan_change(target: _Target, records: Records, *, undo: bool) -> Change | N
     is_stale = record is not None and any(one not in target.additions for one in record.additions)
     if not is_stale and all(has_addition(settings, one) for one in target.additions):
         return None
-    base, _ = _without_ours(target, current, record, records)
+    base = _without_ours(target, current, record, records)
     text = target.text(base)
     added: list[Addition] = []
     for addition in target.additions:
@@ -230,7 +257,8 @@ def _plan_change(target: _Target, records: Records, *, undo: bool) -> Change | N
         text = target.format.add(text, whole, str(target.path))
         added.append(addition)
     after = text.encode() if added or base is not None else None
-    return None if after == current else Change(target, current, after, base, tuple(added))
+    former = tuple(one for one in (record.additions if record else ()) if locate(settings, one) is not None)
+    return None if after == current else Change(target, current, after, base, tuple(added), former)
 
 
 def _plan_removal(
@@ -243,25 +271,27 @@ def _plan_removal(
         for addition in target.additions:
             if not has_addition(settings, addition):
                 _check_free(target, settings, addition)
-    after, is_restored = _without_ours(target, current, record, records)
+    after = _without_ours(target, current, record, records)
     if record is not None:
         left = target.parse(after)
         for addition in record.additions:
             _check_free(target, left, addition)
-    return None if after == current else Change(target, current, after, after, (), is_restored)
+    ours = target.additions if record is None else record.additions
+    former = tuple(one for one in ours if locate(settings, one) is not None)
+    return None if after == current else Change(target, current, after, after, (), former)
 
 
 def _without_ours(
     target: _Target, current: bytes | None, record: Record | None, records: Records
-) -> tuple[bytes | None, bool]:
-    """Return the file without our additions, and whether these are the original bytes."""
+) -> bytes | None:
+    """Return the file without our additions; None for no file."""
     if current is None:
-        return None, False
+        return None
     original = None
     if record is not None and records.has_original(record):
         original = records.original(record)
         if settings_files.digest(current) == record.digest:
-            return original, True
+            return original
     text = target.text(current)
     # Objects that were made for our entries go with them.
     former = target.parse(original) if record is not None and records.has_original(record) else None
@@ -275,8 +305,8 @@ def _without_ours(
         if addition.is_item or starts_same(present, addition.value) or (record and starts_mnemos(present)):
             text = _remove(target, text, keys, former)
     if record is not None and record.backup is None and not text.strip("{} \t\r\n"):
-        return None, False
-    return text.encode(), False
+        return None
+    return text.encode()
 
 
 def _remove(target: _Target, text: str, keys: tuple[str | int, ...], former: Any) -> str:
@@ -346,32 +376,29 @@ def _run_command(
 ) -> list[str]:
     """Let the client's own command make a change; if that fails, make it here. Returns remarks."""
     _keep(change, records, change.after)
-    arguments = command.arguments(request.launch, undo=request.undo)
-    problem = machine.run(command.program, arguments)
-    if not problem and _has_all(change.target) is not request.undo:
-        if request.undo:
-            records.drop(change.path)
-        else:
-            now = settings_files.read(change.path)
-            # If somebody else wrote meanwhile, restoring the original bytes would lose that.
-            _keep(change, records, now if _changed_only_ours(change, now) else change.after)
+    problem = machine.run(command.program, command.arguments(request.launch))
+    if not problem and _has_all(change.target):
+        now = settings_files.read(change.path)
+        # Restoring the original bytes would lose what else the client wrote.
+        _keep(change, records, now if _changed_only_ours(change, now) else change.after)
         return []
-    again = _plan_change(change.target, records, undo=request.undo)
+    again = _plan_change(change.target, records, undo=False)
     if again is not None:
         _make(again, records)
     return [
-        f"`{command.program} {' '.join(arguments[:2])}` failed ({problem or 'it changed nothing'}); "
+        f"`{command.program} {' '.join(command.add[:2])}` failed ({problem or 'it changed nothing'}); "
         "the file was changed directly"
     ]
 
 
 def _changed_only_ours(change: Change, now: bytes | None) -> bool:
-    """True if no other setting has a new value. The client may have added some, or dropped defaults."""
+    """True if the settings without our entry are those from before."""
     before, after = change.target.parse(change.before), change.target.parse(now)
     table, own = change.target.additions[0].path
-    if table in before:
-        after = after | {table: {name: one for name, one in after.get(table, {}).items() if name != own}}
-    return all(after[name] == value for name, value in before.items() if name in after)
+    others = {name: one for name, one in after.pop(table, {}).items() if name != own}
+    if others or table in before:
+        after[table] = others
+    return after == before
 
 
 # --- plug-in folders ------------------------------------------------------------------------------
@@ -405,4 +432,4 @@ def _plan_plugin(request: Request, folder: Path) -> Plan:
                 "Name another folder, or move the file away."
             )
     # The folder itself was made for the first file, and goes with it.
-    return Plan(tuple(reversed(changes) if request.undo else changes), None, tuple(remarks))
+    return Plan(tuple(reversed(changes) if request.undo else changes), None, tuple(remarks), folder)

@@ -49,6 +49,10 @@ class Machine:
         value = self.env.get(variable, "").strip()
         return Path(value).expanduser().absolute() if value else self.home / default
 
+    def shorten(self, path: Path) -> str:
+        """Return a path as a person writes it, with ~ for the user's folder."""
+        return f"~/{path.relative_to(self.home).as_posix()}" if path.is_relative_to(self.home) else str(path)
+
     def find_program(self, name: str) -> str | None:
         return shutil.which(name, path=self.env.get("PATH", ""))
 

@@ -61,11 +61,14 @@ def decode(data: bytes | None, path: Path) -> str:
 
 
 def check_writable(path: Path) -> None:
-    """Raise PermissionDenied if a file is read-only."""
+    """Raise PermissionDenied if a file is read-only, or the folder in which it is replaced."""
     real = resolve_links(path)
-    # Root may write anything, but a file that somebody locked stays as it is.
-    if real.exists() and not (real.stat().st_mode & 0o222 and os.access(real, os.W_OK)):
-        raise PermissionDenied(f"{path} is read-only. Make it writable (chmod u+w) or change it by hand.")
+    there = [one for one in (real, *real.parents) if one.exists()]
+    # A folder that does not exist yet is made in the first one that does.
+    for one in there[: 2 if there[0] == real else 1]:
+        # Root may write anything, but what somebody locked stays as it is.
+        if not (one.stat().st_mode & 0o222 and os.access(one, os.W_OK)):
+            raise PermissionDenied(f"{one} is read-only. Make it writable (chmod u+w). Nothing was changed.")
 
 
 def missing_folders(path: Path) -> list[Path]:

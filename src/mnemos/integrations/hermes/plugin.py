@@ -18,6 +18,7 @@ from typing import Final
 from mnemos import __version__, files
 from mnemos.errors import Refused
 from mnemos.integrations.clients import settings_files
+from mnemos.integrations.clients.machine import Machine
 from mnemos.integrations.clients.settings_files import Records, digest
 from mnemos.integrations.hermes import host
 from mnemos.integrations.hermes.host import Place
@@ -105,7 +106,10 @@ class Step:
     path: Path
     text: str | None
     """The new contents; None: the file is deleted."""
-    summary: str
+
+    def render_diff(self) -> str:
+        after = None if self.text is None else self.text.encode()
+        return settings_files.render_diff(settings_files.read(self.path), after)
 
 
 def plan_connect(hermes: Path, memory: Place) -> list[Step]:
@@ -113,12 +117,11 @@ def plan_connect(hermes: Path, memory: Place) -> list[Step]:
     folder = _check_folder(hermes)
     named = host.render_place({"home": str(memory.home), "space": memory.space})
     wanted = {folder / name: text for name, text in render_files().items()} | {hermes / host.FILE: named}
-    steps = [
-        Step(path, text, f"{'rewrite' if path.exists() else 'write'} {path}")
-        for path, text in wanted.items()
-        if files.read(path) != text
-    ]
-    return steps + list(_change_config(hermes, to_mnemos=True))
+    steps = [Step(path, text) for path, text in wanted.items() if files.read(path) != text]
+    config, before = _read_config(hermes)
+    if read_provider(before) == "":
+        steps.append(Step(config, set_provider(before, NAME)))
+    return steps
 
 
 def plan_disconnect(hermes: Path, records: Records) -> list[Step]:
@@ -128,8 +131,17 @@ def plan_disconnect(hermes: Path, records: Records) -> list[Step]:
     """
     folder = _check_folder(hermes)
     ours = [*(folder / name for name in render_files()), hermes / host.FILE]
-    steps = [Step(path, None, f"remove {path}") for path in ours if path.exists()]
-    return [*(_restore_config(hermes, records) or _change_config(hermes, to_mnemos=False)), *steps]
+    return [*_restore_config(hermes, records), *(Step(path, None) for path in ours if path.exists())]
+
+
+def summarise(steps: list[Step], hermes: Path, machine: Machine, *, undo: bool) -> list[str]:
+    """Describe a plan: what happens to the plug-in, and what to the settings."""
+    files_of_plugin = sum(step.path.name != CONFIG for step in steps)
+    verb, setting = ("remove", "clear memory.provider") if undo else ("write", f"set memory.provider: {NAME}")
+    lines = (
+        [f"{machine.shorten(hermes)}: {verb} {files_of_plugin} files of a plug-in"] if files_of_plugin else []
+    )
+    return lines + [f"{machine.shorten(step.path)}: {setting}" for step in steps if step.path.name == CONFIG]
 
 
 def is_installed(hermes: Path) -> bool:
@@ -166,10 +178,14 @@ def carry_out(steps: list[Step], hermes: Path, records: Records, *, undo: bool) 
             records.drop(path)
 
 
-def find_remarks(hermes: Path) -> list[str]:
+def find_remarks(hermes: Path, *, undo: bool = False) -> list[str]:
     """Return what a person should know or do."""
     found = []
-    used = read_provider(files.read(hermes / CONFIG) or "")
+    _, config = _read_config(hermes)
+    used = read_provider(config)
+    if undo:
+        is_named = used is None and NAME in config
+        return [f"If {hermes / CONFIG} selects {NAME}, select another provider there."] if is_named else []
     if used is None:
         found.append(f"Choose it in {hermes / CONFIG}: hermes config set memory.provider {NAME}")
     elif used not in ("", NAME):
@@ -206,25 +222,45 @@ def _check_folder(hermes: Path) -> Path:
     return folder
 
 
+def _read_config(hermes: Path) -> tuple[Path, str]:
+    path = hermes / CONFIG
+    return path, settings_files.decode(settings_files.read(path), path)
+
+
 def _restore_config(hermes: Path, records: Records) -> list[Step]:
-    """Plan to restore the original settings; empty if they were changed since."""
-    path = hermes / CONFIG
+    """Plan to restore the original settings, or if they were changed since, to remove what we wrote."""
+    path, now = _read_config(hermes)
     kept = records.find(path)
-    now = settings_files.read(path)
-    if kept is None or now is None or digest(now) != kept.digest or not records.has_original(kept):
+    data = records.original(kept) if kept is not None and records.has_original(kept) else None
+    original = None if data is None else settings_files.decode(data, path)
+    if kept is not None and digest(now.encode()) == kept.digest and records.has_original(kept):
+        return [Step(path, original)]
+    if read_provider(now) != NAME:
         return []
-    was = records.original(kept)
-    return [Step(path, None if was is None else was.decode(), f"restore {path}")]
+    if kept is None or not records.has_original(kept):
+        return [Step(path, set_provider(now, ""))]
+    after = _without_provider(now, original or "")
+    return [Step(path, after if after.strip() or kept.backup else None)]
 
 
-def _change_config(hermes: Path, *, to_mnemos: bool) -> Iterator[Step]:
-    path = hermes / CONFIG
-    before = settings_files.decode(settings_files.read(path), path)
-    used = read_provider(before)
-    if to_mnemos and used == "":
-        yield Step(path, set_provider(before, NAME), f"set memory.provider: {NAME} in {path}")
-    elif not to_mnemos and used == NAME:
-        yield Step(path, set_provider(before, ""), f"clear memory.provider in {path}")
+def _without_provider(text: str, original: str) -> str:
+    """Return the settings with the provider as in the original: not set, or set to nothing."""
+    lines, former = text.splitlines(keepends=True), original.splitlines(keepends=True)
+    table, former_table = _find_table(lines), _find_table(former)
+    found = None if table is None else _find_provider(lines, table)[0]
+    if (
+        table is None
+        or found is None
+        or (former_table is not None and _find_provider(former, former_table)[0])
+    ):
+        return set_provider(text, "")
+    del lines[found[0]]
+    following = next(_iter_content(lines, table + 1), (0, ""))[1]
+    if former_table is None and not following.startswith((" ", "\t")):
+        # With the blank line that we wrote before it.
+        is_blank = table > 0 and not lines[table - 1].strip()
+        del lines[table - is_blank : table + 1]
+    return "".join(lines)
 
 
 def _find_places() -> list[str]:
