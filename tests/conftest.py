@@ -26,7 +26,7 @@ def _has_memory_disk() -> bool:
     """True if there is a disk in memory with room for a run, from which programs can be started."""
     try:
         shared = os.statvfs("/dev/shm")
-    except OSError:
+    except (AttributeError, OSError):  # Windows has no statvfs
         return False
     return shared.f_bavail * shared.f_frsize > 4 * 2**30 and not shared.f_flag & os.ST_NOEXEC
 
