@@ -1,4 +1,4 @@
-"""Calls that the caller can give up while another thread runs them."""
+"""Calls that the caller can cancel while another thread runs them."""
 
 from __future__ import annotations
 

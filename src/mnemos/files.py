@@ -32,7 +32,7 @@ _LARGEST: Final = 4_000_000
 
 
 def signature(path: Path) -> object:
-    """A value that changes whenever a file does; None for a file that cannot be looked at."""
+    """A value that changes whenever a file does; None for a file that cannot be read."""
     try:
         found = path.stat()
     except OSError:
@@ -94,7 +94,7 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
             _delete_abandoned(left)
     handle = None
     while handle is None:
-        # Another process may take it for abandoned before it is locked.
+        # Another process may consider it abandoned before it is locked.
         made = parent / _SCRATCH.format(os.urandom(8).hex())
         made.mkdir(mode=0o700)
         handle = _lock_folder(made)

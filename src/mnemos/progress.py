@@ -1,4 +1,4 @@
-"""Progress of long work, reported to whoever wants to see it."""
+"""Progress reports of long work."""
 
 from __future__ import annotations
 

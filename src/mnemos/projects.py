@@ -29,7 +29,7 @@ def _find(text: str) -> str | None:
     home = _home()
     path = Path(text)
     if not path.is_absolute():
-        # Of another system, such as C:\work\web, or nothing that can be looked up.
+        # A path of another system, such as C:\work\web, or one that cannot be looked up.
         return text if _SEPARATORS.search(text) else None
     path = Path(os.path.normpath(path))
     inside = [one for one in (path, *path.parents) if one != one.parent and str(one) != home]
@@ -66,7 +66,7 @@ def _repository_at(folder: Path) -> str | None:
 
 
 def name_project(project: str) -> str:
-    """Return the last folder of a project's path, by which people call it."""
+    """Return the short name of a project: the last folder of its path."""
     return _SEPARATORS.split(project.rstrip("\\/"))[-1] or project
 
 

@@ -33,7 +33,7 @@ _FALSE = frozenset({"0", "false", "no", "off", ""})
 
 
 STATERS = ("user", "agent", "import", "tool")
-"""Who can state a fact: a person, a model, imported data or the output of a tool."""
+"""The sources of a fact: a person, a model, imported data or the output of a tool."""
 
 VARIABLES = {
     "space": ("MNEMOS_SPACE",),
@@ -103,17 +103,17 @@ class Settings:
     source: str = "cli"
     """The source of conversations, if the host does not name one."""
     project: str = ""
-    """The current project, a folder; empty: none, or for the command line and MCP where they run."""
+    """The current project, a folder. If empty: none, or the working folder at the command line and MCP."""
     prefer_project: bool = True
     """Prefer the current project in recall and session search."""
     actor: str = "unknown"
     """The name in the audit log."""
     stated_by: str = "agent"
-    """Who states the facts, if a call does not say: ``user`` at the command line."""
+    """The source of facts for calls that name none: ``user`` at the command line."""
     durability: Durability = Durability.NORMAL
     redact: bool = True
     disabled: bool = False
-    """For batch and training runs: no file is created or changed, and whoever tries is told."""
+    """For batch and training runs: no file is created or changed. Writes raise Disabled."""
     busy_seconds: float = 30.0
     """Seconds that a write waits for other processes before it fails with ``busy``."""
     max_message_bytes: int = 16 * 1024 * 1024
@@ -137,7 +137,7 @@ class Settings:
     """Days for which a deleted session can be restored with undo."""
     llm: Model = Model()
     code_tools: tuple[str, ...] = ()
-    """Tools that run code, besides the known ones. They tell what kind of work a session was."""
+    """Tools that run code, besides the known ones. They show what kind of work a session was."""
     file_tools: tuple[str, ...] = ()
     """Tools that read and write files, besides the known ones."""
     research_tools: tuple[str, ...] = ()

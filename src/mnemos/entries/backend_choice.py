@@ -70,15 +70,15 @@ def make_backend(settings: Settings, make_local: Callable[[], MemoryBackend]) ->
 def check_choice(settings: Settings) -> Check:
     """Return the doctor's line on the backend."""
     # A caller with no backend needs nothing that storage loads.
-    from mnemos.storage.base import failed, passed
+    from mnemos.storage.base import report_ok, report_problem
 
     choice = choose_backend(settings)
     try:
         # The local backend is the database that is being examined, so it is not opened here.
         make_backend(settings, NullBackend)
     except (InvalidInput, Unavailable) as exc:
-        return failed("backend", str(exc))
-    report = failed if choice.is_fallback else passed
+        return report_problem("backend", str(exc))
+    report = report_problem if choice.is_fallback else report_ok
     return report("backend", f"{choice.name}: {choice.reason}")
 
 

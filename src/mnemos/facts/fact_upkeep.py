@@ -23,7 +23,7 @@ class Log(Protocol):
     def __call__(self, tx: Writes, operation: str, ref: str, after: str | None) -> int: ...
 
 
-def _batched(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+def _split_batches(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
     """Yield parts that are small enough for one transaction."""
     for start in range(0, len(numbers), _AT_ONCE):
         yield numbers[start : start + _AT_ONCE]
@@ -67,7 +67,7 @@ def withdraw_facts(
 def purge_ended(storage: Storage, scope_id: int | None, before: float | None, log: Log) -> int:
     """Delete ended facts in short transactions. Returns their number."""
     removed = 0
-    while some := storage.read(lambda tx: tx.facts.ended(scope_id, before, _AT_ONCE)):
+    while some := storage.read(lambda tx: tx.facts.list_ended(scope_id, before, _AT_ONCE)):
         storage.write(lambda tx: remove_facts(tx, some))
         removed += len(some)
     if removed:
@@ -104,14 +104,14 @@ def erase_facts(storage: Storage, numbers: Sequence[int], log: Log) -> None:
             tx.audit.scrub(ref)
             log(tx, fact_undo.FORGET, ref, None)
 
-    for some in _batched(numbers):
+    for some in _split_batches(numbers):
         storage.write(lambda tx: erase(tx, some))  # noqa: B023
 
 
 def repair_index(storage: Storage, facts: Iterable[Fact]) -> int:
     """Index every one of these live facts that recall lost, in short transactions. Returns their number."""
     missing = [number_of(fact.id) for fact in facts if _is_lost(storage, fact)]
-    for some in _batched(missing):
+    for some in _split_batches(missing):
         storage.write(lambda tx: reindex_facts(tx, some))  # noqa: B023
     return len(missing)
 

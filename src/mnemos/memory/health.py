@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mnemos.entries.backend_choice import check_choice
 from mnemos.errors import Corrupt, InvalidInput, MnemosError, Unavailable
 from mnemos.recall.embedding import describe_coverage
-from mnemos.storage.base import Check, failed, passed
+from mnemos.storage.base import Check, report_ok, report_problem
 from mnemos.workspace.bridge import check_databases
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def examine(memory: Memory, reset: Callable[[], None], *, repair: bool) -> Itera
     try:
         checks = list(memory.storage.examine(repair=repair))
     except Corrupt as exc:
-        yield failed("integrity", str(exc))
+        yield report_problem("integrity", str(exc))
         if repair:
             yield from _salvage(memory, reset)
         return
@@ -59,37 +59,37 @@ def _check_notebook(memory: Memory) -> Iterator[Check]:
         else:
             sound.append(str(use))
     if sound or not problems:
-        yield passed("notebook", "; ".join(sound) or "not used")
-    yield from (failed("notebook", problem) for problem in problems)
+        yield report_ok("notebook", "; ".join(sound) or "not used")
+    yield from (report_problem("notebook", problem) for problem in problems)
 
 
 def _check_templates(memory: Memory) -> Iterator[Check]:
     """Yield one check for all sound files, then one for each file that is not a template."""
     count = len(memory.templates.list_templates())
-    yield passed("templates", f"{count:,} can be used")
-    yield from (failed("templates", problem.reason) for problem in memory.templates.problems())
+    yield report_ok("templates", f"{count:,} can be used")
+    yield from (report_problem("templates", problem.reason) for problem in memory.templates.problems())
 
 
 def _check_folder(name: str, folder: Path) -> Iterator[Check]:
     """Yield a check if there is something at its place that is not a folder to read from."""
     if folder.exists() and not (folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)):
-        yield failed(name, f"{folder} is not a folder that can be read; move it away or change its mode")
+        yield report_problem(name, f"{folder} is not a readable folder. Move it away or change its mode")
 
 
 def _check_vectors(memory: Memory) -> Check:
     if not memory.embedding.is_wanted:
-        return passed("vectors", "not used (embedder is none)")
+        return report_ok("vectors", "not used (embedder is none)")
     try:
         coverage = memory.embedding.coverage()
     except (Unavailable, InvalidInput) as exc:
-        return failed("vectors", f"recall works by words alone: {exc}")
+        return report_problem("vectors", f"recall works by words alone: {exc}")
     counts = f"{coverage.done:,} of {coverage.total:,} passages"
-    return passed("vectors", f"{counts}, {describe_coverage(coverage.share)}")
+    return report_ok("vectors", f"{counts}, {describe_coverage(coverage.share)}")
 
 
 def _salvage(memory: Memory, reset: Callable[[], None]) -> Iterator[Check]:
     """Go on with what can still be read of a damaged file."""
     reset()
     yield from memory.home.salvage()
-    yield passed("facts", f"{memory.facts.repair_index()} are found again")
+    yield report_ok("facts", f"{memory.facts.repair_index()} are found again")
     yield from memory.storage.examine(repair=True)

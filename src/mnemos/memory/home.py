@@ -15,7 +15,7 @@ from mnemos.errors import Corrupt, InvalidInput, PermissionDenied
 from mnemos.sessions.lookups import Clock
 from mnemos.sessions.records import document_of
 from mnemos.settings import Settings
-from mnemos.storage.base import Check, Storage, Writes, passed
+from mnemos.storage.base import Check, Storage, Writes, report_ok
 from mnemos.storage.sqlite.doctor import salvage
 from mnemos.storage.sqlite.engine import SqliteStorage
 from mnemos.storage.sqlite.files import check_remains
@@ -147,7 +147,7 @@ class Home(Resource):
         self._drop_storage()
         result = salvage(self._resolve())
         saved = ", ".join(f"{count} {table}" for table, count in result.rows.items() if count)
-        yield passed("salvage", f"saved {saved}; the damaged file is {result.damaged}")
+        yield report_ok("salvage", f"saved {saved}; the damaged file is {result.damaged}")
         self.storage.catch_up()
 
     def close(self) -> None:

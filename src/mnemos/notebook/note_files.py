@@ -35,7 +35,7 @@ class Shelf(Protocol):
         """Return a cheap value that changes whenever the text does."""
         ...
 
-    def modified(self, book: Book) -> float | None:
+    def read_modified_time(self, book: Book) -> float | None:
         """Return when the text was last changed; None if unknown."""
         ...
 
@@ -65,7 +65,7 @@ class MemoryShelf:
     def signature(self, book: Book) -> object:
         return self._texts[book]
 
-    def modified(self, book: Book) -> float | None:  # noqa: ARG002 - as the protocol has it
+    def read_modified_time(self, book: Book) -> float | None:  # noqa: ARG002 - as the protocol has it
         return None
 
     def change(self, book: Book, change: Callable[[str], str], record: Record) -> tuple[str, str]:
@@ -115,7 +115,7 @@ class FolderShelf:
     def signature(self, book: Book) -> object:
         return files.signature(self.path(book))
 
-    def modified(self, book: Book) -> float | None:
+    def read_modified_time(self, book: Book) -> float | None:
         try:
             return self.path(book).stat().st_mtime
         except OSError:

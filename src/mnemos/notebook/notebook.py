@@ -274,7 +274,7 @@ class Notebook:
 
     def passages(self, book: Book) -> list[Passage]:
         """Return the entries of a file as passages of recall."""
-        at = self._shelf.modified(book)
+        at = self._shelf.read_modified_time(book)
         moment = self._clock() if at is None else at
         return [
             Passage(0, KIND, ref, None, None, moment, live=True, text=text, also=book)

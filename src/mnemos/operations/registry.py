@@ -98,7 +98,7 @@ def call(
     if user_id is not None:
         operation = _set_user(operation, BY_NAME[name], user_id)
     if memory.settings.disabled and operation.writes():
-        return disabled()
+        return answer_disabled()
     return builtins(carry_out(operation, memory, progress))
 
 
@@ -110,7 +110,7 @@ def _set_user(operation: Operation, entry: Entry, user_id: str) -> Operation:
     return operation
 
 
-def disabled() -> dict[str, Any]:
+def answer_disabled() -> dict[str, Any]:
     """Return the answer of an operation that was not run because memory is disabled."""
     return {"disabled": True, "text": "Memory is disabled (MNEMOS_DISABLED): nothing was done."}
 

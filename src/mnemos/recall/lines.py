@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from mnemos.recall.candidates import NEIGHBOURS, Asked, Gathered
-from mnemos.recall.question import Matcher, related, share_weights
+from mnemos.recall.question import Matcher, find_related, share_weights
 from mnemos.sessions.records import ROLES, document_of, is_echo, names_speaker
 from mnemos.storage.base import MessageRow
 from mnemos.storage.passages import Passage, Strip
@@ -122,7 +122,7 @@ def set_scene(
     words = asked.question.words
     idf = [_idf(count, asked.total) for count in asked.counts]
     weights = tuple(value * word.weight for value, word in zip(idf, words, strict=True))
-    matcher = Matcher(words, [related(word.form) for word in words])
+    matcher = Matcher(words, [find_related(word.form) for word in words])
     part = share_weights(weights)
     cosines = {passage: near.cosine for passage, near in gathered.cosines.items()}
     stretches = tuple(

@@ -228,7 +228,7 @@ _UNRELATED = 40
 
 
 @lru_cache(maxsize=4_096)
-def related(word: str) -> dict[str, float]:
+def find_related(word: str) -> dict[str, float]:
     """Return the stems of related words, each with how much it counts, above 0 and below 1."""
     if not word.isascii():
         return {}

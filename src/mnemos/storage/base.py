@@ -170,11 +170,11 @@ class Check(Struct, frozen=True):
     detail: str
 
 
-def passed(name: str, detail: str) -> Check:
+def report_ok(name: str, detail: str) -> Check:
     return Check(name, ok=True, detail=detail)
 
 
-def failed(name: str, detail: str) -> Check:
+def report_problem(name: str, detail: str) -> Check:
     return Check(name, ok=False, detail=detail)
 
 

@@ -160,7 +160,7 @@ class FactReads(Protocol):
         """The highest id of a fact; 0 if there are none."""
         ...
 
-    def ended(self, scope_id: int | None, before: float | None, limit: int) -> list[int]:
+    def list_ended(self, scope_id: int | None, before: float | None, limit: int) -> list[int]:
         """Superseded and retired facts of a scope that ended before a moment, oldest first."""
         ...
 

@@ -5,7 +5,8 @@ by a search; other parts feed theirs with ``put``, in the transaction of the cha
 passages and of messages never collide.
 
 A long passage has several vectors, one for each of its pieces. Vectors are made outside transactions:
-``pending`` says what lacks them, the caller embeds, ``add`` stores them if nothing was erased meanwhile.
+``pending`` returns passages without them, the caller embeds, ``add`` stores them if nothing was erased
+meanwhile.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from mnemos.storage.base import Filters, MessageRow
 
-# What a message is called among the kinds of passages.
+# The kind of a passage that is a message.
 MESSAGE = "message"
 
 # Keys of vectors: the passage's id and the number of the piece.

@@ -10,7 +10,7 @@ from mnemos.text.words import ASCII_RUN, Run, iterate_runs, runs
 
 OPEN, CLOSE = ">>>", "<<<"
 
-# Looking further for a better place costs more than it shows.
+# A better place further on is not worth the search.
 _FAR = 2_000
 
 
@@ -37,7 +37,7 @@ class Finder:
         self._terms = query.terms()
         self._anchors = _make_anchors(self._terms)
         self._longest = max((len(term.forms) for term in self._terms), default=0)
-        # Whether a run matches, for the words of the query and the runs met so far.
+        # True for each run met so far that matches.
         self._fitting = {term.forms[0]: True for term in self._terms if len(term.forms) == 1}
 
     def snippet(self, text: str, width: int = 240) -> str:

@@ -24,7 +24,7 @@ from mnemos.text.secrets import Find
 
 # --- tokens that name their kind -----------------------------------------------------------------
 
-# The escape of JSON that may stand right before a token: \n, \t, \u201c.
+# A JSON escape that may come right before a token: \n, \t, \u201c.
 _ESCAPE: Final = re.compile(r"[nrtbf]|u[0-9A-Fa-f]{4}")
 
 # Kind, least length of the whole token, prefixes. A longer prefix comes before its beginning.

@@ -3,7 +3,7 @@
 Documentation, code and chat are full of ``password=$PASSWORD`` and ``token: next-page-2``. A value counts as
 a secret if it looks chosen or generated: letters with digits or signs among them, and not a reference, a
 placeholder, a path, a version or the name of a thing. Letters alone count as a word, unless the beginning of
-a known token comes before them and they look drawn by lot.
+a known token comes before them and they look random.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _CODE: Final = re.compile(
     r"|\$[A-Za-z_]\w*+(?:\[|-?$)|\{(?:\}|[\w$]+[:,]|[\w$.]+\}?$)|\([\w$.]*[,)]|[(]{2}",
     re.A,
 )
-# Pairs of signs that hardly any password has.
+# Pairs of signs that are rare in passwords.
 _CODE_INSIDE: Final = re.compile(r"\)\{|\}\)|\)\}|\(\)|&&|\|\||[=!]==|\bthis\.|-1[,)]")
 # After "password: " the closing quote of the text, and then the code goes on.
 _CODE_AFTER_QUOTE: Final = re.compile(r"\)[\s,;.?:)\]}]|\+[\w$.()\[\]]*[+}),;]|[,;]", re.A)
@@ -171,7 +171,7 @@ def _is_mixed_case(value: str) -> bool:
 
 
 def _is_gibberish(letters: str) -> bool:
-    """True for letters drawn by lot: half of them in upper case, or a quarter rare in words."""
+    """True for random letters: half of them in upper case, or a quarter rare in words."""
     upper = sum(map(str.isupper, letters))
     is_odd = 2 * len(_RARE_LETTER.findall(letters)) > len(_VOWEL.findall(letters))
     return len(letters) >= 16 and (is_odd or len(letters) < 3 * upper < 2 * len(letters))

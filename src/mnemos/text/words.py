@@ -61,7 +61,7 @@ _MARKS = (
 )
 _SYMBOLS = "\u2190-\u21ff\u2300-\u23ff\u2460-\u249b\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 
-# Possessive: if the signs are not part of the word, no letter of it is given back.
+# Possessive: if the signs are not part of the word, it does not backtrack into its letters.
 ASCII_RUN = re.compile(r"[A-Za-z0-9]++(?:(?:\+\+|#)(?![+#]))?")
 _LETTERS_AND_DIGITS = bytes(byte if chr(byte).isalnum() and byte < 128 else 32 for byte in range(256))
 _RUN = compile_lazily(

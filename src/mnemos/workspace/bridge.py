@@ -10,7 +10,7 @@ from typing import Any, Final
 from mnemos.errors import MnemosError
 from mnemos.language.standing_text import leave_out_order
 from mnemos.settings import Settings
-from mnemos.storage.base import Check, Storage, Writes, failed, passed
+from mnemos.storage.base import Check, Storage, Writes, report_ok, report_problem
 from mnemos.text.secrets import find_secrets, redact
 from mnemos.workspace.identifiers import DEFAULT, folder_of
 from mnemos.workspace.limits import Quota
@@ -70,9 +70,9 @@ def check_databases(workspace: Workspace) -> Iterator[Check]:
     sound = len(databases) - len(broken)
     if sound or not broken:
         summary = f"{sound} database{'s' * (sound != 1)} sound" if sound else "no database yet"
-        yield passed("workspace", f"{summary}; {'; '.join(map(str, workspace.usage()))}")
+        yield report_ok("workspace", f"{summary}; {'; '.join(map(str, workspace.usage()))}")
     for name, problems in broken.items():
-        yield failed("workspace", f"the database {name}: {'; '.join(problems)}")
+        yield report_problem("workspace", f"the database {name}: {'; '.join(problems)}")
 
 
 def _find_problems(workspace: Workspace, database: str) -> list[str]:

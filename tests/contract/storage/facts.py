@@ -352,7 +352,7 @@ class FactContract(Contract):
         gone = add_gone(storage, "x", NOW + 50)
 
         def ended(scope_id: int | None, before: float | None, limit: int = 100) -> list[int]:
-            found = storage.read(lambda tx: tx.facts.ended(scope_id, before, limit))
+            found = storage.read(lambda tx: tx.facts.list_ended(scope_id, before, limit))
             count = storage.read(lambda tx: tx.facts.count_ended(scope_id, before))
             assert count >= len(found)
             assert count == len(found) or len(found) == limit

@@ -42,7 +42,7 @@ def test_whatever_json_a_line_is_it_is_read_or_refused(value: object) -> None:
     message, refusal = lines.read(json.dumps(value).encode())
     assert message is None
     assert refusal is not None
-    assert lines.written(refusal).count(b"\n") == 1
+    assert lines.encode_line(refusal).count(b"\n") == 1
 
 
 @given(st.binary())
@@ -60,6 +60,6 @@ def test_a_request_is_read_as_the_sdk_reads_it() -> None:
 
 def test_half_a_character_does_not_keep_an_answer_from_being_written() -> None:
     message = JSONRPCResponse(jsonrpc="2.0", id=1, result={"path": "a\udcff\nb", "there": None})
-    line = lines.written(message)
+    line = lines.encode_line(message)
     assert line.count(b"\n") == 1
     assert json.loads(line) == {"jsonrpc": "2.0", "id": 1, "result": {"path": "a\ufffd\nb", "there": None}}

@@ -108,7 +108,7 @@ def test_a_failure_and_a_refusal_are_in_every_schema_and_nothing_is_not() -> Non
         check = validator(entry)
         assert check.is_valid({"error": {"code": "busy", "message": "try again"}}), entry.name
         if not registry.load(entry).traits.read_only:
-            assert check.is_valid(registry.disabled()), entry.name
+            assert check.is_valid(registry.answer_disabled()), entry.name
         for wrong in ({}, {"text": "done"}, {"error": "busy"}, {"error": {}}):
             assert not check.is_valid(wrong), entry.name
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mnemos.faces.cli.bench.corpus import Corpus, Data, arrangements, filled, together
+from mnemos.faces.cli.bench.corpus import Corpus, Data, arrangements, fill, together
 from mnemos.faces.cli.bench.dataset import read
 
 Write = Callable[..., Path]
@@ -25,25 +25,25 @@ def names(corpus: Corpus) -> list[str]:
 
 
 def test_a_pool_has_its_own_sessions_and_others_up_to_its_size(data: Data) -> None:
-    first, second = filled(data, 4)
+    first, second = fill(data, 4)
     assert set(names(first)) > {"other-1", "answer-1", "answer-2"}
     assert len(first.sessions) == len(second.sessions) == 4
     assert "answer-3" in names(second)
 
 
 def test_a_pool_is_never_smaller_than_what_the_question_brings_nor_larger_than_the_file(data: Data) -> None:
-    assert [len(corpus.sessions) for corpus in filled(data, 1)] == [3, 1]
-    assert [len(corpus.sessions) for corpus in filled(data, 99)] == [5, 5]
+    assert [len(corpus.sessions) for corpus in fill(data, 1)] == [3, 1]
+    assert [len(corpus.sessions) for corpus in fill(data, 99)] == [5, 5]
 
 
 def test_pools_are_drawn_the_same_when_other_questions_are_left_out(data: Data) -> None:
-    whole = {corpus.id: names(corpus) for corpus in filled(data, 3)}
+    whole = {corpus.id: names(corpus) for corpus in fill(data, 3)}
     fewer = replace(data, corpora=(replace(data.corpora[0], questions=()), *data.corpora[1:]))
-    assert {corpus.id: names(corpus) for corpus in filled(fewer, 3)} == {"q2": whole["q2"]}
+    assert {corpus.id: names(corpus) for corpus in fill(fewer, 3)} == {"q2": whole["q2"]}
 
 
 def test_sessions_come_by_time(data: Data) -> None:
-    for corpus in (*filled(data, 5), *together(data)):
+    for corpus in (*fill(data, 5), *together(data)):
         starts = [session.started_at for session in corpus.sessions]
         assert starts == sorted(starts)
 

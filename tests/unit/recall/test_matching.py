@@ -167,12 +167,12 @@ def test_a_related_word_is_not_told_as_a_word_of_the_question() -> None:
 
 @pytest.mark.parametrize("word", ["gift", "car", "physician", "kayak", "京都", "", "zzzzqqq", "a\tb"])
 def test_related_words_are_a_little_less_than_the_word(word: str) -> None:
-    assert all(0 < strength < 1 for strength in questions.related(word).values())
-    assert stem(word) not in questions.related(word)
+    assert all(0 < strength < 1 for strength in questions.find_related(word).values())
+    assert stem(word) not in questions.find_related(word)
 
 
 def test_common_words_have_related_ones() -> None:
-    assert "car" in questions.related("vehicle") or "vehicl" in questions.related("car")
+    assert "car" in questions.find_related("vehicle") or "vehicl" in questions.find_related("car")
 
 
 @pytest.mark.parametrize(
@@ -185,11 +185,11 @@ def test_a_missing_or_damaged_table_of_related_words_is_done_without(
     if damage is not None:
         table.write_bytes(damage)
     monkeypatch.setattr(questions, "RELATED", table)
-    questions.related.cache_clear()
+    questions.find_related.cache_clear()
     try:
-        assert questions.related("kayak") == {}
+        assert questions.find_related("kayak") == {}
     finally:
-        questions.related.cache_clear()
+        questions.find_related.cache_clear()
 
 
 # --- what is told -----------------------------------------------------------------------------

@@ -246,7 +246,7 @@ def _facts(result: FactList | FactsFound, console: Console) -> None:
         console.print(result.as_text())
         return
     rows = [
-        (_fact(fact), literal(fact.scope or ""), _kept(fact), _when(fact.at), fact.id)
+        (_fact(fact), literal(fact.scope or ""), _draw_state(fact), _when(fact.at), fact.id)
         for fact in result.facts
     ]
     print_table(console, ("fact", "scope", "kept", "since", "id"), rows, overflow="fold")
@@ -386,7 +386,7 @@ def _fact(fact: FactInfo) -> Text:
     return text.append_text(literal(" ".join(fact.content.split()), "" if live else "dim strike"))
 
 
-def _kept(fact: FactInfo) -> Text:
+def _draw_state(fact: FactInfo) -> Text:
     if fact.state != "live":
         return Text(fact.state, style="dim")
     return Text(fact.tier, style="yellow" if fact.tier == "hot" else "blue")

@@ -42,7 +42,7 @@ def is_terminal(stream: TextIO | None) -> bool:
 def show(memory: Memory, request: Operation, *, as_json: bool, most: int = 0) -> int:
     """Run a request, show its result, of a long one the first ``most`` parts, and return the exit code."""
     if memory.settings.disabled and request.writes():
-        answer = registry.disabled()
+        answer = registry.answer_disabled()
         click.echo(in_json(answer) if as_json else answer["text"])
         return 0
     if request.traits.stdout and getattr(request, request.traits.stdout) == "-":

@@ -141,14 +141,14 @@ def require_token(app: ASGIApp, token: str) -> ASGIApp:
     """Answer requests without the header ``Authorization: Bearer TOKEN`` with 401, wherever they go."""
     expected = token.encode()
 
-    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+    async def check_token(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan" or _has_token(scope, expected):
             await app(scope, receive, send)
         else:
             refusal = JSONResponse(_UNAUTHENTICATED, 401, {"www-authenticate": "Bearer"})
             await refusal(scope, receive, send)
 
-    return guarded
+    return check_token
 
 
 def _has_token(scope: Scope, expected: bytes) -> bool:

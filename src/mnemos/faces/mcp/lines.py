@@ -60,7 +60,7 @@ def read(line: bytes | None) -> tuple[JSONRPCMessage | None, JSONRPCError | None
         return _read_again(line)
 
 
-def written(message: JSONRPCMessage) -> bytes:
+def encode_line(message: JSONRPCMessage) -> bytes:
     """A message as one line."""
     try:
         return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"

@@ -136,7 +136,7 @@ async def _write(outgoing: int, messages: Outgoing, questions: _Questions) -> No
     async with messages:
         async for message in messages:
             try:
-                await _write_line(outgoing, ready, lines.written(message.message))
+                await _write_line(outgoing, ready, lines.encode_line(message.message))
             except OSError:
                 # Whoever does not listen any more may still have asked for something to be stored.
                 log.debug("the client does not read any more", exc_info=True)

@@ -46,7 +46,7 @@ def server_of(calls: Calls) -> Server[Any]:
         return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in tools().values()])
 
     async def call_tool(context: Context, asked: types.CallToolRequestParams) -> dict[str, Any]:
-        return await calls.tool(asked.name, asked.arguments, session(context), _gone(context))
+        return await calls.tool(asked.name, asked.arguments, session(context), _watch_close(context))
 
     async def list_resources(_: Context, __: object) -> types.ListResourcesResult:
         return resources.list_all()
@@ -108,7 +108,7 @@ def _session_of_transport(context: Context) -> str | None:
     return f"mcp-{name}" if name else None
 
 
-def _gone(context: Context) -> Gone | None:
+def _watch_close(context: Context) -> Gone | None:
     """Wait for a client over HTTP to close its connection; over a pipe the SDK cancels the call."""
     return None if context.request is None else partial(_wait_for_disconnect, context.request)
 

@@ -67,7 +67,7 @@ class EndpointEmbedder:
         return to_length_one(rows)
 
     def _rows(self, texts: list[str]) -> NDArray[np.float32]:
-        rows = self._parsed(self._answer(texts), len(texts))
+        rows = self._parse(self._answer(texts), len(texts))
         if self._dim not in (0, rows.shape[1]):
             raise self._no_use(f"vectors of {rows.shape[1]} numbers, where it was {self._dim} before")
         self._dim = rows.shape[1]
@@ -87,7 +87,7 @@ class EndpointEmbedder:
                 self._pause(wait)
         raise AssertionError("the last try returns or raises")
 
-    def _parsed(self, answer: bytes, count: int) -> NDArray[np.float32]:
+    def _parse(self, answer: bytes, count: int) -> NDArray[np.float32]:
         try:
             items: list[Any] = json.loads(answer)["data"]
             if len(items) != count:

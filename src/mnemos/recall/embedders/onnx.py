@@ -83,9 +83,9 @@ class OnnxEmbedder:
             )
         except _failures() as exc:
             raise ModelUnavailable(f"{self.name} cannot be run: {exc}") from exc
-        return self._pooled(np.asarray(first, np.float32), inputs["attention_mask"])
+        return self._pool(np.asarray(first, np.float32), inputs["attention_mask"])
 
-    def _pooled(self, found: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+    def _pool(self, found: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray[np.float32]:
         """Reduce to one row per text: some models answer with one row per token."""
         if found.ndim == 2:
             return found
@@ -108,10 +108,10 @@ def make(model: Model) -> OnnxEmbedder:
     folder = Path(model.model).expanduser()
     if folder.is_dir():
         return OnnxEmbedder(folder.absolute())
-    return OnnxEmbedder(_fetched(model.model), title=model.model)
+    return OnnxEmbedder(_fetch(model.model), title=model.model)
 
 
-def _fetched(name: str) -> Path:
+def _fetch(name: str) -> Path:
     if not _ON_THE_HUB.fullmatch(name):
         raise InvalidInput(f"{name!r} is neither a folder nor a name such as BAAI/bge-small-en-v1.5")
     hub = _library("huggingface_hub")

@@ -139,7 +139,7 @@ class StaticEmbedder:
 
     def token_ids(self, text: str) -> NDArray[np.int32]:
         """Return the ids of the first 5,000 tokens in order. Those of unknown words weigh 0."""
-        packed = self._pieces.packed(text[:_MAX_CHARACTERS])
+        packed = self._pieces.pack(text[:_MAX_CHARACTERS])
         return np.frombuffer(packed, np.intc, count=min(len(packed) // 4, MAX_TOKENS))
 
     def vectors_of(self, ids: NDArray[np.int32] | Sequence[int]) -> NDArray[np.float32]:
@@ -154,9 +154,9 @@ def make(model: Model) -> StaticEmbedder:
     """Return the shipped model, read once per process."""
     if model.model:
         raise InvalidInput(f"The static embedder has no model {model.model!r}. Use static.")
-    return _shipped()
+    return _load_shipped()
 
 
 @cache
-def _shipped() -> StaticEmbedder:
+def _load_shipped() -> StaticEmbedder:
     return StaticEmbedder()

@@ -59,9 +59,9 @@ class WordPiece:
 
     def ids(self, text: str) -> list[int]:
         """Return the ids of a text in order; none for a text without a visible character."""
-        return array("i", self.packed(text)).tolist()
+        return array("i", self.pack(text)).tolist()
 
-    def packed(self, text: str) -> bytes:
+    def pack(self, text: str) -> bytes:
         """Return the same ids as C ints in a row, the fastest form to make and to hand to numpy."""
         if _NO_BLANKS.search(text):
             return self._chunks.analyse(text)
@@ -145,14 +145,14 @@ def _fold(character: str) -> str:
     if character.isspace():
         return " "
     folded = "".join(
-        _spaced(base) for base in unicodedata.normalize("NFD", character) if _category(base) != "Mn"
+        _space_out(base) for base in unicodedata.normalize("NFD", character) if _category(base) != "Mn"
     )
     # One character at a time, lower() knows no final sigma: neither does the reference.
     lowered = "".join(map(str.lower, folded))
     return f" {lowered} " if _is_within(_CHINESE, ord(character)) else lowered
 
 
-def _spaced(character: str) -> str:
+def _space_out(character: str) -> str:
     is_ascii_mark = character.isascii() and not character.isalnum()
     return f" {character} " if is_ascii_mark or _category(character).startswith("P") else character
 

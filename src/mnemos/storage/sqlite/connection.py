@@ -53,7 +53,7 @@ def space_of(number: int) -> Space:
     return Space(number, start + 1, start + (1 << _SPACE_BITS - 1) - 1)
 
 
-# Stands for a space that a file opened for reading does not have: an empty range.
+# An empty range, for a space that a file opened for reading does not have.
 NOWHERE = Space(-1, 0, -1)
 
 
@@ -76,7 +76,7 @@ def check_sqlite(version: int) -> None:
 
 
 def connect(path: str, *, read_only: bool, durability: Durability, busy_seconds: float) -> apsw.Connection:
-    """Open an existing database file. Raises apsw's errors; ``translated`` turns them into ours."""
+    """Open an existing database file. Raises apsw's errors; ``translate_error`` turns them into ours."""
     check_sqlite(apsw.SQLITE_VERSION_NUMBER)
     if path == MEMORY:
         connection = apsw.Connection(MEMORY)
@@ -193,7 +193,7 @@ def patience(seconds: float) -> Callable[[int], bool]:
 DRIVER_ERRORS = (apsw.Error, UnicodeDecodeError)
 
 
-def translated(exc: apsw.Error | OSError | UnicodeDecodeError, location: str) -> errors.MnemosError:
+def translate_error(exc: apsw.Error | OSError | UnicodeDecodeError, location: str) -> errors.MnemosError:
     """Return our error for the driver's; the caller raises it ``from`` the original."""
     for kinds, make in _TRANSLATIONS:
         if isinstance(exc, kinds):

@@ -13,12 +13,12 @@ import apsw
 
 from mnemos.errors import Corrupt
 from mnemos.settings import Durability
-from mnemos.storage.base import Check, failed, passed
+from mnemos.storage.base import Check, report_ok, report_problem
 from mnemos.storage.imports import KEY_BITS
 from mnemos.storage.passages import PART_CHARACTERS
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import schema, vectors
-from mnemos.storage.sqlite.connection import connect, create_private, patience, rows, translated
+from mnemos.storage.sqlite.connection import connect, create_private, patience, rows, translate_error
 from mnemos.storage.sqlite.files import check_remains, find_rescued, move_all, name_beside
 from mnemos.storage.sqlite.passages import begin_index_again
 
@@ -75,8 +75,8 @@ def look_at(connection: apsw.Connection, path: Path | None) -> list[Check]:
     of_index = [complaint for complaint in complaints if _is_of_index(complaint)]
     of_file = [complaint for complaint in complaints if complaint not in of_index and complaint != "ok"]
     checks = [
-        passed("sqlite", apsw.sqlite_lib_version()),
-        passed("schema", f"version {schema.version_of(connection)}"),
+        report_ok("sqlite", apsw.sqlite_lib_version()),
+        report_ok("schema", f"version {schema.version_of(connection)}"),
         Check("integrity", ok=not of_file, detail="; ".join(of_file) or "ok"),
         _check_count(connection, "orphans", SQL.orphans, "messages without a session"),
         _check_count(connection, "counters", SQL.wrong_counters, "sessions with a wrong message count"),
@@ -93,16 +93,16 @@ def repair(connection: apsw.Connection) -> Repaired:
     done: list[Check] = []
     if not _check_count(connection, "counters", SQL.wrong_counters, "").ok:
         connection.execute(SQL.right_counters)
-        done.append(passed("counters", "counted again"))
+        done.append(report_ok("counters", "counted again"))
     complaints = [row[0] for row in connection.execute(SQL.check_index)]
     broken = not _check_index(connection, [each for each in complaints if _is_of_index(each)]).ok
     if broken:
         begin_index_again(connection)
-        done.append(passed("index", "built again from the messages"))
-    spoiled = vectors.damaged(connection)
+        done.append(report_ok("index", "built again from the messages"))
+    spoiled = vectors.find_damaged(connection)
     if spoiled:
         vectors.drop(connection, spoiled)
-        done.append(passed("vectors", "the damaged ones are made again when needed"))
+        done.append(report_ok("vectors", "the damaged ones are made again when needed"))
     return Repaired(tuple(done), broken)
 
 
@@ -140,8 +140,8 @@ def _count_left_words(connection: apsw.Connection) -> int:
 
 
 def _check_vectors(connection: apsw.Connection) -> list[Check]:
-    spoiled = len(vectors.damaged(connection))
-    return [failed("vectors", f"of {spoiled} models are damaged")] if spoiled else []
+    spoiled = len(vectors.find_damaged(connection))
+    return [report_problem("vectors", f"of {spoiled} models are damaged")] if spoiled else []
 
 
 def _check_mode(path: Path) -> Check:
@@ -154,16 +154,16 @@ def _check_mode(path: Path) -> Check:
 def _check_file_system(path: Path) -> Check:
     kind = _kind_of_file_system(path)
     if kind in _NETWORK:
-        return failed(
+        return report_problem(
             "file system",
             f"{kind}: SQLite is not safe on network file systems; move the home to a local disk",
         )
-    return passed("file system", kind or "local")
+    return report_ok("file system", kind or "local")
 
 
 def _check_rescued(path: Path) -> list[Check]:
     return [
-        failed("rescued", f"{file} was saved when the database was gone; restore it, or delete it")
+        report_problem("rescued", f"{file} was saved when the database was gone. Restore it, or delete it")
         for file in find_rescued(path)
     ]
 
@@ -190,9 +190,9 @@ class Salvaged:
 
 
 def salvage(path: Path) -> Salvaged:
-    """Copy every readable row to a new file and replace the damaged one by it.
+    """Copy every readable row to a new file, which replaces the damaged one.
 
-    Others who have the damaged one open wait meanwhile, and go on with the new one.
+    Processes with the damaged file open wait meanwhile, and continue with the new one.
     """
     check_remains(path)
     fresh = path.with_name(path.name + ".salvage")
@@ -208,7 +208,7 @@ def salvage(path: Path) -> Salvaged:
             fresh.rename(kept.with_name(kept.name + _SAVED))
             finish(path)
     except apsw.Error as exc:
-        raise translated(exc, str(path)) from exc
+        raise translate_error(exc, str(path)) from exc
     finally:
         _remove(fresh)
     return Salvaged(counts, kept)
@@ -218,7 +218,7 @@ def salvage(path: Path) -> Salvaged:
 def _hold_writers(path: Path) -> Iterator[int]:
     """Keep others from writing to the file, and make them reopen it afterwards.
 
-    Gives the mark of the file. One too damaged for that can be written by nobody, and its mark is 0.
+    Yields the mark of the file: 0 if it is too damaged for that, and then nobody can write to it.
     """
     holder = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
     try:

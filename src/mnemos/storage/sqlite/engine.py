@@ -1,4 +1,4 @@
-"""The SQLite storage: transactions, and what goes on between them."""
+"""The SQLite storage: transactions, opening and background work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,14 @@ from mnemos.errors import Busy, DatabaseGone, MnemosError, NotFound, ReadOnly, S
 from mnemos.settings import Durability
 from mnemos.storage.base import Check, Documents, Reads, Usage, Writes
 from mnemos.storage.sqlite import doctor, files, index, place, schema, scrub
-from mnemos.storage.sqlite.connection import DRIVER_ERRORS, MEMORY, patience, sweep_log, translated, value
+from mnemos.storage.sqlite.connection import (
+    DRIVER_ERRORS,
+    MEMORY,
+    patience,
+    sweep_log,
+    translate_error,
+    value,
+)
 from mnemos.storage.sqlite.doctor import finish as finish_salvage
 from mnemos.storage.sqlite.handle import Handle, WriteHandle, merge_some
 from mnemos.storage.sqlite.passages import begin_index_again
@@ -56,7 +63,7 @@ class SqliteStorage:
         busy_seconds: float = 30.0,
     ) -> None:
         """Open or create; ``path`` None is a database in memory."""
-        # A linked folder may lead to a home; the file itself must be no link.
+        # The folder of a home may be a link, but not the file itself.
         self._path = None if path is None else path.parent.resolve() / path.name
         self._space = space
         self._documents = documents
@@ -71,9 +78,9 @@ class SqliteStorage:
         try:
             self._open()
         except (*DRIVER_ERRORS, OSError) as exc:
-            raise translated(exc, self.location) from exc
+            raise translate_error(exc, self.location) from exc
 
-    # --- what it is -------------------------------------------------------------------------
+    # --- properties -------------------------------------------------------------------------
 
     @property
     def read_only(self) -> bool:
@@ -124,7 +131,7 @@ class SqliteStorage:
             writer = self._begin_write(seconds)
             try:
                 result = work(writer)
-                # What is committed to files that are gone could never be found again.
+                # A commit to files that are gone could never be found again.
                 loss = self._place.find_loss()
                 if loss is not None:
                     raise DatabaseGone(loss)
@@ -146,7 +153,7 @@ class SqliteStorage:
         if appended:
             self._after_append(appended)
         elif stored:
-            # Entries are indexed when it is quiet, by what ``when_idle`` was given.
+            # Entries are indexed in quiet moments, by the work given to ``when_idle``.
             self._upkeep.notice(0)
         return result
 
@@ -171,14 +178,14 @@ class SqliteStorage:
         self.catch_up(seconds)
         self._merge(deadline)
         self.write(lambda tx: _handle(tx).connection.execute("PRAGMA optimize"))
-        # Without haste: also what a forgetting could not reach while somebody was reading.
+        # Also erases copies that ``forget`` could not reach while somebody was reading.
         if seconds is None:
             self.scrub()
         elif self._path is not None:
             self._empty_log()
 
     def without_background(self) -> AbstractContextManager[None]:
-        return self._upkeep.paused()
+        return self._upkeep.pause()
 
     def when_idle(self, work: Callable[[], bool]) -> None:
         self._further = work
@@ -243,13 +250,13 @@ class SqliteStorage:
         self._upkeep.stop()
         try:
             if self.is_gone and self._place.lost is None and self._pool.left_at >= 0:
-                # Nobody knows yet that what was stored here is not found any more.
+                # No caller was notified yet that data stored here cannot be found any more.
                 self.write(_do_nothing)
             if not self._read_only and not self.is_gone:
                 self._upkeep.indexing.attempt(self._settle)
         finally:
             self._pool.is_closed = True
-            # Whoever is in the middle of a write in another thread finishes it first.
+            # A write in progress in another thread finishes first.
             with self._lock:
                 self._pool.close()
             self._sweep()
@@ -307,7 +314,7 @@ class SqliteStorage:
         return self._path is not None and self._path.is_file() and os.access(self._path, os.R_OK)
 
     def _refresh_index(self) -> None:
-        """An index made by another rule of words is of no use: start it again."""
+        """Start an index again that was made by another version of the word rule."""
 
         def work(tx: Writes) -> bool:
             connection = _handle(tx).connection
@@ -362,7 +369,7 @@ class SqliteStorage:
                 writer.connection.set_busy_handler(patience(self._busy_seconds))
         if writer.connection.data_version() == self._pool.left_at:
             return writer
-        # Somebody else has committed since this connection did.
+        # Another connection has committed since this one did.
         while not writer.is_current:
             writer = self._pool.replace_writer()
             writer.connection.execute("BEGIN IMMEDIATE")
@@ -374,18 +381,18 @@ class SqliteStorage:
             try:
                 return work(self._pool.writer())
             except DRIVER_ERRORS as exc:
-                raise translated(exc, self.location) from exc
+                raise translate_error(exc, self.location) from exc
 
     # --- files that are gone ----------------------------------------------------------------
 
     def _follow(self) -> None:
-        """Go on with the file that a repair has put in place; raise DatabaseGone if it was not a repair."""
+        """Continue with the file that a repair put in place; raise DatabaseGone if it was not a repair."""
         if not self._read_only:
             self.write(_do_nothing)
             return
         if self._path is None or files.is_empty(self._path):
             raise DatabaseGone(f"{self.location} was moved or deleted while it was in use. Put it back.")
-        # Whoever only reads has nothing to lose in the old file.
+        # A reader loses nothing with the old file.
         self._pool.drop_readers()
         self._place.forget()
 
@@ -396,26 +403,26 @@ class SqliteStorage:
             if loss is not None:
                 writer = self._pool.open_writer
                 return self._place.lose(loss, None if writer is None else writer.connection)
-        return exc if isinstance(exc, DatabaseGone) else translated(exc, self.location)
+        return exc if isinstance(exc, DatabaseGone) else translate_error(exc, self.location)
 
     # --- background work --------------------------------------------------------------------
 
     def _after_append(self, count: int) -> None:
         self._upkeep.notice(count)
         if self._upkeep.waiting > _TOO_MANY_PENDING:
-            # What was appended is committed: a failure here must not be taken for theirs.
+            # The messages are committed: a failure here must not look like a failed append.
             self._upkeep.indexing.attempt(self._help)
 
     def _help(self) -> None:
-        """Index a little in the appender's own time, after whoever is at it now."""
+        """Index a little in the appending thread, after any indexing in progress."""
         with self._alone(wait=True) as alone:
             if alone:
                 self._index_step()
 
     def _step(self) -> bool:
-        """One bounded piece of background work; False when what is left is not worth another now.
+        """Do one bounded piece of background work; False if the rest is not worth another one now.
 
-        Chasing somebody who goes on appending, message by message, would cost more than it does.
+        Following another process message by message would cost more than appending does.
         """
         with self._alone() as alone:
             if alone and self.write(_delete_some):
@@ -433,13 +440,13 @@ class SqliteStorage:
             self._upkeep.waiting = 0
             return False
         self.write(lambda tx: index.write(_handle(tx).connection, _handle(tx).space, step))
-        self._upkeep.indexing.succeeded()
+        self._upkeep.indexing.note_success()
         self._indexed += len(step.rows)
         self._upkeep.waiting = max(0, self._upkeep.waiting - len(step.rows))
         return True
 
     def _settle(self) -> None:
-        """Leave the index whole; after many messages also in few pieces, for whoever searches next."""
+        """Complete the index; after many messages also merge it, which speeds up the next search."""
         deadline = time.monotonic() + _CLOSE_SECONDS
         self.catch_up(_CLOSE_SECONDS)
         if self._indexed > _MANY_INDEXED:
@@ -460,7 +467,7 @@ class SqliteStorage:
 
     @contextmanager
     def _alone(self, *, wait: bool = False) -> Iterator[bool]:
-        """As ``only_one``; False if the files are gone: nothing is to be made in their place."""
+        """Like ``only_one``; False if the files are gone, because nothing may be created in their place."""
         if self.is_gone:
             yield False
             return
@@ -469,7 +476,7 @@ class SqliteStorage:
 
 
 def _do_nothing(_: Writes) -> None:
-    """Begin and end a transaction, which finds out what became of the files."""
+    """Begin and end a transaction, which notices if the files are gone."""
 
 
 def _delete_some(tx: Writes) -> bool:

@@ -71,7 +71,7 @@ class SqliteFactReads:
         states = json.dumps(list(wanted.states))
         return self._facts(SQL.select, **asked, states=states, hot=wanted.hot, as_of=wanted.as_of)
 
-    def ended(self, scope_id: int | None, before: float | None, limit: int) -> list[int]:
+    def list_ended(self, scope_id: int | None, before: float | None, limit: int) -> list[int]:
         asked = {"space": self._space.id, "scope": scope_id, "before": before, "limit": limit}
         return [fact for (fact,) in rows(self._connection, SQL.ended, asked)]
 

@@ -13,13 +13,13 @@ from mnemos.errors import AlreadyExists, Corrupt, NotADatabase, NotFound
 from mnemos.storage.base import Usage
 from mnemos.storage.queries import Queries
 from mnemos.storage.sqlite import schema
-from mnemos.storage.sqlite.connection import Space, patience, rows, translated, use_log
+from mnemos.storage.sqlite.connection import Space, patience, rows, translate_error, use_log
 from mnemos.storage.sqlite.index import state_of
 
 SQL = Queries(Path(__file__).parent / "sql" / "files.sql")
 
 RESCUED = "rescued"
-"""The label of a file with what was saved from a database that was gone."""
+"""The label of a file with data saved from a database that was gone."""
 
 _PAGES_A_STEP = 2_000
 _ONLY_LOCK = 0
@@ -46,7 +46,7 @@ def back_up(source: apsw.Connection, target: Path, progress: Callable[[float], N
             copy.close()
         unfinished.rename(target)
     except (apsw.Error, OSError) as exc:
-        raise translated(exc, str(target)) from exc
+        raise translate_error(exc, str(target)) from exc
     finally:
         unfinished.unlink(missing_ok=True)
 
@@ -66,7 +66,7 @@ def check_backup(path: Path) -> None:
     except apsw.NotADBError as exc:
         raise NotADatabase(f"{path} is not a database. Choose a file that `mnemos backup` wrote.") from exc
     except apsw.Error as exc:
-        raise translated(exc, str(path)) from exc
+        raise translate_error(exc, str(path)) from exc
 
 
 def copy_over(backup: Path, target: apsw.Connection, keep: Callable[[], None]) -> None:
@@ -134,7 +134,7 @@ def find_rescued(path: Path) -> list[Path]:
 
 
 def check_remains(path: Path) -> None:
-    """Refuse a file without data, and a missing one of which something is left. Raises Corrupt."""
+    """Raise Corrupt for a file without data, or a missing one with leftovers beside it."""
     log = path.with_name(path.name + "-wal")
     rescued = find_rescued(path)
     left = [str(file) for file in (log, *rescued) if not is_empty(file)]
@@ -157,7 +157,7 @@ def check_remains(path: Path) -> None:
 
 
 def move_all(path: Path, target: Path) -> None:
-    """Move a database with its log, as far as they exist; the log first, which must never meet another."""
+    """Move a database, its log first, which must never meet another database."""
     for suffix in ("-wal", "-shm", ""):
         old = path.with_name(path.name + suffix)
         if old.exists():

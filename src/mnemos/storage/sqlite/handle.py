@@ -1,4 +1,4 @@
-"""A connection with its stores, made for one file as it was at one moment."""
+"""A connection with its stores, for one state of one file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Handle(Struct, frozen=True):
 
     @property
     def is_current(self) -> bool:
-        # A space that was not there may have come into being.
+        # A missing space may have been created meanwhile.
         return self.space is not NOWHERE and schema.mark_of(self.connection) == self.mark
 
 
@@ -79,7 +79,7 @@ def make_reader(
 def make_writer(
     connection: apsw.Connection, space: str, documents: Documents, remembered: Remembered
 ) -> WriteHandle:
-    """A handle for writing; the space is made when the file does not have it."""
+    """A handle for writing. The space is created if the file does not have it."""
     mark = _current_mark(connection)
     where = space_of(_number_of(connection, space))
     sessions = SqliteSessionWrites(connection, where, documents)
@@ -130,5 +130,5 @@ def merge_some(handle: WriteHandle, pages: int) -> bool:
     """
     before = handle.connection.total_changes()
     handle.connection.execute(index.SQL.merge, (pages,))
-    # FTS5's own word for that: fewer than two rows changed.
+    # FTS5 reports it as fewer than two changed rows.
     return handle.connection.total_changes() - before >= 2

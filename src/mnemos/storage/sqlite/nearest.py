@@ -80,7 +80,7 @@ class Shelf:
         self._starts: list[int] = []
         self._chunks: list[int] = []
         self._codes: dict[int, bytes] = {}
-        self._view = self._viewed()
+        self._view = self._make_view()
 
     def refresh(self, connection: apsw.Connection, embedding: int, series: int) -> View:
         """Read the chunks that came or grew since; what the connection's transaction sees of it all."""
@@ -90,11 +90,11 @@ class Shelf:
             for chunk, last, labels, bits in connection.execute(SQL.chunks_from, asked):
                 self._take(chunk, labels, bits)
                 self._from_key = last
-            self._view = self._viewed()
+            self._view = self._make_view()
         view = self._view
         if seen == self._from_key:
             return view
-        # Another transaction read on: what came since is not there for this one.
+        # Another transaction read further: this one must not see what came since.
         size = 0 if seen is None else int(np.searchsorted(view.labels["key"], seen, side="right"))
         return View(view.labels[:size], view.bits[:, :size], view.starts, view.chunks)
 
@@ -133,7 +133,7 @@ class Shelf:
         padded[:, : self._width] = np.frombuffer(bits, np.uint8).reshape(len(labels), self._width)
         self._bits[:, self._size : needed] = padded.view(np.uint64).T
 
-    def _viewed(self) -> View:
+    def _make_view(self) -> View:
         return View(
             self._labels[: self._size],
             self._bits[:, : self._size],
@@ -199,9 +199,9 @@ class Look:
             if _is_wanted(series, filters, kinds):
                 shelf, view = self._shelf(series)
                 if len(view.labels):
-                    allowed = _allowed(view.labels, series, search, filters, scope, kinds)
+                    allowed = _select_allowed(view.labels, series, search, filters, scope, kinds)
                     exactly = partial(self._exactly, series, filters, scope, kinds, limit)
-                    found += self._uncrowded(shelf, view, vector, allowed, limit, exactly)
+                    found += self._find_uncrowded(shelf, view, vector, allowed, limit, exactly)
         return sorted(found, key=lambda near: (-near.cosine, near.id))[:limit]
 
     def compare(self, vector: NDArray[np.float32], ids: Sequence[int]) -> Compared:
@@ -254,7 +254,7 @@ class Look:
         kept: NDArray[np.int64] = slots[view.labels["role"][slots] != ERASED]
         return kept
 
-    def _uncrowded(
+    def _find_uncrowded(
         self,
         shelf: Shelf,
         view: View,
@@ -267,13 +267,13 @@ class Look:
         count = max(_LEAST_COMPARED, limit * _COMPARED)
         while True:
             slots = _closest(view.bits, vector, allowed, count)
-            best = _best_pieces(exactly(self._compared(shelf, view, vector, slots)))
+            best = _best_pieces(exactly(self._compare(shelf, view, vector, slots)))
             if len(best) >= limit or len(slots) < count:
                 return best
             # The pieces of a long message crowded others out.
             count *= 8
 
-    def _compared(
+    def _compare(
         self, shelf: Shelf, view: View, vector: NDArray[np.float32], slots: NDArray[np.int64]
     ) -> list[Near]:
         units = _vectors(self._connection, shelf, view, slots)
@@ -336,7 +336,7 @@ def _is_wanted(series: int, filters: Filters, kinds: Sequence[str] | None) -> bo
     return not are_of_messages(filters) and (kinds is None or any(kind != MESSAGE for kind in kinds))
 
 
-def _allowed(
+def _select_allowed(
     labels: NDArray[Any],
     series: int,
     search: Search,

@@ -33,13 +33,13 @@ from mnemos.text.query import Clause, Query, Term
 
 SQL = Queries(Path(__file__).parent / "sql" / "passages.sql")
 
-# How many rows that have a rare word are scored: the newest, where there are more.
+# Rows with a rare word to score: the newest, if there are more.
 _SCORED = 3_000
 # Of other passages fewer: they are short, and found by more of their words.
 _SCORED_OTHERS = 600
 # A word with more matches is common, and its count is estimated.
 _COUNTED = 400
-# From when on a name is believed to be one: messages under it, also against those that only mention it.
+# Evidence for a speaker: messages under the name, also compared with those that only mention it.
 _MESSAGES_OF_A_SPEAKER = 2
 _SHARE_OF_A_SPEAKER = 0.5
 # Lines that are read to see in which sessions somebody takes part.
@@ -82,7 +82,7 @@ class SqlitePassageReads:
             spoken = search.weigh(Clause((Term(tuple(speaker_tags(word))),)))
             if spoken is not None and spoken.count >= _MESSAGES_OF_A_SPEAKER:
                 said = search.weigh(Clause((Term((word,)),)))
-                # "Note: …" makes no speaker of a word that is mostly used otherwise.
+                # "Note: …" does not make a speaker of a word that is mostly used otherwise.
                 if said is None or spoken.count >= _SHARE_OF_A_SPEAKER * said.count:
                     found.add(word)
         return found
@@ -134,7 +134,7 @@ class SqlitePassageReads:
             "first": self._space.first,
             "last": self._space.last,
         }
-        stretches = _merged(rows(self._connection, SQL.reaches, asked))
+        stretches = _merge_reaches(rows(self._connection, SQL.reaches, asked))
         known = {
             key: about
             for key, *about in rows(self._connection, SQL.sessions_of, (_json({s[0] for s in stretches}),))
@@ -227,7 +227,7 @@ class SqlitePassageReads:
             several = limit + _SPARE
             while True:
                 now = asked | {"limit": several}
-                found = self._indexed(search, plan, scope, now) + self._fresh(search, plan, scope, now)
+                found = self._search_index(search, plan, scope, now) + self._fresh(search, plan, scope, now)
                 owners = rows(self._connection, SQL.owners, (_json([row for row, _ in found]),))
                 for (message,), (_, score) in zip(owners, found, strict=True):
                     if message is not None:
@@ -240,7 +240,7 @@ class SqlitePassageReads:
                 break
         return best
 
-    def _indexed(
+    def _search_index(
         self, search: Search, plan: Plan, scope: Scope, asked: dict[str, Any]
     ) -> list[tuple[int, float]]:
         if scope.is_timeless:
@@ -342,7 +342,7 @@ class SqlitePassageWrites(SqlitePassageReads):
         if found is None:
             return False
         self._connection.execute(index.SQL.remove_other, passage_row(found))
-        # Vectors that somebody is making of it now must not be stored.
+        # Vectors being made of it now must not be stored.
         self._connection.execute(SESSIONS_SQL.count_removal, (self._space.id,))
         vectors.erase(self._connection, self._space, found.id, 1, vectors.PASSAGES)
         self._connection.execute(SQL.delete, (found.id,))
@@ -383,7 +383,7 @@ def _plan(search: Search, clauses: Sequence[Clause], counts: Sequence[int], most
     return any_of(Query(tuple(clause for _, clause in pairs)), weights, most)
 
 
-def _merged(reaches: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+def _merge_reaches(reaches: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     """Merge overlapping stretches of sessions."""
     merged: list[tuple[int, int, int]] = []
     for session, low, high in reaches:

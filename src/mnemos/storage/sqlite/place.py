@@ -1,7 +1,7 @@
-"""The place of a database: made whole, known by device and inode, saved when it is gone.
+"""The place of a database: created whole, known by device and inode, saved when it is gone.
 
-SQLite goes on with the files that it opened, wherever they are now: without a check, whatever is written
-after somebody moved, replaced or deleted them is acknowledged and lost.
+SQLite continues with the files it opened, wherever they are now. Without a check, writes after somebody
+moved, replaced or deleted them would be acknowledged and lost.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ class Place:
         self.lost: str | None = None
 
     def note_database(self) -> None:
-        """Remember the file, unless one is remembered. Before it is opened: an exchange is noticed then."""
+        """Remember the file, unless one is remembered. Call it before opening, so that an exchange is
+        noticed.
+        """
         if self._database not in self._known:
             self._note(self._database)
 
@@ -45,12 +47,12 @@ class Place:
         if not files.is_log_empty(self._path):
             return
         entries, _ = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
-        # Somebody may have written, or emptied it, between two looks.
+        # Another process may have written to it or emptied it between two checks.
         if entries > 0 and files.is_log_empty(self._path):
             raise log_gone(self._log)
 
     def forget(self) -> None:
-        """Accept the files that are found next."""
+        """Accept the files found next."""
         self._known.clear()
 
     def forget_log(self) -> None:
@@ -187,7 +189,7 @@ def _save(connection: apsw.Connection, target: Path) -> str:
 
 
 def lock_of(path: Path) -> Path:
-    """Return the lock file of whoever makes a database or works on its index."""
+    """Return the lock file for creating a database and working on its index."""
     return path.with_name(path.name + "-upkeep")
 
 
@@ -208,7 +210,7 @@ def _new_name(path: Path) -> Path:
 
 
 def _clear_way(path: Path) -> Path:
-    """Return the name of a file in the making, of which a killed process has left nothing."""
+    """Return an unused name for a file in the making, without leftovers of a killed process."""
     fresh = _new_name(path)
     for suffix in ("", "-wal", "-shm", "-journal"):
         fresh.with_name(fresh.name + suffix).unlink(missing_ok=True)

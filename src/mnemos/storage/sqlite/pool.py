@@ -21,7 +21,7 @@ from mnemos.storage.sqlite.vectors import Remembered
 
 
 class Options(Struct, frozen=True):
-    """What all connections of a storage have in common."""
+    """The options that all connections of a storage share."""
 
     location: str
     space: str
@@ -38,7 +38,7 @@ class Pool:
         self._readers: list[Handle] = []
         self.is_closed = False
         self.open_writer: WriteHandle | None = None
-        # What data_version() of the writing connection was when its last transaction ended.
+        # data_version() of the writing connection at the end of its last transaction.
         self.left_at = -1
 
     def connect(self, *, read_only: bool) -> apsw.Connection:
@@ -61,9 +61,9 @@ class Pool:
             raise DatabaseGone(loss)
 
     def begin_read(self, follow: Callable[[], None]) -> Handle:
-        """Return a reader in a transaction on the file as it is now.
+        """Return a reader in a transaction on the current file.
 
-        ``follow`` is called when another file is found in place, and raises unless that is to be read.
+        ``follow`` is called if another file is in its place, and raises unless that one should be read.
         """
         while self._readers:
             try:
@@ -74,7 +74,7 @@ class Pool:
             if handle.is_current:
                 return handle
             handle.connection.close()
-        # Connections that are open go on with what they opened.
+        # Open connections continue with the files they opened.
         if self._place.find_loss() is not None:
             follow()
         handle = self._make_reader()
@@ -82,7 +82,7 @@ class Pool:
         return handle
 
     def keep(self, handle: Handle) -> None:
-        """Take back a reader whose transaction has ended."""
+        """Return a reader to the pool after its transaction."""
         if self.is_closed:
             handle.connection.close()
         else:

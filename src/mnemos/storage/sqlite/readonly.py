@@ -12,7 +12,7 @@ import apsw
 from mnemos.errors import InvalidInput, NotADatabase, NotFound
 from mnemos.storage.imports import HermesFact, HermesSession
 from mnemos.storage.queries import Queries
-from mnemos.storage.sqlite.connection import DRIVER_ERRORS, patience, rows, sweep_log, translated, value
+from mnemos.storage.sqlite.connection import DRIVER_ERRORS, patience, rows, sweep_log, translate_error, value
 
 SQL = Queries(Path(__file__).parent / "sql" / "readonly.sql")
 
@@ -116,4 +116,4 @@ def _open(path: Path) -> Iterator[apsw.Connection]:
     except apsw.NotADBError as exc:
         raise NotADatabase(f"{path} is not a SQLite database") from exc
     except DRIVER_ERRORS as exc:
-        raise translated(exc, str(path)) from exc
+        raise translate_error(exc, str(path)) from exc

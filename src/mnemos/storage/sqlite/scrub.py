@@ -28,7 +28,7 @@ Key = tuple[int, bytes]
 
 # Pages whose gaps are zeroed in one step, so that no writer waits long.
 PAGES_A_STEP = 600
-# The file is read again if somebody wrote meanwhile, who may have moved a page that was not zeroed yet.
+# The file is read again after a write by another process, which may have moved a page before it was zeroed.
 _ROUNDS = 3
 _READ_BYTES = 1 << 20
 

@@ -57,7 +57,7 @@ _CANDIDATES_A_HIT = 10
 _COUNTED = 200
 # Extra rows to fetch: those of one long message fold into one hit.
 _SPARE = 10
-# A time filter of more weeks lets so much through that the index does not help.
+# A time filter of more weeks excludes too little for the index to help.
 WEEKS_IN_MATCH = 60
 
 
@@ -135,9 +135,9 @@ class Search:
 
     def _best(self, plan: Plan, scope: Scope, limit: int) -> list[Found]:
         self.scorer.use(plan)
-        found = self._uncrowded(self._indexed, plan, scope, limit)
+        found = self._find_uncrowded(self._search_index, plan, scope, limit)
         if self.state.pending:
-            found += self._uncrowded(self._fresh, plan, scope, limit)
+            found += self._find_uncrowded(self._fresh, plan, scope, limit)
         best: dict[int, float] = {}
         for message, score in found:
             if score > best.get(message, 0.0):
@@ -145,7 +145,7 @@ class Search:
         ranked = sorted(best.items(), key=lambda item: (-item[1], -item[0]))
         return [Found(message, int(score), score % 1) for message, score in ranked[:limit]]
 
-    def _uncrowded(
+    def _find_uncrowded(
         self,
         source: Callable[[Plan, Scope, dict[str, Any]], list[tuple[Any, ...]]],
         plan: Plan,
@@ -154,7 +154,7 @@ class Search:
     ) -> list[tuple[Any, ...]]:
         """Return the best rows of the index or the tail, enough for ``limit`` messages."""
         several = limit + _SPARE
-        asked = self._asked(scope)
+        asked = self._bind(scope)
         asked["cap"] = CANDIDATES
         while True:
             asked["limit"] = several
@@ -164,7 +164,7 @@ class Search:
             # The rows of a long message crowded others out.
             several *= 8
 
-    def _indexed(self, plan: Plan, scope: Scope, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
+    def _search_index(self, plan: Plan, scope: Scope, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
         if scope.is_timeless:
             asked["match"] = scope.match(plan)
             if len(plan.idf) == 1:
@@ -185,7 +185,7 @@ class Search:
 
     def _in_time(self, plan: Plan, scope: Scope, limit: int, *, newest: bool) -> list[Found]:
         """Find matches by the messages' own time, week by week, so the first page needs no full list."""
-        asked = self._asked(scope)
+        asked = self._bind(scope)
         self.scorer.use(plan)
         found: dict[int, tuple[float, int]] = {}
         weeks = self.weeks(scope)
@@ -213,7 +213,7 @@ class Search:
         )
         return dict(_take_first(timed, limit, newest=newest))
 
-    def _asked(self, scope: Scope) -> dict[str, Any]:
+    def _bind(self, scope: Scope) -> dict[str, Any]:
         return {
             "first": self._space.first,
             "last": self._space.last,
@@ -261,14 +261,14 @@ class Search:
         if filters.projects is not None:
             if not filters.projects:
                 return None
-            late = self._chosen(SQL.sessions_late_about, json.dumps(list(filters.projects)))
+            late = self._select_keys(SQL.sessions_late_about, json.dumps(list(filters.projects)))
             tags.append(any_tag([*map(project_tag, filters.projects), *map(session_tag, late)]))
         if filters.group is not None:
             tags.append(any_tag([group_tag(filters.group)]))
         without = [source_tag(name) for name in filters.exclude_sources]
         without += self._session_tags(filters.exclude_session_ids)
         if filters.user is not None:
-            without += map(session_tag, self._chosen(SQL.sessions_late_of_others, filters.user))
+            without += map(session_tag, self._select_keys(SQL.sessions_late_of_others, filters.user))
         if self.state.has_doomed:
             without += [session_tag(key) for (key,) in rows(self._connection, SQL.doomed, (self._space.id,))]
         unwanted = [quote([tag]) for tag in without]
@@ -279,13 +279,13 @@ class Search:
     def session_keys(self, filters: Filters) -> Iterator[tuple[list[int], bool]]:
         """Yield keys of sessions that the filters name, with True if these are excluded."""
         if filters.sources is not None:
-            yield self._chosen(SQL.sessions_from, json.dumps(list(filters.sources))), False
+            yield self._select_keys(SQL.sessions_from, json.dumps(list(filters.sources))), False
         if filters.exclude_sources:
-            yield self._chosen(SQL.sessions_from, json.dumps(list(filters.exclude_sources))), True
+            yield self._select_keys(SQL.sessions_from, json.dumps(list(filters.exclude_sources))), True
         if filters.projects is not None:
-            yield self._chosen(SQL.sessions_about, json.dumps(list(filters.projects))), False
+            yield self._select_keys(SQL.sessions_about, json.dumps(list(filters.projects))), False
         if filters.user is not None:
-            yield self._chosen(SQL.sessions_of_others, filters.user), True
+            yield self._select_keys(SQL.sessions_of_others, filters.user), True
         if filters.session_ids is not None:
             yield self._keys(filters.session_ids), False
         unwanted = self._keys(filters.exclude_session_ids)
@@ -296,9 +296,9 @@ class Search:
 
     def passages_of_others(self, user: str) -> list[int]:
         """Return the passages that belong to another user."""
-        return self._chosen(SQL.passages_of_others, user)
+        return self._select_keys(SQL.passages_of_others, user)
 
-    def _chosen(self, sql: str, wanted: str) -> list[int]:
+    def _select_keys(self, sql: str, wanted: str) -> list[int]:
         return [key for (key,) in rows(self._connection, sql, (self._space.id, wanted))]
 
     def weeks(self, scope: Scope) -> list[int]:

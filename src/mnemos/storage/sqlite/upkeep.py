@@ -1,4 +1,4 @@
-"""The background thread, which keeps the index up while a process goes on appending."""
+"""The background thread, which keeps the index current while a process appends."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Attempts:
                 self._logged.add(str(exc))
                 log.warning("%s failed: %s", self._what, exc)
 
-    def succeeded(self) -> None:
+    def note_success(self) -> None:
         """Log the next failure again, whatever its reason."""
         self._logged.clear()
 
@@ -90,7 +90,7 @@ class Upkeep:
             self._enough.set()
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
+    def pause(self) -> Iterator[None]:
         """Start no work meanwhile; messages that arrived are handled afterwards."""
         self._paused += 1
         try:
@@ -141,7 +141,7 @@ class Upkeep:
             work = method()
             is_more = work is not None and work()
             if method is self._clean_up:
-                self._cleaning.succeeded()
+                self._cleaning.note_success()
             if not is_more:
                 return
             del work

@@ -122,7 +122,7 @@ class SqliteVectorReads:
         if passage < passages:
             return self._pending_passages(state, passage, passages, characters)
         if any(after) and (state[1], state[2]) != (message, passage):
-            return self._unembedded(state, [], passage, PASSAGES)
+            return self._gather_unembedded(state, [], passage, PASSAGES)
         return None
 
     def nearest(
@@ -166,7 +166,7 @@ class SqliteVectorReads:
             return 0, self._space.first - 1, self._space.last, 0, removals
         return *found[0][:4], removals
 
-    def _unembedded(
+    def _gather_unembedded(
         self, state: tuple[int, ...], found: list[tuple[int, str]], through: int, series: int
     ) -> Unembedded:
         era = (self._mark, *state[3:])
@@ -189,7 +189,7 @@ class SqliteVectorReads:
                 break
         else:
             through = last
-        return self._unembedded(state, found, through, MESSAGES)
+        return self._gather_unembedded(state, found, through, MESSAGES)
 
     def _pending_passages(self, state: tuple[int, ...], done: int, last: int, characters: int) -> Unembedded:
         found: list[tuple[int, str]] = []
@@ -201,7 +201,7 @@ class SqliteVectorReads:
             if size >= characters:
                 through = passage
                 break
-        return self._unembedded(state, found, through, PASSAGES)
+        return self._gather_unembedded(state, found, through, PASSAGES)
 
 
 class SqliteVectorWrites(SqliteVectorReads):
@@ -269,7 +269,7 @@ class SqliteVectorWrites(SqliteVectorReads):
             self._connection.execute(SQL.add, chunk)
 
 
-def damaged(connection: apsw.Connection) -> set[int]:
+def find_damaged(connection: apsw.Connection) -> set[int]:
     """The embeddings that have a chunk whose parts do not agree."""
     found: set[int] = set()
     for embedding, dim, first, last, labels, bits, codes in connection.execute(SQL.lengths):
@@ -301,7 +301,7 @@ def erase(connection: apsw.Connection, space: Space, passage: int, ids: int, ser
         try:
             erased = _erase_from(connection, embedding, dim, series, low, high)
         except ValueError:
-            # Damaged: rather all vectors gone, which can be made again, than one left.
+            # Damaged: delete all vectors, which can be made again, rather than leave one.
             drop(connection, [embedding])
         if erased:
             connection.execute(SQL.count_erasure, (embedding,))

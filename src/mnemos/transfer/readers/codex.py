@@ -251,9 +251,9 @@ class _Rollout:
     def _event(self, payload: Payload, number: int) -> Iterator[Item]:
         kind = payload.get("type", "")
         if kind == "user_message":
-            yield from self._heard("user", payload.get("message"), number)
+            yield from self._read_speech("user", payload.get("message"), number)
         elif kind == "agent_message":
-            yield from self._heard("assistant", payload.get("message"), number)
+            yield from self._read_speech("assistant", payload.get("message"), number)
         elif kind in ("agent_reasoning", "agent_reasoning_raw_content"):
             thought = payload.get("text")
             self._think([thought] if isinstance(thought, str) else [])
@@ -262,7 +262,7 @@ class _Rollout:
         elif kind == "item_completed" and isinstance(item := payload.get("item"), dict):
             role = {"UserMessage": "user", "AgentMessage": "assistant"}.get(str(item.get("type")))
             if role:
-                yield from self._heard(role, item.get("content"), number)
+                yield from self._read_speech(role, item.get("content"), number)
         elif kind == "thread_name_updated" and clean_name(payload.get("thread_name")):
             yield from self._learn(title=clean_name(payload.get("thread_name")))
 
@@ -292,7 +292,7 @@ class _Rollout:
                 known = entry.fields.get("metadata") or {}
                 entry.fields |= {"content": words.text, "metadata": known | metadata | self._thinking(role)}
 
-    def _heard(self, role: str, content: Any, number: int) -> Iterator[Item]:
+    def _read_speech(self, role: str, content: Any, number: int) -> Iterator[Item]:
         words = extract_words(role, content)
         if not words.text:
             return

@@ -41,16 +41,16 @@ _PLAIN = r'[^"\[\]{}]*+'
 _SCALAR = r'[^\s,:"\[\]{}]'
 
 
-def _balanced(levels: int) -> str:
+def _nest(levels: int) -> str:
     """Return an expression for text whose brackets are all closed, nested up to ``levels`` deep."""
-    inner = rf"|[\[{{]{_balanced(levels - 1)}[\]}}]" if levels else ""
+    inner = rf"|[\[{{]{_nest(levels - 1)}[\]}}]" if levels else ""
     return rf"{_PLAIN}(?:(?:{_STRING}{inner}){_PLAIN})*+"
 
 
 # Deeper nesting is followed bracket by bracket, which is slower.
 _LEVELS = 6
-_inside_brackets = re.compile(_balanced(_LEVELS), re.DOTALL).match
-_whole_value = re.compile(rf"[\[{{]{_balanced(_LEVELS)}[\]}}]|{_STRING}|{_SCALAR}++(?=.)", re.DOTALL).match
+_inside_brackets = re.compile(_nest(_LEVELS), re.DOTALL).match
+_whole_value = re.compile(rf"[\[{{]{_nest(_LEVELS)}[\]}}]|{_STRING}|{_SCALAR}++(?=.)", re.DOTALL).match
 # Stops at the end of the text, and before a backslash whose other half is not read yet.
 _inside_string = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL).match
 _openings = re.compile(r"[\[{]++").match

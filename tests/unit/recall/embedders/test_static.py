@@ -40,7 +40,7 @@ def test_no_texts_are_no_rows(static: StaticEmbedder) -> None:
 
 @given(st.lists(st.text() | st.sampled_from(TEXTS), max_size=5))
 def test_a_row_depends_on_nothing_but_its_text(texts: list[str]) -> None:
-    made = static._shipped()
+    made = static._load_shipped()
     alone = [made.embed([text])[0] for text in texts]
     assert np.array_equal(made.embed(texts), np.array(alone, np.float32).reshape(len(texts), made.dim))
 

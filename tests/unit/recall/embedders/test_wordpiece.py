@@ -129,7 +129,7 @@ def test_half_a_surrogate_pair_is_passed_over() -> None:
 
 
 def test_packed_ids_are_the_ids() -> None:
-    packed = PIECES.packed("Not a word, but two.")
+    packed = PIECES.pack("Not a word, but two.")
     assert memoryview(packed).cast("i").tolist() == PIECES.ids("Not a word, but two.")
 
 

@@ -102,12 +102,12 @@ def arrangements(data: Data, sizes: Sequence[str] = ()) -> dict[str, Iterator[Co
     if data.format is not Format.LONGMEMEVAL:
         return {"conversations": _select_asked(data.corpora)}
     return {
-        f"{size} sessions": together(data) if size == WHOLE else filled(data, int(size))
+        f"{size} sessions": together(data) if size == WHOLE else fill(data, int(size))
         for size in sizes or (str(POOL_SIZE), WHOLE)
     }
 
 
-def filled(data: Data, size: int, seed: int = SEED) -> Iterator[Corpus]:
+def fill(data: Data, size: int, seed: int = SEED) -> Iterator[Corpus]:
     """Every corpus with its own sessions, and others drawn at random until there are ``size``."""
     everything = _distinct(data.corpora)
     for corpus in _select_asked(data.corpora):
