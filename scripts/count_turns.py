@@ -1,0 +1,164 @@
+"""Count turns of phrase that read as translated: ``python scripts/count_turns.py [--list]``.
+
+Prose is Markdown outside code, comments, docstrings, and in shipped code and examples the strings with
+three words or more. Function names are checked, too. ``tests/house/test_turns.py`` keeps the count at zero.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import sys
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("src", "docs", "tests", "examples", "benchmarks", "scripts")
+PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+# Their strings are read by people or models. Strings of tests are mostly made-up conversations.
+SPEAKING = ("src/", "examples/")
+
+_UNIT = (
+    r"(?:call|line|second|CPU|minute|file|page|session|message|fact|question|row|token|process|turn|space)"
+)
+_NUMBER = r"(?:\d|one|two|three|five|ten|hundred|thousand|million|bytes|[kMG]B|ms|tokens|characters|rows)"
+_CLAUSE = r"(?:What|Who|Whether|Whoever|Whatever)\b"
+TURNS = {
+    "is no": r"(?<!there )(?<!here )\b(?:is|are|was|were) no\b(?! longer| more| less| \w+er\b)",
+    "so many": r"\bso (?:many|much|few|long as that)\b(?! (?:that|of|as|the)\b)",
+    "stands": r"\b(?:stands?|stood)\b(?! for\b|-)",
+    "told": r"\btold\b",
+    "take back": r"\b(?:take|takes|taken|took|taking|brings?|brought|give|gives|given) back\b",
+    "bring in": r"\b(?:brings?|brought|bringing) in\b",
+    "mend": r"\bmend(?:s|ed|ing)?\b",
+    "tidy": r"\btid(?:y|ies|ied|ying)\b",
+    "lift": r"\blift(?:s|ed|ing)?\b",
+    "take away": r"\b(?:take|takes|taken|took|taking) away\b",
+    "a call for per call": rf"\b{_NUMBER} an? {_UNIT}\b",
+    "clause as a subject": rf"(?:^|(?<=[.!?] )){_CLAUSE}(?![^.?!]*\?)[^.?!]+[.;:]",
+}
+_CLAUSE_DOCSTRING = re.compile(rf"{_CLAUSE}|(?:How|Why|Where)\b")
+_PATTERNS = {
+    name: re.compile(pattern, re.IGNORECASE if name != "clause as a subject" else 0)
+    for name, pattern in TURNS.items()
+}
+_IRREGULAR = (
+    "told said shown written kept made given taken seen known sent drawn chosen built done heard gone"
+)
+_PARTICIPLE = re.compile(rf"_?(?:[a-z]{{2,}}ed|{_IRREGULAR.replace(' ', '|')})")
+# Verbs that end like a participle.
+_VERBS = {"embed", "feed", "need", "proceed", "read", "seed", "speed", "succeed"}
+
+
+class Turn(NamedTuple):
+    """One turn of phrase and its place."""
+
+    path: str
+    line: int
+    name: str
+    text: str
+
+
+def find_turns(path: Path) -> Iterator[Turn]:
+    """Yield the turns in a file, in no particular order."""
+    where = path.relative_to(ROOT).as_posix()
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        prose = _read_markdown(text)
+    else:
+        tree = ast.parse(text)
+        prose = _read_python(text, tree, strings=where.startswith(SPEAKING))
+        for line, name in _find_participles(tree):
+            yield Turn(where, line, "participle as a function", name)
+    for line, kind, paragraph in prose:
+        if kind == "docstring" and _CLAUSE_DOCSTRING.match(paragraph):
+            yield Turn(where, line, "clause as a docstring", paragraph)
+        for name, pattern in _PATTERNS.items():
+            if name == "clause as a subject" and kind == "docstring" and _CLAUSE_DOCSTRING.match(paragraph):
+                continue
+            for match in pattern.finditer(paragraph):
+                start = max(0, match.start() - 40)
+                yield Turn(where, line, name, paragraph[start : match.end() + 40])
+
+
+def list_files() -> list[Path]:
+    """Return every file whose prose counts."""
+    files = [
+        path for folder in FOLDERS for suffix in ("py", "md") for path in (ROOT / folder).rglob(f"*.{suffix}")
+    ]
+    kept = (path for path in files if not {"data", "results", "node_modules"} & set(path.parts))
+    return sorted([*kept, *(ROOT / page for page in PAGES)])
+
+
+def _read_markdown(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the paragraphs of a page with their lines, without code, addresses and headings."""
+    text = re.sub(
+        r"^( *)(```+|~~~+).*?^\1\2", lambda code: "\n" * code[0].count("\n"), text, flags=re.M | re.S
+    )
+    text = re.sub(r"<!--.*?-->", lambda hidden: "\n" * hidden[0].count("\n"), text, flags=re.S)
+    text = re.sub(r"`[^`]*`|\]\([^)]*\)", "`", text)
+    text = re.sub(r"^(?:#| {4}\S).*$", "", text, flags=re.M)
+    start, paragraph = 0, ""
+    for number, line in enumerate([*text.split("\n"), ""], 1):
+        item = re.match(r"\s*(?:[-*|>]|\d+\.) ", line)
+        if item or not line.strip():
+            yield start, "page", paragraph.strip(" *_")
+            start, paragraph = number, line[item.end() :] if item else ""
+        else:
+            start, paragraph = (start if paragraph else number), f"{paragraph} {line.strip()}"
+
+
+def _read_python(text: str, tree: ast.AST, *, strings: bool) -> Iterator[tuple[int, str, str]]:
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            continue
+        kind = "docstring" if id(node) in docstrings else "string"
+        if kind == "docstring" or (strings and len(node.value.split()) >= 3):
+            yield (
+                node.lineno,
+                kind,
+                re.sub(r"``[^`]*``|\s+", lambda m: "`" if m[0][0] == "`" else " ", node.value).strip(),
+            )
+    last, start, comment = 0, 0, ""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type != tokenize.COMMENT:
+            continue
+        line, words = token.start[0], token.string.lstrip("# ")
+        if line == last + 1:
+            comment += " " + words
+        else:
+            yield start, "comment", comment
+            start, comment = line, words
+        last = line
+    yield start, "comment", comment
+
+
+def _find_participles(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield functions named by a participle alone. Properties and answers of yes or no may be statements."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            states = any("property" in ast.unparse(decorator) for decorator in node.decorator_list)
+            states |= node.returns is not None and ast.unparse(node.returns).startswith("bool")
+            if not states and _PARTICIPLE.fullmatch(node.name) and node.name.strip("_") not in _VERBS:
+                yield node.lineno, node.name
+
+
+def main() -> None:
+    """Print the counts per folder, or each place with ``--list``."""
+    turns = [turn for path in list_files() for turn in find_turns(path)]
+    if "--list" in sys.argv:
+        for turn in turns:
+            print(f"{turn.path}:{turn.line}: [{turn.name}] {turn.text}")
+    folders = Counter((turn.path.split("/")[0], turn.name) for turn in turns)
+    for (folder, name), number in sorted(folders.items()):
+        print(f"{folder:16} {name:26} {number}")
+    print(f"{'all':43} {len(turns)}")
+
+
+if __name__ == "__main__":
+    main()
