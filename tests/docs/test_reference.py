@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
@@ -149,6 +151,17 @@ def test_every_field_of_an_export_is_listed() -> None:
     assert _first_cells(page, "Session") == sessions
     assert _first_cells(page, "Message") == messages
     assert _first_cells(page, "Facts") == set(FactInfo.__struct_fields__)
+
+
+def test_every_table_of_the_database_is_listed(tmp_path: Path) -> None:
+    with mnemos.open(tmp_path / "home") as memory:
+        memory.sessions.create_session("s", "cli")
+        with closing(sqlite3.connect(f"file:{memory.database}?mode=ro", uri=True)) as database:
+            found = database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+    # SQLite keeps the index in tables of its own.
+    tables = {name for (name,) in found if not name.startswith(("sqlite_", "messages_fts_"))}
+    listed = text_of(DOCS / "explanation" / "database.md").partition("\n## Tables\n")[2]
+    assert [name for name in tables if f"`{name}`" not in listed] == []
 
 
 def test_the_page_on_search_says_how_many_candidates_are_scored() -> None:
