@@ -199,6 +199,7 @@ def test_a_question_needs_no_quotes(shop: Path, mnemos: Mnemos) -> None:
     for verb in ("recall", "search"):
         words = ("when", "did", "we", "migrate")
         assert mnemos(verb, *words, "--limit", "2") == mnemos(verb, " ".join(words), "--limit", "2")
+    assert mnemos("show", "Pick-up", "slots", "off", "by", "an", "hour") == mnemos("show", "slot-bug")
     mnemos("remember", "The", "oven", "is", "red", "--scope", "kitchen")
     assert mnemos("facts", "list", "--scope", "kitchen", "--json").json["facts"][0]["content"] == (
         "The oven is red"

@@ -65,6 +65,7 @@ def test_home_and_space_come_from_the_environment(
         (("sessions", "serach", "cake"), "search"),
         (("docter",), "doctor"),
         (("sessions", "list", "--limt", "3"), "--limit"),
+        (("search", "cake", "--srt", "newest"), "'--sort'?"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else value,
 )

@@ -28,7 +28,11 @@ class Show(Operation, frozen=True, kw_only=True):
     where it comes from."""
 
     traits: ClassVar[Traits] = Traits(
-        title="Show anything", read_only=True, positional=("id",), example="message:42 --around 2"
+        title="Show anything",
+        read_only=True,
+        positional=("id",),
+        words=True,
+        example="message:42 --around 2",
     )
 
     id: Annotated[

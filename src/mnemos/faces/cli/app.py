@@ -121,10 +121,7 @@ class LazyGroup(click.Group):
 
     def _find_near(self, ctx: click.Context, word: str) -> str:
         """Return the command that a mistyped word may mean: a similar one, or one of that name in a group."""
-        # Imported for a mistyped command only.
-        from difflib import get_close_matches
-
-        near = get_close_matches(word, self.list_commands(ctx), n=1)
+        near = find_near(word, self.list_commands(ctx))
         listed = (f"{group} {name}" for group, one in SCREENS.items() for name, _ in one.commands() if group)
         below = [] if self._prefix else [path for path in listed if path.endswith(f" {word}")]
         return next(iter([*near, *below]), "")
@@ -245,12 +242,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Abort:
         click.echo("Stopped. What was done until then is kept.", err=True)
         return 130
+    except click.NoSuchOption as exc:
+        near = find_near(exc.option_name, exc.possibilities or ())
+        return _report_usage(click.NoSuchOption(exc.option_name, None, near, exc.ctx), as_json=wants_json)
     except click.ClickException as exc:
-        if wants_json:
-            _report_json("usage", exc.format_message())
-        else:
-            exc.show()
-        return 2
+        return _report_usage(exc, as_json=wants_json)
     except MnemosError as exc:
         return _report(exc, as_json=wants_json)
     except OSError as exc:
@@ -268,6 +264,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return outcome if isinstance(outcome, int) else 0
 
 
+def find_near(word: str, known: Sequence[str]) -> list[str]:
+    """Return the one of some words that a mistyped one may mean, in a list that is empty if there is none."""
+    # Imported for a mistyped word only.
+    from difflib import get_close_matches
+
+    return get_close_matches(word, known, n=1)
+
+
 def exit_code(exc: MnemosError) -> int:
     return next((code for kind, code in _EXIT_CODES if isinstance(exc, kind)), 1)
 
@@ -278,6 +282,14 @@ def _report(exc: MnemosError, *, as_json: bool) -> int:
     else:
         complain(exc)
     return exit_code(exc)
+
+
+def _report_usage(exc: click.ClickException, *, as_json: bool) -> int:
+    if as_json:
+        _report_json("usage", exc.format_message())
+    else:
+        exc.show()
+    return 2
 
 
 def _report_json(code: str, message: str) -> None:

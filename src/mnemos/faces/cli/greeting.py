@@ -21,7 +21,7 @@ _FIRST_STEPS = {
     "mnemos demo": "see it at work on a throw-away home",
 }
 _NEXT_STEPS = {
-    'mnemos recall "QUESTION"': "find what was said, decided or noted",
+    "mnemos recall QUESTION": "find what was said, decided or noted",
     "mnemos sessions list": "the newest conversations",
     "mnemos doctor": "check that all is well",
 }
