@@ -18,7 +18,8 @@ import mnemos
 from mnemos import errors, hermes_folder, settings
 from mnemos.errors import MnemosError
 from mnemos.faces.cli import output
-from mnemos.faces.cli.app import exit_code
+from mnemos.faces.cli.app import exit_code, run
+from mnemos.faces.cli.help_screens import ALIASES
 from mnemos.facts.fact import Conflict, Fact, Scope, Status, Stored, Ticked, Written
 from mnemos.facts.facts import Facts
 from mnemos.memory import Memory, SessionDB
@@ -199,3 +200,15 @@ def _row(page: Path, first: str) -> list[str]:
 def _first_cells(page: Path, heading: str) -> set[str]:
     section = text_of(page).partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     return set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
+
+
+def test_the_page_on_the_command_line_shows_the_help_and_the_former_names(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(["--help"]) == 0
+    page = text_of(REFERENCE / "command-line.md")
+    assert f"```text\n{capsys.readouterr().out}```" in page
+    assert {f"| `mnemos {former}` | `mnemos {now}` |" for former, now in ALIASES.items()} <= {
+        *page.splitlines()
+    }
