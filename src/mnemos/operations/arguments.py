@@ -100,14 +100,14 @@ def path_of(text: str, field: str = "path") -> Path:
         raise InvalidInput(f"{field} is {text!r}: {exc}. Write the folder out.") from exc
 
 
-def resolve_sessions(memory: Memory, sessions: list[str]) -> list[str]:
-    """Return the ids of sessions; an unknown one raises NotFound."""
-    return [memory.sessions.resolve_session(text) for text in sessions]
+def resolve_sessions(memory: Memory, sessions: list[str], user_id: str | None = None) -> list[str]:
+    """Return the ids of sessions; an unknown one, or one of another user, raises NotFound."""
+    return [memory.sessions.resolve_session(text, user_id=user_id) for text in sessions]
 
 
-def resolve_exclusions(memory: Memory, sessions: list[str] | None) -> list[str]:
+def resolve_exclusions(memory: Memory, sessions: list[str] | None, user_id: str | None = None) -> list[str]:
     """Return ids to exclude; unknown ones are kept, as a host may name a session it is about to begin."""
-    return [_resolve_or_keep(memory, text) for text in sessions or ()]
+    return [resolve_or_keep(memory, text, user_id) for text in sessions or ()]
 
 
 def explain(message: str, arguments: Mapping[str, Any], fields: Mapping[str, Any]) -> str:
@@ -132,9 +132,10 @@ def explain(message: str, arguments: Mapping[str, Any], fields: Mapping[str, Any
     return f"{at[1]} is {value}; {complaint[:1].lower()}{complaint[1:]}"
 
 
-def _resolve_or_keep(memory: Memory, session: str) -> str:
+def resolve_or_keep(memory: Memory, session: str, user_id: str | None = None) -> str:
+    """Return the id of a session; one that is unknown is returned as it is."""
     try:
-        return memory.sessions.resolve_session(session)
+        return memory.sessions.resolve_session(session, user_id=user_id)
     except NotFound:
         return session
 

@@ -41,10 +41,12 @@ class SaidInfo(Info, frozen=True, kw_only=True):
     role: str | None = None
     at: float | None = None
     excerpt: str = ""
+    short_id: str | None = None
+    """Beginning of ``session_id`` that is enough to name it."""
 
     def render(self) -> list[str]:
         name = "" if self.title is None else f"{render_title(self.title, self.project)} "
-        lines = [f"Session: {name}({self.session_id})"] if self.session_id else []
+        lines = [f"Session: {name}({self.short_id or self.session_id})"] if self.session_id else []
         if self.message_id is not None:
             said = (
                 f'{render_speaker(self.role)}, {render_time(self.at)}: "{self.excerpt}"'
@@ -219,6 +221,7 @@ def _find_source(memory: Memory, session_id: str | None, message_id: int | None)
         title=memory.sessions.find_title(session_id) if session_id and session else None,
         project=(session or {}).get("project"),
         message_id=message_id,
+        short_id=memory.sessions.shorten_ids([session_id])[session_id] if session_id else None,
     )
     if message is None:
         return source

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta, field
 
-from mnemos.operations.arguments import MOST, User
+from mnemos.operations.arguments import MOST, User, resolve_or_keep
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
+from mnemos.operations.sessions import describe_loss
 from mnemos.operations.texts import render_first, render_time
 from mnemos.text.stored_text import join_items, reveal
 
@@ -52,7 +53,7 @@ class Forget(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> Forgotten:
         if _REFERENCE.match(self.ref):
-            return fill(Forgotten, memory.forget(self.ref, user_id=self.user_id))
+            return fill(Forgotten, memory.forget(self._resolve(memory), user_id=self.user_id))
         done = memory.changes.withdraw(self.ref, user_id=self.user_id)
         return Forgotten(
             ref=self.ref,
@@ -67,10 +68,22 @@ class Forget(Operation, frozen=True, kw_only=True):
         if not _REFERENCE.match(self.ref):
             # Withdrawn, and restored by undo.
             return ""
-        kind, _, name = self.ref.partition(":")
+        ref = self._resolve(memory)
+        kind, _, name = ref.partition(":")
         if kind == "message" and name.isdecimal() and int(name) <= MOST:
             memory.sessions.get_messages_around(int(name), 0, 0)
-        return f"{self.ref} permanently"
+        if kind == "session" and memory.sessions.get_session(name):
+            return f"{describe_loss(memory, name)} permanently"
+        return f"{ref} permanently"
+
+    def _resolve(self, memory: Memory) -> str:
+        """Return the reference with the whole id of a session; one that only the log still has is kept."""
+        kind, _, name = self.ref.partition(":")
+        return (
+            f"session:{resolve_or_keep(memory, name, self.user_id)}"
+            if kind == "session" and name
+            else self.ref
+        )
 
 
 class WithdrawnItem(Info, frozen=True, kw_only=True):

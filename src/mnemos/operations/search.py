@@ -159,7 +159,7 @@ class SessionSearch(Operation, frozen=True, kw_only=True):
             self.sort,
             self.since,
             self.until,
-            self.exclude_session_ids,
+            resolve_exclusions(memory, self.exclude_session_ids, self.user_id),
             self.source,
             current_session_id=self.current_session_id,
             summarize=self.summarize,
@@ -303,8 +303,10 @@ class SearchMessages(Operation, frozen=True, kw_only=True):
             self.role,
             self.limit,
             self.offset,
-            session_ids=None if self.session is None else resolve_sessions(memory, self.session),
-            exclude_session_ids=resolve_exclusions(memory, self.exclude),
+            session_ids=None
+            if self.session is None
+            else resolve_sessions(memory, self.session, self.user_id),
+            exclude_session_ids=resolve_exclusions(memory, self.exclude, self.user_id),
             since=self.since,
             until=self.until,
             sort=self.sort,

@@ -21,7 +21,7 @@ from mnemos.operations.arguments import (
 )
 from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import message_text, plural, render_calls, render_time, render_title
-from mnemos.text.stored_text import join_items, render_speaker
+from mnemos.text.stored_text import join_items, one_line, render_speaker
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
@@ -232,6 +232,7 @@ class CreateSession(Operation, frozen=True, kw_only=True):
     branch: Annotated[str | None, Meta(description="Branch it is on")] = None
 
     def run(self, memory: Memory) -> Created:
+        parent = self.parent_session_id
         session_id = memory.sessions.create_session(
             self.session_id,
             self.source,
@@ -239,7 +240,7 @@ class CreateSession(Operation, frozen=True, kw_only=True):
             None,
             self.system_prompt,
             self.user_id,
-            self.parent_session_id,
+            parent and memory.sessions.resolve_session(parent),
             title=self.title,
             project=self.project,
             branch=self.branch,
@@ -264,15 +265,16 @@ class AppendMessage(Operation, frozen=True, kw_only=True):
         example='trip-to-lisbon user "Book the morning train"',
     )
 
-    session_id: Annotated[str, Meta(description="Id of an existing session")]
+    session_id: Session
     role: Annotated[str, Meta(description="user, assistant, system or tool")]
     content: Annotated[str | None, Meta(description="Text of the message")] = None
     tool_name: Annotated[str | None, Meta(description="Tool whose result this is")] = None
     tool_call_id: Annotated[str | None, Meta(description="Id of the tool call it answers")] = None
 
     def run(self, memory: Memory) -> Appended:
+        session_id = memory.sessions.resolve_session(self.session_id)
         message_id = memory.sessions.append_message(
-            self.session_id, self.role, self.content, self.tool_name, None, self.tool_call_id
+            session_id, self.role, self.content, self.tool_name, None, self.tool_call_id
         )
         return Appended(message_id=message_id)
 
@@ -284,6 +286,13 @@ class Appended(Result, frozen=True, kw_only=True):
         return f"Stored message:{self.message_id}."
 
 
+def name_session(memory: Memory, session_id: str) -> str:
+    """Return the title of a session and its short id in brackets, or the id alone."""
+    short = memory.sessions.shorten_ids([session_id])[session_id]
+    title = one_line(memory.sessions.find_title(session_id) or "")
+    return f"{title} ({short})" if title and title != short else short
+
+
 class _Mark(Operation, frozen=True, kw_only=True):
     """Change the state of a session."""
 
@@ -291,10 +300,12 @@ class _Mark(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> Done:
         session_id = memory.sessions.resolve_session(self.session)
-        return Done(done=self.mark(memory.sessions, session_id))
+        # Named before it is changed: it may get another title.
+        name = name_session(memory, session_id)
+        return Done(done=self.mark(memory.sessions, session_id, name))
 
-    def mark(self, sessions: Sessions, session_id: str) -> str:
-        """Make the change and return a sentence about it."""
+    def mark(self, sessions: Sessions, session_id: str, name: str) -> str:
+        """Make the change and return a sentence about it, with the ``name`` of the session."""
         raise NotImplementedError
 
 
@@ -309,9 +320,9 @@ class EndSession(_Mark, frozen=True, kw_only=True):
 
     reason: Annotated[str, Meta(description="Why it ended")] = "ended"
 
-    def mark(self, sessions: Sessions, session_id: str) -> str:
+    def mark(self, sessions: Sessions, session_id: str, name: str) -> str:
         sessions.end_session(session_id, self.reason)
-        return f"Ended {session_id}."
+        return f"Ended {name}."
 
 
 class ReopenSession(_Mark, frozen=True, kw_only=True):
@@ -319,9 +330,9 @@ class ReopenSession(_Mark, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = _mark_traits("Reopen a session")
 
-    def mark(self, sessions: Sessions, session_id: str) -> str:
+    def mark(self, sessions: Sessions, session_id: str, name: str) -> str:
         sessions.reopen_session(session_id)
-        return f"Reopened {session_id}."
+        return f"Reopened {name}."
 
 
 class TitleSession(_Mark, frozen=True, kw_only=True):
@@ -336,11 +347,11 @@ class TitleSession(_Mark, frozen=True, kw_only=True):
 
     title: Annotated[str, Meta(description="New title; empty to remove it")]
 
-    def mark(self, sessions: Sessions, session_id: str) -> str:
+    def mark(self, sessions: Sessions, session_id: str, name: str) -> str:
         sessions.set_title(session_id, self.title or None)
         if not self.title:
-            return f"Removed the title of {session_id}."
-        return f"Set the title of {session_id} to {self.title!r}."
+            return f"Removed the title of {name}."
+        return f"Set the title of {name} to {self.title!r}."
 
 
 class ArchiveSession(_Mark, frozen=True, kw_only=True):
@@ -348,9 +359,9 @@ class ArchiveSession(_Mark, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = _mark_traits("Archive a session")
 
-    def mark(self, sessions: Sessions, session_id: str) -> str:
+    def mark(self, sessions: Sessions, session_id: str, name: str) -> str:
         sessions.archive(session_id)
-        return f"Archived {session_id}."
+        return f"Archived {name}."
 
 
 class UnarchiveSession(_Mark, frozen=True, kw_only=True):
@@ -358,9 +369,9 @@ class UnarchiveSession(_Mark, frozen=True, kw_only=True):
 
     traits: ClassVar[Traits] = _mark_traits("Unarchive a session")
 
-    def mark(self, sessions: Sessions, session_id: str) -> str:
+    def mark(self, sessions: Sessions, session_id: str, name: str) -> str:
         sessions.unarchive(session_id)
-        return f"Unarchived {session_id}."
+        return f"Unarchived {name}."
 
 
 class DeleteSession(Operation, frozen=True, kw_only=True):
@@ -374,17 +385,21 @@ class DeleteSession(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> Done:
         session_id = memory.sessions.resolve_session(self.session)
+        name = name_session(memory, session_id)
         memory.sessions.delete_session(session_id)
         is_kept = any(row.ref == f"session:{session_id}" and row.before for row in memory.log(5))
         undo = "Undo restores it." if is_kept else "It was too large to keep for undo."
-        return Done(done=f"Deleted {session_id}. {undo}")
+        return Done(done=f"Deleted {name}. {undo}")
 
     def at_stake(self, memory: Memory) -> str:
-        session_id = memory.sessions.resolve_session(self.session)
-        session = memory.sessions.get_session(session_id) or {}
-        title = memory.sessions.find_title(session_id) or "no title"
-        messages = plural(session.get("message_count", 0), "message")
-        return f"session {session_id} ({title}) with {messages}"
+        return describe_loss(memory, memory.sessions.resolve_session(self.session))
+
+
+def describe_loss(memory: Memory, session_id: str) -> str:
+    """Describe a session that is about to be deleted."""
+    session = memory.sessions.get_session(session_id) or {}
+    messages = plural(session.get("message_count", 0), "message")
+    return f"the session {name_session(memory, session_id)} with {messages}"
 
 
 class PruneSessions(Operation, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from mnemos.errors import NotFound
 from mnemos.operations.arguments import Allow, Session, Source, up_to
@@ -226,8 +227,12 @@ class SuggestTemplates(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> TemplatesSuggested:
         found = memory.templates.suggest(self.limit, task_type=self.type, sessions=self.sessions)
+        short = memory.sessions.shorten_ids(one.session_id for one in found.suggestions)
         return TemplatesSuggested(
-            suggestions=[fill(SuggestionInfo, one) for one in found.suggestions],
+            suggestions=[
+                replace(fill(SuggestionInfo, one), short_id=short[one.session_id])
+                for one in found.suggestions
+            ],
             looked_at=found.looked_at,
             complete=found.is_complete,
         )
@@ -248,6 +253,8 @@ class SuggestionInfo(Info, frozen=True, kw_only=True):
     end_reason: str | None
     score: float
     why: list[str]
+    short_id: str = ""
+    """Beginning of ``session_id`` that is enough to name it."""
 
 
 class TemplatesSuggested(Result, frozen=True, kw_only=True):
@@ -258,7 +265,8 @@ class TemplatesSuggested(Result, frozen=True, kw_only=True):
     def as_text(self) -> str:
         lines: list[str] = []
         for one in self.suggestions:
-            lines.append(f"{one.score:.2f}  {one.session_id}  {one.task_type}  {one.title or ''}".rstrip())
+            title = one_line(one.title or "") or "Untitled"
+            lines.append(f"{one.score:.2f}  {title}  {one.task_type}  {one.short_id or one.session_id}")
             lines.append(f"      {'; '.join(one.why)}")
         nothing = "Nothing to suggest: no session without a template has a successful tool call."
         return join_items(

@@ -10,6 +10,7 @@ import msgspec
 
 from mnemos.projects import name_project
 from mnemos.text.stored_text import one_line
+from mnemos.text.tables import format_time
 
 
 def plural(number: int, thing: str, several: str = "") -> str:
@@ -33,12 +34,7 @@ def render_size(count: float) -> str:
 
 def render_time(when: float | None) -> str:
     """Render a time in the reader's time zone, to the minute; empty for None."""
-    if when is None:
-        return ""
-    try:
-        return datetime.fromtimestamp(when).astimezone().strftime("%Y-%m-%d %H:%M")
-    except (OverflowError, ValueError, OSError):
-        return f"{when:g} s"
+    return "" if when is None else format_time(when)
 
 
 def render_when(when: float | None, now: float, *, minute: bool = False) -> str:

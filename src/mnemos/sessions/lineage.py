@@ -6,15 +6,21 @@ session too, but a conversation of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from mnemos.errors import Ambiguous, NotFound
 from mnemos.inputs import name
 from mnemos.projects import match_projects, name_project
+from mnemos.sessions.titles import add_titles, shorten_ids
 from mnemos.storage.base import MessageRow, Reads, SessionReads, SessionRow, Storage
+from mnemos.text.stored_text import one_line
+from mnemos.text.tables import format_time
 
 _DELEGATED = frozenset({"subagent", "delegate", "delegation"})
 COMPRESSED = "compress"
 _MOST_MATCHES = 500
 _SHOWN_PROJECTS = 8
+_SHOWN_CANDIDATES = 8
 
 
 _EVERYTHING = 1 << 62
@@ -38,9 +44,19 @@ def resolve_id(tx: Reads, text: str, user: str | None = None) -> str:
     shortest = min(matches, key=lambda row: len(row.id))
     # The ids of delegated tasks begin with the id of their session.
     if not all(row.id.startswith(f"{shortest.id}:") for row in matches if row is not shortest):
-        some = ", ".join(row.id for row in matches[:5])
-        raise Ambiguous(f"{text!r} matches several sessions ({some} …). Give more of the id.")
+        some = "\n".join(_list_candidates(tx, matches))
+        raise Ambiguous(f"{text!r} matches several sessions. Give more of the id:\n{some}")
     return shortest.id
+
+
+def _list_candidates(tx: Reads, rows: list[SessionRow]) -> Iterator[str]:
+    """Yield the title, start and short id of each session, newest first."""
+    newest = sorted(rows, key=lambda row: -row.started_at)[:_SHOWN_CANDIDATES]
+    ids = shorten_ids(tx, [row.id for row in newest])
+    for row in add_titles(tx, newest):
+        yield f"  {one_line(row.title or '') or 'Untitled'}, {format_time(row.started_at)}, {ids[row.id]}"
+    if len(rows) > len(newest):
+        yield f"  and {len(rows) - len(newest)} more"
 
 
 def resolve_projects(storage: Storage, text: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from mnemos.errors import InvalidInput, NotFound, Refused
 from mnemos.sessions import transcript
 from mnemos.sessions.records import calls_without_arguments, dump_json
+from mnemos.sessions.titles import shorten_ids
 from mnemos.storage.audit import AuditRow
 from mnemos.storage.base import Storage, Writes
 
@@ -164,14 +165,15 @@ def undo_entry(storage: Storage, entry: AuditRow, now: float) -> str:
     if entry.operation == IMPORT and entry.after:
         return _undo_import(storage, json.loads(entry.after))
     session_id = entry.ref.removeprefix("session:")
+    shown = storage.read(lambda tx: shorten_ids(tx, [session_id]))[session_id]
     if entry.operation == TITLE:
         storage.write(lambda tx: _restore_title(tx, session_id, entry))
         if entry.before is None:
-            return f"Removed the title of {session_id}."
-        return f"Restored the title of {session_id}: {entry.before}."
+            return f"Removed the title of {shown}."
+        return f"Restored the title of {shown}: {entry.before}."
     archived = json.loads(entry.before or "false")
     storage.write(lambda tx: _restore_archived(tx, session_id, archived=archived))
-    return f"{'Archived' if archived else 'Unarchived'} {session_id}."
+    return f"{'Archived' if archived else 'Unarchived'} {shown}."
 
 
 def _restore(storage: Storage, packed: str, now: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import ClassVar, Final, TypeVar
 
 Item = TypeVar("Item")
@@ -42,5 +42,8 @@ def _cell(value: object) -> str:
 
 
 def format_time(moment: float) -> str:
-    """Format Unix seconds as a UTC date and time to the minute."""
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M")
+    """Format Unix seconds as a local date and time to the minute; outside of the calendar, as seconds."""
+    try:
+        return datetime.fromtimestamp(moment).strftime("%Y-%m-%d %H:%M")
+    except (OverflowError, ValueError, OSError):
+        return f"{moment:g} s"
