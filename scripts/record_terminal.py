@@ -47,8 +47,7 @@ _ASKS = re.compile(r"[:?\])] $")
 
 def record() -> list[tuple[str, list[Text]]]:
     """Run the commands one after the other; return each with the lines it printed."""
-    # A short path on every system: it is printed, and long lines are wrapped.
-    with tempfile.TemporaryDirectory(prefix="mnemos-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         home = Path(folder) / "home"
         _write_transcripts(home / ".claude" / "projects" / "-srv-bakery")
         return [(command, _run(command, answer, home)) for command, answer in COMMANDS]
@@ -90,7 +89,7 @@ def _run(command: str, answer: str, home: Path) -> list[Text]:
         raise SystemExit(f"{command} failed:\n{printed}")
     for today in {before.date(), datetime.now(UTC).date()}:
         printed = printed.replace(today.isoformat(), DAY.date().isoformat())
-    return _draw(printed.replace(str(home), "~"))
+    return _draw(printed)
 
 
 def _read(terminal: int, answer: str) -> str:

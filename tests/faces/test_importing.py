@@ -34,7 +34,7 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_alone_it_says_what_is_there_and_brings_in_nothing(mnemos: Mnemos, person: Path, home: Path) -> None:
     answer = mnemos("import")
     assert answer.code == 0
-    assert f"Claude Code: 6 files, 138.2 kB, in {person}/.claude/projects" in answer.out
+    assert "Claude Code: 6 files, 138.2 kB, in ~/.claude/projects" in answer.out
     assert "mnemos import codex" in answer.out
     assert not (home / "mnemos.db").exists()
 

@@ -13,7 +13,7 @@ from msgspec import Meta
 from mnemos.memory.backlog import STORED, describe_backlog, work_off
 from mnemos.operations.arguments import When, path_of
 from mnemos.operations.base import Info, LongOperation, Operation, Question, Result, Traits, fill
-from mnemos.operations.texts import plural, render_first, render_size
+from mnemos.operations.texts import plural, render_first, render_path, render_size
 from mnemos.progress import Progress, part_of
 from mnemos.text.stored_text import join_items
 from mnemos.transfer import import_formats
@@ -181,7 +181,7 @@ class Imported(Result, frozen=True, kw_only=True):
         continued = f" and continued {self.continued:,}" if self.continued else ""
         known = f" ({self.known:,} already known)" if self.known else ""
         unchanged = f", {self.unchanged:,} unchanged" if self.unchanged else ""
-        lines = [f"{self.title}, {self.path}: {plural(self.files, 'file')} read{unchanged}."]
+        lines = [f"{self.title}, {render_path(self.path)}: {plural(self.files, 'file')} read{unchanged}."]
         if self.messages or self.known:
             lines.append(
                 f"{would} {plural(self.sessions, 'new session')}{continued}, "
@@ -248,7 +248,7 @@ class ImportFound(LongOperation, frozen=True, kw_only=True):
             Question(
                 one.kind,
                 f"Import {one.title}, {plural(one.files, 'file')} with {render_size(one.bytes)} in "
-                f"{one.path}?",
+                f"{render_path(one.path)}?",
                 default="yes",
                 choices=("yes", "no"),
             )
@@ -319,7 +319,8 @@ class SourcesFound(Result, frozen=True, kw_only=True):
             [
                 "Found:",
                 *(
-                    f"  {one.title}: {plural(one.files, 'file')}, {render_size(one.bytes)}, in {one.path}"
+                    f"  {one.title}: {plural(one.files, 'file')}, {render_size(one.bytes)}, "
+                    f"in {render_path(one.path)}"
                     for one in self.there
                 ),
                 "Import it with:",

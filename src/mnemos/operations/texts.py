@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -30,6 +31,14 @@ def render_size(count: float) -> str:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
         count /= 1000
     return ""
+
+
+def render_path(path: str | Path) -> str:
+    """Render a path as a person writes it, with ``~`` for the user's folder."""
+    try:
+        return f"~/{Path(path).relative_to(Path.home()).as_posix()}"
+    except (RuntimeError, ValueError):  # there is no such folder, or the path is elsewhere
+        return str(path)
 
 
 def render_time(when: float | None) -> str:
