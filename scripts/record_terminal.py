@@ -36,7 +36,7 @@ COLUMNS = 80
 # Each command, and what the person answers if it asks.
 COMMANDS = (
     ("mnemos import", "\n"),
-    ('mnemos recall "when did we move the database?" --limit 2', ""),
+    ("mnemos recall when did we move the database --limit 2", ""),
     ('mnemos remember "The staging database listens on port 5433"', ""),
     ('mnemos remember "The staging database now listens on port 6432"', ""),
 )
