@@ -85,6 +85,13 @@ def test_a_word_like_no_command_is_not_answered_with_a_guess(mnemos: Mnemos) -> 
     assert "Did you mean" not in answer.err
 
 
+def test_a_word_that_begins_with_a_dash_goes_after_two_dashes(shop: Path, mnemos: Mnemos) -> None:
+    answer = mnemos("search", "monday", "-december")
+    assert answer.code == 2
+    assert "`--`" in answer.err
+    assert mnemos("search", "--", "monday", "-december") == mnemos("search", "monday -december")
+
+
 def test_several_values_of_an_option_are_all_taken(shop: Path, mnemos: Mnemos) -> None:
     words = ("sessions", "search", "monday OR deploy OR cake", "--json")
     everywhere = {hit["session_id"] for hit in mnemos(*words).json["hits"]}

@@ -33,6 +33,7 @@ def test_a_query_answers_in_json(mnemos: Mnemos) -> None:
 def test_a_query_may_stand_where_a_database_does(mnemos: Mnemos) -> None:
     mnemos("sql", MAKE)
     assert mnemos("sql", "SELECT count(*) FROM prices", "--json").json["rows"] == [[1]]
+    assert mnemos("sql", "SELECT", "1", "+", "2", "--json").json["rows"] == [[3]]
 
 
 def test_a_query_can_come_through_a_pipe(mnemos: Mnemos) -> None:

@@ -244,7 +244,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return 130
     except click.NoSuchOption as exc:
         near = find_near(exc.option_name, exc.possibilities or ())
-        return _report_usage(click.NoSuchOption(exc.option_name, None, near, exc.ctx), as_json=wants_json)
+        # Queries exclude words with a dash.
+        hint = "" if exc.option_name.startswith("--") else " Words that begin with a dash go after `--`."
+        message = f"No such option {exc.option_name!r}.{hint}"
+        return _report_usage(click.NoSuchOption(exc.option_name, message, near, exc.ctx), as_json=wants_json)
     except click.ClickException as exc:
         return _report_usage(exc, as_json=wants_json)
     except MnemosError as exc:

@@ -12,8 +12,6 @@ from typing import Any
 
 import click
 
-_COMMON = frozenset({"--home", "--space", "--json", "--no-color", "--help"})
-
 
 @dataclass(frozen=True, slots=True)
 class Screen:
@@ -305,7 +303,8 @@ class HelpedCommand(click.Command):
 def write_options(command: click.Command, ctx: click.Context, formatter: click.HelpFormatter) -> None:
     """Write the options of a command, and below them those that every command takes."""
     params = [one for one in command.get_params(ctx) if isinstance(one, click.Option)]
-    own = [one for one in params if ctx.parent is None or _COMMON.isdisjoint(one.opts)]
+    # Those of every command have callbacks, and no value for the command itself.
+    own = [one for one in params if ctx.parent is None or one.expose_value]
     common = [one for one in params if one not in own]
     for title, some in (("Options", own), ("Options of every command", common)):
         records = [record for one in some if (record := one.get_help_record(ctx))]

@@ -37,14 +37,18 @@ Type SQL, ended by a semicolon. Besides:
 
 
 @click.command(
-    cls=HelpedCommand, params=common_options(), example='sql "SELECT item, eur FROM prices LIMIT 5"'
+    cls=HelpedCommand,
+    params=common_options(),
+    arguments=[("WORDS", "A query, or the name of a database; default: the database default, at a prompt")],
+    example='sql "SELECT item, eur FROM prices LIMIT 5"',
 )
-@click.argument("database", default="default")
+@click.argument("words", nargs=-1)
 @click.option("-c", "--command", "query", metavar="SQL", help="Run this and end.")
 @click.option("--read-only", is_flag=True, help="Refuse every change.")
 @click.pass_obj
-def sql(chosen: Chosen, database: str, query: str | None, read_only: bool) -> None:  # noqa: FBT001
-    """Query a database of the workspace; without a query, at a prompt. DATABASE may be left out."""
+def sql(chosen: Chosen, words: tuple[str, ...], query: str | None, read_only: bool) -> None:  # noqa: FBT001
+    """Query a database of the workspace; without a query, at a prompt."""
+    database = " ".join(words) or "default"
     if query is None and any(sign.isspace() for sign in database):
         # No database has such a name.
         database, query = "default", database
