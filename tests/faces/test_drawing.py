@@ -19,6 +19,7 @@ from mnemos.faces.cli.drawing import draw, highlight_matches
 from mnemos.memory import Memory
 from mnemos.operations import registry
 from mnemos.operations.base import Done, Result, fill
+from mnemos.operations.connect import Connected
 from mnemos.operations.databases import DatabaseList, SnapshotList
 from mnemos.operations.evaluation import Evaluated
 from mnemos.operations.fact_lists import FactList, ScopeList
@@ -137,6 +138,11 @@ def everywhere(text: str) -> list[Result]:
         "id": 1, "at": 0.0, "actor": text, "operation": "x", "ref": text, "before": None, "after": None,
         "undone_by": 2,
     }  # fmt: skip
+    connected = {
+        "client": "cursor", "name": "Cursor", "home": text, "space": "default", "connected": True,
+        "done": False, "undo": False, "as_diff": True, "summary": [], "backups": [], "remarks": [text],
+        "changes": [{"file": text, "diff": f"+ {text}\n- {text}"}], "afterwards": "", "undo_command": "",
+    }  # fmt: skip
     database = {"name": text, "size_bytes": 1, "limit_bytes": 2, "used_at": 0.0, "snapshots": 1}
     snapshot = {"name": text, "size_bytes": 1, "made_at": 0.0, "short_name": text}
     template = {
@@ -165,6 +171,7 @@ def everywhere(text: str) -> list[Result]:
         (Recalled, recalled | {"hits": [passage], "packed": text}),
         (Recalled, recalled | {"hits": [], "packed": "", "notes": []}),
         (Log, {"entries": [entry]}),
+        (Connected, connected),
         (Lineage, {"sessions": [text], "shown": [session]}),
         (DatabaseList, {"databases": [database]}),
         (SnapshotList, {"snapshots": [snapshot]}),
@@ -336,3 +343,9 @@ def test_a_progress_bar_appears_after_a_second_where_somebody_looks(
     said = capsys.readouterr()
     assert said.out == ""
     assert ("Reading conversations" in said.err) == appears
+
+
+def test_a_diff_is_coloured() -> None:
+    shown = drawing.color_diff("--- a.json\n+ new\n- old\n  same")
+    styles = {str(span.style): shown.plain[span.start : span.end] for span in shown.spans}
+    assert styles == {"bold": "--- a.json", "green": "+ new", "red": "- old"}

@@ -207,7 +207,12 @@ def _ask_yes_or_no(question: Question) -> str:
             if choice.startswith(word):
                 return choice
         if question.details and "diff".startswith(word):
-            click.echo(plain(question.details), err=True)
+            # rich: only for people who want to see the diff.
+            from rich.console import Console
+
+            from mnemos.faces.cli.drawing import color_diff
+
+            Console(stderr=True, highlight=False).print(color_diff(question.details), soft_wrap=True)
         text = question.text.rpartition("\n")[2]
 
 

@@ -15,6 +15,7 @@ from rich.text import Text
 from mnemos.faces.cli.output import plain
 from mnemos.faces.cli.tables import Cell, print_heading, print_table
 from mnemos.operations.base import Result
+from mnemos.operations.connect import Connected
 from mnemos.operations.databases import DatabaseList, SnapshotList
 from mnemos.operations.evaluation import Evaluated, WorkloadInfo, render_ms
 from mnemos.operations.fact_lists import FactList, ScopeList
@@ -80,6 +81,22 @@ def highlight_matches(snippet: str) -> Text:
 def literal(text: str, style: str = "") -> Text:
     """Render stored text literally: no markup, no emoji codes, no control sequences."""
     return Text(plain(text), style=style)
+
+
+def color_diff(text: str) -> Text:
+    """Colour the lines that a diff adds and removes; names of files are bold."""
+    lines = (literal(line, _find_style(line)) for line in text.split("\n"))
+    return Text("\n").join(lines)
+
+
+def _find_style(line: str) -> str:
+    return "bold" if line.startswith("--- ") else {"+": "green", "-": "red"}.get(line[:1], "")
+
+
+def _draw_connected(result: Connected, console: Console) -> None:
+    text = result.for_person()
+    is_diff = result.as_diff and not result.done
+    console.print(color_diff(text) if is_diff else literal(text), soft_wrap=is_diff)
 
 
 def _when(moment: float | str | None, *, minute: bool = False) -> str:
@@ -417,6 +434,7 @@ def _build_table(result: StatementResult) -> Table:
 
 
 _DRAWINGS: dict[type[Result], Callable[[Any, Console], None]] = {
+    Connected: _draw_connected,
     ConversationsFound: _conversations,
     Evaluated: _draw_evaluation,
     Examined: _draw_checks,
