@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import Any
 from unicodedata import category
@@ -71,6 +73,35 @@ def names(label: str, value: str | Sequence[str] | None) -> list[str] | None:
         raise InvalidInput(f"{label} must be a string or a list of strings, not {value!r}")
     # Text that no engine can store matches nothing.
     return [item.encode("utf-8", "replace").decode() for item in several]
+
+
+def find_nearest(value: object, known: Iterable[str]) -> str | None:
+    """Return the known name that a wrong one was probably meant to be; None if none is similar."""
+    # Imported for a mistake only.
+    from difflib import get_close_matches
+
+    names = {one.lower(): str(one) for one in known}
+    near = get_close_matches(str(value)[:MAX_NAME].strip().lower(), names, n=1)
+    return names[near[0]] if near else None
+
+
+def suggest(value: object, known: Iterable[str]) -> str:
+    """Return a sentence for an error that names the nearest known name; empty if none is similar."""
+    near = find_nearest(value, known)
+    return "" if near is None else f" Did you mean {near!r}?"
+
+
+def check_path(value: str | os.PathLike[str]) -> None:
+    """Raise InvalidInput for a URL: as a path, it would become a folder called ``http:``."""
+    if (scheme := find_scheme(value)) is not None:
+        raise InvalidInput(f"{scheme}:// is a URL, but a path is needed, such as ~/data.")
+
+
+def find_scheme(value: object) -> str | None:
+    """Return the scheme of a URL in lower case; None for a path."""
+    # A scheme of one letter is a drive. Path() turns // into /.
+    found = re.match(r"\s*([A-Za-z][A-Za-z0-9+.-]+):/", str(value))
+    return found[1].lower() if found else None
 
 
 def whole(label: str, value: Any) -> int:

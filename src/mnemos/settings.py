@@ -16,8 +16,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from mnemos.errors import Disabled, InvalidInput, PermissionDenied
+from mnemos.errors import Disabled, InvalidInput, PermissionDenied, Unavailable
 from mnemos.files import read_bounded
+from mnemos.inputs import find_scheme, suggest
 from mnemos.projects import find_project
 
 _SPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*(/[A-Za-z0-9][A-Za-z0-9._@-]*)*")
@@ -230,6 +231,7 @@ def home_folder(home: str | Path | None = None, env: Mapping[str, str] | None = 
 
 
 def _folder(name: str | Path) -> Path:
+    _refuse_url(name)
     try:
         folder = Path(name).expanduser().absolute()
         str(folder).encode()
@@ -241,6 +243,19 @@ def _folder(name: str | Path) -> Path:
     if not folder.is_dir():
         raise InvalidInput(f"The home must be a folder, but {folder} is a file.")
     return folder
+
+
+def _refuse_url(name: str | Path) -> None:
+    """Raise for a URL, without its text: it may hold a password."""
+    scheme = find_scheme(name)
+    if scheme in ("postgresql", "postgres"):
+        raise Unavailable("PostgreSQL is not supported yet. Open a home folder, such as ~/.mnemos.")
+    if scheme in ("http", "https"):
+        raise Unavailable(
+            "A memory on a server cannot be opened yet. Open a folder of this machine, such as ~/.mnemos."
+        )
+    if scheme is not None:
+        raise InvalidInput(f"A home is a folder, not a {scheme}:// URL. Use its path, such as ~/.mnemos.")
 
 
 def check_space(space: str) -> str:
@@ -275,7 +290,10 @@ def flatten(found: dict[str, Any]) -> dict[str, Any]:
         raise InvalidInput("[memory] in config.toml must be a table.")
     for name in table:
         if name not in _MEMORY_TABLE:
-            raise InvalidInput(f"[memory] has no setting {name!r}. Settings: {', '.join(_MEMORY_TABLE)}.")
+            raise InvalidInput(
+                f"[memory] has no setting {name!r}.{suggest(name, _MEMORY_TABLE)} "
+                f"Settings: {', '.join(_MEMORY_TABLE)}."
+            )
     return found | dict(table)
 
 
@@ -301,12 +319,9 @@ def _check(found: dict[str, Any]) -> dict[str, Any]:
 
 def unknown_setting(name: str, known: Collection[str]) -> InvalidInput:
     """Return the error for a name that no setting has; it names the nearest one."""
-    # Imported for a mistake only.
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, known, n=1)
-    meant = f" Did you mean {near[0]!r}?" if near else ""
-    return InvalidInput(f"There is no setting {name[:80]!r}.{meant} `mnemos config` lists all settings.")
+    return InvalidInput(
+        f"There is no setting {name[:80]!r}.{suggest(name, known)} `mnemos config` lists all settings."
+    )
 
 
 def _check_table(name: str, found: Any) -> None:
@@ -315,8 +330,9 @@ def _check_table(name: str, found: Any) -> None:
         raise InvalidInput(f"[{name}] in config.toml must be a table with {', '.join(known)}.")
     unknown = set(found) - set(known)
     if unknown:
+        first = min(unknown)
         raise InvalidInput(
-            f"[{name}] has no setting {sorted(unknown)[0]!r}. Settings: {', '.join(known)}. "
+            f"[{name}] has no setting {first!r}.{suggest(first, known)} Settings: {', '.join(known)}. "
             "Keys belong in the environment."
         )
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mnemos.entries.backend import MemoryBackend, NullBackend
 from mnemos.entries.plug_in import guard
 from mnemos.errors import InvalidInput, Unavailable
+from mnemos.inputs import suggest
 from mnemos.settings import Settings
 
 if TYPE_CHECKING:
@@ -99,8 +100,8 @@ def load_plug_in(name: str) -> MemoryBackend:
     """Make a backend of another package; it raises only errors of ours. Failures as ``make_backend``."""
     declared = {entry.name: entry for entry in _entry_points()}
     if name not in declared:
-        known = ", ".join(sorted({*BUILT_IN, *declared}))
-        raise InvalidInput(f"There is no backend {name!r}. Use one of {known}.")
+        known = sorted({*BUILT_IN, *declared})
+        raise InvalidInput(f"There is no backend {name!r}.{suggest(name, known)} Use {', '.join(known)}.")
     try:
         made = declared[name].load()()
     except Exception as exc:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from mnemos.errors import InvalidInput
 from mnemos.facts.fact import number_of
-from mnemos.inputs import names
+from mnemos.inputs import names, suggest
 from mnemos.language.notation import Statement
 from mnemos.language.statements import guess_type, name_subject
 from mnemos.settings import STATERS, Settings
@@ -52,7 +52,7 @@ def list_scanned(target: str, content: str) -> list[str]:
 
 def check_stater(value: str | None) -> str | None:
     if value is not None and value not in STATERS:
-        raise InvalidInput(f"stated_by is {value!r}. Use {', '.join(STATERS)}.")
+        raise InvalidInput(f"stated_by is {value!r}.{suggest(value, STATERS)} Use {', '.join(STATERS)}.")
     return value
 
 

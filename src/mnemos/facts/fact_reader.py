@@ -11,7 +11,7 @@ from mnemos.errors import InvalidInput, NotFound
 from mnemos.facts.fact import Status, conflict_of, number_of
 from mnemos.facts.hot_set import Budget, compose_block, read_hot, render_hot
 from mnemos.facts.scopes import find_scope
-from mnemos.inputs import names, optional_name
+from mnemos.inputs import names, optional_name, suggest
 from mnemos.language.notation import key_of, mark_of, normalize_target
 from mnemos.language.standing_text import LEFT_OUT, is_order
 from mnemos.language.threats.guard import is_allowed
@@ -101,11 +101,12 @@ def parse_filter(
     user_id: str | None = None,
 ) -> Wanted:
     if not isinstance(tier, str) or tier not in _TIERS:
-        raise InvalidInput(f"tier is {tier!r}. Use {', '.join(_TIERS)}.")
+        raise InvalidInput(f"tier is {tier!r}.{suggest(tier, _TIERS)} Use {', '.join(_TIERS)}.")
     states = names("states", states) or []
     for state in states:
         if state not in _STATES:
-            raise InvalidInput(f"There is no state {state!r}. Use {', '.join(_STATES)}.")
+            meant = suggest(state, _STATES)
+            raise InvalidInput(f"There is no state {state!r}.{meant} Use {', '.join(_STATES)}.")
     if as_of is not None and (tier != "all" or tuple(states) != ("live",)):
         raise InvalidInput("as_of can't be combined with tier or states: past tiers are not recorded")
     marks = None if types is None else [mark_of(sign) for sign in names("types", types) or ()]

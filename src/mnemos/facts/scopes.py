@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput, NotFound
 from mnemos.facts.fact_inputs import list_scanned
-from mnemos.inputs import name
+from mnemos.inputs import name, suggest
 from mnemos.language.closing import Closing
 from mnemos.language.notation import check_visible, key_of
 from mnemos.language.threats.guard import is_allowed
@@ -61,7 +61,7 @@ def find_scope(tx: Reads, label: str) -> ScopeRow:
         advice = (
             f"Open scopes: {', '.join(known)}" if known else "None is open. `mnemos facts scopes` lists them"
         )
-        raise NotFound(f"There is no scope {label!r}. {advice}.")
+        raise NotFound(f"There is no scope {label!r}.{suggest(label, known)} {advice}.")
     return scope
 
 

@@ -11,6 +11,7 @@ from mnemos.inputs import optional_name
 from mnemos.memory.remnants import find_remnants
 from mnemos.notebook.notebook import digest
 from mnemos.sessions import session_upkeep
+from mnemos.templates.template_files import unknown_template
 
 if TYPE_CHECKING:
     from mnemos.memory.memory import Memory
@@ -67,7 +68,7 @@ def erase(memory: Memory, ref: str, user_id: str | None = None) -> dict[str, Any
         memory.entries.forget(name)
     elif kind == "template" and name:
         if not memory.templates.delete_template(name):
-            raise NotFound(f"There is no template {name!r}. See `mnemos templates list`.")
+            raise unknown_template(name, [one.name for one in memory.templates.read_all()])
     else:
         raise InvalidInput(
             f"{ref!r} is not a reference. Use message:ID, session:ID, fact:ID, note:ID, entry:ID or "

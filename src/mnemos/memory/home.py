@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from mnemos.errors import Corrupt, InvalidInput, PermissionDenied
+from mnemos.inputs import check_path
 from mnemos.sessions.lookups import Clock
 from mnemos.sessions.records import document_of
 from mnemos.settings import Settings
@@ -198,6 +199,7 @@ def folder_of(settings: Settings) -> Path:
 
 def path_of(name: str | os.PathLike[str]) -> Path:
     """Return an absolute path; a name that no file system accepts raises InvalidInput."""
+    check_path(name)
     try:
         path = Path(name).expanduser().absolute()
         path.lstat()

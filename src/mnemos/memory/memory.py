@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from mnemos.entries.backend import check_user
-from mnemos.errors import InvalidInput, MnemosError, Unavailable
+from mnemos.errors import InvalidInput, MnemosError
 from mnemos.facts.fact import KIND
 from mnemos.facts.facts import Facts
 from mnemos.inputs import Moment, in_range, moment, names, whole
@@ -114,8 +114,6 @@ class Memory(Resource):
     ) -> Self:
         """As ``open``, but nothing is touched until a part is used."""
         where = None if home_or_url is None else os.fspath(home_or_url)
-        if where is not None and where.startswith(("postgresql://", "postgres://")):
-            raise Unavailable("This version has no PostgreSQL engine yet. Open a home folder instead.")
         in_memory = where == IN_MEMORY
         settings = Settings.load(None if in_memory else where, space=space, **flags)
         return cls(settings, read_only=read_only, clock=clock, in_memory=in_memory)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from mnemos.errors import Ambiguous, InvalidInput, NotFound, TooLarge
+from mnemos.inputs import suggest
 from mnemos.notebook.note_block import render_entry
 from mnemos.notebook.notes import Book, check_entry, join_entries, quote
 from mnemos.storage.audit import AuditRow
@@ -35,7 +36,9 @@ class Change:
 def check_change(action: Any, content: Any, old_text: Any) -> Change:
     """Check the parts of a change; a wrong one raises InvalidInput."""
     if action not in ACTIONS:
-        raise InvalidInput(f"action is {quote(action)}. Use add, replace or remove.")
+        raise InvalidInput(
+            f"action is {quote(action)}.{suggest(action, ACTIONS)} Use add, replace or remove."
+        )
     if action != "add" and (not isinstance(old_text, str) or not old_text.strip()):
         raise InvalidInput(f"{action} needs old_text: a substring that only that entry has")
     return Change(

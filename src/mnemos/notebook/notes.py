@@ -8,6 +8,7 @@ from typing import Final
 from unicodedata import category
 
 from mnemos.errors import InvalidInput
+from mnemos.inputs import suggest
 
 SEPARATOR: Final = "\n§\n"
 _SIGN: Final = "§"
@@ -54,7 +55,8 @@ def parse_book(name: str) -> Book:
     try:
         return Book(name.lower() if isinstance(name, str) else name)
     except ValueError:
-        raise InvalidInput(f"There is no file {quote(name)}. Use memory or user.") from None
+        meant = suggest(name, ("memory", "user"))
+        raise InvalidInput(f"There is no file {quote(name)}.{meant} Use memory or user.") from None
 
 
 def quote(value: object) -> str:

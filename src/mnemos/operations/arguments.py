@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import Meta
 
 from mnemos.errors import InvalidInput, NotFound
+from mnemos.inputs import check_path, suggest
 from mnemos.operations.texts import cut
 from mnemos.text.stored_text import repair_surrogates
 
@@ -94,6 +95,7 @@ def path_of(text: str, field: str = "path") -> Path:
     """Return the absolute path of a file, ``~`` expanded; an impossible name raises InvalidInput."""
     if not text.strip() or "\0" in text:
         raise InvalidInput(f"{field} is {text!r}. Use the name of a file or folder.")
+    check_path(text)
     try:
         return Path(text).expanduser().absolute()
     except RuntimeError as exc:
@@ -119,7 +121,10 @@ def explain(message: str, arguments: Mapping[str, Any], fields: Mapping[str, Any
     if field is not None and field[1] == "missing required":
         return f"the argument {field[2]!r} is missing"
     if field is not None:
-        return f"there is no argument {cut(field[2], _SHOWN)!r}; use {', '.join(fields) or 'none'}"
+        unknown = cut(field[2], _SHOWN)
+        return (
+            f"there is no argument {unknown!r}.{suggest(unknown, fields)} Use {', '.join(fields) or 'none'}"
+        )
     at = _AT.search(message)
     complaint = _QUOTED.sub(_in_words, message.partition(" - at ")[0])
     complaint = cut(complaint, 3 * _SHOWN)
@@ -128,7 +133,8 @@ def explain(message: str, arguments: Mapping[str, Any], fields: Mapping[str, Any
     value = cut(repr(arguments.get(at[1])), _SHOWN)
     choices = _choices(fields.get(at[1], {}))
     if choices and complaint.startswith("Invalid enum value"):
-        return f"{at[1]} is {value}; use {', '.join(choices)}"
+        meant = suggest(arguments.get(at[1]), choices)
+        return f"{at[1]} is {value}.{meant} Use {', '.join(choices)}"
     return f"{at[1]} is {value}; {complaint[:1].lower()}{complaint[1:]}"
 
 

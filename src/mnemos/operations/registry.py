@@ -12,6 +12,7 @@ import msgspec
 import msgspec.inspect
 
 from mnemos.errors import InvalidInput, NotFound, Refused
+from mnemos.inputs import suggest
 from mnemos.operations.arguments import explain, is_person_only, replace_surrogates
 from mnemos.operations.base import LongOperation, Operation, Result, builtins, carry_out
 from mnemos.operations.index import BY_NAME, ENTRIES, SETS, Entry
@@ -32,7 +33,9 @@ def load(entry: Entry) -> type[Operation]:
 def find(name: str) -> type[Operation]:
     """Return an operation by its name; an unknown one raises NotFound naming them all."""
     if name not in BY_NAME:
-        raise NotFound(f"There is no operation {name!r}. There are {', '.join(sorted(BY_NAME))}.")
+        raise NotFound(
+            f"There is no operation {name!r}.{suggest(name, BY_NAME)} There are {', '.join(sorted(BY_NAME))}."
+        )
     return load(BY_NAME[name])
 
 
@@ -118,7 +121,7 @@ def answer_disabled() -> dict[str, Any]:
 def tools(form: str, chosen: str = "default") -> list[dict[str, Any]]:
     """Return the operations of a set as tools in the format of an API."""
     if form not in _SHAPES:
-        raise InvalidInput(f"format is {form!r}. Use {', '.join(_SHAPES)}.")
+        raise InvalidInput(f"format is {form!r}.{suggest(form, _SHAPES)} Use {', '.join(_SHAPES)}.")
     return [_SHAPES[form](entry.name, load(entry)) for entry in choose_entries(chosen)]
 
 
@@ -127,8 +130,9 @@ def choose_entries(chosen: str) -> list[Entry]:
     names = {name.strip() for name in chosen.split(",")} - {""}
     unknown = sorted(names - SETS - BY_NAME.keys())
     if unknown or not names:
+        first = unknown[0] if unknown else chosen
         raise InvalidInput(
-            f"There is no tool or set of tools {unknown[0] if unknown else chosen!r}. "
+            f"There is no tool or set of tools {first!r}.{suggest(first, SETS | BY_NAME.keys())} "
             f"Use {', '.join(sorted(SETS))}, or names of tools, separated by commas."
         )
     return [entry for entry in ENTRIES if names & (entry.sets | {entry.name})]

@@ -12,6 +12,7 @@ from mnemos.errors import NotFound
 from mnemos.operations.arguments import Allow, Session, Source, up_to
 from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import cut, plural, render_time
+from mnemos.templates.template_files import unknown_template
 from mnemos.text.stored_text import join_items, one_line
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ class DeleteTemplate(Operation, frozen=True, kw_only=True):
 
     def run(self, memory: Memory) -> Done:
         if not memory.templates.delete_template(self.name):
-            raise NotFound(f"There is no template {self.name!r}. The tool templates_list names them.")
+            raise unknown_template(self.name, [one.name for one in memory.templates.read_all()])
         return Done(done=f"Deleted {self.name}.")
 
     def at_stake(self, memory: Memory) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from mnemos.errors import InvalidInput
+from mnemos.inputs import suggest
 from mnemos.text.tables import render_table
 
 # The number of hits and the token budget of the text, where the caller names none.
@@ -25,7 +26,7 @@ def check_kinds(kinds: Sequence[str] | None) -> Sequence[str] | None:
     """Return kinds of passages; an unknown one raises InvalidInput."""
     for kind in kinds or ():
         if kind not in KINDS:
-            raise InvalidInput(f"There is no kind {kind!r}. Use {', '.join(KINDS)}.")
+            raise InvalidInput(f"There is no kind {kind!r}.{suggest(kind, KINDS)} Use {', '.join(KINDS)}.")
     return kinds
 
 

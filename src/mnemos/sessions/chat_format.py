@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from mnemos.errors import InvalidInput
-from mnemos.inputs import clean_name
+from mnemos.inputs import clean_name, suggest
 from mnemos.sessions.records import content_of, dump_json, dump_plain, load_json, text_of
 from mnemos.sessions.tool_names import call_name
 from mnemos.storage.base import MessageRow
@@ -50,7 +50,8 @@ def build_conversation(rows: Sequence[MessageRow], format: str) -> Conversation:
     elif format == "anthropic":
         messages = _AnthropicTurns().add_all(rows)
     else:
-        raise InvalidInput(f"format is {format!r}. Use 'openai' or 'anthropic'.")
+        meant = suggest(format, get_args(Format))
+        raise InvalidInput(f"format is {format!r}.{meant} Use 'openai' or 'anthropic'.")
     try:
         dump_plain(messages)
     except UnicodeEncodeError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mnemos.errors import Ambiguous, NotFound
-from mnemos.inputs import name
+from mnemos.inputs import name, suggest
 from mnemos.projects import match_projects, name_project
 from mnemos.sessions.titles import add_titles, shorten_ids
 from mnemos.storage.base import MessageRow, Reads, SessionReads, SessionRow, Storage
@@ -64,8 +64,10 @@ def resolve_projects(storage: Storage, text: str) -> list[str]:
     known = sorted(storage.read(lambda tx: tx.sessions.projects()))
     found = match_projects(name("project", text), known)
     if not found:
-        some = ", ".join(map(name_project, known[:_SHOWN_PROJECTS])) or "none"
-        raise NotFound(f"No session is about the project {text!r}. Projects here: {some}.")
+        folders = list(map(name_project, known))
+        some = ", ".join(folders[:_SHOWN_PROJECTS]) or "none"
+        meant = suggest(text, folders)
+        raise NotFound(f"No session is about the project {text!r}.{meant} Projects here: {some}.")
     return list(found)
 
 

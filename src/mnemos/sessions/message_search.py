@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mnemos.errors import InvalidInput
-from mnemos.inputs import Moment, in_range, names, optional_name, whole
+from mnemos.inputs import Moment, in_range, names, optional_name, suggest, whole
 from mnemos.language.moments import read_span
 from mnemos.projects import name_project
 from mnemos.sessions.lineage import find_root
@@ -52,7 +52,8 @@ def parse_order(sort: str) -> Order:
     try:
         return Order(sort)
     except ValueError:
-        raise InvalidInput(f"sort is {sort!r}. Use relevance, newest or oldest.") from None
+        meant = suggest(sort, ("relevance", "newest", "oldest"))
+        raise InvalidInput(f"sort is {sort!r}.{meant} Use relevance, newest or oldest.") from None
 
 
 def find_messages(tx: Reads, search: MessageSearch) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from mnemos.inputs import (
     MAX_DEPTH,
     MAX_NAME,
     clean_name,
+    find_nearest,
     make_plain,
     moment,
     name,
@@ -94,12 +95,9 @@ def _check_role(role: Any, *, any_role: bool) -> None:
     is_word = isinstance(role, str) and bool(role.strip()) and len(role) <= 64 and role.isprintable()
     if is_word and any_role:
         return
-    # difflib is only needed for this mistake.
-    from difflib import get_close_matches
-
     word = role.strip().lower() if is_word else ""
-    near = [_OTHER_NAMES[word]] if word in _OTHER_NAMES else get_close_matches(word, sorted(ROLES), n=1)
-    advice = f"Did you mean {near[0]!r}?" if near else "Use user, assistant, system, developer or tool."
+    near = _OTHER_NAMES.get(word) or find_nearest(word, sorted(ROLES))
+    advice = f"Did you mean {near!r}?" if near else "Use user, assistant, system, developer or tool."
     raise InvalidInput(f"role {role!r} is not known. {advice}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mnemos.errors import InvalidInput
-from mnemos.inputs import make_plain
+from mnemos.inputs import make_plain, suggest
 from mnemos.sessions.records import MESSAGE_FIELDS, encode_json
 
 Fields = dict[str, Any]
@@ -96,9 +96,10 @@ def _read_fields(message: Fields, number: int) -> Fields:
     others = {key: value for key, value in others.items() if value not in (None, [], {})}
     if others and _SAID.isdisjoint(message):
         # A misspelt `content` must not become an empty message.
+        unknown = min(map(str, others))
         raise InvalidInput(
-            f"message {number} has no content, but the unknown field {min(map(str, others))!r}. "
-            f"Use {', '.join(sorted(MESSAGE_FIELDS))}."
+            f"message {number} has no content, but the unknown field {unknown!r}."
+            f"{suggest(unknown, MESSAGE_FIELDS)} Use {', '.join(sorted(MESSAGE_FIELDS))}."
         )
     if others.get("type") == "message":
         del others["type"]

@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from mnemos.errors import InvalidInput, TooLarge
+from mnemos.inputs import suggest
 from mnemos.sessions import echoes
 from mnemos.sessions.records import (
     MESSAGE_FIELDS,
@@ -372,7 +373,8 @@ def check_message(message: Any, *, now: float, redact: Redact, max_bytes: int) -
         raise InvalidInput(f"it must be a dict, not {type(message).__name__}")
     unknown = set(message) - MESSAGE_FIELDS - {"id", "session_id", "forgotten"}
     if unknown:
-        raise InvalidInput(f"it has the unknown field {sorted(unknown)[0]!r}")
+        first = min(map(str, unknown))
+        raise InvalidInput(f"it has the unknown field {first!r}.{suggest(first, MESSAGE_FIELDS)}".rstrip("."))
     forgotten = message.get("forgotten") is True
     if forgotten:
         message = {**message, "content": None}

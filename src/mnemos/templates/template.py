@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, Final, Self
 
 from mnemos.errors import InvalidInput
-from mnemos.inputs import moment, name, optional_name, whole
+from mnemos.inputs import moment, name, optional_name, suggest, whole
 from mnemos.settings import Settings
 
 MAX_DESCRIPTION = 2_000
@@ -127,7 +127,8 @@ def parse_task_type(value: Any) -> TaskType:
     try:
         return TaskType(value.strip().lower() if isinstance(value, str) else value)
     except ValueError:
-        raise InvalidInput(f"task_type is {_short(value)}. Use {', '.join(TaskType)}.") from None
+        meant = suggest(value, TaskType)
+        raise InvalidInput(f"task_type is {_short(value)}.{meant} Use {', '.join(TaskType)}.") from None
 
 
 def parse_tags(value: Any) -> list[str]:

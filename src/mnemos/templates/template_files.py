@@ -6,12 +6,13 @@ import os
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from mnemos import files
 from mnemos.errors import Corrupt, NotFound, PermissionDenied, Refused, TooLarge, Unavailable
+from mnemos.inputs import suggest
 
 SUFFIX: Final = ".json"
 MAX_BYTES: Final = 4 * 1024 * 1024
@@ -19,6 +20,12 @@ _CLOCK_TICK_NS: Final = 2_000_000_000
 
 Change = Callable[[str | None], str | None]
 """Maps the present text, or None, to the new one. Returning None or raising changes nothing."""
+
+
+def unknown_template(name: str, known: Iterable[str]) -> NotFound:
+    """Return the error for a name that no template has; it names the nearest one."""
+    meant = suggest(name, known)
+    return NotFound(f"There is no template {name[:80]!r}.{meant} `mnemos templates list` lists them.")
 
 
 class TemplatesInMemory:
@@ -35,7 +42,7 @@ class TemplatesInMemory:
         try:
             return self._texts[name]
         except KeyError:
-            raise NotFound(f"There is no template {name!r}.") from None
+            raise unknown_template(name, self.names()) from None
 
     def change(self, name: str, change: Change) -> None:
         with self._lock:
@@ -76,7 +83,7 @@ class TemplateFolder:
                 raise TooLarge(f"{path} has {found.st_size:,} bytes. A template has at most {MAX_BYTES:,}.")
             data = path.read_bytes()
         except FileNotFoundError:
-            raise NotFound(f"There is no template {name!r}.") from None
+            raise unknown_template(name, self.names()) from None
         except PermissionError as exc:
             raise PermissionDenied(f"{path} can't be read. Give its owner access to it.") from exc
         except OSError as exc:

@@ -16,6 +16,7 @@ from itertools import count
 from typing import Any, Final
 
 from mnemos.errors import InvalidInput
+from mnemos.inputs import suggest
 from mnemos.templates.template import SessionTemplate, ToolCallExample, replace_surrogates
 from mnemos.text.stored_text import one_line
 from mnemos.text.tokens import count_tokens
@@ -46,7 +47,7 @@ def inject(
     changed.
     """
     if format not in FORMATS:
-        raise InvalidInput(f"format is {format!r}. Use {' or '.join(FORMATS)}.")
+        raise InvalidInput(f"format is {format!r}.{suggest(format, FORMATS)} Use {' or '.join(FORMATS)}.")
     if not isinstance(template, SessionTemplate):
         raise InvalidInput(f"template is {template!r}. Use a SessionTemplate, such as get_template returns.")
     if not isinstance(messages, (list, tuple)) or not all(isinstance(one, Mapping) for one in messages):

@@ -39,7 +39,7 @@ from mnemos.templates.template import (
     parse_tags,
     parse_task_type,
 )
-from mnemos.templates.template_files import TemplateFiles
+from mnemos.templates.template_files import TemplateFiles, unknown_template
 from mnemos.templates.template_injection import inject
 from mnemos.templates.tool_calls import (
     Conversations,
@@ -196,7 +196,7 @@ class Templates:
     def show(self, name: str) -> SessionTemplate:
         """Return a template by name. Raises NotFound, or Corrupt with the reason it can't be read."""
         if not is_valid_name(name):
-            raise NotFound(f"There is no template {name!r}. See `mnemos templates list`.")
+            raise unknown_template(str(name), self._files.names())
         return _parse_template(check_name(name), self._files.read(check_name(name)), self._files)
 
     def delete_template(self, name: str) -> bool:

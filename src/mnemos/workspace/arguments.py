@@ -95,7 +95,7 @@ def clamp(label: str, value: Any, most: int) -> int:
 
 def check_choice(label: str, value: Any, known: Sequence[str]) -> str:
     if value not in known:
-        raise InvalidInput(f"{label} is {value!r}. Use {', '.join(known)}.")
+        raise InvalidInput(f"{label} is {value!r}.{inputs.suggest(value, known)} Use {', '.join(known)}.")
     return str(value)
 
 

@@ -15,6 +15,7 @@ from typing import Final
 
 from mnemos import files
 from mnemos.errors import AlreadyExists, InvalidInput, NotFound, PermissionDenied
+from mnemos.inputs import suggest
 
 IMPORT_FORMATS: Final = ("csv", "tsv", "json", "jsonl")
 EXPORT_FORMATS: Final = (*IMPORT_FORMATS, "markdown")
@@ -83,7 +84,8 @@ def export_format(name: str, chosen: str | None) -> str:
         wrong = (
             f"format is {chosen!r}" if chosen else f"{name!r} does not end with .csv, .json, .jsonl or .md"
         )
-        raise InvalidInput(f"{wrong}. Pass a format: {', '.join(EXPORT_FORMATS)}.")
+        meant = suggest(chosen or "", EXPORT_FORMATS)
+        raise InvalidInput(f"{wrong}.{meant} Pass a format: {', '.join(EXPORT_FORMATS)}.")
     return format
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mnemos import files
 from mnemos.errors import AlreadyExists, NotFound, PermissionDenied, Refused, TooLarge
+from mnemos.inputs import suggest
 from mnemos.workspace import identifiers
 from mnemos.workspace.answers import DatabaseInfo, Snapshot
 from mnemos.workspace.limits import Quota
@@ -47,8 +48,9 @@ class Folder:
     def find(self, name: str) -> Path:
         path = self.file(name)
         if not path.is_file():
-            known = ", ".join(info.name for info in self.databases()) or "none yet"
-            raise NotFound(f"There is no database {name!r}. There are {known}.")
+            known = [info.name for info in self.databases()]
+            there = ", ".join(known) or "none yet"
+            raise NotFound(f"There is no database {name!r}.{suggest(name, known)} There are {there}.")
         return path
 
     def check_free(self, name: str) -> Path:

@@ -247,9 +247,9 @@ def test_what_a_model_leaves_empty_does_not_hide_everything_from_recall(
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
     [
-        ("memory_backend", {"action": "zap"}, "action is 'zap'; use delete, evaluate, info"),
-        ("sqlite_import", {"table": "t", "mode": "zap"}, "mode is 'zap'; use append, create, replace"),
-        ("sqlite_query", {"sql": "SELECT 1"}, "there is no argument 'sql'; use query, params"),
+        ("memory_backend", {"action": "zap"}, "action is 'zap'. Use delete, evaluate, info"),
+        ("sqlite_import", {"table": "t", "mode": "zap"}, "mode is 'zap'. Use append, create, replace"),
+        ("sqlite_query", {"sql": "SELECT 1"}, "there is no argument 'sql'. Use query, params"),
         ("sqlite_delete", {"database": "default"}, "the argument 'confirm' is missing"),
     ],
 )

@@ -26,6 +26,7 @@ from mnemos.faces.cli.help_screens import (
 from mnemos.faces.cli.mcp import mcp, serve
 from mnemos.faces.cli.output import complain, in_json, write_everything
 from mnemos.faces.cli.sql import sql
+from mnemos.inputs import find_nearest
 from mnemos.integrations.claude_code import events, hook_process
 from mnemos.operations.index import ENTRIES, Entry
 
@@ -121,10 +122,10 @@ class LazyGroup(click.Group):
 
     def _find_near(self, ctx: click.Context, word: str) -> str:
         """Return the command that a mistyped word may mean: a similar one, or one of that name in a group."""
-        near = find_near(word, self.list_commands(ctx))
+        near = find_nearest(word, self.list_commands(ctx))
         listed = (f"{group} {name}" for group, one in SCREENS.items() for name, _ in one.commands() if group)
         below = [] if self._prefix else [path for path in listed if path.endswith(f" {word}")]
-        return next(iter([*near, *below]), "")
+        return near or next(iter(below), "")
 
     def _index(self) -> dict[str, Entry]:
         """Return what the index has below this group, by the words that are typed."""
@@ -243,11 +244,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
         click.echo("Stopped. What was done until then is kept.", err=True)
         return 130
     except click.NoSuchOption as exc:
-        near = find_near(exc.option_name, exc.possibilities or ())
+        near = find_nearest(exc.option_name, exc.possibilities or ())
         # Queries exclude words with a dash.
         hint = "" if exc.option_name.startswith("--") else " Words that begin with a dash go after `--`."
         message = f"No such option {exc.option_name!r}.{hint}"
-        return _report_usage(click.NoSuchOption(exc.option_name, message, near, exc.ctx), as_json=wants_json)
+        option = click.NoSuchOption(exc.option_name, message, [near] if near else None, exc.ctx)
+        return _report_usage(option, as_json=wants_json)
     except click.ClickException as exc:
         return _report_usage(exc, as_json=wants_json)
     except MnemosError as exc:
@@ -265,14 +267,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
         # click exits like this when the reader of our output left, as `head` does. Not a failure.
         return 0
     return outcome if isinstance(outcome, int) else 0
-
-
-def find_near(word: str, known: Sequence[str]) -> list[str]:
-    """Return the one of some words that a mistyped one may mean, in a list that is empty if there is none."""
-    # Imported for a mistyped word only.
-    from difflib import get_close_matches
-
-    return get_close_matches(word, known, n=1)
 
 
 def exit_code(exc: MnemosError) -> int:

@@ -15,6 +15,7 @@ import anyio.to_thread
 
 from mnemos.cancellation import Cancellation
 from mnemos.errors import MnemosError, NotFound
+from mnemos.inputs import suggest
 from mnemos.memory import Memory
 from mnemos.operations import registry
 from mnemos.operations.arguments import replace_surrogates
@@ -55,7 +56,8 @@ class Calls:
         try:
             if name not in self.entries:
                 offered = ", ".join(self.entries) or "none"
-                raise NotFound(f"There is no tool {name[:80]!r}. There are {offered}.")
+                meant = suggest(name, self.entries)
+                raise NotFound(f"There is no tool {name[:80]!r}.{meant} There are {offered}.")
             result = await self.run(name, arguments or {}, session_id, gone)
         except MnemosError as exc:
             return _failure(exc.code, str(exc))

@@ -17,6 +17,7 @@ from typing import Any, Final
 from mnemos import files
 from mnemos.errors import InvalidInput
 from mnemos.hermes_folder import hermes_home
+from mnemos.inputs import suggest
 from mnemos.notebook.notes import Book
 from mnemos.settings import Settings
 
@@ -98,7 +99,8 @@ def save_place(hermes: Path, given: Mapping[str, Any]) -> Path:
     """Change values in ``mnemos.json``, except those that are None. Invalid ones are not stored."""
     unknown = sorted(set(given) - set(KEYS))
     if unknown:
-        raise InvalidInput(f"There is no field {unknown[0]!r}. Fields: {', '.join(KEYS)}.")
+        meant = suggest(unknown[0], KEYS)
+        raise InvalidInput(f"There is no field {unknown[0]!r}.{meant} Fields: {', '.join(KEYS)}.")
     merged = read_place(hermes) | {
         key: str(value).strip() for key, value in given.items() if value is not None
     }

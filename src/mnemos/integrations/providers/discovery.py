@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from mnemos.errors import InvalidInput, NotFound, Unavailable
+from mnemos.inputs import suggest
 from mnemos.integrations.providers.contract import MemoryProvider
 
 if TYPE_CHECKING:
@@ -82,8 +83,9 @@ def load(name: str, home: Path) -> MemoryProvider:
     """
     known = {one.name: one for one in find_providers(home)}
     if name not in known or name == BUILT_IN:
-        names = ", ".join(sorted(known.keys() - {BUILT_IN})) or "none"
-        raise NotFound(f"There is no provider {name!r}. Installed: {names}.")
+        names = sorted(known.keys() - {BUILT_IN})
+        installed = ", ".join(names) or "none"
+        raise NotFound(f"There is no provider {name!r}.{suggest(name, names)} Installed: {installed}.")
     one = known[name]
     try:
         made = _load_entry_point(name) if one.folder is None else _load_folder(one.folder)

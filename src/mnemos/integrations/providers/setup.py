@@ -17,6 +17,7 @@ import tomlkit
 
 from mnemos import config_file, files
 from mnemos.errors import InvalidInput, Unavailable
+from mnemos.inputs import suggest
 from mnemos.integrations.providers import discovery
 from mnemos.integrations.providers.contract import MemoryProvider
 
@@ -83,7 +84,8 @@ def parse_values(text: str, fields: Sequence[Field]) -> dict[str, str]:
         if not equals:
             raise InvalidInput("A line has no =. Write KEY=VALUE, one per line.")
         if key not in known:
-            raise InvalidInput(f"There is no field {key!r}. Fields: {', '.join(known) or 'none'}.")
+            fields_of = ", ".join(known) or "none"
+            raise InvalidInput(f"There is no field {key!r}.{suggest(key, known)} Fields: {fields_of}.")
         values[key] = _check_value(known[key], value.strip())
     return values
 
@@ -187,7 +189,8 @@ def _check_value(field: Field, value: str) -> str:
     if _UNWRITABLE.search(value):
         raise InvalidInput(f"The value of {field.key} has control characters. Remove them.")
     if field.choices and value not in field.choices:
-        raise InvalidInput(f"{field.key} must be one of {', '.join(field.choices)}, not {value!r}.")
+        meant = suggest(value, field.choices)
+        raise InvalidInput(f"{field.key} must be one of {', '.join(field.choices)}, not {value!r}.{meant}")
     return value
 
 

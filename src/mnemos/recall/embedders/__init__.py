@@ -18,6 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
 from mnemos.errors import InvalidInput, ModelUnavailable
+from mnemos.inputs import suggest
 from mnemos.settings import Model
 
 if TYPE_CHECKING:
@@ -82,8 +83,8 @@ def _factory(name: str) -> Factory:
         return _built_in(BUILT_IN[name])
     declared = {entry.name: entry for entry in _entry_points()}
     if name not in declared:
-        known = ", ".join(sorted({*BUILT_IN, *declared}))
-        raise InvalidInput(f"There is no embedder {name!r}. Use {known} or none.")
+        known = sorted({*BUILT_IN, *declared, "none"})
+        raise InvalidInput(f"There is no embedder {name!r}.{suggest(name, known)} Use {', '.join(known)}.")
     try:
         factory: Factory = declared[name].load()
     except (ImportError, AttributeError) as exc:

@@ -6,6 +6,7 @@ import re
 from typing import BinaryIO
 
 from mnemos.errors import InvalidInput
+from mnemos.inputs import suggest
 from mnemos.workspace.formats.columns import Limits, Table
 from mnemos.workspace.formats.delimited import DelimitedTable
 from mnemos.workspace.formats.json_elements import BadElement, decode_leniently
@@ -51,7 +52,8 @@ def open_table(
     InvalidInput if there is no table in it, and TooLarge as soon as a limit is exceeded.
     """
     if format is not None and format not in _FORMATS:
-        raise InvalidInput(f"format is {format[:60]!r}. Use {', '.join(_FORMATS)}, or leave it out.")
+        meant = suggest(format, _FORMATS)
+        raise InvalidInput(f"format is {format[:60]!r}.{meant} Use {', '.join(_FORMATS)}, or leave it out.")
     source = Source(stream, name=name, limit=limits.size, on_progress=on_progress)
     head = source.head(_HEAD)
     if not head:

@@ -26,6 +26,7 @@ from typing import Any
 import msgspec
 
 from mnemos.errors import InvalidInput
+from mnemos.inputs import suggest
 from mnemos.workspace.formats.columns import Row, Value, make_distinct, wants_guard
 from mnemos.workspace.formats.json_elements import BLOB_KEY
 
@@ -43,7 +44,8 @@ Batches = Iterable[Sequence[Row]]
 def write(format: str, columns: Sequence[str], batches: Batches) -> Iterator[bytes]:
     """Return the file of some rows, piece by piece. Equal column names become ``name`` and ``name_2``."""
     if format not in _FORMATS:
-        raise InvalidInput(f"format is {format[:60]!r}. Use {', '.join(_FORMATS)}.")
+        meant = suggest(format, _FORMATS)
+        raise InvalidInput(f"format is {format[:60]!r}.{meant} Use {', '.join(_FORMATS)}.")
     return _FORMATS[format](make_distinct(columns), filter(None, batches))
 
 
