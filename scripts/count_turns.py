@@ -72,7 +72,7 @@ def find_turns(path: Path) -> Iterator[Turn]:
     else:
         tree = ast.parse(text)
         prose = _read_python(text, tree, strings=where.startswith(SPEAKING))
-        for line, name in _find_participles(tree):
+        for line, name in _find_participles(tree) if where.startswith(SPEAKING) else ():
             yield Turn(where, line, "participle as a function", name)
     for line, kind, paragraph in prose:
         if kind == "docstring" and _CLAUSE_DOCSTRING.match(paragraph):

@@ -33,7 +33,7 @@ class MemoryEntry:
     updated_at: float = 0
     metadata: dict[str, Any] = field(default_factory=dict)
     match: str = ""
-    """How ``query`` found it: ``words`` (or parts of them), ``semantic`` (only similar in meaning) or
+    """The way ``query`` found it: ``words`` (or parts of them), ``semantic`` (only similar in meaning) or
     ``dialectic`` (an answer of the backend's model, not a stored entry)."""
 
     def __post_init__(self) -> None:
@@ -83,7 +83,7 @@ class MemoryBackend(ABC):
 
     @property
     def location(self) -> str:
-        """Where the data is, for people."""
+        """The location of the data, for people."""
         return "elsewhere" if self.is_cloud else "this machine"
 
     @property
@@ -102,7 +102,7 @@ class NullBackend(MemoryBackend):
 
     def __init__(self, reason: str = "no backend is configured") -> None:
         self.reason = reason
-        """Why nothing is kept."""
+        """The reason why nothing is kept."""
 
     @property
     def backend_name(self) -> str:

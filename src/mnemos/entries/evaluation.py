@@ -1,6 +1,6 @@
 """Evaluation of backends: the trial that scores one, and the report that compares all of them.
 
-What an evaluation stores is always deleted. A killed process can't clean up, so the made-up users are named
+An evaluation always deletes what it stored. A killed process can't clean up, so the made-up users are named
 after the temporary folder, and the next evaluation of the same server deletes the entries of those it finds.
 """
 

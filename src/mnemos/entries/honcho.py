@@ -73,8 +73,8 @@ _NO_DIALECTIC = frozenset({405, 501})
 _TEMPORARY = frozenset({408, 425, 429, 500, 502, 503, 504})
 _REFUSALS: dict[int, tuple[type[MnemosError], str]] = {
     400: (InvalidInput, "refused the input"),
-    401: (PermissionDenied, "refused the key; check HONCHO_API_KEY"),
-    403: (PermissionDenied, "refused the key; check HONCHO_API_KEY"),
+    401: (PermissionDenied, "refused the key. Check HONCHO_API_KEY"),
+    403: (PermissionDenied, "refused the key. Check HONCHO_API_KEY"),
     404: (NotFound, "does not have it"),
     413: (TooLarge, "refused that much"),
     422: (InvalidInput, "refused the input"),
@@ -139,7 +139,7 @@ class HonchoBackend(MemoryBackend):
 
     @property
     def problem(self) -> str:
-        """Why the configuration can't be used; empty when it can."""
+        """The reason why the configuration can't be used; empty if it can."""
         if find_spec("honcho") is None:
             return "honcho-ai is not installed; pip install 'mnemos[honcho]'"
         if urlsplit(self._base_url).scheme not in ("http", "https") or not urlsplit(self._base_url).hostname:
@@ -352,7 +352,7 @@ class _Calls:
         except (Overdue, StillOut) as exc:
             # Without its connection the abandoned call ends soon; the next call makes a new one.
             self.close()
-            raise Unavailable(f"{exc}. Whether the call succeeded is unknown.") from exc
+            raise Unavailable(f"{exc}. The call may or may not have succeeded.") from exc
         return answer
 
     def close(self) -> None:

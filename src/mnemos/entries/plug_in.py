@@ -14,9 +14,9 @@ log = logging.getLogger("mnemos.entries")
 
 
 class PlugInBackend(MemoryBackend):
-    """A backend whose calls raise only errors of ours and return what the interface promises.
+    """A backend whose calls raise only our errors and return the promised types.
 
-    Whatever else it raises, and an answer of another type, becomes Unavailable with the name of the backend.
+    Any other exception, and an answer of another type, becomes Unavailable with the name of the backend.
     """
 
     def __init__(self, inner: MemoryBackend, name: str = "") -> None:

@@ -160,7 +160,7 @@ class FactWriter:
         ending = [*self._find_named(), *rivals.replaced]
         ending = list({fact.id: fact for fact in ending}.values())
         if ending and not ending[0].target.startswith(NOTE):
-            # What is said of one subject has one history.
+            # Statements about one subject share one history.
             statement = replace(statement, target=ending[0].target)
         known = self._live_in(statement, scope_id)
         question = known.get(Mark.UNKNOWN) if statement.mark in ANSWERS else None
@@ -337,7 +337,7 @@ def find_words(mark: str, target: str, content: str) -> str:
 def record_conflicts(tx: Writes, number: int, key: str) -> list[FactLink]:
     """Record the live facts that a new fact contradicts."""
     mine = tx.facts.get([number])[number]
-    # Of another user's facts, nobody is told.
+    # Facts of another user are not reported.
     others = tx.facts.live_on(key, COMPARED, mine.user_id or "")
     against = [other for other in others if are_contradictory(mine, other)]
     for other in against:

@@ -1,7 +1,7 @@
 """The hot facts as a prompt block: fenced, escaped, within its token budget.
 
 No fact can add a line: every line begins with a mark and brackets, or is ours. No fact can write the fence,
-because an angle bracket that opens a tag is replaced. What doesn't fit leaves the hot set and stays
+because an angle bracket that opens a tag is replaced. Facts that don't fit leave the hot set and stay
 searchable.
 """
 

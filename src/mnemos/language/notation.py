@@ -42,7 +42,7 @@ MEANING: Final = {
     Mark.OBSOLETE: "obsolete",
 }
 
-# What models write instead of the sign.
+# Words that models write instead of the sign.
 _SIGNS: Final = {
     **{mark.value: mark for mark in Mark},
     "✔": Mark.DONE, "✅": Mark.DONE, "☑": Mark.DONE, "√": Mark.DONE,

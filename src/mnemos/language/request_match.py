@@ -21,7 +21,7 @@ MOST_CANDIDATES: Final = 5
 _LONGEST: Final = 500
 # Statements with fewer of the words are not even offered.
 _CANDIDATE_SHARE: Final = 0.5
-# How requests begin, before they come to the point: "please forget what I said about …".
+# Openings of requests: "please forget what I said about …".
 _PLEASE: Final = r"please|bitte|por favor|s'il (?:te|vous) plait|请"
 _VERB: Final = (
     r"(?:forget|delete|remove|withdraw|erase|drop|vergiss|vergessen|losche?n?|entfernen?|oublie[rsz]?"
@@ -62,7 +62,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How well a statement fits a request."""
+    """The fit of a statement to a request."""
 
     share: float
     """The share of the request's words that it has."""

@@ -1,7 +1,7 @@
 """The backlog of vectors after an import: some of it at once, the rest in the background.
 
 A long-lived process works it off in its background thread. A command ends too soon for that, so it starts a
-process of its own, with low priority and one per space. Whoever is killed loses one step, and two at once
+process of its own, with low priority and one per space. A killed process loses one step, and two at once
 discard each other's work: the next command that writes or recalls starts another one if something is left.
 """
 
@@ -37,9 +37,9 @@ _NICE: Final = 10
 
 
 def work_off(memory: Memory, progress: Progress = no_progress) -> float | None:
-    """Embed what is missing for a while; return the share that is done, None where there can be none.
+    """Embed missing vectors for a while; return the share that has them, None without an embedder.
 
-    What is left goes on in the background thread. ``progress`` is that of the import, which has stored.
+    The background thread does the rest. ``progress`` is that of the import, which has stored everything.
     """
     indexing = part_of(progress, STORED, 1, "Indexing for search by meaning")
     share = finish(memory, indexing, seconds=_SECONDS)

@@ -1,6 +1,6 @@
 """Feeding recall: the files that people edit by hand, and entries that nobody indexed yet.
 
-Whatever is changed through a memory is fed where it is written. A question only compares and never writes;
+Changes made through a memory are fed where they are written. A question only compares and never writes;
 what it found behind is fed by the background thread, or when the memory is closed.
 """
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from mnemos.recall.edits import Source
     from mnemos.storage.passages import Passage
 
-# What closing may spend on vectors, after a question that missed some.
+# Seconds that closing may spend on vectors, after a question that missed some.
 _EMBED_SECONDS = 0.2
 
 log = logging.getLogger("mnemos.memory")
 
 
 class Feeds:
-    """What recall of one memory is fed from besides its database."""
+    """The sources of recall besides the database of a memory."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory

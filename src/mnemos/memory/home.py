@@ -177,7 +177,7 @@ class Home(Resource):
             home.mkdir(parents=True, mode=0o700, exist_ok=True)
             found = home.stat()
             if self._owns_folder and found.st_uid == os.geteuid():
-                # What its owner may not do stays so: the home may be meant to be read only.
+                # Rights that the owner lacks are not added: the home may be meant to be read-only.
                 home.chmod(found.st_mode & 0o700)
         except FileExistsError as exc:
             raise InvalidInput(f"{home} is a file. The home must be a folder.") from exc

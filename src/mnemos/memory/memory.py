@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from mnemos.transfer.imports import Imports
     from mnemos.workspace.workspace import Workspace
 
-# What closing may spend on entries that are not indexed.
+# Seconds that closing may spend on entries that are not indexed.
 _CLOSE_SECONDS = 2.0
 
 
@@ -183,7 +183,7 @@ class Memory(Resource):
     @part
     def templates(self) -> Templates:
         """Tool calls that worked, in files."""
-        # Whoever only records should not wait for what reads and judges calls.
+        # A program that only records should not wait for the import of templates.
         from mnemos.templates import template_files
         from mnemos.templates.template_store import Templates
 
@@ -204,7 +204,7 @@ class Memory(Resource):
     @part
     def workspace(self) -> Workspace:
         """The agent's own SQL databases, in a sandbox that starts with the first call."""
-        # Whoever only remembers should not wait for what the workspace needs.
+        # A program that only remembers should not wait for the import of the workspace.
         from mnemos.workspace.bridge import open_workspace
 
         return open_workspace(
@@ -239,7 +239,7 @@ class Memory(Resource):
 
     @part
     def feeds(self) -> Feeds:
-        """What recall is fed from besides the database."""
+        """The sources of recall besides the database."""
         return Feeds(self)
 
     @part
@@ -394,7 +394,7 @@ class Memory(Resource):
 
         done = write_archive(self, path_of(path), progress or no_progress)
         if not self.storage.read_only:
-            # A copy like any other: whoever forgets something later is told of it.
+            # Listed as a copy when something is forgotten later.
             self.storage.write(lambda tx: tx.audit.note_backup(str(done.path), self.clock()))
         return done
 
@@ -403,15 +403,16 @@ class Memory(Resource):
     ) -> ArchiveReport:
         """Import what an archive has and this space does not. All is verified before any is stored.
 
-        What exists stays as it is, unless the archive's is newer. Repeated, it adds nothing; interrupted, it
-        is done again. It cannot be undone. ``allow``: a person wants notes that read like orders, too.
+        Existing items stay as they are, unless the archive's are newer. Repeated, it adds nothing;
+        interrupted, it is done again. It cannot be undone. ``allow``: a person wants notes that read like
+        orders, too.
         """
         from mnemos.transfer.archive import archive_import
 
         return archive_import.import_archive(self, path_of(path), progress or no_progress, allow=allow)
 
     def compare_archive(self, path: str | os.PathLike[str], progress: Progress | None = None) -> Comparison:
-        """Whether an archive is whole, and whether this space holds all that is in it; nothing is changed."""
+        """Check that an archive is intact, and that this space has all of it. Changes nothing."""
         from mnemos.transfer.archive import archive_import
 
         return archive_import.compare_archive(self, path_of(path), progress or no_progress)

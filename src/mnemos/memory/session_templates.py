@@ -15,7 +15,7 @@ from mnemos.templates.template_store import Templates
 
 
 class SessionTemplates(Resource, Templates):
-    """Templates of a folder, and sessions to lift them from.
+    """Templates of a folder, and the sessions to extract them from.
 
     ``template_dir`` None is the folder of the default home; ``session_db`` None its sessions, which are
     opened when they are needed, and closed by ``close``.

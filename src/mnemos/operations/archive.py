@@ -50,7 +50,7 @@ class ExportAll(LongOperation, frozen=True, kw_only=True):
     path: Annotated[str, Meta(description="New .tar.zst, .tar.gz or .tar file, or a new folder")]
 
     def writes(self) -> bool:
-        # Whoever wants a file is not told "nothing was done", but gets an error.
+        # Without a file there is no success to report: the call raises an error.
         return False
 
     def work(self, memory: Memory, progress: Progress) -> Archived:
@@ -254,7 +254,7 @@ class BackUp(LongOperation, frozen=True, kw_only=True):
     path: Annotated[str, Meta(description="File to write; it must not exist")]
 
     def writes(self) -> bool:
-        # Whoever wants a file is not told "nothing was done", but gets an error.
+        # Without a file there is no success to report: the call raises an error.
         return False
 
     def work(self, memory: Memory, progress: Progress) -> BackedUp:

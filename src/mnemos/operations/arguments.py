@@ -51,8 +51,8 @@ def person_only(description: str) -> Meta:
 # A tool that a model reads about in every prompt has few arguments.
 OnlyProject = Annotated[str | None, person_only("Only this project: its path or last folder")]
 AllProjects = Annotated[bool, person_only("Do not prefer the current project")]
-# Whoever calls for a model names the user: see ``Memory.call``.
-User = Annotated[str | None, person_only("Nothing of other users; what has no user is shared")]
+# A program that calls for a model names the user: see ``Memory.call``.
+User = Annotated[str | None, person_only("Only this user's data and shared data, which has no user")]
 Allow = Annotated[bool, person_only("Store it even if it reads like an order to a model")]
 
 

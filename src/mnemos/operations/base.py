@@ -34,9 +34,9 @@ class Traits:
     destructive: bool = False
     """Deletes something: a command asks first, unless ``--yes`` is given."""
     asks: bool = False
-    """May ask whether to go on, see ``questions``; ``--yes`` answers yes, also where nobody can be asked."""
+    """May ask for confirmation, see ``questions``; ``--yes`` confirms, also without a terminal."""
     needs_yes: bool = False
-    """Where nobody can be asked, it changes nothing without ``--yes``."""
+    """Without a person to ask, it changes nothing unless ``--yes`` is given."""
     idempotent: bool = False
     local: bool = False
     """Touches files of the caller's machine; not offered over a network."""
@@ -81,7 +81,7 @@ def confirmation(text: str, *, details: str = "") -> Question:
 
 
 def check_confirmed(answers: Mapping[str, str]) -> None:
-    """Raise Refused if the answer to a ``confirmation`` was no."""
+    """Raise Refused if the user declined a ``confirmation``."""
     if answers.get(_GO_ON) == "no":
         raise Refused("Cancelled. Nothing was changed.")
 

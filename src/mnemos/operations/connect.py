@@ -117,7 +117,7 @@ class Connected(Result, frozen=True, kw_only=True):
     undo: bool
     as_diff: bool
     summary: list[str]
-    """What happens to each file."""
+    """The change of each file, in words."""
     changes: list[SettingsChange]
     backups: list[str]
     """Copies of the original files."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 User = Annotated[str, Meta(description="User whose entries these are; users never see each other's")]
-Key = Annotated[str, Meta(description="What the entry is about, e.g. pref_editor")]
+Key = Annotated[str, Meta(description="Subject of the entry, e.g. pref_editor")]
 _SHOWN = 200
 _OFF = "Nothing is stored: the backend is disabled ({}). Set MNEMOS_BACKEND=local to store entries here."
 
@@ -38,7 +38,7 @@ def store_entry(
     allow: bool = False,
 ) -> None:
     """Store an entry in the backend; one that reads like an order to a model needs a person to allow it."""
-    # Whoever stores elsewhere needs no home for what is harmless.
+    # A backend elsewhere needs no home for harmless text.
     if scan(key) or scan(value):
         now, actor = memory.clock(), memory.settings.actor
         admit(memory.storage, "entry", [key, value], allow=allow, at=now, actor=actor)

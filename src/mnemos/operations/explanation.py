@@ -107,9 +107,9 @@ class Explained(Result, frozen=True, kw_only=True):
     """For a message: ``memory`` if it repeats what memory gave."""
     source: SaidInfo | None = None
     replaced: list[FactInfo] = field(default_factory=list)
-    """What it replaced, directly or not, oldest first."""
+    """The facts it replaced, directly or not, oldest first."""
     replaced_by: list[FactInfo] = field(default_factory=list)
-    """What replaced it, directly or not, oldest first."""
+    """The facts that replaced it, directly or not, oldest first."""
     may_replace: list[FactInfo] = field(default_factory=list)
     may_be_replaced_by: list[FactInfo] = field(default_factory=list)
     facts: list[FactInfo] = field(default_factory=list)

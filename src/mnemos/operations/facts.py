@@ -67,7 +67,7 @@ class FactInfo(FactBrief, frozen=True, kw_only=True):
     message_id: int | None
     actor: str
     stated_by: str | None = None
-    """Who said so: user, agent, import or tool."""
+    """Its source: user, agent, import or tool."""
 
     @classmethod
     def of(cls, fact: Fact) -> FactInfo:
@@ -110,7 +110,7 @@ class ConflictInfo(Info, frozen=True, kw_only=True):
 
 
 class StatementInfo(Info, frozen=True, kw_only=True):
-    """What became of one statement: ``outcome`` is stored, unchanged, superseded or retired."""
+    """The result of one statement: ``outcome`` is stored, unchanged, superseded or retired."""
 
     id: str
     type: str
@@ -196,7 +196,7 @@ class WriteFacts(Operation, frozen=True, kw_only=True):
 class FactsWritten(Result, frozen=True, kw_only=True):
     facts: list[StatementInfo]
     gauge: int
-    """How full the hot set is, in percent."""
+    """The share of the hot set in use, in percent."""
     closed: list[str]
     reopened: list[str]
     conflicts: list[ConflictInfo]
@@ -378,7 +378,7 @@ class MemoryStatus(Result, frozen=True, kw_only=True):
     rules: str
     """When to write, search and tick, if asked for: for hosts that show no instructions of a server."""
     notebook: dict[str, int]
-    """How full each file of the notebook is, in percent."""
+    """The share of each notebook file in use, in percent."""
 
     def as_text(self) -> str:
         if not self.rules:

@@ -212,7 +212,7 @@ class Imported(Result, frozen=True, kw_only=True):
 
     @property
     def is_ok(self) -> bool:
-        """False if nothing could be read; a broken line among others is no failure."""
+        """False if nothing could be read; a broken line among others is not a failure."""
         return not self.problems or bool(self.messages or self.known or self.unchanged)
 
 

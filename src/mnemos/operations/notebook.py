@@ -36,7 +36,8 @@ class EditNotes(Operation, frozen=True, kw_only=True):
     )
 
     action: Annotated[
-        Literal["add", "replace", "remove"] | None, Meta(description="What to do; omit with operations")
+        Literal["add", "replace", "remove"] | None,
+        Meta(description="The change to make. Omit with operations"),
     ] = None
     content: Annotated[str | None, Meta(description="The entry, for add and replace")] = None
     target: Target = "memory"

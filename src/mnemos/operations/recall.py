@@ -119,7 +119,7 @@ class HitInfo(Info, frozen=True, kw_only=True):
     speaker: str
     text: str
     place: tuple[int, int]
-    """Where the passage begins and ends in the text it is from."""
+    """The start and end of the passage in its text."""
     at: float
     score: float
     why: list[str]

@@ -18,7 +18,8 @@ Every operation of Mnemos, as a command, as a tool and for `memory.call(name, ar
 These pages are generated from the operations by `make docs`; a test fails when they are out of date.
 """
 
-# The page of a command, by its first word, and the title of each page. What has no page here is upkeep.
+# The page of a command, by its first word, and the title of each page. A command without a page here is
+# upkeep.
 _TITLES = {
     "recall": "Ask, remember and forget",
     "sessions": "Sessions",

@@ -37,7 +37,7 @@ class ShowStats(Operation, frozen=True, kw_only=True):
 
 
 class UseInfo(Info, frozen=True, kw_only=True):
-    """How much the workspace keeps of something, and the setting that limits it."""
+    """The amount of something in the workspace, and the setting that limits it."""
 
     name: str
     used: int

@@ -268,7 +268,7 @@ class ExportRows(Operation, frozen=True, kw_only=True):
     user_id: User = None
 
     def writes(self) -> bool:
-        # Whoever wants a file is not told "nothing was done", but gets an error.
+        # Without a file there is no success to report: the call raises an error.
         return False
 
     def run(self, memory: Memory) -> RowsExported:

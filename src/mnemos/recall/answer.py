@@ -84,7 +84,7 @@ class Recall:
     left_out: int
     """Hits that did not fit into the budget of ``text``."""
     notes: tuple[str, ...] = ()
-    """What the caller should know: a damaged model, how a time in the question was understood."""
+    """Remarks for the caller: a damaged model, the meaning of a time in the question."""
     certainty: str = "good"
     """``good``, ``weak`` if the hits may not answer the question, ``none`` if nothing does: no hits then."""
 

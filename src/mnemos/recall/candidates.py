@@ -87,7 +87,7 @@ class Gathered(Struct, frozen=True):
     units: Units | None = None
     """The vectors of messages and passages, where there are any."""
     openings: Mapping[str, Sequence[Glimpse]] = NO_OPENINGS
-    """What users said first in conversations that were given no title."""
+    """The first words of users in conversations without a title."""
     standings: Standings = NOTHING_ENDED
     """Which of the facts no longer hold, or may not."""
     of_named: frozenset[str] = frozenset()

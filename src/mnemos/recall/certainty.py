@@ -1,9 +1,9 @@
-"""Certainty: does what was found answer the question at all?
+"""Certainty: is any hit an answer to the question?
 
-Scores compare hits of one question. Whether the best of them is an answer shows in a few signals together:
-its score, its lead, the share of the question it has, how near the first ones are in meaning, and whether
-they were said by the person who was named. The weights are a logistic regression over questions with an
-answer, with a wrong person, and about other conversations: ``python -m benchmarks recall --certainty``.
+Scores compare hits of one question. A few signals together show if the best of them is an answer: its score,
+its lead, its share of the question, the similarity of the first ones in meaning, and if the person named in
+the question said them. The weights are a logistic regression over questions with an answer, with a wrong
+person, and about other conversations: ``python -m benchmarks recall --certainty``.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class Embedding:
         self._make = make
         self._may_write = may_write
         self.failure: str | None = None
-        """Why the last step did nothing, if it failed."""
+        """The reason why the last step failed, if it did."""
         self._former: dict[str, Embedder | None] = {}
 
     @property
@@ -208,7 +208,7 @@ def embed_pieces(
 
 
 def embed(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
-    """Embed texts. Whatever goes wrong in a plug-in raises ModelUnavailable."""
+    """Embed texts. Any failure of a plug-in raises ModelUnavailable."""
     try:
         vectors = embedder.embed(texts)
         shape = tuple(vectors.shape)

@@ -27,7 +27,7 @@ from mnemos.text.words import STOP_WORDS, fold, runs, stem
 
 _K1 = 1.2
 _B = 0.75
-# What a neighbour's words count, by its distance.
+# The weight of a neighbour's words, by its distance.
 _DECAY = tuple(0.4 * 0.6**distance for distance in range(CONTEXT))
 # A long line speaks for itself.
 _SPEAKS_FOR_ITSELF = 40
@@ -221,7 +221,7 @@ def _alone(scene: Scene, candidate: Candidate, named: str | None) -> None:
     features["name"] = float(question.wants_name and _names_something(text, scene))
     features["first_person"] = float(not question.to_assistant and _is_first_person(text))
     features["asks"] = _asks(text) if question.is_question else 0.0
-    # What has little of the question does not repeat it: most lines need not be read again.
+    # A line with little of the question does not repeat it, so most lines need not be read again.
     may_repeat = question.is_question and line.cover >= _LEAST_REPEATED
     features[RESTATES] = _restates(text, question) if may_repeat else 0.0
     features["repeats"] = float(features[RESTATES] >= _REPEATS)
@@ -335,7 +335,7 @@ def _latest(scene: Scene, found: list[Candidate]) -> None:
 
 
 def _elsewhere(scene: Scene, found: list[Candidate]) -> None:
-    """Mark what was said in another project. What has none, such as a fact, belongs to all of them."""
+    """Mark candidates of other projects. One without a project, such as a fact, belongs to all."""
     for candidate in found:
         said_in = candidate.stretch.project if candidate.stretch else None
         is_other = None not in (scene.project, said_in) and said_in != scene.project

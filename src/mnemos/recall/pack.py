@@ -206,7 +206,7 @@ def _drop_duplicates(excerpts: Sequence[Excerpt], tz: tzinfo | None, project: st
     near: dict[_Shingle, list[tuple[_Passage, frozenset[_Shingle]]]] = {}
     for order, excerpt in enumerate(excerpts):
         words, shingles = _fingerprint(excerpt)
-        # Two sets that share so much share one of these, too: not every pair must be compared.
+        # Two such sets also share one of these, so not every pair must be compared.
         telling = sorted(shingles)[: int(len(shingles) * (1 - _ALIKE)) + 1]
         known = (one for shingle in telling for one in near.get(shingle, ()))
         alike = (passage for passage, others in known if _alike(shingles, others))

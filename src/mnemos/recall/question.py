@@ -35,13 +35,13 @@ _GENERIC = frozenset(
     """.split()
 )
 _GENERIC_WEIGHT = 0.3
-# What the words of a time count where the time itself is understood.
+# The weight of the words of a time, if the time itself is understood.
 _TIME_WEIGHT = 0.5
-# What a part of an identifier counts beside the whole.
+# The weight of a part of an identifier beside the whole.
 _PART_WEIGHT = 0.4
 
 _CAPITALISED = re.compile(r"(?<=\s)[^\W\d_a-z][^\W\d_]+")
-# What may be code: from the beginning of a word on, or after a colon that follows another sign.
+# Possible code: from the beginning of a word, or after a colon that follows another sign.
 _CODE = re.compile(r"(?<![\w.:/-])(?:(?=[.:/-])[\w.:/-]*?:)?(\w[\w.:/-]*+)")
 # It has a digit or an underscore in it, a dot or a slash between letters, or is in camelCase.
 _CODE_SIGN = re.compile(r"\d|_|\w[./]\w|[a-z][A-Z]")
@@ -78,7 +78,7 @@ _TO_ASSISTANT = re.compile(
     r"|\b(?:hast|hattest) du\b|\bas-tu\b|\b(?:the )?assistant\b",
     re.IGNORECASE,
 )
-# What the user said is in the user's words, also when "we discussed" it.
+# Something the user said is in the user's words, also if "we discussed" it.
 _BY_USER = re.compile(
     r"\b(?:did|had|have) I (?:\w+ )?(?:mention|say|said|tell|told|ask|bring|brought|share|raise|describe)"
     r"|\bI (?:\w+ )?(?:mentioned|said|told you|asked|brought up|shared|raised|described)\b"
@@ -127,7 +127,7 @@ class Word(Struct, frozen=True):
 
     @property
     def clause(self) -> Clause:
-        # Whatever form the text has, its stem is in the index.
+        # The index has the stem of every form.
         return Clause((Term((self.stem,)),))
 
 
@@ -223,7 +223,7 @@ log = logging.getLogger("mnemos.recall")
 
 RELATED = Path(__file__).with_name("assets") / "related.txt"
 
-# Words are related from this cosine on. What they count grows from there to 1.
+# Words are related from this cosine on. Their weight grows from there to 1.
 _UNRELATED = 40
 
 

@@ -33,7 +33,7 @@ from mnemos.storage.entries import KIND as ENTRY
 from mnemos.storage.entries import USUAL_USER, kind_of
 from mnemos.storage.passages import MESSAGE, Unembedded
 
-# What chance gives unrelated texts is below this.
+# Unrelated texts are below this by chance.
 _NEAR_AT_ALL = 0.2
 # Superseded facts come after everything else.
 _SUPERSEDED = 100.0
@@ -48,7 +48,7 @@ _JUST_BELOW = 1e-6
 
 
 class Known(Struct, frozen=True):
-    """What the first transaction tells about a question."""
+    """The results of a question's first transaction."""
 
     asked: Asked
     kinds: Sequence[str] | None
@@ -60,7 +60,7 @@ class Known(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What a question is answered with besides words: its vector, and the share it covers."""
+    """The vector of a question, and the share of the memory that it covers."""
 
     sense: Sense | None = None
     embedder: Embedder | None = None

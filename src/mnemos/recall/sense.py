@@ -63,7 +63,7 @@ def _add_words(asked: Asked, embedder: StaticEmbedder, model: str) -> Sense | No
             continue
         idf = math.log(1 + (max(asked.total - count, 0) + 0.5) / (count + 0.5))
         weight = min(idf, highest) * max(word.weight, _LEAST_WEIGHT)
-        # What is not a token of the model weighs nothing and means nothing.
+        # A token unknown to the model has no weight and no meaning.
         tokens = [token for token in embedder.token_ids(word.form).tolist() if embedder.weights[token]]
         ids += tokens
         weights += [weight] * len(tokens)

@@ -1,4 +1,4 @@
-"""What holds now: facts that were replaced, and those that may be, among the candidates of a question."""
+"""Validity of candidates: facts that were replaced, and those that may be."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PAST: Final = re.compile(
 
 
 class Standing(Struct, frozen=True):
-    """Whether something still holds, until when it did, and what replaced it or may replace it."""
+    """The validity of a candidate: its end, and what replaced it or may replace it."""
 
     state: str = CURRENT
     until: float | None = None

@@ -216,7 +216,7 @@ def _undo_import(storage: Storage, created: dict[str, int]) -> str:
 
 
 def _explain_continued(session_ids: list[str]) -> str:
-    # Whether another import or an agent added them is unknown: keys belong to a session.
+    # It is unknown if another import or an agent added them: keys belong to a session.
     named = ", ".join(repr(session_id) for session_id in session_ids[:_NAMED])
     more = f" and {len(session_ids) - _NAMED:,} more" if len(session_ids) > _NAMED else ""
     return (

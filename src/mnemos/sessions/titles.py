@@ -33,7 +33,7 @@ _BARE_COMMAND = re.compile(r"/[\w:.-]+")
 def make_title(text: str) -> str:
     """Return the first line that somebody said, on one line of up to 60 characters; empty if there is none.
 
-    What a program put around it is left out, and so is a command without arguments.
+    Text that a program put around it is left out, and so is a command without arguments.
     """
     text = _COMMAND.sub(" ", strip_fences(text[:OPENING]))
     text = _TAG.sub(" ", _INJECTED.sub("\n", text))

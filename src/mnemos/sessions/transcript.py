@@ -60,7 +60,7 @@ Check = Callable[[Mapping[str, Any]], IncomingSession]
 
 
 class Outcome(StrEnum):
-    """What became of a session that was to be stored."""
+    """The result of storing a session."""
 
     CREATED = "created"
     COMPLETED = "completed"

@@ -56,7 +56,7 @@ class Conversation:
     source: str
     started_at: float
     end_reason: str | None
-    """Why the last session ended."""
+    """The reason why the last session ended."""
     turns: int
     calls: tuple[AnsweredCall, ...]
     outcomes: tuple[bool, ...]

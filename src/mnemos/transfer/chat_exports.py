@@ -249,7 +249,7 @@ def choose_entries(path: Path, archive: ZipFile) -> list[ZipInfo]:
 
 @dataclass(frozen=True, slots=True)
 class ChatService:
-    """How the conversations of one service are read."""
+    """The reader of one service's conversations."""
 
     kind: str
     title: str

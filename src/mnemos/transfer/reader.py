@@ -98,7 +98,7 @@ OnProblem = Callable[[Path, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How the files of one program are found and read.
+    """Finds and reads the files of one program.
 
     ``find`` yields the files below a path, which may be a file itself, parents before children.
     ``read`` yields the items of a file from a mark on. Only a reader that ``resumes`` gets a mark other than

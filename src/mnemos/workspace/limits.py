@@ -18,7 +18,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """How much the workspace of a space may keep. All but ``database_bytes`` are totals."""
+    """The limits of the workspace of a space. All but ``database_bytes`` are totals."""
 
     databases: int = 100
     database_bytes: int = 50 * MB

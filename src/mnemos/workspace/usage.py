@@ -1,4 +1,4 @@
-"""How much the workspace of a space keeps: databases, snapshots, and files that agents exported."""
+"""Usage of a space's workspace: databases, snapshots, and files that agents exported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How much of one thing there is, and the limit."""
+    """The amount of one thing, and its limit."""
 
     name: str
     used: int

@@ -22,11 +22,11 @@ from mnemos.settings import Settings
 
 _DAY = 86400.0
 
-# What is asked, and what it shows.
+# Questions, and what each one shows.
 _QUESTIONS = (
     (
         "when did we migrate the database",
-        "a question in plain words; the word that no message has is passed over",
+        "a question in plain words; a word that no message has is ignored",
     ),
     ("deploy", "word forms: it was written 'deployed'"),
     ("generateSlots", "an identifier, whole or in parts"),
@@ -37,7 +37,7 @@ _QUESTIONS = (
     ("monday OR december -cake", "either, and without"),
 )
 
-# What is asked of everything at once.
+# Questions to everything at once.
 _RECALLED = (
     (
         "when did we move the database?",
@@ -60,7 +60,7 @@ def show(keep: Path | None) -> None:
         return
     with tempfile.TemporaryDirectory(prefix="mnemos-demo-") as folder:
         _walk(console, Path(folder) / "home")
-    console.print("\nThe throw-away home is gone again; --keep FOLDER keeps it.")
+    console.print("\nThe temporary home was deleted. To keep it, use --keep FOLDER.")
     console.print("Your own memory begins with: [bold]mnemos import[/bold] or, in Python,")
     console.print("  [bold]with mnemos.open() as memory: memory.sessions.create_session(…)[/bold]")
 

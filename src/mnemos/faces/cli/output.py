@@ -69,7 +69,7 @@ def in_json(value: Any) -> str:
     try:
         text = msgspec.json.encode(value).decode()
     except UnicodeEncodeError:
-        # A path may hold bytes that are no UTF-8.
+        # A path may contain bytes that are not UTF-8.
         text = msgspec.json.encode(replace_surrogates(value)).decode()
     return escape_json(text)
 
@@ -182,8 +182,8 @@ def watch(
             try:
                 result = request.run(memory)
             except (NotFound, Unavailable) as exc:
-                # What is watched was moved, somebody holds the database, or the disk is full: perhaps not
-                # for long.
+                # The watched files were moved, another process holds the database, or the disk is full: maybe
+                # not for long.
                 if str(exc) != told:
                     told = str(exc)
                     click.echo(f"mnemos: {plain(told)}", err=True)

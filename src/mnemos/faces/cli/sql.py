@@ -222,7 +222,7 @@ class _Lines:
             self._history.touch(mode=0o600)
             readline.write_history_file(self._history)
         except (ImportError, OSError):
-            # A history that cannot be kept is no reason to fail.
+            # A history that cannot be saved is not a reason to fail.
             return
 
     def next(self, prompt: str) -> str:

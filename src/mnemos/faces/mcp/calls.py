@@ -33,8 +33,8 @@ Gone = Callable[[], Awaitable[None]]
 class Calls:
     """Runs operations on one memory for all clients.
 
-    A cancelled call stops its SQL, which is rolled back, or stops at its next report of progress. Whatever
-    reports none is finished.
+    A cancelled call stops its SQL, which is rolled back, or stops at its next report of progress. An
+    operation that reports none is finished.
     """
 
     def __init__(self, memory: Memory, entries: Sequence[Entry]) -> None:
@@ -63,7 +63,7 @@ class Calls:
             return _failure(exc.code, str(exc))
         except Exception:
             log.exception("%s failed unexpectedly", name)
-            return _failure("internal", f"{name} failed unexpectedly; the log of the server says more")
+            return _failure("internal", f"{name} failed unexpectedly. See the log of the server.")
         return _answer(result["text"], result)
 
     async def run(
@@ -98,7 +98,7 @@ class Calls:
             if self._memory.database.exists():
                 await anyio.to_thread.run_sync(self._open, limiter=self._limiter)
         except (MnemosError, OSError, ValueError):
-            log.debug("opening ahead failed; the first call will tell", exc_info=True)
+            log.debug("opening ahead failed; the first call will report it", exc_info=True)
 
     def settle(self) -> None:
         """Wait for what still runs; afterwards nothing does, and the memory can be closed."""

@@ -65,22 +65,24 @@ def encode_line(message: JSONRPCMessage) -> bytes:
     try:
         return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
     except PydanticSerializationError:
-        # The name of a file may hold bytes that are no UTF-8.
+        # The name of a file may contain bytes that are not UTF-8.
         plain = replace_surrogates(message.model_dump(by_alias=True, exclude_unset=True))
         return json.dumps(plain, ensure_ascii=False).encode() + b"\n"
 
 
 def _read_again(line: bytes) -> tuple[JSONRPCMessage | None, JSONRPCError | None]:
-    """With more patience: half a character, or bytes that are no UTF-8, should cost no answer."""
+    """With more patience: half a character, or bytes that are not UTF-8, must not prevent an answer."""
     try:
         value = replace_surrogates(json.loads(line.decode(errors="replace")))
     except (ValueError, RecursionError) as exc:
-        return None, _refusal(None, types.PARSE_ERROR, f"the line is no JSON that can be read: {exc}")
+        return None, _refusal(None, types.PARSE_ERROR, f"the line is not valid JSON: {exc}")
     try:
         return jsonrpc_message_adapter.validate_python(value, by_name=False), None
     except ValidationError:
         asked = value.get("id") if isinstance(value, dict) else None
-        return None, _refusal(asked, types.INVALID_REQUEST, "the line is no request, notification or answer")
+        return None, _refusal(
+            asked, types.INVALID_REQUEST, "the line is not a request, notification or response"
+        )
 
 
 def _refusal(asked: Any, code: int, message: str) -> JSONRPCError:

@@ -1,7 +1,7 @@
 """The server over standard input and output: one client, one message per line.
 
 The SDK has such a transport, too. It hands every line to a thread and back three times, which costs more
-than the call itself, and a thread that waits for a line cannot be told to stop. Here the event loop reads
+than the call itself, and a thread that waits for a line cannot be stopped. Here the event loop reads
 and writes the pipes, in pieces that cannot block.
 """
 
@@ -138,7 +138,7 @@ async def _write(outgoing: int, messages: Outgoing, questions: _Questions) -> No
             try:
                 await _write_line(outgoing, ready, lines.encode_line(message.message))
             except OSError:
-                # Whoever does not listen any more may still have asked for something to be stored.
+                # A client that stopped listening may still have asked to store something.
                 log.debug("the client does not read any more", exc_info=True)
             questions.note(message.message)
 
@@ -149,7 +149,7 @@ async def _write_line(outgoing: int, ready: select.poll, line: bytes) -> None:
         if not ready.poll(0):
             await anyio.wait_writable(outgoing)
         try:
-            # So much never blocks on a pipe that is ready.
+            # A write of this size never blocks on a pipe that is ready.
             rest = rest[os.write(outgoing, rest[: select.PIPE_BUF]) :]
         except BlockingIOError:
             await anyio.wait_writable(outgoing)

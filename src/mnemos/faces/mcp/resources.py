@@ -24,7 +24,7 @@ def _nothing(_: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """An operation under an address. What follows ``address`` is given to ``arguments``."""
+    """An operation under an address. The text after ``address`` is passed to ``arguments``."""
 
     address: str
     name: str
@@ -75,14 +75,14 @@ READABLE: tuple[Readable, ...] = tuple(
             "mnemos://facts",
             "facts",
             "Facts",
-            "Every fact that holds, one a line.",
+            "Every current fact, one per line.",
             "memory_export",
         ),
         Readable(
             "mnemos://sessions",
             "sessions",
             "Recent conversations",
-            "The newest conversations, one a line.",
+            "The newest conversations, one per line.",
             "sessions_list",
         ),
         Readable(

@@ -31,7 +31,7 @@ _SESSION_HEADER = "mcp-session-id"
 
 def server_of(calls: Calls) -> Server[Any]:
     """A server for any number of connections, which offers what ``calls`` can run."""
-    # Who does not say in which session something happens is in the one of the connection, or of the server.
+    # Calls without a session belong to the one of the connection, or of the server.
     own_session = f"mcp-{uuid.uuid4().hex}"
 
     def session(context: Context) -> str:
@@ -101,7 +101,7 @@ async def _explain_errors(ctx: Context, call_next: CallNext) -> HandlerResult:
 
 
 def _session_of_transport(context: Context) -> str | None:
-    """The session that the transport knows; None over a pipe, and where each request stands alone."""
+    """The session that the transport knows; None over a pipe, and where each request is independent."""
     if context.request is None:
         return None
     name = context.request.headers.get(_SESSION_HEADER)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mnemos.settings import Settings
     from mnemos.transfer.reader import Stop
 
-# What is left of 100 ms after the imports. A first step is always made.
+# The rest of 100 ms after Python's imports. The first step is always made.
 SECONDS: Final = 0.05
 _INDEX_SECONDS: Final = 0.02
 # Unindexed messages that a search can read one by one.

@@ -41,7 +41,7 @@ class Lane:
     is_late: bool = False
     """The running task has passed its deadline."""
     overdue: int = 0
-    """How often tasks passed their deadline."""
+    """The number of tasks that missed their deadline."""
     dropped: int = 0
     """Tasks that were given up: the queue was full, or the worker closed."""
 

@@ -35,11 +35,11 @@ class ProviderStatus:
     is_answering: bool
     """False while a call that overran is still running; no other call is made until it returns."""
     why_not: str
-    """Why it is not active, for people."""
+    """The reason why it is not active, for people."""
     failures: Mapping[str, int] = field(default_factory=dict)
-    """How often each method raised, returned the wrong type or was late."""
+    """For each method, the number of calls that raised, returned the wrong type or were late."""
     skipped: Mapping[str, int] = field(default_factory=dict)
-    """How often each method was not called because an earlier call had not returned."""
+    """For each method, the number of calls skipped because an earlier one had not returned."""
     last_failure: str = ""
     waiting: int = 0
     """Number of queued writes."""
@@ -126,7 +126,7 @@ class Member:
 
         def work() -> None:
             if not call_compatibly(self.provider.is_available, (), {}):
-                self.why_not = "it is not available; run `mnemos providers status` for details"
+                self.why_not = "it is not available. Run `mnemos providers status` for details"
                 return
             call_compatibly(self.provider.initialize, (session_id,), given)
             self.read_tools()

@@ -76,7 +76,7 @@ class Language:
 
 _END: Final = r"(?:[oN].*|!?)$"
 _ANY: Final = f"{THING}QMFEKL"
-# Who confirmed it, and after what, may come first: QA confirmed it is fixed.
+# A source or an occasion may come first: QA confirmed it is fixed.
 _OPENING: Final = "[oaT]*(?:(?<=o)t(?=[utd])|8[dtg]?[njG]{1,4}(?=[diu])|[dt]?[nj]{1,2}a+(?=[utd]))?"
 FREELY: Final = rf"[aITdtgiu0-8njhG@DQMFEKLU_]*{_END}"
 """May follow a statement that can't mean anything else."""

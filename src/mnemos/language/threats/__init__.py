@@ -41,7 +41,7 @@ _IDEAS: Final = {
     "void": (_O, "rules that no longer hold"),
     "obey": (_O, "obeying"),
     "limits": (_O, "limits and safeguards"),
-    "told": (_O, "what the model was told before"),
+    "told": (_O, "the model's earlier instructions"),
     "priority": (_O, "standing above other rules"),
     "role": (_O, "a new role"),
     "rules": (_O, "rules and instructions"),
@@ -60,7 +60,7 @@ _IDEAS: Final = {
     "hiding": (_C, "hiding something"),
     "lying": (_C, "pretending"),
     "knowing": (_C, "what people get to know"),
-    "telling": (_C, "what people are told"),
+    "telling": (_C, "what people get to hear"),
     "user": (_C, "the user"),
     "logs": (_C, "logs and traces"),
     "sessions": (_P, "every session"),
@@ -79,7 +79,7 @@ _NAMED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Threat:
-    """What is dangerous about ``text[start:end]``. The reason completes "this text …"."""
+    """A danger in ``text[start:end]``. The reason completes "this text …"."""
 
     kind: ThreatKind
     reason: str

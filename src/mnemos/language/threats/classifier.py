@@ -89,7 +89,7 @@ def _name_kind(address: re.Match[str]) -> str:
         return " qurl "
     if "@" in found:
         return " qmail "
-    # What nobody can read says nothing; ``unfold`` reads codes.
+    # Unreadable text says nothing; ``unfold`` reads codes.
     return " qip " if "." in found else " "
 
 
@@ -207,7 +207,7 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """What the features of a sentence sum up to, and how many there are, table by table."""
+    """The sum of a sentence's features and their number, table by table."""
 
     sums: tuple[float, ...]
     counts: tuple[int, ...]

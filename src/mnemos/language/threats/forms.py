@@ -30,7 +30,7 @@ class Match:
 
 _MOST: Final = 50
 _AROUND: Final = 100
-# What comes before or after a form that is forbidden, reported or only named.
+# Words before or after a form that is forbidden, reported or only named.
 _FORBIDDEN: Final = re.compile(
     r"\b(?:never|don't|do not|dont|must not|avoid|refuse|instead of|not|nie|niemals|nicht|jamais|ne|nunca"
     r"|no)\b(?![^\n]{0,20}\b(?:forget|tell|fail|hesitate|mention)\b)"

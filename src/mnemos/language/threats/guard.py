@@ -1,7 +1,7 @@
-"""Guard at the door of everything that enters a prompt unasked.
+"""The check of every text that enters a prompt unasked.
 
-What an agent writes is refused if the scan finds a threat in it. A person may allow a text, and the audit log
-says so: an entry "allow" with the digest of the text and what was seen in it.
+A text that an agent writes is refused if the scan finds a threat in it. A person may allow it, and the
+audit log records that: an entry "allow" with the digest of the text and the threat.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def admit(
 ) -> None:
     """Raise Refused for a text that reads like an order, unless a person allows it now or did before.
 
-    What is allowed now is recorded. ``what`` names the texts, such as "note".
+    Allowed texts are recorded. ``what`` names the texts, such as "note".
     """
     marked = check_texts(storage, what, texts, allow=allow, find=find)
 

@@ -231,7 +231,7 @@ def _decode_escape(match: re.Match[str]) -> str | None:
 
 Replacement = Callable[[re.Match[str]], str | None]
 
-# What a text must have for a code to be looked for, the code, and how it is read.
+# A pattern that a text with a code matches, the pattern of the code, and its decoder.
 _CODES: Final[tuple[tuple[re.Pattern[str], str, Replacement], ...]] = (
     (re.compile(r"[%=][0-9A-Fa-f]{2}"), r"(?:%[0-9A-Fa-f]{2})+|(?:=[0-9A-F]{2}){3,}", _decode_percent),
     (

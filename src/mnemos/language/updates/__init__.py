@@ -36,7 +36,7 @@ class Verdict(StrEnum):
 class Judgement:
     verdict: Verdict
     chance: float
-    """How likely the new statement is an update of the old one."""
+    """The probability that the new statement is an update of the old one."""
     doubts: tuple[str, ...] = ()
     """Reasons against a replacement, such as "the subjects differ"."""
 

@@ -26,7 +26,7 @@ _FORM: Final = re.compile(r"[^\W_]+")
 _LONGEST: Final = 1_000
 
 NOTE: Final = "note."
-"""How the target of a statement begins whose subject is unknown."""
+"""The beginning of a target whose subject is unknown."""
 _SUBJECT_WORDS: Final = 4
 _BEGINNING: Final = 4
 _NOUN_REACH: Final = 3
@@ -71,7 +71,7 @@ class Claim:
     verb: int
     """The number of tokens before the verb or colon. All of them if there is neither."""
     verb_at: int
-    """Where the verb or colon is in the text."""
+    """The position of the verb or colon in the text."""
     attributes: tuple[str, ...]
     """Attributes of the subject, such as ``home`` or ``port``."""
     attribute: str | None
@@ -101,7 +101,7 @@ class Claim:
 
     @cached_property
     def target(self) -> str | None:
-        """Its subject and attribute as a dotted path; None if they can't be told apart."""
+        """Its subject and attribute as a dotted path; None if they can't be separated."""
         return _find_target(self)
 
 
@@ -195,7 +195,7 @@ def _make_token(written: str, form: str, words: _Words, *, is_label: bool, is_ve
 def name_target(text: str, *, has_value: bool = True) -> str:
     """Name what a statement is about: its subject and attribute, never its value.
 
-    If these can't be told apart, the target belongs to this text alone. A rule or a question has no value:
+    If these can't be separated, the target belongs to this text alone. A rule or a question has no value:
     its first words name it.
     """
     claim = analyse(" ".join(text.split()))

@@ -167,7 +167,7 @@ def _tokenizer(path: Path, longest: int) -> tuple[Any, int]:
         tokenizer = library.Tokenizer.from_file(str(path))
     except Exception as exc:
         raise ModelUnavailable(f"{path} cannot be read as a tokenizer: {exc}") from exc
-    # What the file says of lengths is for one kind of hardware, or for training.
+    # The lengths in the file are for one kind of hardware, or for training.
     padding = (tokenizer.padding or {}).get("pad_id", 0)
     tokenizer.no_padding()
     tokenizer.enable_truncation(longest)

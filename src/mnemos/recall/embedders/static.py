@@ -69,8 +69,8 @@ def _map_file(path: Path) -> mmap.mmap:
 
 
 def _is_sound(data: mmap.mmap, check: dict[str, int]) -> bool:
-    # A CRC finds accidents, and takes half as long as a SHA at best. Whoever can change these files on
-    # purpose can change this module too.
+    # A CRC finds accidents, and takes half as long as a SHA at best. An attacker who can change these files
+    # can change this module, too.
     return len(data) == check["bytes"] and zlib.crc32(data) == check["crc32"]
 
 

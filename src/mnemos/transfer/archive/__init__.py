@@ -1,1 +1,1 @@
-"""A whole memory leaving and entering: one archive of one space, written, verified, brought in, compared."""
+"""A whole memory leaving and entering: one archive of one space, written, verified, imported, compared."""

@@ -40,7 +40,7 @@ class ArchiveReport:
     unknown: tuple[str, ...] = ()
     """Files of parts that only a newer version knows."""
     left_out: tuple[str, ...] = ()
-    """What the export could not read."""
+    """Items that the export could not read."""
 
     @property
     def is_new(self) -> bool:
@@ -50,7 +50,7 @@ class ArchiveReport:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How much of an archive is in this space, by part."""
+    """The share of an archive that is in this space, by part."""
 
     space: str
     made_at: str
@@ -167,8 +167,8 @@ class Part(Protocol):
     def check(self, archive: Archive) -> None:
         """Check all of it before anything of any part is stored.
 
-        Raises for what we can't have written. What is merely refused here, such as a database that is too
-        large, is reported by ``import_part``.
+        Raises for content that we can't have written. Items that are merely refused here, such as a database
+        that is too large, is reported by ``import_part``.
         """
         ...
 

@@ -84,7 +84,7 @@ class PartReport:
     marked: int = 0
     """Items not taken because they read like an order to a model; a person can allow them."""
     reasons: list[str] = field(default_factory=list)
-    """Why items were not taken, or were changed; the first of them."""
+    """Reasons why items were refused or changed; the first few."""
 
     def refuse(self, reason: str, *, is_marked: bool = False) -> None:
         self.not_taken += 1
@@ -98,7 +98,7 @@ class PartReport:
 
 @dataclass(slots=True)
 class PartComparison:
-    """How much of one part of an archive is in this space."""
+    """The share of one part of an archive that is in this space."""
 
     part: str
     same: int = 0

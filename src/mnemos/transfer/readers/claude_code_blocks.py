@@ -176,7 +176,7 @@ class Chains:
 
 @dataclass(slots=True)
 class KnownCalls:
-    """What later lines refer to: names of called tools, and tokens already counted."""
+    """State that later lines refer to: names of called tools, and tokens already counted."""
 
     names: dict[str, str] = field(default_factory=dict)
     counted: tuple[str, int, int] = ("", 0, 0)

@@ -275,7 +275,7 @@ class Pairs:
         self.made += 1
         self._entries.append(entry)
         if sum(map(_length, self._entries)) > _MOST_HELD:
-            # What is yielded without its counterpart lacks nothing of what was said.
+            # Items without a counterpart are complete by themselves.
             for one in self._entries:
                 one.waits = False
             for event in self._events:

@@ -148,7 +148,7 @@ class _Lines:
 
 @dataclass(slots=True)
 class _Session:
-    """What the messages so far tell about the next ones."""
+    """State of the messages so far, needed to read the next ones."""
 
     id: str
     time: float

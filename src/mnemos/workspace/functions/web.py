@@ -58,7 +58,7 @@ _STRING = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"'
 _NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
 _TOKEN = rf"[ \t\r\n]*+(?:({_STRING})|({_NUMBER}|true|false|null)|([\[\]{{}}:,]))"
 
-# What may follow in each state, and the next state.
+# The characters that may follow in each state, and the next state.
 _VALUE = {"[": "open", "{": "open"}
 _ITEM = {**_VALUE, "string": "array more", "scalar": "array more"}
 _GRAMMAR = {

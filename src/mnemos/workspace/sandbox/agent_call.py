@@ -33,7 +33,7 @@ _ONLY_READS = re.compile(r"(?i:SELECT|VALUES)\b")
 # INSERT OR REPLACE and REPLACE INTO delete rows, of which SQLite tells the guard nothing.
 _MAY_REPLACE = re.compile(r"(?i:\bREPLACE\b)")
 _REPLACING = frozenset({("OR", "REPLACE"), ("REPLACE", "INTO")})
-# What goes wrong because of the values of one row.
+# Errors caused by the values of one row.
 _OF_A_ROW = (apsw.BindingsError, apsw.ConstraintError, KeyError, OverflowError)
 # Agents ask the same again and again, with other values.
 _REMEMBERED = 256
@@ -204,7 +204,7 @@ class Run:
         cursor.executemany(sql, self._number_rows(rows), can_cache=False)
         fetched = fetch(cursor, self._room, skip=0, most=self._room.rows)
         for _ in cursor:
-            # What RETURNING gives beyond the room must still be done.
+            # Rows of RETURNING that don't fit must still be processed.
             pass
         return {"columns": columns, "rows": fetched.rows, "truncated": fetched.more}
 

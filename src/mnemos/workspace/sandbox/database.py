@@ -212,7 +212,7 @@ class Database:
             self._most_pages = pages
 
     def _shorten_log(self) -> None:
-        """Give back the disk space of a log that one large call made long, unless somebody reads from it."""
+        """Free the disk space of a log that one large call made long, unless somebody reads from it."""
         try:
             if self._log.stat().st_size <= _LOG_BYTES:
                 return

@@ -42,7 +42,7 @@ FUNCTIONS = frozenset(
     total_changes trim trunc typeof unhex unicode unistr unistr_quote unixepoch unlikely upper
     zeroblob""".split()
 )
-# What ALTER TABLE calls while it rewrites the schema.
+# Functions that ALTER TABLE calls while it rewrites the schema.
 _INTERNAL = frozenset(
     """sqlite_drop_column sqlite_rename_column sqlite_rename_table sqlite_rename_test sqlite_rename_quotefix
     sqlite_drop_constraint sqlite_add_constraint sqlite_find_constraint sqlite_fail""".split()

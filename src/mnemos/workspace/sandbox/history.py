@@ -63,7 +63,7 @@ class History:
         for part in PARTS:
             connection.create_module(
                 f"{PREFIX}{part}",
-                # What SQLite calls only for tables that are created or written is not there.
+                # Methods that SQLite calls only for created or written tables are missing.
                 cast(Any, _Module(self, part)),
                 use_bestindex_object=True,
                 eponymous_only=True,

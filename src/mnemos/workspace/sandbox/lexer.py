@@ -1,7 +1,7 @@
 """The words of a text of SQL, by SQLite's own lexical rules, and where its statements end.
 
 One regular expression, in which nothing is tried twice: the time is linear in the text, whatever the text is.
-Nothing here judges the grammar. What SQLite would call an unrecognized token is a token of its own kind,
+Nothing here judges the grammar. An unrecognized token of SQLite is a token of its own kind,
 ``ILLEGAL``, and goes as far as it does in SQLite's message.
 """
 
@@ -51,8 +51,8 @@ class Statement:
 
 
 # Every repetition is possessive (`*+`): a failed match gives nothing back to try again.
-# What a name begins with and goes on with, said by what does not: a class of a million signs takes Python so
-# long to compile that every start of the worker would feel it.
+# The first and further characters of a name, as negated classes: a class of a million characters would take
+# Python too long to compile at every start of the worker.
 _LETTER = r"^\x00-@\[-\^`{-\x7f"
 _INNER = r"^\x00-\#%-/:-@\[-\^`{-\x7f"
 _SPACE = r" \t\n\x0b\f\r"
@@ -105,7 +105,7 @@ _TRIGGER = re.compile(
     rf"(?si)(?:EXPLAIN{_GAP}(?:QUERY{_GAP}PLAN{_GAP})?)?"
     rf"CREATE(?:{_GAP}TEMP(?:ORARY)?)*+{_GAP}TRIGGER(?![{_INNER}])"
 )
-# What lies before the next comment or semicolon. It leaps where `_TOKEN` walks, which is ten times as fast on
+# The text before the next comment or semicolon. It leaps where `_TOKEN` walks, which is ten times as fast on
 # a long INSERT; the two agree as far as the first illegal token, where SQLite stops reading.
 _RUN = re.compile(
     rf"(?s)(?:[^;'\"`\[\-/$@\#:?]++|{_STRING}|{_NAME}|{_UNCLOSED}|-(?!-)|/(?!\*.)"

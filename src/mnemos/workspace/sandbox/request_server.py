@@ -127,7 +127,7 @@ class Server:
             return Run(database, msgspec.convert(request, Call), self._clock).answer()
         finally:
             if database.guard.makes_temporary:
-                # What is temporary belongs to the call: other sessions use the same worker.
+                # Temporary objects belong to the call: other sessions use the same worker.
                 self._close(request["database"])
 
     def _hint(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -164,7 +164,7 @@ class Server:
 
         return {"tables": describe_tables(self._database(request["database"]))}
 
-    # What these need is imported when it is first asked for: a worker should start quickly.
+    # Their imports happen on first use: a worker should start quickly.
 
     def _card(self, request: dict[str, Any]) -> dict[str, Any]:
         from mnemos.workspace.sandbox.card import schema_card

@@ -1,4 +1,4 @@
-"""The commands of ``mnemos bench``. What measures is imported when a command runs."""
+"""The commands of ``mnemos bench``. They import the measuring code when they run."""
 
 from __future__ import annotations
 

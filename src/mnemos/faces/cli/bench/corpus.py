@@ -96,8 +96,8 @@ WHOLE = "all"
 def arrangements(data: Data, sizes: Sequence[str] = ()) -> dict[str, Iterator[Corpus]]:
     """The ways in which the data is asked, by name; each is made while it is read.
 
-    LongMemEval is asked of pools: ``sizes`` are numbers of sessions, or ``all`` of the file. Other data
-    is asked as it stands, one conversation at a time.
+    LongMemEval is asked of pools: ``sizes`` are numbers of sessions, or ``all`` of the file. Other data is
+    used as it is, one conversation at a time.
     """
     if data.format is not Format.LONGMEMEVAL:
         return {"conversations": _select_asked(data.corpora)}

@@ -30,7 +30,7 @@ _BETWEEN = re.compile(r"[\s,\[\]]*")
 
 T = TypeVar("T")
 
-# What an item of a format has and no item of another; how it is read; what its figures are split by.
+# By format: a field that only its items have, their reader, and the field that splits the figures.
 _MARKS = {
     Format.LOCOMO: "conversation",
     Format.LONGMEMEVAL: "haystack_sessions",

@@ -86,13 +86,13 @@ def moment(text: str) -> float:
     """Unix seconds of a time such as ``1:56 pm on 8 May, 2023``."""
     found = _WHEN.search(text)
     if found is None or found[5].lower() not in _MONTHS:
-        raise InvalidInput(f"{text!r} is no time such as '1:56 pm on 8 May, 2023'")
+        raise InvalidInput(f"{text!r} is not a time such as '1:56 pm on 8 May, 2023'")
     hour = int(found[1]) % 12 + (12 if found[3].lower() == "p" else 0)
     month = _MONTHS.index(found[5].lower()) + 1
     try:
         return datetime(int(found[6]), month, int(found[4]), hour, int(found[2]), tzinfo=UTC).timestamp()
     except ValueError as exc:
-        raise InvalidInput(f"{text!r} is no time: {exc}") from exc
+        raise InvalidInput(f"{text!r} is not a time: {exc}") from exc
 
 
 def _sessions(conversation: dict[str, Any]) -> list[Session]:

@@ -101,7 +101,7 @@ def _moment(field: str, text: str) -> float:
     """Unix seconds of a time such as ``2023/06/28 (Wed) 20:07``."""
     found = _WHEN.match(text)
     if found is None:
-        raise InvalidInput(f"{field} is {text!r}, which is no time such as '2023/06/28 (Wed) 20:07'")
+        raise InvalidInput(f"{field} is {text!r}, which is not a time such as '2023/06/28 (Wed) 20:07'")
     year, month, day, hour, minute = (int(part or 0) for part in found.groups())
     try:
         return datetime(year, month, day, hour, minute, tzinfo=UTC).timestamp()

@@ -11,7 +11,7 @@ from mnemos.faces.cli.bench.corpus import Data, Format
 from mnemos.faces.cli.bench.measurement import Measured
 from mnemos.faces.cli.bench.metrics import Estimate
 
-# What a table shows of all that is measured; the JSON has everything.
+# The columns of the tables; the JSON has everything that was measured.
 COLUMNS = {
     Format.LOCOMO: ("turn recall@5", "turn recall@10", "session recall@5", "session recall@10"),
     Format.LONGMEMEVAL: (
@@ -58,7 +58,7 @@ def cell(estimate: Estimate | None) -> str:
 def left_out(data: Data) -> str:
     """One sentence on what the figures do without; empty when that is nothing."""
     counted = [f"{reason} {count:,}" for reason, count in data.left_out.items() if count]
-    return f"Left out or mended: {', '.join(counted)}." if counted else ""
+    return f"Left out or repaired: {', '.join(counted)}." if counted else ""
 
 
 def document(data: Data, measured: Sequence[Measured]) -> dict[str, Any]:
@@ -115,10 +115,10 @@ def _figure(estimate: Estimate) -> dict[str, Any]:
 
 def _cost(measured: Measured) -> str:
     size = measured.bytes_per_message
-    stored = "" if size is None else f", {size:,.0f} bytes a message on disk"
+    stored = "" if size is None else f", {size:,.0f} bytes per message on disk"
     return (
-        f"{measured.p50:.1f} ms a question (p95 {measured.p95:.1f}); {measured.messages:,} messages loaded, "
-        f"{measured.messages_per_second:,.0f} a second{stored}."
+        f"{measured.p50:.1f} ms per question (p95 {measured.p95:.1f}); {measured.messages:,} messages "
+        f"loaded, {measured.messages_per_second:,.0f} per second{stored}."
     )
 
 

@@ -55,7 +55,7 @@ ONE_TABLE = Bounds(
 
 # Instructions between two looks: a single one may handle megabytes.
 LOOK_EVERY = 100
-# What is left of the call's own time for writing the card down.
+# Seconds of the call's own time reserved for writing the card.
 _KEPT_BACK = 0.25
 
 

@@ -42,7 +42,7 @@ _JUDGED = 500
 _Row = TypeVar("_Row")
 _PLAIN = re.compile(r"[^\W\d]\w*")
 _KEYWORDS = frozenset(word.lower() for word in apsw.keywords)
-# What closes a block of Markdown, or the tag that a host wraps the card in.
+# The end of a Markdown block, or of the tag that a host wraps the card in.
 _CLOSES = re.compile(r"`{3,}|~{3,}|[<＜﹤‹]\s*/")
 
 

@@ -170,7 +170,7 @@ _MOST_SQL = 6_000
 
 
 def to_data(table: TableDescription, *, in_full: bool) -> dict[str, Any]:
-    """Return a table as JSON data. What is unknown is left out rather than empty."""
+    """Return a table as JSON data. Unknown values are left out rather than empty."""
     entry, structure, contents = table.listed, table.structure, table.contents
     count = contents.count
     known: dict[str, Any] = {

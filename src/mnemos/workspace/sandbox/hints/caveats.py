@@ -1,8 +1,8 @@
-"""Warnings about SQL that SQLite accepts and takes for something else.
+"""Warnings about SQL that SQLite accepts but understands differently.
 
 They are looked for in every statement that worked. A few searches for literal text decide whether a statement
-is tokenized at all. What is merely unusual is left alone: an alarm about correct SQL teaches the reader to
-ignore alarms.
+is tokenized at all. SQL that is merely unusual is left alone: an alarm about correct SQL teaches the reader
+to ignore alarms.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def _check_type(column: str, words: list[str]) -> Iterator[str]:
         yield f"{words[1]} {words[2]} became a part of the type of {column}: a comma is missing before it"
 
 
-# What a statement must contain, in capitals, before it is tokenized; a pattern where that alone is common.
+# Capitals that a statement must contain before it is tokenized; a pattern if they alone are common.
 _LOOKS: tuple[tuple[str, str, Callable[[Text], Iterator[str]]], ...] = (
     ("NULL", r"[=>]\s*NULL", _find_null_comparisons),
     ("+", r"'\s*\+|\+\s*'", _find_text_additions),

@@ -108,14 +108,14 @@ class _Failure:
             return said
         if self._complaint.is_syntax:
             if better.reasons:
-                # What was recognised as another dialect's is not a slip of the pen.
+                # A form of another dialect is not a typing error.
                 return _join(better.reasons)
             if fixed := repair(self._text.sql, self._complaint, self._trial):
                 return self._offer(fixed)
             return self._hint_place()
         if advice := _advise(self._text, self._complaint, self._schema):
             made = self._correct(self._text, message, advice)
-            # What the table knows of the statement says more than a list of names.
+            # The table's advice on the statement says more than a list of names.
             return _join(
                 (*better.reasons, advice.text) if made or not better.reasons else better.reasons, made
             )

@@ -14,8 +14,8 @@ from mnemos.workspace.sandbox.lexer import Kind, Token, tokens
 # A hint has no room for a longer statement, so nothing is tried with one.
 LONGEST = 4_000
 
-# What is not ASCII is a letter. The class is written by what it excludes: a class of a million characters
-# takes milliseconds to compile, and every worker that starts would wait for it.
+# Characters beyond ASCII are letters. The class is written by what it excludes: a class of a million
+# characters takes milliseconds to compile, and every worker that starts would wait for it.
 _BARE = re.compile(r"[^\x00-@\[-^`{-\x7f][^\x00-/:-@\[-^`{-\x7f]*")
 _VALUES = frozenset({Kind.WORD, Kind.NAME, Kind.STRING, Kind.NUMBER, Kind.BLOB, Kind.PARAMETER})
 _NO_OPERANDS = frozenset(

@@ -24,7 +24,7 @@ _DESCRIBING = frozenset(
 _WORDS = re.compile(r"\w+")
 _MALFORMED = re.compile(r'near ".*": syntax error|unrecognized token: ".*"|incomplete input', re.DOTALL)
 _IN_THE_WAY = re.compile(r"(?:table|view|index|trigger) (.+) already exists", re.DOTALL)
-# What depends on the real tables: their keys, and which of them are views.
+# Complaints that depend on the real tables: their keys, and which of them are views.
 _ONLY_HERE = (
     "ON CONFLICT clause does not match",
     "no such index",
