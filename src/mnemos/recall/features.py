@@ -58,6 +58,8 @@ _WORD_CHARACTERS = bytes(
     code if code < 128 and (chr(code).isalnum() or chr(code) == "_") else 32 for code in range(256)
 )
 
+# An assistant's line with none of the words says something about them from this cosine on.
+_NEAR = 0.3
 # Candidates that are looked at closely.
 _LOOKED_AT = 70
 
@@ -315,11 +317,20 @@ def _beside(scene: Scene, candidate: Candidate) -> None:
     stretch = candidate.stretch
     place = 0 if stretch is None else stretch.start + candidate.position
     candidate.features["late"] = min(place, _LATE) / _LATE
-    if stretch is None or candidate.position == 0 or not scene.asked.question.is_question:
+    if stretch is None:
         return
-    before = stretch.lines[candidate.position - 1]
-    if before.asks and before.speaker != candidate.line.speaker:
+    question, line = scene.asked.question, candidate.line
+    before = stretch.lines[candidate.position - 1] if candidate.position else None
+    answers = before is not None and before.asks and before.speaker != line.speaker
+    if before is not None and answers and question.is_question:
         candidate.features["replies"] = before.cover
+    if line.from_machine and not (answers or question.to_assistant or _says_something(line)):
+        candidate.features["machine"] = 1.0
+
+
+def _says_something(line: Line) -> bool:
+    """False for "Noted!" and the like, which owe everything to the lines around them."""
+    return bool(line.strengths) or line.cosine >= _NEAR
 
 
 def _latest(scene: Scene, found: list[Candidate]) -> None:

@@ -417,3 +417,22 @@ def test_long_lines_do_not_take_the_place_of_short_ones(memory: Memory, tell: Te
     found = {hit.ref for hit in memory.recall("kite", limit=200, words_only=True)}
     assert short <= found
     assert len(found & long) <= 15
+
+
+# --- an assistant's few words -------------------------------------------------------------------
+
+
+def test_an_assistants_noted_comes_after_everything_that_was_said_about_it(
+    memory: Memory, tell: Tell
+) -> None:
+    races = ["I ran a race by the harbour", "my knees hurt, the race was long", "a race in the mud today"]
+    said = [tell(f"race-{n}", ("user", text), ("assistant", "Noted!"))[0] for n, text in enumerate(races)]
+    assert {hit.ref for hit in memory.recall("list all the races I ran", limit=3)} == set(said)
+
+
+def test_an_assistants_few_words_count_where_they_answer_or_are_asked_for(memory: Memory, tell: Tell) -> None:
+    question = ("user", "which port has the staging redis?")
+    answer = tell("redis", question, ("assistant", "6380, no password"))[1]
+    tell("cache", ("user", "staging is slow since redis was moved"), ("assistant", "I see."))
+    for asked in ("which port does the staging redis have?", "what did you say about the port of redis?"):
+        assert memory.recall(asked).hits[0].ref == answer
