@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import report
-from benchmarks.recall import certainty, compare, engine, languages, mixed
+from benchmarks.recall import certainty, compare, engine, languages, mixed, switches
 from benchmarks.report import Options
 from mnemos.errors import InvalidInput, MnemosError
 from mnemos.faces.cli.bench.corpus import Data
@@ -37,8 +37,11 @@ def main(arguments: Sequence[str]) -> None:
         parser.error(WHERE)
     if options.mixed:
         able, missing = compare.ways()
-        ways = {name: able[name] for name in ("FTS5 porter", "dense", "mnemos") if name in able}
+        ways = {name: able[name] for name in ("FTS5", "FTS5 porter", "dense", mixed.MNEMOS) if name in able}
         _keep(mixed.run(files, ways, missing), options)
+        return
+    if options.rules:
+        _keep(switches.run(files), options)
         return
     if options.certainty:
         _keep(certainty.run(files, paths), options)
@@ -113,6 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--limit-questions", type=int, metavar="N", help="ask only so many of each file")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
     parser.add_argument("--mixed", action="store_true", help="compare alone with everything in one home")
+    parser.add_argument("--rules", action="store_true", help="switch off each rule in turn, in one home")
     parser.add_argument(
         "--certainty", action="store_true", help="how sure it is of questions with and without an answer"
     )

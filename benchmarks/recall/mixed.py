@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, replace
 
-import numpy as np
-
+from benchmarks.recall.paired import compare
 from benchmarks.report import Result, Table
-from mnemos.faces.cli.bench import metrics
 from mnemos.faces.cli.bench.corpus import Corpus, Data, Format, Question, Session, arrangements
 from mnemos.faces.cli.bench.measurement import ALL, Load, Taken, ask_all
 from mnemos.faces.cli.bench.report import HEADLINE
 
-RESAMPLES = 2_000
+MNEMOS = "mnemos"
 
 
 def mix(files: Sequence[Data]) -> list[Data]:
@@ -63,44 +61,38 @@ def _rename_question(question: Question, prefix: str) -> Question:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """A metric of the same questions, alone and mixed: means and the interval of the difference."""
-
-    questions: int
-    alone: float
-    mixed: float
-    low: float
-    high: float
-
-
 def run(files: Sequence[Data], able: Mapping[str, Load], missing: Mapping[str, str]) -> Result:
-    """Ask everything both ways, by each way of finding things."""
+    """Ask everything both ways, by each way of finding things; then compare Mnemos with the others."""
     tables, figures = [], {}
     for data, mixed in zip(files, mix(files), strict=True):
         metric = HEADLINE[data.format]
         rows: list[list[str]] = []
+        in_one_home: dict[str, Taken] = {}
         for name, load in able.items():
             print(f"{data.name}: {name}", file=sys.stderr, flush=True)
             alone, together = _ask(data, load), _ask(mixed, load)
+            in_one_home[name] = together
             for part in (ALL, *data.categories):
-                pair = _compare(alone, together, part, metric)
+                pair = compare(alone, together, part, metric)
                 if pair is None:
                     continue
-                figures[f"{data.name}, {name}, {part}"] = {"metric": metric, **_plain(pair)}
-                rows.append(
-                    [
-                        f"{name}: {part}",
-                        str(pair.questions),
-                        f"{100 * pair.alone:.1f}",
-                        f"{100 * pair.mixed:.1f}",
-                        f"{100 * (pair.mixed - pair.alone):+.1f}",
-                        f"[{100 * pair.low:+.1f}, {100 * pair.high:+.1f}]",
-                    ]
-                )
+                figures[f"{data.name}, {name}, {part}"] = {"metric": metric, **asdict(pair)}
+                rows.append([f"{name}: {part}", *pair.cells()])
         count = sum(len(session.turns) for session in mixed.corpora[0].sessions)
         title = f"{data.name}: {metric}, alone and in one home of {count:,} messages"
         tables.append(Table(title, ("way", "questions", "alone", "mixed", "difference", "95%"), rows))
+        rows = []
+        for name in [name for name in in_one_home if name != MNEMOS]:
+            for part in (ALL, *data.categories):
+                pair = compare(in_one_home[name], in_one_home[MNEMOS], part, metric)
+                if pair is not None:
+                    figures[f"{data.name}, {name} against {MNEMOS}, {part}"] = {
+                        "metric": metric,
+                        **asdict(pair),
+                    }
+                    rows.append([f"{name}: {part}", *pair.cells()])
+        headings = ("against", "questions", "theirs", "Mnemos", "difference", "95%")
+        tables.append(Table(f"{data.name}: {metric} in the same home, Mnemos against others", headings, rows))
     return Result("recall-mixed", tables, figures, missing=dict(missing))
 
 
@@ -110,24 +102,3 @@ def _ask(data: Data, load: Load) -> Taken:
     for corpus in first:
         ask_all(corpus, load, taken)
     return taken
-
-
-def _compare(alone: Taken, mixed: Taken, part: str, metric: str) -> Pair | None:
-    by_id = {question.id: row for question, row in zip(mixed.questions, mixed.rows, strict=True)}
-    pairs = [
-        (row[metric], by_id[question.id][metric])
-        for question, row in zip(alone.questions, alone.rows, strict=True)
-        if part in (ALL, question.category) and metric in row
-    ]
-    if not pairs:
-        return None
-    table = np.array(pairs)
-    differences = table[:, 1] - table[:, 0]
-    drawn = np.random.default_rng(metrics.SEED).integers(len(pairs), size=(RESAMPLES, len(pairs)))
-    low, high = np.percentile(differences[drawn].mean(axis=1), [2.5, 97.5])
-    means = table.mean(axis=0)
-    return Pair(len(pairs), float(means[0]), float(means[1]), float(low), float(high))
-
-
-def _plain(pair: Pair) -> dict[str, float]:
-    return {name: getattr(pair, name) for name in ("questions", "alone", "mixed", "low", "high")}
