@@ -193,8 +193,8 @@ class Recalled(Result, frozen=True, kw_only=True):
 def render_heading(hit: HitInfo, when: str) -> tuple[str, str]:
     """Render the title and project of a hit, then ``when`` it was said, the speaker and, last, its ids."""
     title = render_title(hit.title, hit.project, elsewhere=hit.elsewhere) if hit.title else ""
-    where = f"  {hit.short_id}" if hit.short_id else ""
-    return title, f"{when}  {hit.speaker or hit.kind}  {hit.kind}:{hit.ref}{where}{_render_state(hit)}"
+    parts = [when, hit.speaker, f"{hit.kind}:{hit.ref}", hit.short_id or ""]
+    return title, "  ".join(filter(None, parts)) + _render_state(hit)
 
 
 def _render_state(hit: HitInfo) -> str:

@@ -143,7 +143,7 @@ def _session(result: SessionShown, console: Console) -> None:
     s = result.session
     ended = f", ended {_at(s.ended_at)} ({s.end_reason})" if s.ended_at else ""
     console.print(literal(render_title(s.title, s.project), "bold"))
-    console.print(literal(one_line(f"{s.source}  {_at(s.started_at)}{ended}  {s.short_id or s.id}"), "dim"))
+    console.print(literal(one_line(f"{s.source}, {_at(s.started_at)}{ended}, {s.short_id or s.id}"), "dim"))
     for message in result.messages:
         _message(message, console)
 
