@@ -347,11 +347,13 @@ class TitleSession(_Mark, frozen=True, kw_only=True):
 
     title: Annotated[str, Meta(description="New title; empty to remove it")]
 
-    def mark(self, sessions: Sessions, session_id: str, name: str) -> str:
+    def mark(self, sessions: Sessions, session_id: str, name: str) -> str:  # noqa: ARG002
         sessions.set_title(session_id, self.title or None)
+        # Not by its name, which was its title.
+        short = sessions.shorten_ids([session_id])[session_id]
         if not self.title:
-            return f"Removed the title of {name}."
-        return f"Set the title of {name} to {self.title!r}."
+            return f"Removed the title of {short}."
+        return f"Set the title of {short} to {self.title!r}."
 
 
 class ArchiveSession(_Mark, frozen=True, kw_only=True):
