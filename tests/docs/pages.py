@@ -51,6 +51,16 @@ def links(page: Path) -> list[str]:
     return _LINK.findall(_CODE_SPAN.sub("", _FENCE.sub("", text_of(page))))
 
 
+def prose_of(page: Path) -> list[str]:
+    """The lines that are not code, a table, a heading or generated, without bullets and code spans."""
+    if page.is_relative_to(REFERENCE / "operations"):
+        return []
+    lines = _CODE_SPAN.sub("", _FENCE.sub("", text_of(page))).splitlines()
+    return [
+        re.sub(r"^\s*(?:[-*]|\d+\.) ", "", line) for line in lines if not line.startswith(("|", "#", "!"))
+    ]
+
+
 def anchors(page: Path) -> set[str]:
     """The fragments that a renderer makes of the headings."""
     headings = _HEADING.findall(_FENCE.sub("", text_of(page)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .pages import DOCS, ROOT, anchors, links, name_of, pages, text_of
+from .pages import DOCS, ROOT, anchors, links, name_of, pages, prose_of, text_of
 
 ALL = pages()
 DECISIONS = sorted((DOCS / "adr").glob("*.md"))
@@ -49,6 +49,14 @@ def test_every_module_that_a_page_names_exists() -> None:
         if page.name != "CHANGELOG.md":
             for name in set(re.findall(r"`([\w./]+\.py)`", text_of(page))) - EXAMPLES:
                 assert any(path.endswith(f"/{name}") for path in known), f"{name_of(page)} names {name}"
+
+
+def test_a_line_of_prose_has_one_sentence() -> None:
+    for page in DOCS.rglob("*.md"):
+        for line in prose_of(page):
+            assert not re.search(r"(?<!e\.g)[.!?][)\"']* +[A-Z]", line), (
+                f"{name_of(page)}: break after the sentence: {line}"
+            )
 
 
 def test_decisions_are_numbered_without_a_gap() -> None:
