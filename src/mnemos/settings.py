@@ -276,9 +276,11 @@ def read_config(home: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as exc:
-        raise InvalidInput(f"{path} is not valid TOML: {exc}") from exc
+        raise InvalidInput(f"{path} is not valid TOML: {exc}. Correct it, or move it away.") from exc
     except PermissionError as exc:
         raise PermissionDenied(f"{path} cannot be read. Is this somebody else's home?") from exc
+    except NotADirectoryError as exc:
+        raise InvalidInput(f"The home must be a folder, but {home} is below a file.") from exc
     except OSError as exc:
         raise InvalidInput(f"{path} cannot be read: {exc.strerror}") from exc
 

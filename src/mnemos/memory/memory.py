@@ -281,7 +281,7 @@ class Memory(Resource):
         answer with what was known and believed at that moment.
         """
         if not isinstance(query, str):
-            raise InvalidInput(f"query is a {type(query).__name__}. Use a text.")
+            raise InvalidInput(f"query must be a string, not {type(query).__name__}")
         is_preferred = not (project or all_projects) and self.settings.prefer_project
         at = self.clock() if now is None else moment("now", now)
         latest = read_moment("as_of", as_of, at)

@@ -69,6 +69,7 @@ _KINDS = {
     "object": "an object",
     "null": "null",
 }
+_EXPECTED = re.compile(r"Expected (.+?)(?:, got .*)?", re.DOTALL)
 _QUOTED = re.compile(r"`([^`]*)`")
 _FIELD = re.compile(r"Object (missing required|contains unknown) field `(.*)`", re.DOTALL)
 _AT = re.compile(r" - at `\$\.(\w+)")
@@ -135,7 +136,9 @@ def explain(message: str, arguments: Mapping[str, Any], fields: Mapping[str, Any
     if choices and complaint.startswith("Invalid enum value"):
         meant = suggest(arguments.get(at[1]), choices)
         return f"{at[1]} is {value}.{meant} Use {', '.join(choices)}"
-    return f"{at[1]} is {value}; {complaint[:1].lower()}{complaint[1:]}"
+    if expected := _EXPECTED.fullmatch(complaint):
+        return f"{at[1]} must be {expected[1]}, not {value}"
+    return f"{at[1]} is {value}: {complaint[:1].lower()}{complaint[1:]}"
 
 
 def resolve_or_keep(memory: Memory, session: str, user_id: str | None = None) -> str:

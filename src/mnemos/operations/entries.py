@@ -239,7 +239,7 @@ class GetEntry(Operation, frozen=True, kw_only=True):
     def run(self, memory: Memory) -> EntryShown:
         entry = memory.backend.retrieve(self.user, self.key)
         if entry is None:
-            raise NotFound(f"{self.user} has no entry {self.key!r} in {memory.backend.backend_name}")
+            raise _missing(memory, self.user, self.key)
         return EntryShown(
             user=entry.user_id,
             key=entry.key,
@@ -345,12 +345,12 @@ class DeleteEntry(Operation, frozen=True, kw_only=True):
     def at_stake(self, memory: Memory) -> str:
         entry = memory.backend.retrieve(self.user, self.key)
         if entry is None:
-            raise NotFound(f"{self.user} has no entry {self.key!r} in {memory.backend.backend_name}")
+            raise _missing(memory, self.user, self.key)
         return f"the entry {self.key!r} of {self.user}, last set {render_time(entry.updated_at)}, permanently"
 
     def run(self, memory: Memory) -> Done:
         if not memory.backend.delete(self.user, self.key):
-            raise NotFound(f"{self.user} has no entry {self.key!r} in {memory.backend.backend_name}")
+            raise _missing(memory, self.user, self.key)
         return Done(done=f"Deleted {self.key} of {self.user}.")
 
 
@@ -382,6 +382,13 @@ class BackendShown(Result, frozen=True, kw_only=True):
     def as_text(self) -> str:
         leaves = " Data leaves this machine." if self.is_cloud else ""
         return join_items([f"{self.backend}: {self.reason}. Data location: {self.location}.{leaves}"])
+
+
+def _missing(memory: Memory, user: str, key: str) -> NotFound:
+    return NotFound(
+        f"{memory.backend.backend_name} has no entry {key!r} of the user {user!r}. "
+        "The tool entries_list lists the keys."
+    )
 
 
 def _text(value: str | None) -> str:

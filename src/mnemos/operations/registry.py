@@ -31,11 +31,10 @@ def load(entry: Entry) -> type[Operation]:
 
 
 def find(name: str) -> type[Operation]:
-    """Return an operation by its name; an unknown one raises NotFound naming them all."""
+    """Return an operation by its name; an unknown one raises NotFound with the nearest, or else all."""
     if name not in BY_NAME:
-        raise NotFound(
-            f"There is no operation {name!r}.{suggest(name, BY_NAME)} There are {', '.join(sorted(BY_NAME))}."
-        )
+        meant = suggest(name, BY_NAME) or f" There are {', '.join(sorted(BY_NAME))}."
+        raise NotFound(f"There is no operation {name!r}.{meant}")
     return load(BY_NAME[name])
 
 

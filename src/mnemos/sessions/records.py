@@ -391,8 +391,8 @@ def _encode_content(content: Any, redact: Redact) -> tuple[str | None, bool]:
         is_part = content.get("type") in _PARTS
         return _encode_json("content", [content] if is_part else content, redact), is_part
     raise InvalidInput(
-        f"content must be a string or a list of parts, not {type(content).__name__}; "
-        'a part is {"type": "text", "text": "…"}'
+        f"content must be a string or a list of parts, not {type(content).__name__}. "
+        'A part is {"type": "text", "text": "…"}.'
     )
 
 

@@ -108,7 +108,7 @@ class Imports:
             raise NotFound(f"{path} does not exist. Name a file or folder of {reader.title}.")
         total = sum(max(1, source.size) for source, _ in self._find_changed(reader, path, since, report))
         if not (total or report.unchanged or report.left_out or report.problems):
-            raise NotFound(f"{path} has nothing of {reader.title}. Name another file or folder.")
+            raise NotFound(f"{path} has no conversations ({reader.title}). Name another file or folder.")
         return total
 
     def _find_changed(

@@ -217,7 +217,9 @@ class Worker:
             except OverflowError as exc:
                 raise InvalidInput(NUMBER_TOO_LARGE) from exc
             except (UnicodeEncodeError, TypeError, RecursionError) as exc:
-                raise InvalidInput(f"A value cannot be passed on: {exc}") from exc
+                raise InvalidInput(
+                    f"A value can't be stored: {exc}. Use text, numbers, bytes or null."
+                ) from exc
             except Gone:
                 if last:
                     raise

@@ -56,8 +56,8 @@ class Calls:
         try:
             if name not in self.entries:
                 offered = ", ".join(self.entries) or "none"
-                meant = suggest(name, self.entries)
-                raise NotFound(f"There is no tool {name[:80]!r}.{meant} There are {offered}.")
+                meant = suggest(name, self.entries) or f" There are {offered}."
+                raise NotFound(f"There is no tool {name[:80]!r}.{meant}")
             result = await self.run(name, arguments or {}, session_id, gone)
         except MnemosError as exc:
             return _failure(exc.code, str(exc))

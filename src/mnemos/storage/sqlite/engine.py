@@ -121,7 +121,7 @@ class SqliteStorage:
     def write(self, work: Callable[[Writes], T], *, within: float | None = None) -> T:
         self._check_process()
         if self._read_only:
-            raise ReadOnly(f"{self.location} is open for reading only")
+            raise ReadOnly(f"{self.location} is open for reading only. Nothing was changed.")
         seconds = self._busy_seconds if within is None else within
         if not self._lock.acquire(timeout=seconds):
             raise Busy(f"{self.location} is kept busy by another thread of this process. Try again.")
@@ -220,7 +220,7 @@ class SqliteStorage:
 
     def restore(self, backup: Path) -> Path | None:
         if self._read_only:
-            raise ReadOnly(f"{self.location} is open for reading only")
+            raise ReadOnly(f"{self.location} is open for reading only. Nothing was changed.")
         if self._path is None:
             raise StorageError("A database in memory cannot be restored. Open a home.")
         files.check_backup(backup)

@@ -315,7 +315,7 @@ def _open_file(path: Path, size: int, folder: Path, progress: Progress) -> Archi
             _check_size(manifest, size, path, folder)
             _unpack(members, manifest, path, folder, progress)
     except CutOff as exc:
-        raise Corrupt(f"{path} is damaged or cut off: {exc}. Nothing was changed.") from exc
+        raise Corrupt(f"{path} is damaged or cut off: {exc}. Copy or export it again.") from exc
     except InvalidInput as exc:
         if str(path) in str(exc):
             raise
