@@ -2,8 +2,8 @@
 
     python examples/agent_loop.py
 
-The model is a stub that knows nothing but what stands in its prompt: it answers with the line that has most
-of the question's words, or says that it does not know. What was decided in turn 5 is asked for in turn 60,
+The model is a stub that knows nothing but its prompt: it answers with the line that has most
+of the question's words, or says that it does not know. Turn 60 asks for a decision of turn 5,
 long after the message was dropped. The home is a temporary folder.
 """
 
@@ -92,7 +92,7 @@ EMPTY |= frozenset(
 
 @dataclass
 class Prompt:
-    """What a model is given: where each part comes from is only for the story."""
+    """The input of a model; the source of each part is only for the story."""
 
     system: str = ""
     recalled: str = ""
@@ -112,7 +112,7 @@ def words(text):
 
 
 def model(prompt):
-    """The stub: the line of the prompt that says most about the question, and where it stands."""
+    """The stub: the line of the prompt that says most about the question, and its place."""
     asked = words(prompt.question)
     best = max(
         (
@@ -128,7 +128,7 @@ def model(prompt):
     return f"As far as I know: {best[2].strip()}", best[1]
 
 
-def compressed(manager, history):
+def compress(manager, history):
     """Replace all but the last messages by a summary: here, only what the providers say it must keep."""
     summary = manager.on_pre_compress(history[:-KEPT_MESSAGES])
     manager.on_session_switch("bakery-2", parent_session_id="bakery-1", reason="compression")
@@ -153,17 +153,17 @@ def main():
             manager.queue_prefetch_all(said)
             if turn == COMPRESSED_AFTER:
                 before = len(history)
-                history = compressed(manager, history)
+                history = compress(manager, history)
                 system = manager.build_system_prompt()
                 print(f"--  {before} messages became {len(history)}; saved as facts meanwhile:")
                 print("\n".join(f"      {line}" for line in history[0]["content"].splitlines()[1:]))
-        told(prompt, answer, source, injected, system)
+        tell_outcome(prompt, answer, source, injected, system)
         manager.on_session_end(history)
         manager.shutdown_all()
 
 
-def told(prompt, answer, source, injected, system):
-    """What the last turn shows."""
+def tell_outcome(prompt, answer, source, injected, system):
+    """Tell the outcome of the last turn."""
     dropped = all(message["content"] != SCRIPT[4] for message in prompt.history)
     forgetful, _ = model(Prompt(history=prompt.history[-2 * KEPT_MESSAGES :], question=prompt.question))
     print()
@@ -174,9 +174,7 @@ def told(prompt, answer, source, injected, system):
     print(f"  without:     {forgetful}")
     none = injected.count(0)
     print(f"Since the compression, the system prompt holds {count_tokens(system)} tokens of memory.")
-    print(
-        f"Recall added {sum(injected) / len(injected):.0f} tokens a turn on average, {max(injected)} at most;"
-    )
+    print(f"Recall added {sum(injected) / len(injected):.0f} tokens per turn, {max(injected)} at most;")
     print(f"none in {none} of {len(injected)} turns.")
 
 

@@ -1,4 +1,4 @@
-"""What every test gets: a home of its own, and none of the environment of who runs it."""
+"""Fixtures of every test: a home of its own, without the environment of the person who runs it."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ _WITH_BLANKS = (
 def make_texts(size: int) -> Iterator[str]:
     for unit in (*_REPEATED, *_WITH_BLANKS):
         text = (unit * (size // len(unit) + 1))[:size]
-        # What comes last decides, and nothing before it fits.
+        # The last part decides, and nothing before it fits.
         yield f"x{text[:-2]}\0"
         if sys.argv[2:]:
             yield text

@@ -181,7 +181,7 @@ def test_a_database_with_a_table_in_place_of_the_history_is_not_imported(
 
 
 def test_a_table_in_place_of_the_history_never_answers_for_it(tmp_path: Path, attempts: Attempts) -> None:
-    """Whoever put the file there: reading says what is wrong, and it can be renamed."""
+    """Reading says what is wrong with the file, and it can be renamed."""
     folder = tmp_path / "home" / "databases" / "default"
     with mnemos.open(tmp_path / "home", embedder="none") as memory:
         memory.sessions.create_session("mine", "cli")

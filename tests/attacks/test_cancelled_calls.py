@@ -23,7 +23,7 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
 LONGEST = 600
 WAYS = ("pipe, 2025", "pipe, 2026", "http, 2025", "http, 2026")
 MODERN = "2026-07-28"
-# What a call has done before it is stopped in the middle.
+# The work of a call before it is stopped in the middle.
 BEGUN = [
     "SELECT 1",
     "INSERT INTO kept SELECT i, 'new' FROM (SELECT 1 AS i)",
@@ -40,7 +40,7 @@ Query = Callable[..., Mapping[str, Any]]
 
 
 def wait_until_running(query: Query) -> None:
-    """Return once the endless query has the worker: others are then told that it is busy."""
+    """Return once the endless query has the worker: others then get the error that it is busy."""
     while query("SELECT 1", timeout=0.01).get("error", {}).get("code") != "busy":
         pass
 

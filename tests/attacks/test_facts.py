@@ -21,7 +21,7 @@ from mnemos.text.tokens import count_tokens
 from .checks import code_of
 
 ALLOWED = {None, "invalid_input", "too_large", "not_found"}
-# What a line of the block may be: a fact, or the line that counts the rest.
+# A line of the block: a fact, or the line that counts the rest.
 LINE = re.compile(
     r"(?:[CDV?✓~]\[[^\[\]]+\]: ?.*|and (?:more than )?\d+ more facts: search them with memory_search)"
 )
@@ -106,7 +106,7 @@ def assert_harmless(memory: Memory) -> None:
 
 
 def hidden_in(text: str) -> list[str]:
-    """What cannot be seen, or makes a text look like another; joiners belong to scripts and emoji."""
+    """Characters that are invisible or make a text look like another; joiners belong to scripts and emoji."""
     hidden = ("Cc", "Cf", "Cs", "Zl", "Zp")
     return [
         hex(ord(character))

@@ -215,7 +215,8 @@ def test_an_endless_or_large_input_ends(filled: Path, attempts: Attempts) -> Non
     for home, kind in zip(homes[len(prompts) :], inputs, strict=True):
         make(home.with_name("input"), kind)
     begun = [FACT in answers["session-start"] for answers in run_every_event(homes)]
-    # What can't be understood gets no answer. From a pipe that says nothing, there is nothing to understand.
+    # An event that can't be understood gets no answer. From a pipe that says nothing, there is nothing to
+    # understand.
     assert begun == [True] * 5 + [False] * 3 + [True]
 
 

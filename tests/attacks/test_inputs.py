@@ -103,7 +103,7 @@ def calls(sessions: Sessions) -> dict[str, Callable[[Any], Any]]:
 
 
 REFUSED = {"invalid_input", "too_large", "not_found"}
-# What these methods answer for a session that is not there; the others raise.
+# The answers of these methods for a missing session; the others raise.
 MISSING = {("get_session", None), ("delete_session", False)}
 
 

@@ -74,7 +74,7 @@ def test_many_facts_on_one_target_of_hermes_memory_are_stored_once(memory: mnemo
 
 @pytest.fixture
 def locked(memory: mnemos.Memory, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is looked for in texts while the home is locked for writing."""
+    """The patterns searched in texts while the home is locked for writing."""
     seen: list[str] = []
     inside = False
     write = memory.storage.write

@@ -76,7 +76,7 @@ def test_the_name_of_a_thing_that_holds_a_secret_is_refused(what: str, memory: M
     assert find_bytes(home, [secret, secret.lower()]) == []
 
 
-# What only describes is stored without the secret: a host must not lose a message to a tool's name.
+# A description is stored without the secret: a host must not lose a message to a tool's name.
 def describe(memory: Memory, secret: Callable[[], str]) -> None:
     sessions = memory.sessions
     sessions.create_session(

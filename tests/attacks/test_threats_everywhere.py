@@ -115,7 +115,7 @@ def test_a_person_is_told_how_to_allow_it_and_the_log_says_who_did(
     assert not [row for row in memory.log(20) if row.operation == ALLOW]
     assert run([*COMMANDS[way], "--allow"]) == 0, capsys.readouterr().err
     assert {row.actor for row in memory.log(20) if row.operation == ALLOW} == {"dana"}
-    # What was allowed once may be said again.
+    # A text that was allowed once may be said again.
     if way not in ("templates create", "notebook replace"):
         assert run([*COMMANDS[way]]) == 0, capsys.readouterr().err
 

@@ -63,7 +63,7 @@ def test_sample_values_that_hold_a_secret_are_not_in_prompts(memory: Memory, att
     prompts = read_prompts(memory)
     assert "Hamburg" in prompts
     assert [value for value in shown.values() if secret_of(value)[:16] in prompts] == []
-    # A query gives back what was stored.
+    # A query returns the stored text.
     assert memory.workspace.query("SELECT * FROM logins LIMIT 1").rows[0][1:] == row
 
 

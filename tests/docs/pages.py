@@ -20,7 +20,7 @@ _VARIABLE = re.compile(r"\w+=")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block; ``line`` is where its first line stands."""
+    """A fenced block; ``line`` is the number of its first line."""
 
     language: str
     text: str

@@ -1,4 +1,4 @@
-"""What the pages show is what happens."""
+"""The examples of the pages do what the pages show."""
 
 from __future__ import annotations
 

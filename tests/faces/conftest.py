@@ -25,7 +25,7 @@ FACTS = "V[srv.prod]: api.example.com:3004\nC[deploy.day]: nvr on Fridays\n?[vat
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command line said."""
+    """The answer of a command line."""
 
     code: int
     out: str

@@ -1,4 +1,4 @@
-"""How much is indexed for meaning, said by every face in the same words."""
+"""The share that is indexed for meaning, in the same words of every face."""
 
 from __future__ import annotations
 

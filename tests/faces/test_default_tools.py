@@ -44,7 +44,7 @@ def erase_message(answer: str) -> Call:
     return "forget", {"ref": f"message:{found[1]}"}
 
 
-# What the user says, the calls, and what the last answer has.
+# The user's words, the calls, and a part of the last answer.
 REQUESTS: list[tuple[str, list[Step], str]] = [
     ("Remember that I like jazz", [("remember", {"text": "I like jazz"})], "I like jazz"),
     ("We decided to use Redis", [("remember", {"text": "We decided to use Redis"})], "Redis"),

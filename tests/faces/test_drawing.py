@@ -52,12 +52,12 @@ MARKUP = [
 CONTROL = ["\x1b[2J", "\x1b]0;title\x07", "\x1b[31mred", "\x9b31m", "a\rb", "a\x08b"]
 DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
-# What rich itself writes: colours and styles, nothing that moves or clears.
+# Rich's own codes: colours and styles, nothing that moves or clears.
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def drawn(result: Result, width: int = 300) -> str:
-    """What appears on a terminal, styles included."""
+    """Return the output on a terminal, styles included."""
     console = Console(
         force_terminal=True, file=io.StringIO(), width=width, highlight=False, color_system="truecolor"
     )

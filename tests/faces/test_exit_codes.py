@@ -1,4 +1,4 @@
-"""How a command ends: the code from the error tree, the message on standard error."""
+"""The end of a command: the code from the error tree, the message on standard error."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_looking_into_a_home_that_is_not_there_makes_none(home: Path, mnemos: Mn
 def test_a_word_that_is_not_utf8_is_no_traceback(
     shop: Path, mnemos: Mnemos, words: tuple[str, ...], form: tuple[str, ...]
 ) -> None:
-    # What Python makes of the byte ff on a command line.
+    # Python's reading of the byte ff on a command line.
     answer = mnemos(*words, "caf\udcff", *form)
     assert answer.code in (0, NOT_FOUND)
     (answer.out + answer.err).encode()
@@ -274,7 +274,7 @@ def test_an_interrupted_command_does_not_say_that_nothing_happened(
 
 
 def test_closed_streams_are_no_traceback(shop: Path) -> None:
-    """What some job runners leave a program with."""
+    """The streams that some job runners leave a program with."""
     for words, code in ((["sessions", "list"], 0), (["sessions", "delete", "slot-bug"], REFUSED)):
         done = subprocess.run(
             ["/bin/sh", "-c", 'exec "$@" <&-', "sh", *PROGRAM, *words], capture_output=True, check=False

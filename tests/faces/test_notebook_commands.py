@@ -106,7 +106,7 @@ def test_a_notebook_that_is_switched_off_says_so(
 def test_an_order_in_a_file_is_shown_as_blocked_and_nothing_reaches_the_terminal(
     file: Path, mnemos: Mnemos
 ) -> None:
-    """What is shown may be piped to a model; the file itself is for people."""
+    """The output may be piped to a model; the file itself is for people."""
     file.write_text(f"one\n§\n{ORDER}\n§\n\x1b[2Jcleared")
     assert ORDER not in mnemos("notebook", "show").out
     shown = at_a_terminal("notebook", "show", home=file.parents[1])
@@ -164,7 +164,7 @@ def test_what_was_written_and_refused_can_be_stored_as_it_is(file: Path, editor:
     seen = at_a_terminal("notebook", "edit", "memory", home=file.parents[1], typed="n\ny\n")
     assert seen.code == 0
     assert file.read_text() == f"one\n§\ntwo\n§\n{ORDER}"
-    # What was allowed once can stay when the file is edited again.
+    # A note that was allowed once can stay when the file is edited again.
     editor.write_text('#!/bin/sh\nprintf "§\nthree\n" >> "$1"\n')
     assert at_a_terminal("notebook", "edit", "memory", home=file.parents[1]).code == 0
 

@@ -86,7 +86,7 @@ def references(value: Any) -> Iterator[str]:
 
 
 def untyped(schema: dict[str, Any], where: str) -> Iterator[str]:
-    """Where in the schema of a result something may be anything."""
+    """Return the places in the schema of a result that may be anything."""
     for name, field in schema.get("properties", {}).items():
         if name not in ANY_SHAPE:
             yield from _untyped_values(field, f"{where}.{name}")
@@ -297,7 +297,7 @@ def test_every_mcp_tool_tells_what_it_may_change() -> None:
 def test_the_default_tools_are_few_and_cheap(form: str) -> None:
     tools = registry.tools(form, "default")
     assert 1 <= len(tools) <= MOST_TOOLS
-    # What models are shown of a tool: clients read the rest themselves.
+    # The part of a tool that models see: clients read the rest themselves.
     shown = [
         {key: value for key, value in tool.get("function", tool).items() if key in SHOWN} for tool in tools
     ]

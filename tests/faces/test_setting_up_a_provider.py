@@ -51,7 +51,7 @@ def test_a_person_is_asked_and_a_secret_is_not_shown(shelf: Path) -> None:
 def in_a_conversation(*arguments: str, home: Path, answers: list[tuple[str, str]]) -> Seen:
     """Run a command at a terminal; each answer is typed when its question appears, as a person does.
 
-    What is typed before a hidden question is thrown away by the terminal.
+    The terminal drops everything typed before a hidden question.
     """
     master, slave = pty.openpty()
     environment = {**os.environ, "MNEMOS_HOME": str(home), "TERM": "xterm", "COLUMNS": "100"}

@@ -1,4 +1,4 @@
-"""What ``mnemos`` says alone, and what it does not load to say it."""
+"""The start of ``mnemos`` alone: its answer, and the modules it does not load."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What happens when processes die, disks fill up and files are damaged: on real processes and files."""
+"""Killed processes, full disks and damaged files, on real processes and files."""

@@ -10,7 +10,7 @@ from roles import report
 
 import mnemos
 
-# So many lines at most, however much there is to do.
+# Maximum number of lines, however much there is to do.
 _STEPS = 200
 
 

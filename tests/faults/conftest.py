@@ -10,7 +10,7 @@ from .processes import Child, Spawn, end_parents
 
 @pytest.fixture(scope="session")
 def nightly(pytestconfig: pytest.Config) -> bool:
-    """Whether the long version was asked for."""
+    """True if the long version was asked for."""
     return bool(pytestconfig.getoption("--nightly"))
 
 

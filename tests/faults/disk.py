@@ -35,7 +35,7 @@ class Disk(apsw.VFS):
         self.operations, self._kills_at, self._moves_only = 0, operation, moves_only
 
     def full_from(self, operation: int) -> None:
-        """No room from the n-th change of a file on, until told otherwise; 0: room enough."""
+        """No room from the n-th change of a file on, until this is changed; 0: room enough."""
         self.operations, self._full_at = 0, operation
 
     def _notice(self, event: str, _: object) -> None:

@@ -1,4 +1,4 @@
-"""What child processes do with vectors. Run as those of ``roles.py`` are."""
+"""Roles of child processes that use vectors. Run as those of ``roles.py`` are."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def embed_steps(home: str) -> None:
 
 
 def embed_while_appending(home: str, name: str) -> None:
-    """Append, forget and embed in turns until told to stop; report the words that are to be found."""
+    """Append, forget and embed in turns until stopped; report the words that are to be found."""
     with mnemos.open(home) as memory:
         memory.sessions.ensure_session(name, "cli")
         number = 0

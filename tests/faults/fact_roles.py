@@ -1,4 +1,4 @@
-"""What child processes do with facts. Run as those of ``roles.py`` are."""
+"""Roles of child processes that use facts. Run as those of ``roles.py`` are."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def become(request: Request, streams: list[int]) -> None:
 
 def main(roles: Path, line: socket.socket) -> None:
     module = importlib.import_module(roles.stem)
-    # What the first call of a role would import.
+    # Modules that the first call of a role would import.
     for name in ("mnemos.memory.memory", "mnemos.workspace.workspace"):
         importlib.import_module(name)
     request = serve(line)

@@ -1,4 +1,4 @@
-"""What child processes do with the notebook. Run as those of ``roles.py`` are."""
+"""Roles of child processes that use the notebook. Run as those of ``roles.py`` are."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Steps(Disk):
 
 
 def add_notes(home: str, name: str, count: int) -> None:
-    """On the word, open the home and add so many notes."""
+    """On the word, open the home and add that number of notes."""
     report("ready")
     wait()
     with mnemos.open(home, **OPTIONS) as memory:
@@ -80,7 +80,8 @@ def generation(number: int) -> str:
 
 def kill_writers(home: str, kills: int, seed: int) -> None:
     """Fork writers and kill each in the middle of a write; report the file that each left, and the last
-    number that it had been told was written."""
+    number that was acknowledged.
+    """
     warm_up()
     chance = random.Random(seed)
     last = 0
@@ -148,7 +149,7 @@ def _crash(home: Path, work: str, at: int, told: int) -> None:
             disk.kill_at(0) if at else os.write(told, str(disk.operations).encode())
         os._exit(0)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    # What happens in the background is not the same every time.
+    # Background work is not the same every time.
     assert code in ((0,) if at == 0 else (0, -signal.SIGKILL))
 
 
@@ -205,7 +206,7 @@ def outgrow(home: str) -> None:
 
 def notes_as_nobody(homes: list[str]) -> None:
     """Become somebody else, whose homes they are, and try to use them; report how each went."""
-    # Whatever is imported late may lie where only root can read.
+    # Modules that are imported late may be where only root can read.
     warm_up()
     os.setgroups([])
     os.setgid(65534)

@@ -147,7 +147,7 @@ class Child:
         return left
 
     def finish_by_itself(self) -> list[Any]:
-        """Wait for a child that ends without being told to; the reports not read yet."""
+        """Wait for a child that ends by itself; the reports not read yet."""
         left = list(self.reports())
         assert self.wait() == 0, self._said()
         return left

@@ -1,4 +1,4 @@
-"""What child processes do, one function a role; reports are lines of JSON. ``forking.py`` runs them."""
+"""Roles of child processes, one function per role; reports are lines of JSON. ``forking.py`` runs them."""
 
 from __future__ import annotations
 
@@ -354,7 +354,7 @@ def kept(memory: mnemos.Memory) -> list[dict[str, Any]]:
 
 def as_nobody(home: str, what: str) -> None:
     """Open the home as a user who owns nothing; report how it went."""
-    # Whatever is imported late may lie where only root can read.
+    # Modules that are imported late may be where only root can read.
     with tempfile.TemporaryDirectory() as folder, mnemos.open(folder) as memory:
         memory.sessions.create_session("s", "cli")
         memory.sessions.append_message("s", "user", "ask")

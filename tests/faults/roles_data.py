@@ -1,4 +1,4 @@
-"""What both a child and the test that checks its work must know."""
+"""Data that a child and the test that checks its work share."""
 
 from __future__ import annotations
 

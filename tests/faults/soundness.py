@@ -1,4 +1,4 @@
-"""What must be true of a home whatever happened to the processes that used it."""
+"""Invariants of a home, whatever happened to the processes that used it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def code_of(call: Callable[[], Any]) -> str | None:
 
 
 def complaints(memory: mnemos.Memory, *, repair: bool = False) -> list[str]:
-    """What the doctor does not like."""
+    """Return the doctor's complaints."""
     return [f"{check.name}: {check.detail}" for check in memory.doctor(repair=repair) if not check.ok]
 
 

@@ -1,4 +1,4 @@
-"""A clock that goes backwards, stands still or leaps."""
+"""A clock that goes backwards, stops or leaps."""
 
 from __future__ import annotations
 

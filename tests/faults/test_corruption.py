@@ -113,7 +113,7 @@ def test_a_damaged_page_of_messages_is_reported_with_its_code(damaged: Path) -> 
         with pytest.raises(Corrupt):
             list(memory.sessions.export_all())
         assert not {check.name: check.ok for check in memory.doctor()}["integrity"]
-        # What is elsewhere can still be read and written.
+        # Data on other pages can still be read and written.
         assert memory.sessions.search_sessions()
         memory.sessions.append_message("s0", "user", "in spite of all")
         assert len(memory.sessions.search_messages("spite")) == 1
@@ -287,7 +287,7 @@ def test_a_healthy_file_is_left_as_it_is_by_the_doctor(damaged: Path) -> None:
 
 
 def test_a_healthy_file_in_use_is_not_taken_for_damaged(home: Path) -> None:
-    """What a connection remembers of the index may be older than the index."""
+    """A connection's cache of the index may be older than the index."""
     with mnemos.open(home) as memory, mnemos.open(home) as other:
         memory.sessions.create_session("s", "cli")
         for start in range(0, 4_000, 200):
@@ -322,7 +322,7 @@ def test_random_damage_gives_our_errors_and_a_repair_that_ends(
 
 
 def use_in_every_way(home: Path) -> None:
-    """Whatever the file is like, only errors of ours come out."""
+    """Every damaged file raises only our errors."""
 
     def try_out(use: Any) -> None:
         assert code_of(use) in {None, "corrupt", "not_a_database", "storage_error", "schema_too_new"}
@@ -344,7 +344,7 @@ def use_in_every_way(home: Path) -> None:
 def test_a_deleted_log_costs_at_most_what_was_in_it(damaged: Path, original: dict[int, str]) -> None:
     with mnemos.open(damaged) as memory:
         memory.sessions.append_message("s0", "user", "only in the log")
-        # As after a power cut: the files as they stand, without the log.
+        # As after a power cut: the files as they are, without the log.
         copy = damaged.with_name("copy")
         copy.mkdir()
         shutil.copy(damaged / "mnemos.db", copy)
@@ -379,7 +379,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(home: Path, data: 
     with pytest.raises(NotADatabase), mnemos.Memory.at(home) as memory:
         list(memory.doctor(repair=True))
     assert file.read_bytes() == data
-    # Whoever holds the error does not hold the file.
+    # A reference to the error is not one to the file.
     assert not is_open(file), failure
 
 

@@ -293,7 +293,7 @@ def test_vectors_of_a_forgotten_fact_are_gone(home: Path) -> None:
 
 
 def vectors(home: Path) -> int:
-    """How many there are of facts that say something: what is forgotten is overwritten with zeros."""
+    """Count the facts that say something: forgotten ones are overwritten with zeros."""
     sql = "SELECT dim, codes FROM vectors AS v JOIN embeddings AS e ON e.id = v.embedding WHERE series = 1"
     slots = [codes[at : at + dim] for dim, codes in raw(home, sql) for at in range(0, len(codes), dim)]
     return sum(any(slot) for slot in slots)

@@ -1,4 +1,4 @@
-"""What was forgotten is in no byte of any file of the home."""
+"""Forgotten text is in no byte of any file of the home."""
 
 from __future__ import annotations
 
@@ -246,7 +246,9 @@ def test_rows_that_were_moved_leave_no_copy_behind(home: Path) -> None:
 
 
 def test_short_texts_that_were_moved_leave_no_copy_behind(home: Path) -> None:
-    """Too short to be told from chance in a long file; a letter that nothing else has tells them apart."""
+    """Too short to be distinguished from chance in a long file; a letter that nothing else has tells them
+    apart.
+    """
     secrets = [f"Ж{number:03d}" for number in range(150)]
     forget_after_deleting_around(home, secrets)
     data = b"".join(path.read_bytes() for path in home.iterdir())

@@ -64,7 +64,7 @@ def kill_writers(
 
 
 def kept_whole(memory: mnemos.Memory, acknowledged: list[Acknowledged]) -> None:
-    """As ``assert_kept``, for a session in which the turns of several writers stand side by side."""
+    """As ``assert_kept``, for a session in which the turns of several writers are side by side."""
     stored = {message["id"]: message["content"] for message in memory.sessions.get_messages("s")}
     words = [content.split()[1] for content in stored.values()]
     for word, ids in acknowledged:

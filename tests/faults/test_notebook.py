@@ -87,7 +87,7 @@ def test_no_kill_leaves_a_broken_or_an_empty_file(home: Path, spawn: Spawn, nigh
     reports = spawn("kill_writers", home=str(home), kills=kills, seed=20_261_115).finish()
     assert len(reports) == kills
     assert [left for left in reports if not left["whole"]] == []
-    # What was acknowledged is there, or the one that was being written.
+    # The acknowledged version is there, or the one being written.
     assert {left["found"] - left["last"] for left in reports} <= {0, 1}
     assert reports[-1]["found"] > kills
     assert_notes_sound(home, **LARGE)
@@ -151,7 +151,7 @@ def test_a_change_happened_or_not_after_a_kill_at_any_step(
             found.append(memory.notebook.entries())
             assert found[-1] in (NOTED, after)
             if work == "forget":
-                # What was begun can be done again, and then nothing is left of it.
+                # An interrupted change can be repeated, and then leaves nothing behind.
                 memory.notebook.write("memory", "\n§\n".join(NOTED))
                 (hit,) = memory.recall("lamp", kinds=["note"]).hits
                 assert memory.forget(f"note:{hit.ref}")["pending"] is False

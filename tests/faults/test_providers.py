@@ -25,7 +25,7 @@ SHORT = 0.01
 ENOUGH = 1.0
 MEGABYTES = 10_000_000
 
-# What a host calls in a turn, and what each must give back.
+# The calls of a host in a turn, and the answer that each must return.
 HOOKS = {
     "system_prompt_block", "prefetch", "queue_prefetch", "sync_turn", "on_turn_start", "on_session_end",
     "on_session_switch", "on_pre_compress", "on_memory_write", "on_delegation", "handle_tool_call",

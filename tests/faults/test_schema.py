@@ -99,7 +99,7 @@ def test_a_home_made_by_another_process_while_we_look_is_ours(home: Path, moment
 
 
 def make_at_once(file: Path) -> None:
-    """What another process that makes the home commits; nothing, when it would have to wait for us."""
+    """The commit of another process that makes the home; nothing if it would have to wait for us."""
     other = apsw.Connection(str(file))
     try:
         other.execute(
@@ -116,7 +116,7 @@ def make_at_once(file: Path) -> None:
 def test_a_new_home_waits_for_another_process_that_makes_it(
     home: Path, monkeypatch: pytest.MonkeyPatch, begin: str
 ) -> None:
-    """Whoever is at a new file keeps us from making it a home for a moment, not for good."""
+    """Another process on a new file delays us for a moment, not for good."""
     home.mkdir()
     (home / "mnemos.db").touch(mode=0o600)
     other = apsw.Connection(str(home / "mnemos.db"))

@@ -25,7 +25,7 @@ from .processes import Spawn
 from .workspace_soundness import ROLES, alive, await_death, code_of, gone_within, raw
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
-# What may be said of a call in whose middle the worker was killed.
+# The possible answers to a call in which the worker was killed.
 KILLED = {"too_large", "unavailable", "timed_out"}
 
 
@@ -120,7 +120,7 @@ def test_a_call_of_several_statements_is_whole_or_nothing_when_the_worker_is_kil
     assert set(acknowledged) <= {batch for (batch,) in a}
     if a:
         assert raw(folder, "SELECT batch FROM made") == [a[-1]]
-    # What a killed copy left goes with the next one.
+    # The next copy deletes the leftovers of a killed one.
     workspace.query("DROP TABLE a")
     for snapshot in (folder / "snapshots" / "default").glob("*.db"):
         with closing(apsw.Connection(str(snapshot), flags=apsw.SQLITE_OPEN_READONLY)) as kept:
@@ -156,7 +156,7 @@ def test_a_worker_that_dies_at_any_change_of_a_file_leaves_all_or_nothing(
         again.query("DROP TABLE t")
         assert all(info.name in ("default", "copy") for info in again.databases())
         again.close()
-        # What a copy that was broken off has left is gone with the next.
+        # The next copy deletes the leftovers of an interrupted one.
         left = [path.name for path in (home / "databases" / "snapshots").rglob("*unfinished*")]
         assert left == [], (at, code)
         if code is None and nightly:

@@ -1,4 +1,4 @@
-"""What child processes do with the workspace. Run as those of ``roles.py`` are."""
+"""Roles of child processes that use the workspace. Run as those of ``roles.py`` are."""
 
 from __future__ import annotations
 
@@ -148,7 +148,9 @@ def interrupted(folder: str, times: int) -> None:
 
 
 def with_little_room(folder: str, most: int) -> None:
-    """Write while no file may grow beyond so many bytes; report acknowledged rows, codes, what is there."""
+    """Write while no file may grow beyond that number of bytes; report acknowledged rows, codes, what is
+    there.
+    """
     workspace = Workspace(Path(folder))
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
     acknowledged, codes = 0, set()
@@ -176,7 +178,7 @@ def as_nobody(folder: str, sql: str) -> None:
 
 
 def hold_the_lock(path: str, how: str) -> None:
-    """As another program: hold the database until told."""
+    """As another program: hold the database until the signal."""
     with closing(apsw.Connection(path)) as connection:
         connection.execute(f"BEGIN {how}")
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()

@@ -1,4 +1,4 @@
-"""What the fault tests of the workspace ask of it, and of the files it leaves."""
+"""Checks of the workspace and its files, for the fault tests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def code_of(call: Callable[[], Any]) -> str | None:
 
 
 def alive(process: int) -> bool:
-    """Whether a process is there and more than a memory of one."""
+    """True if a process exists and is not a zombie."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -54,7 +54,7 @@ def gone_within(process: int, seconds: float) -> bool:
 
 
 def raw(folder: Path, sql: str, database: str = "default") -> list[tuple[Any, ...]]:
-    """What another program sees, once SQLite found nothing wrong with the file."""
+    """Return the rows that another program sees, after SQLite found nothing wrong with the file."""
     with closing(apsw.Connection(str(folder / f"{database}.db"))) as connection:
         connection.set_busy_timeout(10_000)
         catalog.register(connection)

@@ -32,7 +32,7 @@ def only_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where Mnemos keeps everything; nothing of the user's own is read or written."""
+    """The home of Mnemos; nothing of the user's own is read or written."""
     for name in [name for name in os.environ if name.startswith(("MNEMOS_", "HERMES_"))]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -1,4 +1,4 @@
-"""An endpoint such as Claude Code expects, on loopback: says what it is told, keeps what it is asked."""
+"""An endpoint such as Claude Code expects, on loopback: gives prepared answers and keeps the requests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def call(name: str, **arguments: Any) -> Block:
 
 
 def last_content(request: dict[str, Any]) -> str:
-    """What the newest message of a user says, as JSON; results of tools included."""
+    """Return the newest message of a user as JSON; results of tools included."""
     said = [message["content"] for message in request["messages"] if message["role"] == "user"]
     return json.dumps(said[-1], ensure_ascii=False) if said else ""
 

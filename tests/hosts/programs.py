@@ -11,7 +11,7 @@ _SECONDS = 120
 
 
 class Program:
-    """What is run sees an environment of its own; ``folder`` is its home."""
+    """An environment of its own for the programs that are run; ``folder`` is its home."""
 
     def __init__(self, folder: Path, **environment: str) -> None:
         self.folder = folder
@@ -28,7 +28,7 @@ class Program:
         }
 
     def run(self, *command: str) -> str:
-        """What a command prints; one that fails fails the test."""
+        """Return the output of a command; one that fails fails the test."""
         done = subprocess.run(
             command,
             cwd=self.project,

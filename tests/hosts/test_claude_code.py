@@ -32,7 +32,7 @@ class ClaudeCode(Program):
         )
 
     def says(self, prompt: str) -> str:
-        """What a session with one prompt answers."""
+        """Return the answer of a session with one prompt."""
         return self.run("claude", "-p", prompt, "--allowedTools", RECALL, "Bash(sleep:*)")
 
 

@@ -59,7 +59,7 @@ def settle(manager: MemoryManager) -> None:
 
 
 def recalled(manager: MemoryManager, question: str) -> str:
-    """What is recalled for a question, also on a machine that is too busy to find it in time at once."""
+    """Recall for a question, also on a machine that is too busy to answer in time at once."""
     until = time.monotonic() + SECONDS
     while time.monotonic() < until:
         # The first call begins to look, and waits only a moment; another one waits for the same.
@@ -317,7 +317,7 @@ def test_a_compacted_and_rewound_session_is_imported_correctly(
 
 
 class Agent:
-    """An agent of the host with a model that answers as it is told to."""
+    """An agent of the host with a model that gives prepared answers."""
 
     def __init__(self, session_id: str, reply: Reply) -> None:
         self.model = LoopbackModel(reply)
@@ -428,7 +428,7 @@ def test_an_agent_continues_when_the_database_becomes_unreadable(home: Path) -> 
 
 
 def everything(host: MemoryManager) -> str:
-    """What an agent asks of its manager in a turn; what it is told of a tool that failed."""
+    """The calls of an agent to its manager in a turn, and the answer about a failed tool."""
     host.build_system_prompt()
     host.on_turn_start(3, "which port does the staging database use?")
     host.prefetch_all("which port does the staging database use?")

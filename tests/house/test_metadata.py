@@ -1,4 +1,4 @@
-"""What is published says the same everywhere: version, repository, Pythons, files."""
+"""Published metadata agrees everywhere: version, repository, Pythons, files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far one request travels: files, functions, SQL statements and transactions. ``-s`` prints the table."""
+"""The path of one request: files, functions, SQL statements and transactions. ``-s`` prints the table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CONTROL = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "PRAGMA")
 
 @dataclass
 class Walk:
-    """What one request passed through."""
+    """The path of one request."""
 
     files: set[str] = field(default_factory=set)
     functions: set[tuple[str, str]] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""What is forgotten with a message or a session, and what is named instead."""
+"""Forgetting a message or a session: items that go with it, and items that are only named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is attacked, and how it is told whether it came to harm."""
+"""The targets of the attacks, and checks for harm."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TIMED_OUT = frozenset({"timed_out"})
 INVALID = frozenset({"invalid_input"})
 # A bomb of memory may run out of time first, on a slow machine.
 EXHAUSTED = TOO_LARGE | TIMED_OUT
-# What is done, and does no harm.
+# Calls that are done, and do no harm.
 DONE = frozenset({None})
 ANY = BOUNCED | EXHAUSTED | INVALID | DONE
 
@@ -64,7 +64,7 @@ class Outcome:
 
 
 def attempt(call: Callable[[], Any]) -> Outcome:
-    """What came of a call. Any exception that is not ours passes, and fails the test."""
+    """The outcome of a call. Any exception that is not ours passes, and fails the test."""
     began = time.monotonic()
     answer, code, message = None, None, ""
     try:
@@ -190,7 +190,7 @@ def workers() -> list[int]:
 
 
 def is_worker(process: int) -> bool:
-    """Whether a process is alive and a worker of the workspace."""
+    """True if a process is alive and a worker of the workspace."""
     try:
         command = Path(f"/proc/{process}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
@@ -203,7 +203,7 @@ def _parent(process: int) -> int:
 
 
 def status(process: int) -> dict[str, str]:
-    """What the kernel says of a process; nothing of one that is gone."""
+    """Return the kernel's status of a process; empty if it is gone."""
     try:
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
     except (FileNotFoundError, ProcessLookupError):

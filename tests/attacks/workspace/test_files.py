@@ -253,7 +253,7 @@ def test_no_cell_of_an_export_is_run_by_a_spreadsheet(
         for cell in row
     ]
     for cell in cells:
-        # What a spreadsheet skips before it looks for the sign of a formula.
+        # Characters that a spreadsheet skips before the sign of a formula.
         assert cell.lstrip(" \t\r\n\ufeff\u200b\x00")[:1] not in set("=+-@＝＋－＠"), ascii(cell)
     # They come back as they were.
     answer = prey.workspace.import_file(f"x.{format}", "back", database=prey.database, header=True)
@@ -268,7 +268,7 @@ def test_numbers_that_are_negative_stay_numbers(prey: Prey, files: Path) -> None
 
 
 def bomb(size: int, fill: bytes = b"a") -> bytes:
-    """The beginning of gzip that unpacks to so many bytes: the same packed megabyte again and again."""
+    """The beginning of gzip that unpacks to ``size`` bytes: one packed megabyte, repeated."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     begin = packer.compress(b"h\n") + packer.flush(zlib.Z_FULL_FLUSH)
     megabyte = packer.compress(fill * ((1 << 20) // len(fill))) + packer.flush(zlib.Z_FULL_FLUSH)

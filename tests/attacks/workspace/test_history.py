@@ -125,7 +125,7 @@ def test_history_is_not_written(mine: mnemos.Memory, part: str, tried: Callable[
 )
 def test_nothing_takes_the_place_of_history(mine: mnemos.Memory, statement: str) -> None:
     outcome = attempt(lambda: mine.workspace.query(statement))
-    # What is temporary ends with its call.
+    # A temporary object ends with its call.
     assert outcome.code in BOUNCED or (outcome.code is None and "TEMP" in statement)
     assert mine.workspace.query("SELECT target FROM mnemos_facts").rows == [["harmless.key"]]
 

@@ -280,7 +280,7 @@ ANSWERS: list[tuple[str, str, str]] = [
 
 @pytest.mark.parametrize(("before", "sql"), [case[1:] for case in ANSWERS], ids=[case[0] for case in ANSWERS])
 def test_an_answer_that_is_too_long_is_cut_or_nothing_was_done(prey: Prey, before: str, sql: str) -> None:
-    """Whatever the call says is true: an error means that the row it inserted is not there."""
+    """The answer is true: an error means that the row it inserted is missing."""
     prey.query(f"CREATE TABLE t(a); {before}")
     outcome = prey.attack(f"INSERT INTO t VALUES(1); {sql}", max_rows=1 << 40, timeout=0.7)
     assert outcome.code in EXHAUSTED | DONE, outcome.message

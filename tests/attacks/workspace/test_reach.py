@@ -44,7 +44,7 @@ FILES = [
     Case("system of the shell", ".system touch ../outside/new", SQL_ERROR),
 ]
 
-# What extensions, the shell and other builds of SQLite offer.
+# Functions of extensions, the shell and other builds of SQLite.
 FUNCTIONS = [
     "load_extension('/tmp/evil.so')",
     "load_extension('/tmp/evil.so', 'main')",

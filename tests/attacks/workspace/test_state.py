@@ -140,7 +140,7 @@ class Mixture(RuleBasedStateMachine):
         evil=st.sampled_from(EVIL),
     )
     def half(self, good: str, evil: str) -> None:
-        """A good statement in front of evil ones is taken back with them."""
+        """A good statement in front of evil ones is rolled back with them."""
         assert attempt(lambda: self.workspace.query(f"{good}; {evil}")).code is not None
 
     @rule(value=st.sampled_from([1 << 63, "\ud800", object(), [[object()]]]))
@@ -174,7 +174,7 @@ class Mixture(RuleBasedStateMachine):
     @precondition(lambda self: len(self.model) > 2)
     @rule()
     def drop_and_restore(self) -> None:
-        """What is dropped comes back, as it was before."""
+        """A dropped table comes back as it was."""
         self.workspace.query("DROP TABLE kept")
         self.workspace.restore()
 

@@ -1,4 +1,4 @@
-"""What a model gets to see: answers of tools and the block of the prompt, whatever the tables hold."""
+"""The view of a model: answers of tools and the block of the prompt, whatever the tables contain."""
 
 from __future__ import annotations
 

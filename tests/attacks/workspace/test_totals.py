@@ -57,7 +57,7 @@ def test_databases_stay_within_their_total(workspace: Workspace, tmp_path: Path,
         assert_within(workspace, tmp_path / "databases")
     assert codes[:3] == [None] * 3
     assert set(codes[4:]) == {"too_large"}
-    # What is there can be read and deleted, which makes room.
+    # Existing data can be read and deleted, which makes room.
     assert workspace.query("SELECT count(*) FROM t", database="d0").rows == [[1]]
     workspace.query("DELETE FROM t", database="d0")
     workspace.compact("d0")

@@ -130,7 +130,7 @@ def test_an_error_in_the_middle_of_many_rows_leaves_none_of_them(prey: Prey) -> 
         assert prey.query("SELECT count(*) FROM t").rows == [[0]]
 
 
-# What SQLite would not parse is not taken for a BEGIN, a COMMIT or a ROLLBACK.
+# Text that SQLite would not parse does not count as a BEGIN, a COMMIT or a ROLLBACK.
 WORDS = [
     Case(f"{statement}", f"INSERT INTO canary VALUES(99, '', NULL); {statement}", BOUNCED)
     for statement in (

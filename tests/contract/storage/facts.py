@@ -59,7 +59,7 @@ def add_gone(storage: Storage, target: str = "srv.prod", at: float = NOW, **more
 
 
 def versions(storage: Storage, count: int, target: str = "srv.prod", **fields: Any) -> list[int]:
-    """So many statements on a target, a second apart, each in place of the one before."""
+    """A number of statements on a target, a second apart, each in place of the one before."""
     ids: list[int] = []
     for n in range(count):
         own = add_fact(storage, target, f"version {n}", ending=ids[-1:], recorded_at=NOW + n, **fields)

@@ -26,9 +26,9 @@ quickly = settings(
     ],
 )
 
-# What reaches an engine: no NUL, no lone surrogate.
+# Text that reaches an engine: no NUL, no lone surrogate.
 CLEAN = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
-# What a host may pass on.
+# Values that a host may pass.
 ANY = st.text(st.characters(exclude_categories=()), max_size=40)
 
 JSON = st.recursive(

@@ -135,7 +135,7 @@ class VectorContract(Contract):
         told: list[tuple[int, str]] = []
         while (todo := pending(storage, characters=500)) is not None:
             told += todo.passages
-            # About so much text: without the last of them it is less.
+            # About that amount of text: without the last of them it is less.
             assert sum(len(text) for _, text in todo.passages[:-1]) < 500
             assert add(storage, todo, made(todo))
         assert told == list(zip(ids, texts, strict=True))

@@ -81,7 +81,7 @@ def over_pipe(home: Path, *arguments: str) -> StdioServerParameters:
 
 @contextmanager
 def serving(home: Path, *arguments: str) -> Iterator[Served]:
-    """A server on a free port of this machine, told to stop at the end."""
+    """A server on a free port of this machine, stopped at the end."""
     process = subprocess.Popen(
         [*PROGRAM, "serve", "--mcp", "--port", "0", "--home", str(home), *arguments],
         env=environment(),

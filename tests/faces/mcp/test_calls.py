@@ -1,4 +1,4 @@
-"""What the face does with a call before and after the operation."""
+"""The face's part of a call, before and after the operation."""
 
 from __future__ import annotations
 

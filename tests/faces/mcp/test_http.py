@@ -1,4 +1,4 @@
-"""What only a server on a port has to mind: who may reach it, and whose call it is."""
+"""The duties of a server on a port: who may reach it, and whose call it is."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_each_connection_is_a_session_of_its_own(served: Served) -> None:
 
     one, other = (post(served, GREETING)[1]["mcp-session-id"] for _ in range(2))
     assert scope_of(one, content="D[auth]: tokens", scope="login") == "login"
-    # What is not told goes into the scope that the session is in.
+    # A fact without a scope goes into the scope of the session.
     assert scope_of(one, content="V[auth.days]: 7") == "login"
     assert scope_of(other, content="V[shop.name]: Fjord") is None
     assert scope_of(other, content="V[auth.port]: 80", session_id=f"mcp-{one}") == "login"

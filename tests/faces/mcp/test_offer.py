@@ -1,4 +1,4 @@
-"""What is offered: sets of tools, their cost, the words that go with them, and what they answer."""
+"""The offer of tools: sets, cost, instructions, and results."""
 
 from __future__ import annotations
 

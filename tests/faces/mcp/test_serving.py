@@ -58,7 +58,7 @@ def calls_at(home: Path) -> Iterator[Calls]:
 
 
 def piped(calls: Calls, *sent: bytes) -> list[dict[str, Any]]:
-    """The answers to lines that stand in the pipe, whose other end is closed already."""
+    """The answers to lines that are in the pipe, whose other end is closed already."""
     (incoming, our_end), (their_end, outgoing) = os.pipe(), os.pipe()
     with open(our_end, "wb") as stream:  # noqa: PTH123
         stream.write(b"\n".join(sent))

@@ -88,7 +88,7 @@ class Wire:
         return result
 
     def answers_before_a_ping(self) -> list[dict[str, Any]]:
-        """What came until now; that the server answers a ping shows that it lives."""
+        """Return the messages so far; the server's answer to a ping shows that it lives."""
         number = self.request("ping", {})
         answers: list[dict[str, Any]] = []
         while (answer := self.receive()).get("id") != number:

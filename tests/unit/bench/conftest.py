@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-# The benchmarks are no installed package; also plain `pytest` should find them.
+# The benchmarks are not an installed package; also plain `pytest` should find them.
 sys.path.append(str(Path(__file__).parents[3]))
 
 Write = Callable[[Any], Path]

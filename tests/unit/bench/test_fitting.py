@@ -1,4 +1,4 @@
-"""The weights of the ranker are fitted soundly, and what they are worth is told honestly."""
+"""The weights of the ranker are fitted soundly, and reported honestly."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class HonchoServer:
         self._thread.join()
 
     def purge(self) -> None:
-        """What the server's worker does some time after a deletion."""
+        """Do the work of the server's worker after a deletion."""
         with self._lock:
             for space in self.workspaces.values():
                 for gone in [one.id for one in space.sessions.values() if not one.is_active]:
@@ -117,7 +117,7 @@ class HonchoServer:
         return json.dumps([[one.metadata for one in space.sessions.values()], space.conclusions])
 
     def fault_of(self, asked: Asked) -> int | str | None:
-        """What always goes wrong with requests whose path ends like this."""
+        """Fail every request whose path ends like this."""
         return next((fault for end, fault in self.fault_at.items() if asked.path.endswith(end)), None)
 
     def answer_as_owner(self, method: str, path: str, body: Any) -> tuple[int, Any]:
@@ -292,7 +292,7 @@ class HonchoServer:
                 try:
                     super().handle()
                 except (BrokenPipeError, ConnectionResetError, ValueError):
-                    # Whoever asked did not wait.
+                    # The client did not wait.
                     self.close_connection = True
 
             def finish(self) -> None:

@@ -390,7 +390,7 @@ def test_an_evaluation_ended_by_a_signal_leaves_no_file(
     code = (
         "import os, signal, mnemos\n"
         "from mnemos.memory import Memory\n"
-        # Whoever runs the tests in the background has interrupts ignored.
+        # Tests that run in the background have interrupts ignored.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         f"stop = lambda share: share > 0.6 and os.kill(os.getpid(), {int(number)})\n"
         "Memory.at().evaluate(progress=stop)\n"

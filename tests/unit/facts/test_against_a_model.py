@@ -156,7 +156,7 @@ def write(facts: Facts, model: Model, chance: random.Random, number: int) -> str
     if mark == "✓" and scope is None:
         mark = "V"
     if mark == "~" and (not known or scope is None):
-        # What holds nowhere cannot be retired; without a scope, the target may be found in another.
+        # A fact that holds nowhere cannot be retired; without a scope, the target may be found in another.
         mark = "V"
     (stored,) = facts.write(f"{mark}[{target}]: {content}", **options).facts
     outcome = model.state(mark, target, content, scope)
@@ -172,7 +172,7 @@ def take_back(memory: Memory, model: Model, before: dict[Key, str]) -> None:
 
 
 def resync(facts: Facts, model: Model) -> None:
-    """What else an undo, a forgetting or a purge changes is counted, not foretold."""
+    """Further changes of an undo, a purge or forgetting are counted, not predicted."""
     rows = list(facts.list(states=STATES))
     model.open = {scope.label: scope.is_open for scope in facts.scopes()}
     model.on = {}

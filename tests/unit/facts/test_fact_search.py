@@ -217,7 +217,7 @@ def test_a_list_ends_while_others_go_on_writing(facts: Facts) -> None:
 
 
 def version(path: Path) -> tuple[Any, ...]:
-    """What changes with every write to the file."""
+    """Return a value that changes with every write to the file."""
     connection = apsw.Connection(str(path / "mnemos.db"))
     try:
         counts = [

@@ -35,7 +35,7 @@ def test_undo_restores_the_replaced_fact(facts: Facts, memory: Memory, clock: Fi
     assert live(facts) == ["V[port]: 3005"]
     assert [str(fact) for fact in facts.search("which port", limit=1)] == ["V[port]: 3005"]
     assert "V[port]: 3005" in facts.status().text
-    # What happened, happened.
+    # The log is never rewritten.
     assert [str(fact) for fact in facts.history("port", as_of=believed)] == ["V[port]: 3005"]
     assert [str(fact) for fact in facts.history("port", as_of=between)] == ["V[port]: 4000"]
     assert [str(fact) for fact in facts.history("port", as_of=clock())] == ["V[port]: 3005"]

@@ -36,7 +36,7 @@ MESSAGES = [
 
 
 class Story:
-    """What happens in the session; remembers every line that was ever written."""
+    """The events of a session; remembers every line that was ever written."""
 
     def __init__(self, memory: Memory, clock: FixedClock, seed: int) -> None:
         self.memory = memory
@@ -123,7 +123,7 @@ def check_block(story: Story) -> None:
     shown = "\n".join(printed)
     missing = [fact for fact in hot if fact.content not in shown]
     assert len(missing) == left_out
-    # What is not printed is a law among laws that fill the budget: everything else left hot before.
+    # Only laws among laws that fill the budget are not printed: everything else left hot before.
     assert all(fact.type == "C" for fact in missing)
     if missing:
         assert all(fact.type == "C" for fact in hot)

@@ -1,4 +1,4 @@
-"""Who stated a fact, and what follows from it."""
+"""The source of a fact, and its consequences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Hermes kept is brought in once, whatever its version, and nothing of it is changed."""
+"""The data of Hermes, of any version, is imported once and left unchanged."""
 
 from __future__ import annotations
 

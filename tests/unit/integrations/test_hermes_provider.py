@@ -54,7 +54,7 @@ def called(mnemos: HermesMemoryProvider, tool: str, **args: Any) -> dict[str, An
 
 
 def recalled(mnemos: HermesMemoryProvider, question: str) -> str:
-    """What is recalled, also on a machine that is too busy to find it in time at once."""
+    """Recall, also on a machine that is too busy to answer in time at once."""
     until = time.monotonic() + SECONDS
     while time.monotonic() < until:
         if text := mnemos.prefetch(question):

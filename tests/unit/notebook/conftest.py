@@ -27,7 +27,7 @@ def notebook(memory: Memory) -> Notebook:
 
 @pytest.fixture
 def folder(home: Path) -> Path:
-    """Where the files of the default space are."""
+    """The folder of the default space's files."""
     return home / "memories"
 
 

@@ -31,7 +31,7 @@ def headings(block: str) -> list[tuple[str, str, str, str]]:
     return HEADING.findall(block)
 
 
-# --- what stands there ------------------------------------------------------------------------
+# --- content ------------------------------------------------------------------------
 
 
 def test_an_empty_notebook_has_no_block(notebook: Notebook, by_hand: ByHand) -> None:

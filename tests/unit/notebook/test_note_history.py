@@ -84,7 +84,7 @@ def test_undo_brings_back_any_version(memory: Memory, notebook: Notebook) -> Non
     rows = list(reversed(memory.log()))
     memory.undo(rows[1].id)
     assert notebook.entries() == ["first"]
-    # That was a change too: what it took away comes back.
+    # That was a change too: its deleted notes come back.
     newest = memory.log(1)[0]
     memory.undo(newest.id)
     assert notebook.entries() == ["fourth"]
@@ -163,7 +163,7 @@ def test_undo_leaves_a_file_that_is_not_text_alone(
 
 
 def test_a_change_that_cannot_be_logged_is_not_made(home: Path, folder: Path) -> None:
-    """Whoever is told that it failed must be able to try again."""
+    """A change that failed can be tried again."""
     with Memory.at(home, embedder="none", busy_seconds=0.2) as memory:
         memory.notebook.add("one")
         lock = apsw.Connection(str(memory.database))

@@ -114,7 +114,7 @@ def test_recall_takes_no_lock_when_nothing_was_edited(home: Path) -> None:
         lock.execute("BEGIN IMMEDIATE")
         assert found(memory, "quetzal") == ["the quetzal sleeps"]
         (home / "memories" / "MEMORY.md").write_text("the lamp is red")
-        # What cannot be written down now is no reason to answer nothing.
+        # A note that cannot be indexed now does not prevent an answer.
         assert memory.recall("anything else") is not None
         lock.close()
         assert found(memory, "lamp") == ["the lamp is red"]

@@ -66,7 +66,7 @@ def test_the_whole_chain_is_shown_in_both_directions_across_targets(
     ]
     assert ids(explain(memory, "f3")["replaced"]) == ["f1", "f2"]
     memory.undo()
-    # What came back follows what was removed.
+    # The restored fact follows the removed one.
     assert ids(explain(memory, "f1")["replaced_by"]) == ["f2", "f3", "f4"]
     memory.call("forget", {"ref": "f4"})
     assert [fact["type"] for fact in explain(memory, "f4")["replaced_by"]] == ["~"]

@@ -1,4 +1,4 @@
-"""What results say as text."""
+"""The text of results."""
 
 from __future__ import annotations
 

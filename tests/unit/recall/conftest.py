@@ -33,7 +33,7 @@ def memory(utc: None) -> Iterator[Memory]:
 
 @pytest.fixture
 def tell(memory: Memory) -> Tell:
-    """Stores a session whose messages come a minute apart, a month ago unless told; their ids."""
+    """Stores a session whose messages come a minute apart, a month ago by default; their ids."""
 
     def store(session_id: str, *turns: Any, **more: Any) -> list[int]:
         return told(memory, session_id, *turns, **more)

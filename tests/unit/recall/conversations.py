@@ -1,4 +1,4 @@
-"""What somebody's agents remember: work on code, friends, a trip, and the same in other languages."""
+"""The memory of a user's agents: work on code, friends, a trip, and the same in other languages."""
 
 from __future__ import annotations
 

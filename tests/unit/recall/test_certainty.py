@@ -1,4 +1,4 @@
-"""How sure recall is of an answer."""
+"""Certainty of answers."""
 
 from __future__ import annotations
 

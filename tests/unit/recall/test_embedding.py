@@ -96,7 +96,7 @@ def serving(storage: Storage, embedding: Embedding) -> tuple[Embedder, Coverage]
 
 
 def near(storage: Storage, embedding: Embedding, text: str) -> list[int]:
-    """What is nearest by the model that serves now."""
+    """Return the nearest passages by the current model."""
     embedder, coverage = serving(storage, embedding)
     return near_ids(storage, embedder.vector(text), model=coverage.model, limit=1)  # type: ignore[attr-defined]
 
@@ -148,7 +148,7 @@ def test_a_long_text_is_embedded_in_pieces_that_leave_nothing_out(
     embedding.catch_up()
     embedded = models.known["fake:one"].texts
     assert max(map(len, embedded)) <= 1_500
-    # Where a text is so long that it has several ids, a few words stand in two of them.
+    # Where a text is so long that it has several ids, a few words are in two of them.
     assert len(text) <= sum(map(len, embedded)) <= len(text) + 1_500 * (length // 100_000)
     assert {word for piece in embedded for word in piece.split()} == set(words)
     for piece in (embedded[0], embedded[-1], embedded[len(embedded) // 2]):
@@ -315,7 +315,7 @@ def test_lexical_is_said_when_words_alone_were_used(
     else:
         answer = memory.recall("🦜🦜")
     assert (answer.mode, answer.coverage) == ("lexical", 0.0)
-    # What was asked for needs no note.
+    # A requested mode needs no note.
     assert len(answer.notes) == (how not in ("words only", "no embedder"))
     assert bool(answer.hits) is (how != "nothing known")
 

@@ -1,4 +1,4 @@
-"""A judged line as it is shown: the right piece of it, where it stands, and true reasons."""
+"""A judged line as it is shown: the right piece of it, its place, and true reasons."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ def test_a_missing_or_damaged_table_of_related_words_is_done_without(
         questions.find_related.cache_clear()
 
 
-# --- what is told -----------------------------------------------------------------------------
+# --- reasons -----------------------------------------------------------------------------
 
 
 def test_words_are_told_as_the_text_has_them_each_once() -> None:

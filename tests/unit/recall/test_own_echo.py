@@ -21,7 +21,7 @@ from mnemos.text.fences import NAMES, OPEN
 
 TURNS = 50
 NAME = "mcp__mnemos__recall"
-# What was told, the question for it, and the word that answers.
+# A statement, a question for it, and the word that answers.
 TOLD = [
     ("I live in Hamburg since last spring.", "Where do I live?", "Hamburg"),
     ("The kitchen gets sage green walls.", "Which colour do the kitchen walls get?", "sage"),

@@ -1,4 +1,4 @@
-"""What is understood of a question before anything is looked up."""
+"""The understanding of a question before anything is looked up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of what was found: the piece, the reasons, the text; and that it is the same every time."""
+"""Answers of recall: the piece, the reasons, the text, and the same each time."""
 
 from __future__ import annotations
 

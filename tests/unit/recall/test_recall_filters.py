@@ -1,4 +1,4 @@
-"""What must never be recalled: what was filtered out, forgotten, deleted, or is another's."""
+"""Texts that must never be recalled: filtered out, forgotten, deleted, or of another user."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("utc")
 
 @pytest.fixture
 def boats(tell: Tell) -> None:
-    """Three talks about boats, an hour between messages; every line has the word or stands next to one."""
+    """Three talks about boats, an hour between messages; every line has the word or is next to one."""
     turns = ["my boat leaks", "at the bow?", "a boat needs care", "how often?", "each boat every spring"]
     tell("one", *turns, at=NOW - 20 * DAY, every=3600, source="cli")
     tell("two", *turns, at=NOW - 10 * DAY, every=3600, source="telegram")

@@ -22,7 +22,7 @@ def candidate() -> Candidate:
 
 
 def read_closely(found: Iterable[Candidate]) -> None:
-    """What is set for those that lead, after everything else: here the same for all."""
+    """The features set for the leaders, after everything else: here the same for all."""
     for one in found:
         one.features[SENTENCE] = 0.5
 

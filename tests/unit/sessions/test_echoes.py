@@ -67,7 +67,7 @@ def append(request: pytest.FixtureRequest, memory: Memory) -> Any:
         ([calls("read_file", "recall"), result("text"), result(FENCED, "c2")], "m-m"),
         ([{"role": "user", "content": f" {FENCED}\n"}, {"role": "user", "content": "a quetzal"}], "m-"),
         ([{"role": "user", "content": "a quetzal", "origin": "memory"}], "m"),
-        # What others have under the same name, or data.
+        # Tools of others with the same name, or data.
         ([calls("recall"), result("a quetzal")], "--"),
         ([calls("memory"), result("a quetzal")], "--"),
         ([calls("mnemosyne_search"), result("a quetzal")], "--"),

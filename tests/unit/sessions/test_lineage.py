@@ -10,7 +10,7 @@ from mnemos.testing import FixedClock
 
 
 def split(db: SessionDB, clock: FixedClock, session_id: str, new_id: str) -> None:
-    """What a host does when it compresses a context."""
+    """Compress a context as a host does."""
     clock.advance(60)
     db.end_session(session_id, "compression")
     clock.advance(1)

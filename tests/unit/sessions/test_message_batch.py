@@ -99,7 +99,7 @@ def test_tool_calls_are_stored_and_counted_whatever_their_texts_and_lists_are_ma
 def test_a_message_over_the_limit_is_refused_in_a_turn_too() -> None:
     turn = [{"role": "user", "content": "x" * 10}, {"role": "user", "content": "x" * (MOST + 1)}]
     assert _together(turn) == _alone(turn)
-    # Many that are small enough are no message that is too large.
+    # Many small messages are not one that is too large.
     assert len(_together([{"role": "user", "content": "x" * (MOST // 3)}] * 9)) == 9
 
 

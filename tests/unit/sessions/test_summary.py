@@ -31,7 +31,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelEndpoint]:
 
 
 def search(model: Model, *, conversations: int = 1, limit: int = 3) -> dict[str, Any]:
-    """What session_search answers when asked to summarise conversations about cakes."""
+    """Return the answer of session_search, with summaries of conversations about cakes."""
     with Memory.at(":memory:", clock=FixedClock(), llm=model) as memory:
         for number in range(conversations):
             memory.sessions.create_session(f"s{number}", "cli")

@@ -94,7 +94,7 @@ def test_chunks_are_filled_one_after_the_other(storage: SqliteStorage, count: in
 
 
 def test_vectors_read_after_every_step_are_those_read_at_once(opens: Opens) -> None:
-    """What a process remembers grows with the last chunk, at whatever size that is."""
+    """The cache of a process grows with the last chunk, at any size."""
     chance = random.Random(3)
     storage = opens()
     create(storage, "s")

@@ -16,12 +16,12 @@ Message = dict[str, Any]
 
 
 def openai_complaints(messages: Sequence[Message]) -> list[str]:
-    """Why Chat Completions would refuse these messages; empty when it would take them."""
+    """Return the reason why Chat Completions would refuse these messages; empty if it would not."""
     return list(_openai(messages))
 
 
 def anthropic_complaints(messages: Sequence[Message]) -> list[str]:
-    """Why the Messages API would refuse these; they are in its own shape, without the system prompt."""
+    """Return the reason why the Messages API would refuse these, which have no system prompt."""
     return list(_anthropic(messages))
 
 

@@ -32,5 +32,5 @@ def sessions(memory: Memory) -> Sessions:
 
 @pytest.fixture
 def folder(home: Path) -> Path:
-    """Where the files of the default space are."""
+    """The folder of the default space's files."""
     return home / "session-templates"

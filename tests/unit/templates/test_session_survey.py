@@ -161,7 +161,7 @@ def test_a_clear_difference_is_shown_with_its_interval_and_its_sizes(
     assert rate.low < rate.difference < rate.high < 0
     assert (rate.with_count, rate.without_count) == (MIN_CONVERSATIONS, MIN_CONVERSATIONS)
     first = measures["calls to first success"]
-    # The calls that the template brought in are not the session's own.
+    # The calls of the template are not the session's own.
     assert first.with_mean == 1
     assert first.without_mean == 5.5
     assert measures["total errors"].with_mean == 1.5

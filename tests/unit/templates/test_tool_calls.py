@@ -265,7 +265,7 @@ def test_an_answer_of_several_parts_is_its_texts(templates: Templates, sessions:
 
 def test_the_whole_lineage_of_a_compressed_session_is_read(templates: Templates, sessions: Sessions) -> None:
     record(sessions, "root", [user("go"), *step("a", "terminal", "1", command="one")], ended="compression")
-    # The call stands before the compression, its answer behind it; and what was kept is repeated.
+    # The call is before the compression, its answer behind it; and what was kept is repeated.
     repeated = step("a", "terminal", "1", command="one")
     middle = [user("summary"), *repeated, *step("b", "terminal", "2", command="two"), calls(call("c", "ls"))]
     record(sessions, "middle", middle, parent_session_id="root", ended="compression")

@@ -67,12 +67,12 @@ def unread(items: Iterable[Item]) -> list[int]:
 
 
 def conversations(items: Iterable[Item]) -> dict[str, Conversation]:
-    """What was told last of each."""
+    """Return the last record of each."""
     return {item.id: item for item in items if isinstance(item, Conversation)}
 
 
 def assert_resumes_everywhere(reader: Reader, path: Path) -> None:
-    """Whoever stops after a mark and goes on from it gets the same as whoever reads at once."""
+    """Reading in two parts, up to a mark and from it, gives the same as reading at once."""
     whole = read_items(reader, path)
     marks = [number for number, item in enumerate(whole) if isinstance(item, Mark)]
     assert marks, "no mark was told"
@@ -102,7 +102,7 @@ def assert_grows(reader: Reader, path: Path, tmp_path: Path) -> None:
 
 
 def assert_storable(items: Iterable[Item]) -> None:
-    """Whatever was read can be written: fields that are known, times that are times, names that are names."""
+    """Items that were read can be stored: known fields, valid times, valid names."""
     from mnemos.inputs import name, optional_name
     from mnemos.sessions.records import MESSAGE_FIELDS, new_message
 

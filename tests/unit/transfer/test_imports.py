@@ -248,7 +248,7 @@ def test_an_import_whose_sessions_continued_can_be_undone_after_deleting_them(
         memory.sessions.delete_session(name)
     memory.undo(entry)
     assert memory.sessions.session_count() == 0
-    # What was deleted stays deleted, what was undone can be done again.
+    # A deleted session stays deleted; an undone import can be repeated.
     assert bring(memory, tmp_path).sessions == 1
     assert texts(memory, "c") == ["one"]
 

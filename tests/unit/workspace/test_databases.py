@@ -233,7 +233,7 @@ def test_the_default_is_to_restore_what_was_there_before_the_last_loss(prices):
 def test_a_snapshot_whose_file_is_gone_when_it_is_looked_at_is_left_out(prices, folder):
     prices.query("DELETE FROM prices")
     kept = prices.snapshots()
-    # What a listing sees of a file that another process takes away meanwhile: a name, and nothing behind it.
+    # A listing of a file that another process deletes meanwhile: a name, and nothing behind it.
     (folder / "snapshots" / "default" / "20200101T000000.000000Z.db").symlink_to("nothing")
     assert prices.snapshots() == kept
     assert [info.snapshots for info in prices.databases()] == [1]

@@ -1,4 +1,4 @@
-"""What the worker answers, with its loop in a thread of this process, where a debugger reaches it.
+"""Answers of the worker, with its loop in a thread of this process, where a debugger reaches it.
 
 Without the limits of the operating system, which would bind the tests themselves.
 """

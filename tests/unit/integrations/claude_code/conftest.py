@@ -13,5 +13,5 @@ def hooks(home: Path) -> Hooks:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where transcripts are."""
+    """The folder of the transcripts."""
     return tmp_path / "projects" / "-home-dev-depot"

@@ -25,7 +25,7 @@ DATA = Path(__file__).parents[3] / "data" / "hooks"
 @dataclass
 class Answer:
     text: str
-    """What is added to the conversation."""
+    """The text added to the conversation."""
     name: str = ""
 
 
@@ -63,13 +63,13 @@ def answer_of(output: str) -> Answer:
 
 
 class piped:
-    """What a pipe has that somebody wrote this into."""
+    """A pipe with this in it."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
 
     def __enter__(self) -> int:
-        # A file, because a pipe holds only so much.
+        # A file, because the room in a pipe is limited.
         self._file = tempfile.TemporaryFile()
         self._file.write(self._data)
         self._file.seek(0)

@@ -1,4 +1,4 @@
-"""Whatever goes wrong, a hook says nothing, and what was said is in no log."""
+"""A hook that fails says nothing, and no log contains the conversation."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def filled(hooks: Hooks, transcript: Path) -> Path:
 )
 def test_garbage_gets_no_answer(hooks: Hooks, filled: Path, name: str, raw: bytes) -> None:
     answer = hooks.run(name, raw=raw)
-    # A session begins with what is known, whatever was told of it.
+    # A session begins with the known facts, whatever the transcript says.
     assert (
         "closed on Mondays" in answer.text if name == "session-start" and _is_json(raw) else not answer.text
     )

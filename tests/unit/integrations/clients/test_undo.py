@@ -18,7 +18,7 @@ from mnemos import Memory
 from mnemos.errors import InvalidInput, PermissionDenied
 
 ALL = {**FILES, "hermes": ".hermes/config.yaml"}
-# What each client had before, and adds while it is connected.
+# The settings of each client before, and those it adds while it is connected.
 BEFORE: dict[str, Any] = {"theme": "dark", "mcpServers": {"other": {"command": "x"}}, "list": [1, 2]}
 ADDED: dict[str, Any] = {"userID": "4f2a", "projects": {"/tmp/x": {"history": ["hé 你好 🙂"]}}}
 

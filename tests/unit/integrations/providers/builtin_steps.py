@@ -29,7 +29,7 @@ def looked_up(recalls: Recalls, session_id: str, query: str) -> None:
 
 
 def recalled(provider: BuiltinMemoryProvider, query: str) -> str:
-    """What is recalled when there is time to wait for it."""
+    """Recall, and wait for it."""
     looked_up(provider._recalls, provider._session_id, query)
     return provider.prefetch(query)
 

@@ -1,4 +1,4 @@
-"""A manager over a memory of its own for each test, and a provider that writes down what it is told."""
+"""A manager over a memory of its own for each test, and a provider that records its calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is put into a prompt keeps to its budget, whatever is stored and whatever providers say."""
+"""Prompt blocks keep to their budget, whatever is stored and whatever providers return."""
 
 from __future__ import annotations
 

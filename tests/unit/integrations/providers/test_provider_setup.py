@@ -19,7 +19,7 @@ KEY = Field("api_key", secret=True, required=True, env_var="SHELF_API_KEY")
 
 @pytest.fixture(autouse=True)
 def no_secrets_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Set and taken away again, so that what a test puts there does not stay.
+    # Set and deleted again, so that what a test puts there does not stay.
     for name in ("SHELF_API_KEY", "OTHER"):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)

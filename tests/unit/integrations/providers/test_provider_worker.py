@@ -39,7 +39,7 @@ def no_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
 
 @pytest.fixture
 def gate() -> threading.Event:
-    """Whoever waits for it hangs until it is set."""
+    """An event: waiting for it hangs until it is set."""
     return threading.Event()
 
 

@@ -18,7 +18,7 @@ def archive(filled: mnemos.Memory, tmp_path: Path) -> Path:
 
 
 def found(comparison: Comparison) -> dict[str, tuple[int, int]]:
-    """What is missing and what is different, by part."""
+    """Return the missing and the different items, by part."""
     return {
         part.part: (part.missing, part.different)
         for part in comparison.parts

@@ -106,7 +106,7 @@ def test_whatever_was_done_comes_back_exactly(steps: list[tuple[Any, ...]], name
                 try:
                     do(memory, clock, step)
                 except (MnemosError, IndexError):
-                    # What is refused leaves the memory as it was.
+                    # A refused archive leaves the memory as it was.
                     continue
             memory.export(archive)
             expected = state_of(memory)

@@ -50,7 +50,7 @@ class Opened:
         return text
 
     def table(self, name: str, **asked: Any) -> dict[str, Any]:
-        """What the data of the card say of one of its tables."""
+        """Return the card's data of one of its tables."""
         return next(table for table in self.card(**asked)["tables"] if table["name"] == name)
 
     def column(self, table: str, name: str, **asked: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a model reads."""
+"""The text of the card, as a model reads it."""
 
 from __future__ import annotations
 

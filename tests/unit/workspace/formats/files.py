@@ -21,7 +21,7 @@ def opened(
 
 
 def stored(table: Table) -> list[tuple[Any, ...]]:
-    """What a database has after all batches went into a table of the columns that were found."""
+    """Return the rows of a table after all batches were stored in the columns that were found."""
     database = apsw.Connection(":memory:")
     columns = ", ".join(
         f'"{column.name.replace(chr(34), chr(34) * 2)}" {column.type}' for column in table.columns

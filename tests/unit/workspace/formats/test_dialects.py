@@ -1,4 +1,4 @@
-"""How a file of delimited text is seen to be written."""
+"""Detection of the dialect of delimited text."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_one_letter_after_megabytes_decides_for_windows(format: str) -> None:
         data = b"[" + data.replace(b"\n", b",\n") + b"]"
     table = opened(data, format=format)
     assert table.encoding == "cp1252"
-    # What is advised can be done: an import takes no encoding.
+    # The advice can be followed: an import takes no encoding.
     assert any("1252" in note and "save it as UTF-8" in note for note in table.notes)
     assert stored(table)[-1][0] == "café €"
 

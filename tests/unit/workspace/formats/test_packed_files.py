@@ -17,7 +17,7 @@ CSV = b"a,b\n1,2\n3,4\n"
 
 
 def bomb(megabytes: int) -> bytes:
-    """Gzip of so many megabytes of zeros, made of one piece that is repeated."""
+    """Gzip of that number of megabytes of zeros, made of one piece that is repeated."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     million = bytes(1 << 20)
     parts = [packer.compress(million) for _ in range(8)]

@@ -1,4 +1,4 @@
-"""What is exported and imported again is the same, as far as the format can say it."""
+"""Exported and imported values are the same, as far as the format can represent them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What exports look like."""
+"""The form of exports."""
 
 from __future__ import annotations
 

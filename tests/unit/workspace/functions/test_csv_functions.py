@@ -1,4 +1,4 @@
-"""CSV that stands in a value."""
+"""CSV inside a value."""
 
 from __future__ import annotations
 

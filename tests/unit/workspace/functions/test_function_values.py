@@ -13,7 +13,7 @@ from mnemos.workspace.functions import function as base
 from mnemos.workspace.functions.catalog import FUNCTIONS, register, scalar
 from mnemos.workspace.functions.function import Function, FunctionFailed, Value
 
-# What some function has a meaning for, so that more than the first check is reached.
+# Values that some function accepts, so that more than the first check is reached.
 WORDS = (
     "", "a", "dmy", "month", "host", "query", "%Y-%m-%d %H:%i", "YYYY-MM-DD FMMonth", "$.a[0]", "(a)(b)?",
     "a*", "[", "\\C", "$1\\1", "i", ",", "tab", "0", "1", "-1", "2024-02-29T10:11:12+02:00", "31/01/24",

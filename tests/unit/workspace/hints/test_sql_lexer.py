@@ -118,7 +118,7 @@ def test_sqlite_stops_at_the_token_that_is_illegal_here(sql: str) -> None:
 
 
 def complaint_of(sql: str) -> str | None:
-    """What SQLite says of the first statement; None if it is well formed."""
+    """Return SQLite's error for the first statement; None if it is well formed."""
     try:
         apsw.ext.query_info(apsw.Connection(":memory:"), sql)
     except apsw.SQLError as exc:
