@@ -25,7 +25,7 @@ SPEAKING = ("src/", "examples/")
 _UNIT = (
     r"(?:call|line|second|CPU|minute|file|page|session|message|fact|question|row|token|process|turn|space)"
 )
-_NUMBER = r"(?:\d|one|two|three|five|ten|hundred|thousand|million|bytes|[kMG]B|ms|tokens|characters|rows)"
+_NUMBER = r"(?:\d+|one|two|three|five|ten|hundred|thousand|million|bytes|[kMG]B|ms|tokens|characters|rows)"
 _CLAUSE = r"(?:What|Who|Whether|Whoever|Whatever)\b"
 TURNS = {
     "is no": r"(?<!there )(?<!here )\b(?:is|are|was|were) no\b(?! longer| more| less| \w+er\b)",
@@ -118,7 +118,7 @@ def _read_python(text: str, tree: ast.AST, *, strings: bool) -> Iterator[tuple[i
         if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
             continue
         kind = "docstring" if id(node) in docstrings else "string"
-        if kind == "docstring" or (strings and len(node.value.split()) >= 3):
+        if kind == "docstring" or (strings and len(node.value.split()) >= 3 and "(?" not in node.value):
             yield (
                 node.lineno,
                 kind,
