@@ -1,4 +1,4 @@
-"""How fast messages are kept: one a call, fifty a call, and four processes at once.
+"""Speed of storing messages: one per call, fifty per call, and four processes at once.
 
 Ratios say how many times cheaper a store is than the one named, from runs of the same round, whose
 order turns from round to round. The limit is raw apsw storing the same row and counters. CPU of the
@@ -59,7 +59,7 @@ CASES = (
 LONG_CASES = (Case(MNEMOS, "normal"), Case(RAW, "normal"), Case(RAW_FTS, "normal"))
 CONCURRENT_CASES = (Case(MNEMOS, "normal"), Case(RAW, "normal"), Case(HERMES, "full"))
 
-# What one round of one case measured, in microseconds per message unless it says otherwise.
+# The measurement of one round of one case, in microseconds per message unless it says otherwise.
 Round = dict[str, float]
 
 
@@ -158,7 +158,7 @@ def _count(case: Case, options: Options) -> int:
 def _compare(
     rounds: dict[Case, list[Round]], case: Case, other: Case, figure: str
 ) -> dict[str, float] | None:
-    """How many times cheaper the case is than the other, over the rounds."""
+    """Return the ratio of the other case's cost to this one's, over the rounds."""
     if case not in rounds or other not in rounds:
         return None
     pairs = zip(rounds[case], rounds[other], strict=True)

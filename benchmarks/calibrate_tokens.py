@@ -1,4 +1,4 @@
-"""How far the token estimate is from the true counts.
+"""Error of the token estimate against true counts.
 
     python benchmarks/calibrate_tokens.py                 the texts of the tests, with their recorded counts
     python benchmarks/calibrate_tokens.py check FOLDER    every text file of a folder, in passages

@@ -1,6 +1,6 @@
-"""How well closing statements are recognised, on labelled sentences.
+"""Recognition of closing statements, on labelled sentences.
 
-A file has one sentence a line: ``close`` or ``open``, the language, and the sentence, with tabs between
+A file has one sentence per line: ``close`` or ``open``, the language, and the sentence, with tabs between
 them.
 """
 
@@ -74,7 +74,7 @@ def grids(measured: Measured) -> tuple[Grid, ...]:
 
 
 def lines(misses: Sequence[Miss]) -> Iterator[str]:
-    """What was read wrongly, for people: missed sentences, and wrong ones with what seemed to close."""
+    """Render the errors for people: missed sentences, and wrong ones with what seemed to close."""
     for miss in misses:
         told = f"wrong   {miss.phrase!r} in" if miss.phrase else "missed "
         yield f"{told} [{miss.example.language}] {miss.example.sentence}"

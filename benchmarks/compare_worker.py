@@ -74,7 +74,7 @@ def measure(folder: Path, size: int) -> dict[str, float]:
         found["append 50"] = _time(
             lambda page: memory.sessions.append_messages("one", page), ((page,) for page in pages)
         )
-        # What is appended is indexed by a thread, whose CPU would count here.
+        # A thread indexes appended messages, and its CPU would count here.
         memory.storage.catch_up()
         memory.facts.write("V[first]: what is loaded once is not counted")
         memory.facts.search("what is loaded once?")

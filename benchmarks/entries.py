@@ -1,4 +1,4 @@
-"""How long the local backend takes with many users and many entries: ``python -m benchmarks.entries``.
+"""Speed of the local backend with many users and many entries: ``python -m benchmarks.entries``.
 
 Fills a throw-away database, then times single calls of a process that only just opened it: each on a user
 chosen at random, so that nothing of the last call helps the next.
@@ -61,7 +61,7 @@ def _fill(path: Path, users: int, entries: int, words: list[str], rng: random.Ra
 
 def _opened(path: Path) -> LocalBackend:
     backend = LocalBackend(path)
-    # What recall does in the background when it is quiet would be measured too: here it never is.
+    # Background work of recall in quiet moments would be measured, too: here there are none.
     backend.entries._storage.when_idle(lambda: False)
     return backend
 

@@ -1,7 +1,7 @@
-"""How well facts are found in what is said, on labelled statements of conversations.
+"""Extraction of facts from messages, on labelled statements of conversations.
 
-A file has one text a line: ``save`` or ``skip``, the type of the fact (``-`` for none), who said it, and the
-text, with tabs between them and ``\\n`` for a line break. A first line of headings, empty lines and lines
+A file has one text per line: ``save`` or ``skip``, the type of the fact (``-`` for none), who said it, and
+the text, with tabs between them and ``\\n`` for a line break. A first line of headings, empty lines and lines
 that begin with ``#`` are left out. A text to save states one fact; whatever else is found in it is wrong.
 """
 
@@ -93,7 +93,7 @@ def grids(measured: Measured) -> tuple[Grid, ...]:
 
 
 def lines(misses: Sequence[Miss]) -> Iterator[str]:
-    """What was read wrongly, for people: the text, and the facts that were found in it."""
+    """Render the errors for people: the text, and the facts that were found in it."""
     for miss in misses:
         example = miss.example
         told = "missed" if not miss.facts else "wrong "

@@ -40,7 +40,7 @@ PROMPT = "which port does pgbouncer listen on?"
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """How often a prompt got context, and how often it should have."""
+    """The number of prompts with context, and of those that should have had some."""
 
     given: int
     rightly: int
@@ -88,7 +88,7 @@ def run(options: Options) -> Result:
 
 
 def fill(home: Path, others: int) -> None:
-    """The history, and so many messages of other conversations; a note and facts besides."""
+    """The history, and a number of messages of other conversations; a note and facts besides."""
     with mnemos.open(home, embedder="none") as memory:
         for session in Corpus(size=others, seed=1).sessions() if others else ():
             memory.sessions.ensure_session(session.id, session.source)
@@ -128,7 +128,7 @@ def rows_of(file: Path) -> list[list[str]]:
 
 
 def measure(home: Path, runs: int) -> dict[str, list[Spent]]:
-    """What each command takes, run in turn; once before, so that bytecode is compiled."""
+    """Time the commands in turn; each runs once before, so that bytecode is compiled."""
     transcript = home / "transcripts" / f"{SESSION}.jsonl"
     transcript.parent.mkdir()
     told = {"session_id": SESSION, "transcript_path": str(transcript), "cwd": str(home)}

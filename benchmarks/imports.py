@@ -1,4 +1,4 @@
-"""How fast conversations come in: made-up transcripts of Claude Code, as megabytes a second of CPU.
+"""Speed of imports: made-up transcripts of Claude Code, in megabytes per CPU second.
 
 Each import runs in a process of its own into a new home; the CPU of all its threads is counted, for reading
 and storing alone that of the thread which does it, because another begins to index meanwhile. "decode" is the
@@ -54,7 +54,7 @@ def _measured(folder: Path, files: Path, way: str, repeat: int) -> dict[str, Any
 
 
 def _beside(folder: Path, files: Path) -> dict[str, Any]:
-    """How long an agent's appends take while an import runs, and while none does."""
+    """The time of an agent's appends during an import, and without one."""
     home = str(folder / "beside")
     alone = _child("agent", home, "2")
     importer = _started("one", "index", str(files), home)
@@ -161,7 +161,7 @@ def _decode(files: Path, began: float) -> dict[str, Any]:
 
 
 def _append(home: str, seconds: float, importer: int) -> dict[str, Any]:
-    """Append for so many seconds, or as long as another process lives; how long each took, in ms."""
+    """Append for ``seconds``, or as long as another process lives; how long each took, in ms."""
     import mnemos
 
     waits: list[float] = []

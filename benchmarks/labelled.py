@@ -70,7 +70,7 @@ def in_repository(name: str) -> Path:
 
 
 def examples(path: Path, columns: str, read: Callable[[list[str]], T | None]) -> list[T]:
-    """What ``read`` makes of each line; ``columns`` says what a line is, for people.
+    """Return the results of ``read`` for each line; ``columns`` describes a line, for people.
 
     A missing file raises NotFound; a line that ``read`` answers None to, or none at all, InvalidInput.
     """

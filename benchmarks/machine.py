@@ -1,4 +1,4 @@
-"""What a result was measured on and with; nothing that identifies the machine."""
+"""The machine and versions of a result; nothing that identifies the machine."""
 
 from __future__ import annotations
 

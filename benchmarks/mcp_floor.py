@@ -1,4 +1,4 @@
-"""What the MCP server costs on top of the SDK alone: ``python -m benchmarks.mcp_floor``.
+"""The cost of the MCP server on top of the SDK alone: ``python -m benchmarks.mcp_floor``.
 
 The floor is a server made with the SDK's own parts and one tool that does nothing. Both are driven by the
 same client, which writes and reads lines, in turn, so that what else the machine does falls on both.

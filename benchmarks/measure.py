@@ -16,7 +16,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a series of calls took, in nanoseconds."""
+    """The times of a series of calls, in nanoseconds."""
 
     started: int
     ended: int

@@ -1,4 +1,4 @@
-"""Who takes part: starts each engine in a child process, and installs a peer on first use."""
+"""The peers: starts each engine in a child process, and installs a peer on first use."""
 
 from __future__ import annotations
 

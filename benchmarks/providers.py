@@ -1,4 +1,4 @@
-"""What a turn costs that drives the memory: recall for the message, and the hooks around it.
+"""The cost of a turn that drives the memory: recall for the message, and the hooks around it.
 
 A store of each size is filled from the made-up corpus, vectors included. Then turns of a new session are
 driven through the manager as a host does, with questions of words that some message has. ``prefetch`` is wall

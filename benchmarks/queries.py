@@ -39,7 +39,7 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """How many messages have each word, and a spread of messages to take queries from."""
+    """The number of messages with each word, and a spread of messages to take queries from."""
 
     size: int
     frequency: Counter[str]
@@ -87,7 +87,7 @@ def draw(lexicon: Lexicon, count: int, seed: int) -> dict[str, list[str]]:
 
 
 def is_right(query: str, message: Message, *, partial: bool) -> bool:
-    """Whether the message has the words of the query, or forms of them.
+    """True if the message has the words of the query, or forms of them.
 
     A result that the store itself marks as partial must have one of them.
     """

@@ -46,7 +46,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a benchmark hands back: tables to print and figures to keep."""
+    """The result of a benchmark: tables to print and figures to keep."""
 
     name: str
     tables: Sequence[Table]

@@ -1,4 +1,4 @@
-"""How fast messages are found again, by kind of query and size of the store.
+"""Speed of search, by kind of query and size of the store.
 
 All stores hold the same corpus and answer the same queries, twenty results each, in turn. ``raw``
 is FTS5 as it comes, ``ORDER BY bm25`` and the row: no snippet, no surroundings, no word forms.
@@ -36,14 +36,14 @@ SEED = 1
 # Its loading takes minutes per hundred thousand messages, and longer the more there are.
 HERMES_LIMIT = 100_000
 BUDGET_SECONDS = 20.0
-# What the product promises for the size of its file.
+# The product's promise for the size of its file.
 TEXT_FACTOR = 1.6
 BYTES_PER_MESSAGE = 300
 
 
 @dataclass(slots=True)
 class Taken:
-    """What one store needed for one kind of query, a list of nanoseconds per round."""
+    """The times of one store for one kind of query, a list of nanoseconds per round."""
 
     wall: list[list[int]] = field(default_factory=list)
     cpu: list[list[int]] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Taken:
         }
 
 
-# What recall is asked about.
+# Subjects of the questions to recall.
 RECALLED = ("rare word", "mid word", "three words", "four common")
 
 # One store's figures: how it was built, and by kind of query how it answered.

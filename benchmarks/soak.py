@@ -36,7 +36,7 @@ WEIGHTS = {
 
 @dataclass(slots=True)
 class Observed:
-    """What one process saw: latencies in seconds by operation, and itself early and at the end."""
+    """The figures of one process: latencies in seconds by operation, and its memory early and at the end."""
 
     latencies: list[tuple[float, str, float]] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)

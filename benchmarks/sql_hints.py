@@ -1,4 +1,4 @@
-"""How many failed SQL statements get a hint, the right hint, and a statement that works.
+"""Share of failed SQL statements that get a hint, the right hint, and a statement that works.
 
 The statements are those of ``tests/data/sql_hints/slips.jsonl``: slips into other dialects, slips of the pen,
 refusals and wrong names, each with words that name SQLite's way. An offered statement is run, and compared

@@ -1,4 +1,4 @@
-"""What it costs to start: CPU and wall time of whole processes, and the size of an installation.
+"""The cost of starting: CPU and wall time of whole processes, and the size of an installation.
 
 Every command runs once unmeasured, so that its bytecode is compiled, and then in turn with the
 others. ``above`` is what the command costs on top of an interpreter that does nothing.
@@ -184,7 +184,7 @@ def _installed_size(missing: dict[str, str]) -> dict[str, Any] | None:
 
 
 def _packages(environment: Path) -> dict[str, Any]:
-    """What was installed besides the installer itself."""
+    """The packages installed besides the installer itself."""
     site = next(environment.glob("lib/python*/site-packages"))
     tools = re.compile(r"(pip|setuptools|wheel|pkg_resources|_distutils_hack|distutils-)")
     ours = [entry for entry in site.iterdir() if not tools.match(entry.name)]

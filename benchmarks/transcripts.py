@@ -16,7 +16,7 @@ _LINES_A_SESSION = 400
 
 
 def write(folder: Path, megabytes: float, seed: int = 8) -> int:
-    """Fill a folder with transcripts of about so many megabytes; how many bytes they have."""
+    """Fill a folder with transcripts of about that number of megabytes; return their bytes."""
     chance = random.Random(seed)
     words = ["".join(chance.choices(_SYLLABLES, k=chance.randint(1, 4))) for _ in range(_WORDS)]
     written = 0

@@ -40,7 +40,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a pair."""
+    """The verdict on a pair."""
 
     pair: Pair
     retired: bool

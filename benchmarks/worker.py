@@ -200,7 +200,7 @@ class Worker:
             self._calls.append((SHARED if everybodys else name, message))
 
     def _place(self, row: Any) -> tuple[int, bool]:
-        """Where in the corpus a result is; -1 for a message that was never loaded."""
+        """The position of a result in the corpus; -1 for a message that was never loaded."""
         message_id, partial = self._engine.hit(row)
         # Ids are handed out in ascending order by every engine here, mostly without gaps.
         low, high = 0, len(self._ids)

@@ -1,4 +1,4 @@
-"""What the sandbox costs: small queries against raw apsw, imports against other tools, the schema card.
+"""The cost of the sandbox: small queries against raw apsw, imports against other tools, the schema card.
 
 Raw is apsw in this process, on a database with the same settings, one transaction a call: no other process,
 no limits, no guard. Imports are timed as commands, each into a new database, the CPU of all their processes

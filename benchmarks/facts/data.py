@@ -55,7 +55,7 @@ class Statement:
 class Question:
     language: str
     text: str
-    # What holds now on each key that answers it.
+    # The current value of each key that answers it.
     answers: tuple[Statement, ...]
 
 

@@ -88,7 +88,7 @@ def scope(number: int, seed: int, count: int = FACTS_PER_SCOPE) -> MadeScope:
 def turns(size: int, seed: int, round_number: int, count: int) -> list[Turn]:
     """Work on scopes that are not in the store yet, and now and then on one of its first.
 
-    What is written is the same for every size: so a difference in cost comes from the size alone.
+    The writes are the same for every size, so a difference in cost comes from the size alone.
     """
     rng = random.Random(f"turns-{seed}-{round_number}")
     asking = random.Random(f"turns-{seed}-{round_number}-{size}")

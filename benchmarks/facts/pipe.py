@@ -1,4 +1,4 @@
-"""What a client of the MCP server waits for: one real server at a time, over its standard input.
+"""Latency for a client of the MCP server: one real server at a time, over its standard input.
 
 Every server is driven by the same client, the official one of SDK 2.x, in the same handshake.
 """
@@ -66,7 +66,7 @@ async def _drive(server: Server, store: Path, planned: Sequence[Turn]) -> dict[s
     async with stdio_client(parameters) as (incoming, outgoing), ClientSession(incoming, outgoing) as client:
         await client.initialize()
         ready = time.perf_counter_ns() - started
-        # The client reads the schemas before the first call; that is no part of a call.
+        # The client reads the schemas before the first call; that is not part of a call.
         await client.list_tools()
         taken = await _turns(client, planned)
         taken["together"], taken["lines"] = await _bulk(client, server, max(2, len(planned) // 10))

@@ -37,7 +37,7 @@ class Product:
             self._memory.facts.tick(turn)
             self._memory.facts.write("\n".join(fact.line for fact in scope.facts), scope=scope.label)
         self._memory.facts.tick(turn + 10)
-        # What a server does while nobody asks it anything.
+        # Work of a server without requests.
         self._memory.embedding.catch_up()
 
     def write(self, line: str, scope: str) -> object:

@@ -1,10 +1,10 @@
 """Are facts found by people who ask in their own words?
 
-Both stores are told the same statements, one a call, in order; both are asked the same questions,
+Both stores get the same statements, one per call, in order; both are asked the same questions,
 five results each. Those kept back were not looked at by those who work on recall. An answer counts
 when the statement that holds now is among the first ``k``: what was said before and replaced does
 not count. Questions are asked as they are, and with their telling words alone, which is what
-hermes-memory needs; and of hermes-memory after what it archived by itself was brought back.
+hermes-memory needs; and of hermes-memory after the facts it archived by itself were restored.
 """
 
 from __future__ import annotations

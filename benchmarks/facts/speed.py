@@ -1,4 +1,4 @@
-"""What a turn costs in process: tick, write, search and status, at every size.
+"""The cost of a turn in process: tick, write, search and status, at every size.
 
 Stores are filled once. Each round works on fresh copies of all of them, size after size and engine
 after engine, so that no store grows and every ratio compares runs of the same round. ``growth`` is

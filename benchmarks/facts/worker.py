@@ -16,7 +16,7 @@ from benchmarks.facts import made
 from benchmarks.facts.made import MadeScope
 
 Reply = dict[str, Any]
-# What a store did with one fact: its type, target, scope (empty: none) and content.
+# The handling of one fact by a store: its type, target, scope (empty: none) and content.
 Found = tuple[str, str, str, str]
 LIMIT = 5
 # Turns that are taken but not counted: statements are prepared and pages read in them.
@@ -48,7 +48,7 @@ class Engine(Protocol):
     def found(self, row: Any) -> Found: ...
 
     def findable(self) -> int:
-        """How many facts a search can find."""
+        """Return the number of facts that a search can find."""
         ...
 
     def bring_back(self) -> None:
@@ -78,7 +78,7 @@ class Worker:
         }
 
     def tell(self, folder: str, lines: list[tuple[str, str]]) -> Reply:
-        """Write each line to its scope, one a call, and keep the store open."""
+        """Write each line to its scope, one per call, and keep the store open."""
         self._engine.open(folder)
         for line, scope in lines:
             self._engine.write(line, scope)

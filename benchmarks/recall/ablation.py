@@ -59,7 +59,7 @@ def table(found: Sequence[Ablated], headlines: Sequence[tuple[str, str]]) -> Tab
 
 
 def _legend(whole: Ablated, headlines: Sequence[tuple[str, str]]) -> list[str]:
-    """What the columns are, and what a single question is worth: less is no difference at all."""
+    """Explain the columns, and the share of a single question: less is not a difference."""
     return [
         f"({number}) {data}: {metric}; one question is {_point(whole, data, metric):.1f} points"
         for number, (data, metric) in enumerate(headlines, start=1)

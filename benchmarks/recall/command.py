@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> None:
     if not only_learn:
         _compare(files, options)
     try:
-        # What the weights are worth on conversations that they have not seen belongs to every comparison.
+        # Every comparison includes conversations that the weights have not seen.
         _learn(files, options)
     except InvalidInput as exc:
         if only_learn:

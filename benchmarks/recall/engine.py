@@ -1,4 +1,4 @@
-"""Where the benchmark touches the engine: its ways to answer, its features, its weights."""
+"""The benchmark's access to the engine: its ways to answer, its features, its weights."""
 
 from __future__ import annotations
 

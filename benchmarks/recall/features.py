@@ -1,4 +1,4 @@
-"""What the ranker saw: the candidates of every question with their features, taken from the engine."""
+"""The ranker's input: the candidates of every question with their features, from the engine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Seen:
 
     @property
     def evidence(self) -> list[int]:
-        """Where among the candidates the evidence stands."""
+        """The positions of the evidence among the candidates."""
         wanted = set(self.question.turns)
         return [place for place, turn in enumerate(self.turns) if turn in wanted]
 

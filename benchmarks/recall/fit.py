@@ -115,7 +115,7 @@ def _lists(seen: Sequence[Seen], votes: Sequence[float]) -> Lists:
 
 
 def _votes(seen: Sequence[Seen], balance: float) -> list[float]:
-    """What each question counts; on average one."""
+    """The weight of each question; one on average."""
     keys = [(one.data, one.arrangement) for one in seen]
     sizes = {key: keys.count(key) for key in dict.fromkeys(keys)}
     raw = [sizes[key] ** -balance for key in keys]

@@ -59,7 +59,7 @@ def _ablation(
 
 
 def _headlines(files: Sequence[Data], dump: Dump) -> list[tuple[str, str]]:
-    """What the weights are for: of every data set and arrangement, the figures we promise."""
+    """The goal of the weights: of every data set and arrangement, the figures we promise."""
     metrics = {
         data.name: ("session all@5", "session any@1")
         if data.format is Format.LONGMEMEVAL

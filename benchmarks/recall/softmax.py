@@ -1,6 +1,6 @@
 """Fitting the weights of a linear ranker, in plain numpy.
 
-Every piece of evidence competes with all candidates that are no evidence: its loss is the negative log
+Every piece of evidence competes with all candidates that are not evidence: its loss is the negative log
 of its share in the softmax over itself and them. Pieces of evidence do not compete with each other. The
 loss is convex, so Newton's method finds the one minimum in a dozen steps. A penalty holds each weight down
 by the square of its effect (weight times spread of its feature), so that units do not matter.

@@ -229,7 +229,7 @@ def _differ_much(left: Sequence[Token], came: Sequence[Token]) -> bool:
     """True if more than a value differs: a number and a word, several words, or much that is new."""
     plain = [[t for t in some if not (t.is_number or t.is_unit or t.is_verb)] for some in (left, came)]
     has_numbers = all(any(token.is_number for token in some) for some in (left, came))
-    # 60 a minute and 5,000 a day are two limits.
+    # 60 per minute and 5,000 per day are two limits.
     has_periods = all(any(token.is_period for token in some) for some in (left, came))
     several_ids = all(sum(t.is_number or t.is_identifier for t in some) > 1 for some in (left, came))
     least = 1 if has_numbers else _MUCH
