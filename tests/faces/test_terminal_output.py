@@ -60,7 +60,7 @@ def test_a_time_outside_the_calendar_is_rendered(when: float) -> None:
     assert render_when(when, NOW)
 
 
-@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("width", [62, 80, 120])
 def test_columns_are_aligned_whatever_the_script(width: int) -> None:
     console = Console(file=io.StringIO(), width=width, force_terminal=False)
     rows = [(title, "网站" * 30, "today 14:03", str(place), "5bc8fbbc") for place, title in enumerate(TITLES)]

@@ -347,7 +347,7 @@ def _templates(result: TemplateList, console: Console) -> None:
 
 
 def _draw_evaluation(result: Evaluated, console: Console) -> None:
-    times = ("store ms", "retrieve ms", "query ms")
+    times = ("store", "retrieve", "query")
     rows: list[tuple[Cell, ...]] = []
     for one in result.evaluations:
         good = one.recommendation == "RECOMMENDED"
@@ -357,6 +357,7 @@ def _draw_evaluation(result: Evaluated, console: Console) -> None:
         rows.append((literal(one.backend_name), str(one.score), verdict, *calls, where))
     columns = ("backend", "points", "verdict", *times, "data")
     print_table(console, columns, rows, right=("points", *times))
+    console.print(Text("times in ms", style="dim"))
     _workloads(result.workloads, console)
     for one in result.evaluations:
         for note in one.notes:

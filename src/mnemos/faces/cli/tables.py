@@ -11,8 +11,9 @@ from rich.text import Text
 
 Cell = Text | str
 _GAP = 2
-_NARROWEST = 20
-_WIDEST = 24
+_NARROWEST = 10
+# The share of the screen that a column between the first and the last may take.
+_SHARE = 0.2
 
 
 def print_table(
@@ -32,7 +33,7 @@ def print_table(
     kept = [place for place in range(len(columns)) if any(row[place].plain for row in texts)]
     widths = {place: max(len(columns[place]), *(row[place].cell_len for row in texts)) for place in kept}
     for place in kept[1:-1]:
-        widths[place] = min(widths[place], _WIDEST)
+        widths[place] = min(widths[place], max(len(columns[place]), int(_SHARE * console.width)))
     room = console.width - sum(widths[place] + _GAP for place in kept[1:])
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, _GAP, 0, 0))
     for place in kept:
