@@ -13,7 +13,7 @@ SEVERAL, OURS, ADVICE, RULES = "several places", "our conversations", "advice wi
 MARKS = {"?": SEVERAL, "~": OURS, ">": ADVICE}
 START = 1.7e9
 DAY = 86_400.0
-ASKED_AT = START + 400 * DAY
+ASKED_AT = START + 317 * DAY
 REPLIES = ("Noted!", "I see.", "Tell me more.", "That sounds like quite a day.")
 
 

@@ -161,14 +161,14 @@ def understand(text: str, now: float, tz: tzinfo | None = None) -> Question:
     """Read a question: any text, of a very long one the beginning."""
     text = text[:MAX_CHARACTERS]
     span = times.find_asked(text, now, tz)
-    if span is not None and span.end > now and _ADVICE.search(text):
-        span = None
     weighed = [pair for run in runs(_CONTRACTION.sub(" ", text)) for pair in _forms(run)]
     forms = [form for form, _ in weighed]
     telling = [pair for pair in weighed if pair[0] not in STOP_WORDS]
     if span is not None:
         telling = _without_time(telling, text, span)
-    elif not telling:
+    if span is not None and span.end > now and _ADVICE.search(text):
+        span = None
+    if span is None and not telling:
         telling = weighed
     words: dict[str, Word] = {}
     for form, weight in telling:

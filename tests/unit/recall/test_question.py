@@ -298,3 +298,9 @@ def test_a_contraction_is_not_looked_for(text: str, words: list[str]) -> None:
 )
 def test_the_time_that_advice_is_for_is_not_when_something_was_said(text: str, has_span: bool) -> None:
     assert (asked(text).span is not None) is has_span
+
+
+def test_the_words_of_the_time_that_advice_is_for_count_little() -> None:
+    text = "suggest a concert for next september"
+    assert weight(text, "september") < weight(text, "concert")
+    assert asked("suggest something for next weekend").words
