@@ -29,7 +29,7 @@ SEEDS = 40
 _SEEDS_ALONE = 25
 # Bytes that are read for each of them, with its neighbours: those that promise most come first. Long ones
 # are left out where the bytes run out, unless they promise most of all.
-_BYTES_PER_SEED = 3_000
+_BYTES_PER_SEED = 2_000
 _BYTES_OF_NEIGHBOUR = 200
 _READ_ANYWAY = 10
 # Proposals from within the time that a question names.
