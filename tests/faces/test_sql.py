@@ -101,7 +101,7 @@ def test_statements_go_over_lines_until_their_semicolon(home: Path) -> None:
 def test_an_error_does_not_end_the_prompt(home: Path) -> None:
     screen = prompt(home, "SELECT nowhere;", ".nonsense", "SELECT 6 * 7;")
     assert "no such column: nowhere" in screen
-    assert "There is no .nonsense" in screen
+    assert "There is no command .nonsense" in screen
     assert "42" in screen
 
 

@@ -1,1 +1,1 @@
-"""The ways in from outside: each translates to operations and decides nothing."""
+"""The interfaces to the outside: each translates to operations and decides nothing."""

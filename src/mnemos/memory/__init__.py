@@ -1,4 +1,4 @@
-"""The composition root: opens a home in a space, and has the parts.
+"""The composition root: opens a home in a space and owns the parts.
 
 Nothing is imported before it is used: a hook that needs only the storage should not load all of it.
 """

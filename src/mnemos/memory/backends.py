@@ -36,7 +36,7 @@ class LocalBackend(MemoryBackend):
         clock: Callable[[], float] = time.time,
         **flags: Any,
     ) -> None:
-        # The database driver, which a process with another backend does without.
+        # The database driver, which a process with another backend does not need.
         from mnemos.memory.home import IN_MEMORY, path_of
         from mnemos.memory.memory import Memory
 
@@ -129,7 +129,7 @@ def open_trial(settings: Settings, clock: Callable[[], float], folder: Path) -> 
 
 
 def load_meaning() -> Meaning | None:
-    """Return the shipped embedding model, also where recall uses another: a remote one is too slow here.
+    """Return the shipped embedding model, even if recall uses another: a remote one is too slow here.
 
     None when its files are missing or damaged, which the doctor reports.
     """

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("mnemos.memory")
 
-# Time an import spends on vectors before it ends: with the static model, tens of thousands of messages.
+# Seconds an import spends on vectors before it ends: with the static model, tens of thousands of messages.
 _SECONDS: Final = 10.0
 # The share of an import's work that storing is; the rest is embedding.
 STORED: Final = 0.7
-# Passages without vectors that are worth a process. Fewer are embedded when the next question is answered.
+# The least number of passages without vectors that is worth a process. The next question embeds fewer.
 _MANY: Final = 1_000
 _NICE: Final = 10
 
@@ -65,16 +65,16 @@ def describe_backlog(share: float | None) -> list[str]:
     """Describe what an import left to the background; empty if nothing."""
     if share is None or share >= 1:
         return []
-    return [f"{describe_coverage(share)} now, otherwise it goes on in the background."]
+    return [f"{describe_coverage(share)} now, otherwise it continues in the background."]
 
 
 def hand_over(memory: Memory) -> subprocess.Popen[bytes] | None:
-    """Start a process for the backlog without waiting for it, if there is one worth it. Raises nothing."""
+    """Start a process for the backlog without waiting for it, if it is large enough. Raises nothing."""
     try:
         if not _is_worth_it(memory):
             return None
         with _lock(memory.settings):
-            # Nobody is at it.
+            # No process is working on it.
             pass
         return detached.start(__name__, memory.settings.home, memory.settings.space)
     except (MnemosError, OSError) as exc:
@@ -106,7 +106,7 @@ def main() -> None:
         with memory, _lock(settings):
             finish(memory)
     except MnemosError:
-        # Another process is at it, or the disk is full: the next command tries again.
+        # Another process is working on it, or the disk is full: the next command tries again.
         return
 
 

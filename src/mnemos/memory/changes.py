@@ -1,4 +1,4 @@
-"""The log of changes: what was done, undoing it, and forgetting for good."""
+"""The log of changes: listing, undoing, and erasing permanently."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Changes:
         return self._memory.storage.read(lambda tx: tx.audit.newest(limit, before=before, since=start))
 
     def undo(self, entry_id: int | None = None) -> str:
-        """Undo a change of the log, by default the newest that can be undone; return what was done."""
+        """Undo a change of the log, by default the newest that can be undone; return a description."""
         memory = self._memory
         memory.settings.check_enabled()
         entry = self._find(entry_id)
@@ -66,7 +66,7 @@ class Changes:
         return erase(self._memory, ref, user_id)
 
     def record_export(self, path: Path) -> None:
-        """Record a file that something was exported to, for whoever forgets it later."""
+        """Record a file that something was exported to: it is named when that is forgotten later."""
         memory = self._memory
         if memory.storage.read_only:
             return
@@ -93,7 +93,7 @@ class Changes:
             ref=entry.ref,
         )
         tx.audit.mark_undone(entry.id, by)
-        # A copy of what is back in its place would only outlive it.
+        # A copy in the log would outlive the restored original.
         tx.audit.clear(entry.id)
 
     def _find(self, entry_id: int | None) -> AuditRow:

@@ -1,4 +1,4 @@
-"""Erasure of what a reference names, with everything that was made of it."""
+"""Erasure of the item that a reference names, with everything derived from it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class _Said:
 def erase(memory: Memory, ref: str, user_id: str | None = None) -> dict[str, Any]:
     """Erase what a reference names; see ``Memory.forget``.
 
-    Facts that were taken from a message alone go first: whoever is interrupted can repeat the call.
+    Facts that were taken from a message alone go first, so that an interrupted call can be repeated.
     """
     kind, _, name = ref.partition(":") if isinstance(ref, str) else ("", "", "")
     user = optional_name("user_id", user_id)
@@ -79,7 +79,7 @@ def erase(memory: Memory, ref: str, user_id: str | None = None) -> dict[str, Any
 
 
 def scrub(memory: Memory, texts: Sequence[str], copies: Sequence[str] = ()) -> dict[str, Any]:
-    """Erase the bytes of what was just forgotten; return whether that is pending, and what may still hold it.
+    """Erase the bytes of forgotten text; return if that is pending, and files that may still contain it.
 
     ``copies`` are further files that do.
     """
@@ -124,7 +124,7 @@ def _read_texts(memory: Memory, kind: str, name: str) -> list[str]:
 
 
 def _check_owner(memory: Memory, kind: str, name: str, said: _Said | None, user: str) -> None:
-    """Raise NotFound for what belongs to another user."""
+    """Raise NotFound for an item of another user."""
     if kind == "entry":
         raise Refused("An entry can't be forgotten for a user by its id. Delete it by its key.")
     if said is None:
@@ -155,7 +155,7 @@ def _find_title(memory: Memory, said: _Said | None) -> list[str]:
 
 
 def _find_templates(memory: Memory, said: _Said | None) -> list[str]:
-    """Find the templates that may hold what is about to be forgotten."""
+    """Find the templates that may contain the text to be forgotten."""
     if said is None:
         return []
     try:
@@ -164,7 +164,7 @@ def _find_templates(memory: Memory, said: _Said | None) -> list[str]:
     except NotFound:
         return memory.templates.find_by_sessions([said.session_id])
     except Unavailable:
-        # A folder that can't be read keeps nobody from forgetting.
+        # A folder that can't be read does not prevent forgetting.
         return [str(memory.templates_folder)]
 
 

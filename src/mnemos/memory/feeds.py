@@ -1,7 +1,7 @@
-"""Feeding recall: the files that people edit by hand, and entries that nobody indexed yet.
+"""Feeding recall: the files that people edit by hand, and entries that are not indexed yet.
 
-Changes made through a memory are fed where they are written. A question only compares and never writes;
-what it found behind is fed by the background thread, or when the memory is closed.
+Changes made through a memory are fed where they are written. A question only compares and never writes; the
+background thread feeds outdated files, or closing the memory does.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Feeds:
         return [*books, Source("template", "", self._template_signature, self._template_passages)]
 
     def feed(self) -> None:
-        """Store what the last question found behind."""
+        """Feed the files that the last question found outdated."""
         memory = self._memory
         if not self._is_behind:
             return
@@ -59,17 +59,17 @@ class Feeds:
             index_templates(self._memory.storage, self._memory.templates.read_all)
 
     def finish(self) -> None:
-        """Before the storage is closed: do for a moment what a background thread had no time for."""
+        """Continue the background work for a moment, before the storage is closed."""
         if not (self._is_behind and self._may_write):
             return
         try:
             self.feed()
             self._memory.embedding.catch_up_if_fast(_EMBED_SECONDS)
         except MnemosError as exc:
-            log.info("recall is fed by whoever comes next: %s", exc)
+            log.info("recall was not fed; the next process does it: %s", exc)
 
     def wake(self) -> None:
-        """Let the background thread feed what a question found behind."""
+        """Let the background thread feed the files that a question found outdated."""
         if self._is_behind and self._may_write:
             self._memory.storage.wake()
 

@@ -1,4 +1,4 @@
-"""The checks behind ``mnemos doctor``, and saving what a damaged file still holds."""
+"""The checks behind ``mnemos doctor``, and the rescue of a damaged file's data."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _check_notebook(memory: Memory) -> Iterator[Check]:
             continue
         if use.used > use.limit:
             problems.append(
-                f"{use}: too long for every prompt; run `mnemos notebook optimize` or `mnemos notebook edit "
+                f"{use}: too long for every prompt. Run `mnemos notebook optimize` or `mnemos notebook edit "
                 f"{use.book}`"
             )
         else:
@@ -71,7 +71,7 @@ def _check_templates(memory: Memory) -> Iterator[Check]:
 
 
 def _check_folder(name: str, folder: Path) -> Iterator[Check]:
-    """Yield a check if there is something at its place that is not a folder to read from."""
+    """Yield a check if its path is not a readable folder."""
     if folder.exists() and not (folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)):
         yield report_problem(name, f"{folder} is not a readable folder. Move it away or change its mode")
 
@@ -88,7 +88,7 @@ def _check_vectors(memory: Memory) -> Check:
 
 
 def _salvage(memory: Memory, reset: Callable[[], None]) -> Iterator[Check]:
-    """Go on with what can still be read of a damaged file."""
+    """Continue with the readable part of a damaged file."""
     reset()
     yield from memory.home.salvage()
     yield report_ok("facts", f"{memory.facts.repair_index()} are found again")

@@ -1,4 +1,4 @@
-"""A home: where the data of one installation is, and its database in one space."""
+"""A home: the folder of one installation, and its database in one space."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Home(Resource):
 
     @part
     def storage(self) -> Storage:
-        # Where memory is disabled, a home that exists is read, and one that does not is not made.
+        # If memory is disabled, an existing home is read, and a missing one is not created.
         is_off = self.settings.disabled and not self.in_memory and not self.read_only
         in_memory = self.in_memory or (is_off and not self.database.exists())
         if not in_memory and not self.read_only and not is_off:
@@ -123,7 +123,7 @@ class Home(Resource):
         return [path for path in everything if Path(path).exists()]
 
     def restore(self, backup: str | os.PathLike[str]) -> Path | None:
-        """Replace all data by a backup; return where the former data was put."""
+        """Replace all data by a backup; return the file with the former data."""
         self.settings.check_enabled()
         path = path_of(backup)
         former: Path | None
@@ -144,7 +144,7 @@ class Home(Resource):
         return former
 
     def salvage(self) -> Iterator[Check]:
-        """Copy what can still be read of a damaged file into a new one, which is used from now on."""
+        """Copy the readable part of a damaged file into a new one, which replaces it."""
         self._drop_storage()
         result = salvage(self._resolve())
         saved = ", ".join(f"{count} {table}" for table, count in result.rows.items() if count)
@@ -156,7 +156,7 @@ class Home(Resource):
             self.storage.close()
 
     def check_remains(self) -> None:
-        """Raise Corrupt if there is no database, or an empty one, where there was one."""
+        """Raise Corrupt if an earlier database is missing or empty."""
         check_remains(self.database)
 
     @property

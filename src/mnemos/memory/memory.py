@@ -118,7 +118,7 @@ class Memory(Resource):
         settings = Settings.load(None if in_memory else where, space=space, **flags)
         return cls(settings, read_only=read_only, clock=clock, in_memory=in_memory)
 
-    # --- where it is ------------------------------------------------------------------------
+    # --- location ------------------------------------------------------------------------
 
     @property
     def storage(self) -> Storage:
@@ -141,7 +141,7 @@ class Memory(Resource):
     def templates_folder(self) -> Path:
         return folder_of(self.settings) / TEMPLATES
 
-    # --- its parts --------------------------------------------------------------------------
+    # --- parts --------------------------------------------------------------------------
 
     @part
     def sessions(self) -> Sessions:
@@ -175,7 +175,7 @@ class Memory(Resource):
 
     @part
     def backend(self) -> MemoryBackend:
-        """The backend for what is known about users, chosen by the settings."""
+        """The backend for entries about users, chosen by the settings."""
         from mnemos.entries.backend_choice import make_backend
 
         return make_backend(self.settings, lambda: self.entries)
@@ -218,7 +218,7 @@ class Memory(Resource):
 
     @part
     def imports(self) -> Imports:
-        """Imports of what other programs keep."""
+        """Imports of other programs' conversations."""
         from mnemos.transfer.imports import Imports
 
         return Imports(self.storage, self.settings, self.clock)
@@ -233,7 +233,7 @@ class Memory(Resource):
 
     @part
     def recaller(self) -> Recaller:
-        from mnemos.recall.recaller import Recaller  # numpy and more: only for who asks
+        from mnemos.recall.recaller import Recaller  # numpy and more: only for questions
 
         return Recaller(self.storage, self.embedding, self.clock, self.feeds.sources())
 
@@ -274,8 +274,8 @@ class Memory(Resource):
     ) -> Recall:
         """Ask one question over everything: the passages that answer it best, and the same packed as text.
 
-        ``budget``: the tokens of the text; None: as many as the hits take. ``now``: what "last week" in
-        the question is seen from. ``words_only``: without vectors, and without loading what they need.
+        ``budget``: the tokens of the text; None: as many as the hits take. ``now``: the moment that "last
+        week" in the question refers to. ``words_only``: without vectors, and without loading what they need.
         ``user_id``: nothing of another user is found. ``project``: only conversations about this one, by path
         or last folder; without it, the current one is preferred, unless ``all_projects`` is set. ``as_of``:
         answer with what was known and believed at that moment.
@@ -311,7 +311,7 @@ class Memory(Resource):
 
         ``tools`` names a set: ``default`` (few), ``sessions``, ``upkeep``, ``all``.
         """
-        # The one import that points up: whoever calls no operation does not load them.
+        # The one import that points up: loaded when an operation is called.
         from mnemos.operations import registry
 
         return registry.tools(format, tools)
@@ -333,7 +333,7 @@ class Memory(Resource):
         return self.changes.log(limit, before=before, since=since)
 
     def undo(self, entry_id: int | None = None) -> str:
-        """Undo a change of the log, by default the newest that can be undone; return what was done."""
+        """Undo a change of the log, by default the newest that can be undone; return a description."""
         return self.changes.undo(entry_id)
 
     def undo_notes(self) -> str:
@@ -350,13 +350,13 @@ class Memory(Resource):
         return self.changes.forget(ref, user_id)
 
     def optimize_notebook(self, *, threshold: float = 55, dry_run: bool = False) -> Relieved:
-        """Make room in the notebook: what is a fact becomes one, what is verbose becomes shorter."""
+        """Make room in the notebook: notes that state facts become facts, verbose ones become shorter."""
         from mnemos.memory.optimize import relieve
 
         return relieve(self.notebook, self.facts, self.settings, threshold=threshold, dry_run=dry_run)
 
     def evaluate(self, *, progress: Progress | None = None, workload: bool = True) -> dict[str, Any]:
-        """Compare the backends that could be used here; the report. Nothing that it stores stays."""
+        """Compare the backends that can be used here and return the report. Test data is deleted."""
         from mnemos.entries.evaluation import compare_backends
         from mnemos.memory.backends import open_trial
 
@@ -371,7 +371,7 @@ class Memory(Resource):
         where = path_of(path if path is not None else self.settings.hermes_memory_db)
         return self.facts.import_hermes(hermes_memory(where), progress)
 
-    # --- as a whole -------------------------------------------------------------------------
+    # --- the whole memory -------------------------------------------------------------------------
 
     def backup(self, target: str | os.PathLike[str], progress: Progress | None = None) -> Path:
         """Write a verified copy of the database while it is in use; return its path."""
@@ -382,13 +382,14 @@ class Memory(Resource):
         return self.home.backups()
 
     def restore(self, backup: str | os.PathLike[str]) -> Path | None:
-        """Replace all data by a backup; return where the former data was put."""
+        """Replace all data by a backup; return the file with the former data."""
         return self.home.restore(backup)
 
     def export(self, path: str | os.PathLike[str], progress: Progress | None = None) -> Exported:
         """Write everything of this space to an archive: ``.tar.zst``, ``.tar.gz``, ``.tar`` or a folder.
 
-        While it may be in use. It is there whole or not at all; an existing file is not overwritten.
+        The memory may be in use. The archive is written whole or not at all; an existing file is not
+        overwritten.
         """
         from mnemos.transfer.archive.archive_writer import write_archive
 
@@ -401,10 +402,10 @@ class Memory(Resource):
     def import_archive(
         self, path: str | os.PathLike[str], progress: Progress | None = None, *, allow: bool = False
     ) -> ArchiveReport:
-        """Import what an archive has and this space does not. All is verified before any is stored.
+        """Import the items of an archive that this space lacks. All are verified before any is stored.
 
-        Existing items stay as they are, unless the archive's are newer. Repeated, it adds nothing;
-        interrupted, it is done again. It cannot be undone. ``allow``: a person wants notes that read like
+        Existing items stay as they are, unless the archive's are newer. A second import adds nothing; an
+        interrupted one can be repeated. It cannot be undone. ``allow``: a person wants notes that read like
         orders, too.
         """
         from mnemos.transfer.archive import archive_import
@@ -434,7 +435,7 @@ class Memory(Resource):
                 self._settle()
             self.home.close()
 
-    # --- inside -----------------------------------------------------------------------------
+    # --- internals -----------------------------------------------------------------------------
 
     def _start_background(self, storage: Storage) -> None:
         if self._background and not self.settings.disabled:
@@ -447,14 +448,14 @@ class Memory(Resource):
         return self.embedding.is_wanted and self.embedding.in_background()
 
     def _settle(self) -> None:
-        """Finish what is pending before the storage is closed."""
+        """Finish pending work before the storage is closed."""
         if "facts" in self.__dict__:
             self.facts.flush()
         if "entries" in self.__dict__:
             try:
                 self.entries.settle(_CLOSE_SECONDS)
             except MnemosError:
-                # Closed before, or damaged: what is not indexed is read as it is by whoever comes next.
+                # Closed before, or damaged: the next process reads entries without an index.
                 pass
         self.feeds.finish()
 
@@ -465,7 +466,7 @@ class Memory(Resource):
             del self.__dict__[name]
 
     def _tables_changed(self, database: str) -> None:
-        """Let recall find the tables there are now."""
+        """Let recall find the current tables."""
         from mnemos.workspace.bridge import index_tables
 
         index_tables(self.storage, database, self.workspace.tables(database), self.clock())

@@ -1,4 +1,4 @@
-"""Relief of the notebook: notes that state facts become facts, and verbose notes become shorter.
+"""Making room in the notebook: notes that state facts become facts, verbose ones become shorter.
 
 Nothing is lost: an entry leaves its file only after its facts are durably stored, and every change of a file
 can be undone.
@@ -27,7 +27,7 @@ from mnemos.text.secrets import find_secrets
 
 log = logging.getLogger("mnemos.memory")
 
-# A file that uses more than this percentage of its limit is relieved,
+# A file that uses more than this percentage of its limit is shortened,
 THRESHOLD: Final = 55
 # until it is below this one.
 GOAL: Final = 45
@@ -82,7 +82,7 @@ def relieve(
     threshold: float = THRESHOLD,
     dry_run: bool = False,
 ) -> Relieved:
-    """Relieve each file above the threshold. A dry run changes nothing at all.
+    """Make room in each file above the threshold. A dry run changes nothing at all.
 
     A file that is nearly full is first consolidated by the model, if one is configured.
     """
@@ -106,7 +106,7 @@ def relieve(
 
 
 def abbreviate(entry: str, *, hard: bool = False) -> str:
-    """Say an entry in fewer words and with short forms; names, code, quotations and addresses stay."""
+    """Shorten an entry by fewer words and short forms; names, code, quotations and addresses stay."""
     return shorten(entry, _LONG, hard=hard)
 
 
@@ -164,7 +164,7 @@ class _Room:
         return steps
 
     def _consolidate(self) -> Iterator[Step]:
-        """Let the model say the notes of a nearly full file in fewer words. If it fails, the rules do it."""
+        """Let the model shorten the notes of a nearly full file. If it fails, the rules do it."""
         given = [entry for entry in self.entries[:_MOST_ENTRIES] if _may_move(entry)]
         if self.percent < FULL or not given or self.dry_run or not self.model.is_configured:
             return

@@ -1,4 +1,4 @@
-"""Files that may still hold what was forgotten: known copies, and files of ours that are searched."""
+"""Files that may still contain forgotten text: known copies, and files of ours that are searched."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _BREAKS: Final = re.compile(r"[\x00-\x1f\x7f\"'\\<>|&`\ud800-\udfff]+")
 @dataclass(slots=True)
 class Remnants:
     copies: list[str] = field(default_factory=list)
-    """Files that may hold what was forgotten."""
+    """Files that may contain forgotten text."""
     tables: list[str] = field(default_factory=list)
     """Tables of the workspace that hold it, such as ``default.notes``."""
     unsearched: list[str] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Remnants:
 
 
 def find_remnants(memory: Memory, texts: Iterable[str]) -> Remnants:
-    """Find the files that may still hold what was forgotten.
+    """Find the files that may still contain forgotten text.
 
     Backups and archives are named without a search: they may be packed. Files of this space and plain exports
     are named if they hold a piece of the texts. A database of the workspace that holds it in deleted rows
@@ -145,7 +145,7 @@ class _Search:
 
 
 def _list_files(memory: Memory) -> Iterator[Path]:
-    """Yield the exports that were recorded, and what is in the folders of this space."""
+    """Yield the recorded exports, and the files in the folders of this space."""
     space = memory.settings.space
     databases, files = (identifiers.folder_of(memory.folder, kind, space) for kind in ("databases", "files"))
     folders = (folder_of(memory.settings) / "memories", memory.templates_folder, databases, files)

@@ -129,7 +129,7 @@ def _list_removed(memory: Memory) -> list[_Note]:
 
 
 def _describe(one: Fact | _Note) -> tuple[str, str]:
-    """Return what a fact or note says, and further words for it."""
+    """Return the text of a fact or note, and further words for it."""
     if isinstance(one, _Note):
         return one.entry, one.book
     line = f"{one.target} {one.content}"

@@ -15,14 +15,14 @@ def main() -> None:
         from mnemos.integrations.claude_code import hook_watchdog
 
         hook_watchdog.main(sys.argv[2:])
-    # click and what the command needs: only when a command is really run.
+    # click and the modules of the command: only when a command is run.
     from mnemos.faces.cli.app import run
 
     sys.exit(run())
 
 
 def _is_told_the_version() -> bool:
-    """False where nothing can be written: what is done about that, the whole program knows."""
+    """False if nothing can be written; the whole program handles that case."""
     try:
         print(f"mnemos {__version__}", flush=True)
     except OSError:

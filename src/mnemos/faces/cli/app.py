@@ -217,7 +217,7 @@ def completion(shell: str) -> None:
 def hook(chosen: Chosen, event: str) -> None:
     """Record and recall for Claude Code, which runs this itself.
 
-    Reads what happened as JSON from standard input. Whatever fails, it ends with 0 and prints nothing; see
+    Reads what happened as JSON from standard input. After a failure, it exits with 0 and prints nothing; see
     logs/hooks.log in the home.
     """
     hook_process.run(hook_process.Call(event, chosen.home, chosen.space), sys.stdin.fileno(), sys.stdout)
@@ -241,7 +241,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         outcome = cli.main(arguments, prog_name="mnemos", standalone_mode=False)
     except click.exceptions.Abort:
-        click.echo("Stopped. What was done until then is kept.", err=True)
+        click.echo("Stopped. Work done so far is kept.", err=True)
         return 130
     except click.NoSuchOption as exc:
         near = find_nearest(exc.option_name, exc.possibilities or ())
@@ -301,7 +301,7 @@ def kind_of_path(text: str) -> str | None:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
         if path.name != text or path.suffix:
-            raise click.UsageError(f"there is no file or folder {text}") from None
+            raise click.UsageError(f"There is no file or folder {text}.") from None
         return None
     except OSError as exc:
         raise click.UsageError(f"{text:.200} cannot be read: {exc.strerror}") from None

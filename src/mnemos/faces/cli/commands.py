@@ -35,7 +35,7 @@ class Chosen:
     def memory(
         self, *, files: str | None = None, is_local: bool = True, stated_by: str | None = None
     ) -> Memory:
-        """Return the memory; ``is_local``: whoever uses it works in the folder that this process is in."""
+        """Return the memory. ``is_local``: its user works in the folder of this process."""
         # Imports every part: not for help, and not for a command line that is wrong.
         from mnemos.memory import Memory
 
@@ -116,7 +116,7 @@ def _callback(entry: Entry, operation: type[Operation]) -> Callable[..., int]:
         if operation.traits.stdin:
             _read_stdin(operation, arguments)
         request = registry.read(entry.name, arguments, by_person=True)
-        # A person names files as everywhere at a command line; an agent's stay in one folder.
+        # A person may name any file; an agent's files stay in one folder.
         with chosen.memory(files="/", stated_by="user") as memory:
             if not operation.traits.begins:
                 _check_home(memory)
@@ -270,7 +270,7 @@ def stdin_text() -> str:
         text = sys.stdin.buffer.read().decode()
     except UnicodeDecodeError as exc:
         raise InvalidInput(f"Standard input is not UTF-8 text: {exc}") from exc
-    # The line break at the end belongs to echo, not to what was said.
+    # The line break at the end belongs to echo, not to the text.
     return text.removesuffix("\n").removesuffix("\r")
 
 

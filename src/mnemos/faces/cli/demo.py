@@ -1,4 +1,4 @@
-"""``mnemos demo``: a small history in a throw-away home, and what can be found in it."""
+"""``mnemos demo``: a small history in a temporary home, and questions to it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _RECALLED = (
 
 
 def show(keep: Path | None) -> None:
-    """Fill a home, ask a few questions, say what was found and why."""
+    """Fill a home, ask a few questions, and show the hits and their reasons."""
     # Terminals wrap lines themselves; in a pipe, a wrapped command could not be pasted.
     console = Console(highlight=False, soft_wrap=True)
     if keep is not None:

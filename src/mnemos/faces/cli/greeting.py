@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
 
 _FIRST_STEPS = {
-    "mnemos import": "bring in what Claude Code, Codex, ChatGPT and others kept",
+    "mnemos import": "import the conversations of Claude Code, Codex, ChatGPT and others",
     "mnemos connect": "let the agents on this machine use it",
-    "mnemos demo": "see it at work on a throw-away home",
+    "mnemos demo": "try it with a temporary home",
 }
 _NEXT_STEPS = {
     "mnemos recall QUESTION": "find what was said, decided or noted",

@@ -20,7 +20,7 @@ _tools = click.option(
     default="default",
     show_default=True,
     metavar="SETS",
-    help="Which tools: sets or single names, separated by commas; all is every one.",
+    help="Tools to offer: sets or names, separated by commas, or all.",
 )
 
 
@@ -48,7 +48,9 @@ def mcp(chosen: Chosen, tools: str, address: str | None, no_token: bool) -> None
 
 
 @click.command(cls=HelpedCommand, params=_where(), example="serve --mcp --port 8765")
-@click.option("--mcp", "wants_mcp", is_flag=True, help="For MCP clients, at /mcp: all there is so far.")
+@click.option(
+    "--mcp", "wants_mcp", is_flag=True, help="For MCP clients, at /mcp. Nothing else is served yet."
+)
 @_tools
 @click.option("--host", default="127.0.0.1", show_default=True, help="A loopback address.")
 @click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0: any.")
@@ -64,13 +66,13 @@ def serve(
 ) -> None:
     """Serve the memory over HTTP to clients on this machine."""
     if not wants_mcp:
-        raise click.UsageError("say what to serve: --mcp")
+        raise click.UsageError("Nothing to serve. Add --mcp.")
     _run(chosen, tools, f"[{host}]:{port}", asks_for_token=not no_token)
 
 
 def _run(chosen: Chosen, tools: str, address: str | None, *, asks_for_token: bool) -> None:
     if find_spec("mcp_types") is None:
-        # Imports all clients: only for who lacks the SDK.
+        # Imports all clients: only if the SDK is missing.
         from mnemos.operations.connect import MISSING_SDK
 
         raise Unavailable(MISSING_SDK)

@@ -80,7 +80,7 @@ def say(result: Result, *, as_json: bool) -> None:
         answer.pop("text")
         click.echo(in_json(answer))
     elif is_terminal(sys.stdout):
-        # rich costs 50 ms to import: only for people at a terminal.
+        # rich takes 50 ms to import: only for people at a terminal.
         from mnemos.faces.cli.drawing import render
 
         print_pages(render(result))
@@ -166,9 +166,9 @@ def watch(
     pause: float = _PAUSE,
     ended: threading.Event | None = None,
 ) -> int:
-    """Run a request, and again every few seconds until Ctrl-C; shown when there was something to do.
+    """Run a request every few seconds until Ctrl-C, and show results that have news.
 
-    One that stores nothing, as a rehearsal or where memory is disabled, is run once.
+    A request that stores nothing, such as a dry run, is run once.
     """
     ended = ended or threading.Event()
     try:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mnemos.memory import Memory
     from mnemos.operations.workspace import QueryAnswer
 
-# A person reads on where a model should not have to.
+# A person can read more rows than a model should.
 _ROWS = 1_000
 _BYTES = 1_000_000
 _HISTORY = "sql_history"
@@ -26,13 +26,13 @@ _HISTORY_LINES = 2_000
 _MORE = "   ...> "
 _HELP = """\
 Type SQL, ended by a semicolon. Besides:
-  .tables                      what there is
+  .tables all tables
   .schema [TABLE]              tables with their columns, ranges and samples
   .functions                   SQL functions beyond SQLite's own
   .import FILE TABLE           CSV, TSV, JSON, JSONL, also .gz, into a new table
   .export FILE QUERY           CSV, JSON, JSONL or Markdown, by the name of the file
   .databases                   all databases of the workspace
-  .use NAME                    go on in another database
+  .use NAME switch to another database
   .quit                        or Ctrl-D"""
 
 
@@ -62,7 +62,7 @@ def sql(chosen: Chosen, words: tuple[str, ...], query: str | None, read_only: bo
 
 def run_query(memory: Memory, text: str, database: str, *, read_only: bool) -> QueryAnswer:
     """Run a query, with as many rows as a person may want to see."""
-    # Only who asks the workspace should wait for it to be imported.
+    # Other commands should not wait for the import of the workspace.
     from mnemos.operations.workspace import QueryAnswer
     from mnemos.workspace import limits
 
@@ -96,7 +96,7 @@ class Prompt:
         }
 
     def run(self) -> None:
-        click.echo(f"Database {self._database}. SQL ends with a semicolon; .help tells the rest.")
+        click.echo(f"Database {self._database}. End SQL with a semicolon. .help lists the commands.")
         settings = self._memory.settings
         with _Lines(settings.home / _HISTORY, self._completions, keeps=not settings.disabled) as lines:
             while True:
@@ -106,7 +106,7 @@ class Prompt:
                     click.echo()
                     return
                 except KeyboardInterrupt:
-                    click.echo("  (what was typed is dropped; .quit or Ctrl-D ends)")
+                    click.echo("  (input dropped; .quit or Ctrl-D ends)")
                     continue
                 if text.strip() in (".quit", ".exit", ".q"):
                     return
@@ -127,7 +127,7 @@ class Prompt:
             if word in self._words:
                 self._words[word](rest.strip())
             elif word.startswith("."):
-                click.echo(f"There is no {plain(word)}; .help lists what there is.", err=True)
+                click.echo(f"There is no command {plain(word)}. .help lists all commands.", err=True)
             elif text.strip():
                 say(run_query(self._memory, text, self._database, read_only=self._read_only), as_json=False)
         except MnemosError as exc:
@@ -177,7 +177,7 @@ class Prompt:
         click.echo(_HELP)
 
     def _completions(self, begun: str) -> list[str]:
-        """Names that begin so: of tables, columns and commands."""
+        """Return the names of tables, columns and commands with this beginning."""
         if begun.startswith("."):
             return [word for word in (*self._words, ".quit") if word.startswith(begun)]
         try:
@@ -189,7 +189,7 @@ class Prompt:
 
 
 class _Lines:
-    """Lines typed at a terminal, with their history in a file, where readline is there."""
+    """Lines typed at a terminal, with their history in a file if readline is available."""
 
     def __init__(self, history: Path, completions: Callable[[str], list[str]], *, keeps: bool) -> None:
         self._history = history

@@ -27,7 +27,7 @@ log = logging.getLogger("mnemos.mcp")
 _THREADS = 8
 
 Gone = Callable[[], Awaitable[None]]
-"""Returns when the client does not wait for the answer any more."""
+"""Returns when the client stops waiting for the answer."""
 
 
 class Calls:
@@ -93,7 +93,7 @@ class Calls:
                 watch.cancel()
 
     async def warm_up(self) -> None:
-        """Open a memory that is there, so that the first call need not wait for it."""
+        """Open an existing memory, so that the first call need not wait for it."""
         try:
             if self._memory.database.exists():
                 await anyio.to_thread.run_sync(self._open, limiter=self._limiter)
@@ -101,7 +101,7 @@ class Calls:
             log.debug("opening ahead failed; the first call will report it", exc_info=True)
 
     def settle(self) -> None:
-        """Wait for what still runs; afterwards nothing does, and the memory can be closed."""
+        """Wait for running calls; afterwards the memory can be closed."""
         for _ in range(_THREADS):
             self._places.acquire()
 
@@ -123,7 +123,7 @@ async def _request_when(gone: Gone, cancellation: Cancellation) -> None:
 
 
 def _in_session(entry: Entry, arguments: Mapping[str, Any], session_id: str) -> Mapping[str, Any]:
-    """The arguments, with the connection's session where the operation happens in one.
+    """Return the arguments, with the connection's session if the operation takes one.
 
     The tools about sessions are left alone: there a ``session_id`` is one of the past, to be looked at.
     """

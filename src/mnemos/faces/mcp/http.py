@@ -87,7 +87,7 @@ def _loopback(host: str) -> str:
 async def serve(
     server: Server[Any], calls: Calls, listening: socket.socket, token: str | None = None
 ) -> None:
-    """Serve clients that send the token until a signal says so; what they have asked is still answered."""
+    """Serve clients that send the token until a signal comes; pending requests are still answered."""
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     app = application(server, port, shown)
@@ -114,7 +114,7 @@ async def serve(
 
 
 def application(server: Server[Any], port: int, host: str = _LOCAL) -> ASGIApp:
-    """The server as an ASGI application, deaf to what another site makes a browser send."""
+    """The server as an ASGI application, which ignores requests that another site makes a browser send."""
     hosts = [f"{name}:{port}" for name in dict.fromkeys((host, *_NAMES))]
     app = server.streamable_http_app(
         streamable_http_path=PATH,
@@ -127,8 +127,8 @@ def application(server: Server[Any], port: int, host: str = _LOCAL) -> ASGIApp:
     )
 
     async def without_streams(scope: Scope, receive: Receive, send: Send) -> None:
-        # A client may listen for what the server says unasked. This one says nothing, and would not end
-        # before they all stop listening.
+        # A client may listen for notifications. This server sends none, and would not end before all clients
+        # stop listening.
         if scope["type"] == "http" and scope["method"] == "GET":
             await Response(status_code=405, headers={"allow": "POST, DELETE"})(scope, receive, send)
         else:
@@ -138,7 +138,7 @@ def application(server: Server[Any], port: int, host: str = _LOCAL) -> ASGIApp:
 
 
 def require_token(app: ASGIApp, token: str) -> ASGIApp:
-    """Answer requests without the header ``Authorization: Bearer TOKEN`` with 401, wherever they go."""
+    """Answer requests without the header ``Authorization: Bearer TOKEN`` with 401, on every path."""
     expected = token.encode()
 
     async def check_token(scope: Scope, receive: Receive, send: Send) -> None:

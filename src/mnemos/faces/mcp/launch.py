@@ -31,7 +31,7 @@ def over_pipe(memory: Memory, tools: str) -> None:
 
 
 def over_http(memory: Memory, tools: str, address: str, *, asks_for_token: bool = True) -> None:
-    """Serve clients of this machine; what touches files is not offered, for they may have others."""
+    """Serve clients of this machine. Operations on files are not offered: a client's files may be others."""
     # uvicorn: not for a pipe.
     from mnemos.faces.mcp import http, token_file
 

@@ -12,7 +12,7 @@ class Format(StrEnum):
     LOCOMO = "locomo"
     LONGMEMEVAL = "longmemeval"
     LINES = "lines"
-    """One conversation with its questions a line; docs/how-to/measure-recall.md describes it."""
+    """One conversation with its questions per line; see docs/how-to/measure-recall.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """A file of measurements. ``left_out`` counts what the figures do without, by reason."""
+    """A file of measurements. ``left_out`` counts the items left out of the figures, by reason."""
 
     name: str
     format: Format

@@ -40,7 +40,7 @@ _CATEGORIES = {Format.LOCOMO: locomo.CATEGORIES, Format.LONGMEMEVAL: longmemeval
 
 
 def read(path: Path, format: Format | None = None) -> Data:
-    """The conversations and questions of a file; without a format, the first item tells which it is.
+    """The conversations and questions of a file; without a format, the first item decides.
 
     A missing file raises NotFound; what cannot be read raises InvalidInput with the file, the item and
     the field. Items are read one after the other, so that a large file is never in memory as text.
@@ -61,7 +61,7 @@ def read(path: Path, format: Format | None = None) -> Data:
 def _read(path: Path, items: Iterator[Any], format: Format | None) -> Data:
     first = next(items, None)
     if first is None:
-        raise InvalidInput(f"{path} holds no conversations")
+        raise InvalidInput(f"{path} has no conversations")
     format = format or _detect(path, first)
     left_out: Counter[str] = Counter()
     corpora = []
@@ -87,7 +87,7 @@ def _detect(path: Path, item: Any) -> Format:
 
 
 def _categories(format: Format, corpora: list[Corpus]) -> tuple[str, ...]:
-    """The known ones in their order, then the others as they come; none that no question has."""
+    """Return the categories in use: the known ones in their order, then the others as they come."""
     found = dict.fromkeys(question.category for corpus in corpora for question in corpus.questions)
     known = _CATEGORIES.get(format, ())
     return (*(name for name in known if name in found), *(name for name in found if name not in known))
@@ -114,7 +114,7 @@ def _items(file: TextIO) -> Iterator[Any]:
         try:
             item, place = decoder.raw_decode(text, place)
         except json.JSONDecodeError:
-            # Cut in the middle, or wrong: more text tells. Twice as much each time keeps it linear.
+            # Cut in the middle, or wrong: more text decides. Twice as much each time keeps it linear.
             more = file.read(max(_PIECE, len(text) - place))
             if not more:
                 raise

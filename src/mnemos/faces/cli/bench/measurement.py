@@ -1,4 +1,4 @@
-"""Loads conversations into throw-away homes, asks the questions, and sums up the answers."""
+"""Loads conversations into temporary homes, asks the questions, and sums up the answers."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class Home:
 
 @contextmanager
 def in_a_home(corpus: Corpus, **flags: Any) -> Iterator[Home]:
-    """A home with the corpus in it, wholly indexed; it is gone afterwards. ``flags`` are settings."""
+    """A temporary home with the corpus in it, completely indexed. ``flags`` are settings."""
     with (
         TemporaryDirectory(prefix="mnemos-bench-") as folder,
         Memory.at(Path(folder) / "home", disabled=False, **flags) as memory,
@@ -177,7 +177,7 @@ def in_a_home(corpus: Corpus, **flags: Any) -> Iterator[Home]:
 
 
 def _index(memory: Memory) -> None:
-    """Words and vectors of everything: what is measured is recall, not how far an index came."""
+    """Index words and vectors of everything: recall is measured, not the progress of an index."""
     memory.storage.catch_up()
     if memory.embedding.is_wanted:
         try:

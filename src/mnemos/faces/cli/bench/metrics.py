@@ -125,7 +125,7 @@ def _gain(relevances: Sequence[bool]) -> float:
 
 
 def _enough(clusters: Sequence[str]) -> bool:
-    """Also false where every question has a conversation of its own: that would be the same again."""
+    """False also if every question has a conversation of its own: the interval would be the same."""
     return FEWEST_CLUSTERS <= len(set(clusters)) < len(clusters)
 
 

@@ -19,7 +19,7 @@ COLUMNS = {
     ),
     Format.LINES: ("turn recall@5", "turn recall@10", "session any@1", "session all@5"),
 }  # fmt: skip
-# What one figure a chart compares.
+# The figure that a chart compares.
 HEADLINE = {
     Format.LOCOMO: "turn recall@10",
     Format.LONGMEMEVAL: "session all@5",
@@ -56,7 +56,7 @@ def cell(estimate: Estimate | None) -> str:
 
 
 def left_out(data: Data) -> str:
-    """One sentence on what the figures do without; empty when that is nothing."""
+    """Return a sentence on the items left out of the figures; empty if there are none."""
     counted = [f"{reason} {count:,}" for reason, count in data.left_out.items() if count]
     return f"Left out or repaired: {', '.join(counted)}." if counted else ""
 
