@@ -108,7 +108,9 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 def _find_boost(path: str) -> float:
     """Return how much a page counts in search: guides before reference, and decisions last."""
     folder = path.partition("/")[0]
-    return {"adr": 0.2, "explanation": 0.6, "reference": 0.6, "CHANGELOG.md": 0.1, "faq.md": 1.0}.get(folder, 2.0)
+    return {"adr": 0.2, "explanation": 0.6, "reference": 0.6, "CHANGELOG.md": 0.1, "faq.md": 1.0}.get(
+        folder, 2.0
+    )
 
 
 def on_post_build(config: Any) -> None:
