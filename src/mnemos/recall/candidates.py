@@ -1,4 +1,4 @@
-"""Candidates: what words propose, what vectors propose, and their neighbours."""
+"""Candidates: proposals of words and of vectors, and their neighbours."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Proposals of words and of vectors. More cost time and find nothing: with 40 of each, recall on
-# conversations is what it is with 100.
+# Proposals of words and of vectors. More cost time and find nothing: with 40 of each, recall on conversations
+# is as good as with 100.
 SEEDS = 40
 _SEEDS_ALONE = 25
 # Bytes that are read for each of them, with its neighbours: those that promise most come first. Long ones
@@ -42,7 +42,7 @@ _SEEDS_OF_PROJECT = 15
 _SEEDS_OF_NAMED = 40
 _SEEDS_OF_OTHERS = 20
 _MOST_OF_NAMED = 300
-# Neighbours of a proposal that are judged too, and how far around them is read.
+# Neighbours of a proposal that are judged too, and the lines around them that are read.
 NEIGHBOURS = 2
 CONTEXT = 2
 _AFTERWARDS = 7 * 86400.0
@@ -64,7 +64,7 @@ class Sense(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True):
-    """A question with what the storage knows of its words."""
+    """A question with the storage's statistics of its words."""
 
     question: Question
     counts: tuple[int, ...]
@@ -89,7 +89,7 @@ class Gathered(Struct, frozen=True):
     openings: Mapping[str, Sequence[Glimpse]] = NO_OPENINGS
     """The first words of users in conversations without a title."""
     standings: Standings = NOTHING_ENDED
-    """Which of the facts no longer hold, or may not."""
+    """The facts that no longer hold, or may not."""
     of_named: frozenset[str] = frozenset()
     """The conversations in which somebody the question names takes part."""
 

@@ -32,10 +32,10 @@ _NEAR = 3
 # A hit that has less of the question says nothing by its words: where meaning can speak for it, and else.
 _LITTLE = 0.25
 _VERY_LITTLE = 0.1
-# How near the nearest of some passages is by chance: it grows with the logarithm of their number.
+# The cosine of the nearest passage by chance: it grows with the logarithm of their number.
 _FAR = 0.18
 _FAR_PER_LOG = 0.02
-# These say where to look, not whether it is an answer.
+# These say where to look, not if it is an answer.
 _PREFERENCES = {name: features.HYBRID[name] for name in ("speaker", "of_named", "elsewhere")}
 _LINKS = ("in_span", "of_span", "codes", "latest")
 

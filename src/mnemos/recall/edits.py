@@ -1,8 +1,8 @@
 """Passages that the storage was not fed yet: hand-edited files and entries that are not indexed.
 
 People edit notes and templates by hand, and storing an entry writes nothing but its row. A question must find
-both at once without writing anything. So the files are compared with what the storage was fed, by their
-signatures first, and what differs is proposed from memory.
+both at once without writing anything. So the files are compared with the storage, by their signatures first,
+and differences are proposed from memory.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Source:
 
 
 class Unfed(Struct, frozen=True):
-    """The difference between what there is and what the storage was fed."""
+    """The difference between the files and the storage."""
 
     added: tuple[Passage, ...] = ()
     """With negative ids, which nothing in a storage has."""
@@ -51,7 +51,7 @@ NOTHING_UNFED = Unfed()
 
 
 class Edits:
-    """Compares files with what the storage was fed from them."""
+    """Compares files with the passages that the storage has of them."""
 
     def __init__(self, sources: Sequence[Source] = ()) -> None:
         self._sources = sources
@@ -60,7 +60,7 @@ class Edits:
         """The sources that the last comparison found a difference in, by kind and prefix."""
 
     def find(self, tx: Reads, kinds: Sequence[str] | None, user: str = USUAL_USER) -> Unfed:
-        """Find everything of these kinds that the storage does not know. Entries: those of one user."""
+        """Find all passages of these kinds that the storage lacks. Entries: those of one user."""
         added: list[Passage] = []
         gone: set[int] = set()
         version = tx.passages.version() if self._sources else ()

@@ -40,7 +40,7 @@ _DROPPED = 16
 
 
 class Stored(Struct, frozen=True):
-    """The vectors a storage has: how far each model came, of how many passages."""
+    """The vectors of a storage: the coverage of each model, and the number of passages."""
 
     coverages: Sequence[Coverage]
     total: int
@@ -85,7 +85,7 @@ class Embedding:
         return True
 
     def in_background(self) -> bool:
-        """Do a step for a thread that nobody watches: a model that is not available means no work."""
+        """Do a step in a background thread; without an available model there is nothing to do."""
         try:
             return self.step()
         except (Unavailable, InvalidInput) as exc:
@@ -95,7 +95,7 @@ class Embedding:
             return False
 
     def catch_up(self, seconds: float | None = None, progress: Callable[[float], None] | None = None) -> None:
-        """Embed what is missing for up to about ``seconds``. A busy or read-only storage is left alone."""
+        """Embed missing vectors for up to about ``seconds``. A busy or read-only storage is left alone."""
         if self._storage.read_only or not self._may_write:
             return
         deadline = None if seconds is None else time.monotonic() + seconds
@@ -167,13 +167,13 @@ class Embedding:
 
 
 def describe_coverage(share: float) -> str:
-    """Describe how much is indexed for meaning, rounded down, and how to finish it."""
+    """Describe the share indexed for meaning, rounded down, and how to finish it."""
     done = f"{int(share * 100 + _TINY)}% of messages indexed for meaning"
     return done if share >= 1 else f"{done}; `mnemos optimize` finishes it"
 
 
 def describe_search(share: float | None) -> str:
-    """Describe what questions are answered with, and the coverage unless complete; None: words alone."""
+    """Describe the kind of search, and its coverage unless complete; None: words alone."""
     if share is None:
         return "keyword search"
     return "keyword + semantic search" + ("" if share >= 1 else f" ({describe_coverage(share)})")
@@ -214,7 +214,7 @@ def embed(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
         shape = tuple(vectors.shape)
     except MnemosError:
         raise
-    except Exception as exc:  # somebody else's code: its errors are not ours
+    except Exception as exc:  # Other people's code: its errors are not ours.
         raise ModelUnavailable(f"The embedder {embedder.name!r} failed: {exc!r}.") from exc
     if shape != (len(texts), embedder.dim):
         raise ModelUnavailable(

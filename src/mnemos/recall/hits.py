@@ -1,4 +1,4 @@
-"""Hits made of judged lines: their text, their place, and why they were chosen."""
+"""Hits made of judged lines: their text, their place, and their reasons."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mnemos.storage.passages import LONGEST, MAX_PIECES, MESSAGE, PART_CHARACTER
 from mnemos.text.pieces import PIECE_CHARACTERS, pieces
 from mnemos.text.words import fold
 
-# How much the model's choice of a piece counts against the words in it.
+# The weight of the model's choice of a piece against the words in it.
 _NEAREST_PIECE = 0.3
 # A reason that adds less than this to the score is not shown.
 _WORTH_SHOWING = 0.25

@@ -31,7 +31,7 @@ def _class_of(code: int) -> int:
     return ord("0") if "0" <= sign <= "9" else ord(" ")
 
 
-# An assistant's long answer repeats the words of everything around it: it lends them to nobody.
+# An assistant's long answer repeats the words of everything around it, so it does not lend them.
 _LONG_ANSWER = 400
 _LONG_STORY = 4_000
 # Of a long text, it is a piece that answers.
@@ -219,7 +219,7 @@ def _line(
     """Prepare a message. Without a matcher, its words are not counted."""
     document = document_of(row)
     text = "" if row.forgotten else document.said or document.tool
-    # A line whose words nobody asks for is not folded either.
+    # A line is only folded if its words are asked for.
     folded = "" if matcher is None else fold(text)
     counts: dict[int, int] = {}
     strengths: dict[int, float] = {}

@@ -44,7 +44,8 @@ _LONG: Final = 400
 _NAME: Final = 24
 _TITLE: Final = 12
 _NEIGHBOUR: Final = 48
-# In characters: of a longer line before a hit only the question is shown, and how far back it may begin.
+# In characters: the longest line before a hit that is shown whole, and the reach of a question in a longer
+# one.
 _BRIEF: Final = 80
 _TAIL: Final = 400
 # A hit with fewer words is hardly understood alone: "yes", "the second one".
@@ -101,7 +102,7 @@ def pack(
     return Packed("", len(excerpts))
 
 
-# --- what is shown of a hit ----------------------------------------------------------------------
+# --- the text of a hit ----------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -303,7 +304,7 @@ class _Room:
         return True
 
     def _render_opening(self, passage: _Passage) -> str:
-        """Render what comes before the text: a label, and a heading or a time that is not there yet."""
+        """Render the lines before the text: a label, and a heading or a time that is not shown yet."""
         if passage.group not in self._there:
             return f"{_render_heading(passage, passage.title, passage.moment)}\n{_render_label(passage)}"
         return _render_label(passage, "" if passage.hour in self._there else _stamp(passage.moment))

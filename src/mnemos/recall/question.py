@@ -1,4 +1,4 @@
-"""Questions: their words, what kind of answer they ask for, whom and which time they are about.
+"""Questions: their words, the kind of answer, the people and the time they are about.
 
 Beside it, the matcher that finds those words, and words that mean much the same, in many texts.
 """
@@ -262,7 +262,7 @@ def _table(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as exc:
-        log.warning("recall does without related words: %s", exc)
+        log.warning("recall works without related words: %s", exc)
         return b""
 
 
@@ -307,7 +307,7 @@ class Matcher:
         counts: dict[int, int] = {}
         strengths: dict[int, float] = {}
         by_stem = self._by_stem
-        # No loop of Python's own over words that nobody asked for: most of a question's time goes by here.
+        # No Python loop over other words: most of a question's time is spent here.
         for stemmed in filter(by_stem.__contains__, map(_STEMS.__getitem__, self._forms_of(folded))):
             for word, strength in by_stem[stemmed]:
                 if strength == 1.0:
@@ -352,5 +352,5 @@ def share_weights(weights: Sequence[float]) -> tuple[float, ...]:
 
 
 def _beginning(stemmed: str) -> str:
-    """Return what every form of a word begins with. A stem may end differently: *tri* for *try*."""
+    """Return the beginning that all forms of a word share. A stem may end differently: *tri* for *try*."""
     return stemmed[:3] if len(stemmed) > 3 else stemmed[:1]

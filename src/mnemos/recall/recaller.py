@@ -37,10 +37,10 @@ from mnemos.storage.passages import MESSAGE, Unembedded
 _NEAR_AT_ALL = 0.2
 # Superseded facts come after everything else.
 _SUPERSEDED = 100.0
-# Candidates that are read sentence by sentence, and how far.
+# The number of candidates read sentence by sentence, and their longest text.
 _READ_CLOSELY = 12
 _CHARACTERS_READ = 2_000
-# From here on, what has none of the words is still about the same.
+# From this cosine on, a text without any of the words is still about the same.
 _CLEARLY_NEAR = 0.35
 # The share of its words that a question has in common with another one about the same.
 _ASKS_THE_SAME = 0.5
@@ -77,7 +77,7 @@ class Means:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Candidates best first, with the scene they were judged in and what was used."""
+    """Candidates best first, with the scene they were judged in and the kind of search."""
 
     scene: Scene
     candidates: tuple[Candidate, ...]
@@ -281,7 +281,7 @@ class Recaller:
     def _gather(
         self, known: Known, means: Means, filters: Filters, project: str | None, as_of: float | None
     ) -> tuple[Means, Gathered]:
-        """Read what may answer, in a second transaction; by words alone if vectors are damaged."""
+        """Read the candidates in a second transaction; by words alone if vectors are damaged."""
         asked, kinds, sense = known.asked, known.kinds, means.sense
         if sense is None or means.embedder is None:
             found = self._storage.read(lambda tx: gather(tx, asked, None, filters, kinds, (), project, as_of))
@@ -379,7 +379,7 @@ def _is_about(candidate: Candidate) -> bool:
 
 
 def _keep_telling(candidates: Sequence[Candidate], standings: Standings) -> list[Candidate]:
-    """Keep what the question is about, and the facts that hold in its place."""
+    """Keep candidates about the question, and the facts that hold in their place."""
     about = {candidate.line.id for candidate in candidates if _is_about(candidate)}
     linked = {head for old, head in standings.heads.items() if old in about}
     linked |= {newer for older, newer in standings.doubts if older in about | linked}
@@ -389,7 +389,7 @@ def _keep_telling(candidates: Sequence[Candidate], standings: Standings) -> list
 def _put_current_first(
     question: Question, found: Sequence[Candidate], scores: Sequence[float], gathered: Gathered
 ) -> list[float]:
-    """Return the scores with what holds before what it replaced, and what ended after everything else."""
+    """Return the scores with current facts before those they replaced, and ended ones last."""
     by_id = {candidate.line.id: score for candidate, score in zip(found, scores, strict=True)}
     if gathered.standings.of:
         texts = {candidate.line.id: candidate.line.text for candidate in found}

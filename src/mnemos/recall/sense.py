@@ -173,7 +173,7 @@ class Kept:
         self._vectors: dict[tuple[str, str], NDArray[np.float32]] = {}
 
     def compare(self, passages: Sequence[Passage], sense: Sense, embedder: Embedder) -> dict[int, Near]:
-        """Return how near each of these passages is."""
+        """Return the cosine of each of these passages."""
         if embedder.kind != "static" or not passages:
             return {}
         import numpy as np
@@ -191,9 +191,9 @@ class Kept:
 
 
 def add_missing(gathered: Gathered, sense: Sense, embedder: Embedder, tail: Tail) -> Gathered:
-    """Complete the cosines and vectors of what is judged: from the tail, or embedded here and now.
+    """Complete the cosines and vectors of the candidates: from the tail, or embedded now.
 
-    Without them, what was said just now would seem to mean something else.
+    Without them, the newest messages would seem to mean something else.
     """
     if embedder.kind != "static":
         return gathered

@@ -21,7 +21,7 @@ from mnemos.storage.passages import MESSAGE, Passage
 from mnemos.text.words import fold, split_runs, stem
 
 _IS_FACT: Final = re.compile(rf"{KIND}:f\d{{1,17}}").fullmatch
-# Hits that are compared with each other, and how far they are read.
+# The number of hits that are compared with each other, and their longest text.
 _COMPARED: Final = 5
 _CHARACTERS_READ: Final = 1_000
 _MACHINES: Final = frozenset({"assistant", "tool", "function", "system"})
@@ -63,7 +63,7 @@ NOTHING_ENDED: Final = Standings()
 
 
 def asks_for_past(question: Question) -> bool:
-    """True if a question is about what held before."""
+    """True if a question is about the past."""
     return _PAST.search(question.text) is not None
 
 
@@ -153,7 +153,7 @@ def _claims(*texts: str) -> list[Claim]:
 
 
 def mark_earlier_statements(question: Question, hits: Sequence[RecallHit]) -> list[RecallHit]:
-    """Mark what an earlier message says if a later hit says otherwise, and put the later one first.
+    """Mark an earlier message that a later hit contradicts, and put the later one first.
 
     Only the best few are compared, each by its sentence that is most about the question.
     """

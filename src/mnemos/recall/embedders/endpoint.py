@@ -27,10 +27,10 @@ _LONGEST_PAUSE = 20.0
 _LARGEST_NUMBER = 1e15
 
 _ADVICE = {
-    400: "; does it serve this model?",
-    401: "; the API key is missing or wrong: see embedding.api_key_env",
-    403: "; the API key may not do this: see embedding.api_key_env",
-    404: "; is embedding.base_url right (it often ends in /v1), and does it serve this model?",
+    400: ". Does it serve this model?",
+    401: ". The API key is missing or wrong: see embedding.api_key_env",
+    403: ". The API key does not allow this: see embedding.api_key_env",
+    404: ". Is embedding.base_url right (it often ends in /v1), and does it serve this model?",
 }
 
 

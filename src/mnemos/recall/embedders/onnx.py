@@ -138,7 +138,7 @@ def _first_of(folder: Path, *names: str) -> Path:
     for name in names:
         if (folder / name).is_file():
             return folder / name
-    raise ModelUnavailable(f"{folder} holds no {' and no '.join(names)}. Name a folder with an ONNX model.")
+    raise ModelUnavailable(f"{folder} has no {' and no '.join(names)}. Name a folder with an ONNX model.")
 
 
 def _session(graph: Path) -> Any:
@@ -154,7 +154,7 @@ def _session(graph: Path) -> Any:
 
 
 def _failures() -> tuple[type[Exception], ...]:
-    """Return what onnxruntime raises: exceptions without a common parent."""
+    """Return the exceptions of onnxruntime, which have no common parent."""
     state = _library("onnxruntime.capi.onnxruntime_pybind11_state")
     own = [kind for kind in vars(state).values() if isinstance(kind, type) and issubclass(kind, Exception)]
     return (*own, RuntimeError, ValueError)

@@ -1,1 +1,1 @@
-"""A whole memory leaving and entering: one archive of one space, written, verified, imported, compared."""
+"""Archives of a whole memory: one file for one space, written, verified, imported, compared."""

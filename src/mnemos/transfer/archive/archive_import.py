@@ -62,7 +62,7 @@ class Comparison:
 
 
 def import_archive(memory: Memory, path: Path, progress: Progress, *, allow: bool = False) -> ArchiveReport:
-    """Store what is in an archive and not in the open space.
+    """Store the items of an archive that the open space lacks.
 
     The archive is verified as a whole first. Transactions are short; repeating an interrupted import
     completes it, and repeating a complete one stores nothing.
@@ -168,16 +168,16 @@ class Part(Protocol):
         """Check all of it before anything of any part is stored.
 
         Raises for content that we can't have written. Items that are merely refused here, such as a database
-        that is too large, is reported by ``import_part``.
+        that is too large, are reported by ``import_part``.
         """
         ...
 
     def import_part(self, archive: Archive, report: PartReport) -> None:
-        """Store what is missing in short transactions; repeating it stores nothing more."""
+        """Store missing items in short transactions; repeating it stores nothing more."""
         ...
 
     def compare(self, archive: Archive, compared: PartComparison) -> None:
-        """Find out what is the same here; change nothing."""
+        """Compare with this space without changing it."""
         ...
 
 
