@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 
@@ -19,6 +20,8 @@ def lazily(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any]
         return value
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *homes})
+        there = vars(sys.modules[package])
+        shown = (name for name in there if name.startswith("__") or isinstance(there[name], ModuleType))
+        return sorted({*shown, *homes})
 
     return get, names

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from mnemos.errors import Disabled, InvalidInput, PermissionDenied, Unavailable
 from mnemos.files import read_bounded
@@ -33,7 +33,8 @@ _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
 
 
-STATERS = ("user", "agent", "import", "tool")
+Stater = Literal["user", "agent", "import", "tool"]
+STATERS = get_args(Stater)
 """The sources of a fact: a person, a model, imported data or the output of a tool."""
 
 VARIABLES = {

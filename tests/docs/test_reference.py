@@ -29,6 +29,7 @@ from mnemos.operations import reference
 from mnemos.operations.facts import FactInfo
 from mnemos.operations.index import ENTRIES
 from mnemos.recall.answer import Recall, RecallHit
+from mnemos.sessions import session_types
 from mnemos.sessions.records import MESSAGE_FIELDS
 from mnemos.settings import Model, Settings
 from mnemos.storage.base import MessageRow, SessionRow
@@ -78,6 +79,18 @@ def test_what_opens_a_memory_stands_in_the_reference_as_it_is_called() -> None:
 def test_the_reference_names_no_method_that_is_gone() -> None:
     known = {"open", "SessionDB", *(name for kind in PARTS for name in _methods(kind))}
     assert set(re.findall(r"^### `(\w+)\(", PYTHON, re.MULTILINE)) == known
+
+
+def test_everything_that_dir_shows_of_a_memory_is_in_the_reference() -> None:
+    with mnemos.open(":memory:") as memory:
+        shown = [name for name in dir(memory) if not re.search(rf"`memory\.{name}\b|### `{name}\(", PYTHON)]
+    assert shown == []
+
+
+@pytest.mark.parametrize("kind", [session_types.Session, session_types.Message, session_types.MessageHit])
+def test_every_key_of_a_session_a_message_and_a_hit_is_in_the_reference(kind: Any) -> None:
+    section = PYTHON.partition("\n## Sessions\n")[2].partition("\n## ")[0]
+    assert [key for key in kind.__annotations__ if not re.search(rf"`{key}\b", section)] == []
 
 
 def test_every_name_of_the_package_is_in_the_reference() -> None:

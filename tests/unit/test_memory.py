@@ -253,6 +253,10 @@ def test_forgetting_names_the_copies_that_still_hold_the_text(home: Path, tmp_pa
         assert answer == {
             "ref": f"message:{own}",
             "forgotten": True,
+            "permanent": True,
+            "withdrawn": [],
+            "candidates": [],
+            "entry": None,
             "pending": False,
             "erased": [],
             "kept": [],

@@ -26,12 +26,46 @@ HEAVY = ("apsw", "numpy", "click", "msgspec", "rich", "sqlite3", "Stemmer", "pyt
 
 def test_the_public_names_are_these() -> None:
     assert mnemos.__all__ == [
-        *("LocalBackend", "Memory", "MnemosError", "SessionDB", "SessionTemplates", "Settings"),
+        *("Fact", "Forgotten", "Kind", "LocalBackend", "Memory", "Message", "MessageHit", "MnemosError"),
+        *("Recall", "RecallHit", "Role", "Session", "SessionDB", "SessionTemplates", "Settings"),
         *("evaluate_backends", "get_memory_backend", "open", "reset_backend"),
     ]
     for name in mnemos.__all__:
         assert getattr(mnemos, name) is not None
         assert name in dir(mnemos)
+
+
+def test_dir_of_the_package_shows_its_names_and_modules() -> None:
+    assert {"TYPE_CHECKING", "annotations", "lazily"}.isdisjoint(dir(mnemos))
+    assert {"__version__", "errors", *mnemos.__all__} <= set(dir(mnemos))
+
+
+def test_dir_of_a_memory_shows_what_users_need() -> None:
+    with mnemos.open(":memory:") as memory:
+        assert dir(memory) == sorted(
+            "backup backups call close compare_archive database doctor entries export facts forget "
+            "import_archive imports log notebook recall remember restore search sessions settings templates "
+            "tools undo workspace".split()
+        )
+        for name in dir(memory):
+            assert getattr(memory, name) is not None
+
+
+def test_remember_search_and_forget_are_at_the_top() -> None:
+    with mnemos.open(":memory:") as memory:
+        (stored,) = memory.remember("The staging database listens on port 5433", scope="infra").facts
+        assert memory.facts.get(stored.id).scope == "infra"
+        memory.sessions.create_session("s", "cli")
+        memory.sessions.append_message("s", "user", "Which queue did we choose?")
+        assert [hit["session_id"] for hit in memory.search("queue", role="user", limit=1)] == ["s"]
+        assert memory.search("queue", role="assistant") == []
+        done = memory.forget("the staging database port")
+        assert (done["forgotten"], done["permanent"]) == (True, False)
+        assert [one["id"] for one in done["withdrawn"]] == [stored.id]
+        memory.undo()
+        assert len(memory.facts.list()) == 1
+        assert memory.forget("session:s")["permanent"]
+        assert memory.search("queue") == []
 
 
 def test_the_testing_names_are_these() -> None:

@@ -221,9 +221,9 @@ def test_facts_of_another_user_are_never_meant(memory: Memory) -> None:
     own = memory.facts.remember("I play the theremin", user_id="ada").facts[0].id
     for ref in ("that I play the theremin", own):
         with pytest.raises(NotFound):
-            memory.changes.withdraw(ref, user_id="bob")
-    done = memory.changes.withdraw("that I play the theremin", user_id="ada")
-    assert [item.id for item in done.items] == [own]
+            memory.forget(ref, user_id="bob")
+    done = memory.forget("that I play the theremin", user_id="ada")
+    assert [item["id"] for item in done["withdrawn"]] == [own]
 
 
 def test_the_answer_names_the_message_that_is_kept(memory: Memory) -> None:
@@ -274,4 +274,4 @@ def test_a_full_reference_still_erases(memory: Memory) -> None:
 
 def test_nothing_is_withdrawn_while_memory_is_disabled(clock: FixedClock) -> None:
     with Memory.at(":memory:", clock=clock, disabled=True) as memory, pytest.raises(Disabled):
-        memory.changes.withdraw("f1")
+        memory.forget("f1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, Literal, get_args
 
 from mnemos.errors import InvalidInput, NotFound
 from mnemos.facts.fact import Status, conflict_of, number_of
@@ -28,8 +28,10 @@ PAGE: Final = 500
 _SCOPES_SHOWN: Final = 4
 _CONFLICTS_SHOWN: Final = 3
 _CONFLICTS_LISTED: Final = 5
+Tier = Literal["all", "hot", "active", "cold"]
+State = Literal["live", "superseded", "retired"]
 _TIERS: Final = {"all": None, "hot": True, "active": True, "cold": False}
-_STATES: Final = ("live", "superseded", "retired")
+_STATES: Final = get_args(State)
 # A process that only searches forgets the oldest references beyond this.
 _MOST_REFERENCES: Final = 1_000
 

@@ -44,6 +44,7 @@ from mnemos.language.notation import (
 )
 from mnemos.language.statements import make_statements
 from mnemos.language.threats.guard import check_texts, record_allowed
+from mnemos.settings import Stater
 from mnemos.storage.base import Writes
 from mnemos.storage.facts import Attendance
 from mnemos.storage.imports import HermesFact
@@ -74,7 +75,7 @@ class Facts(FactLookups):
         message_id: int | None = None,
         valid_from: Moment | None = None,
         user_id: str | None = None,
-        stated_by: str | None = None,
+        stated_by: Stater | None = None,
         allow: bool = False,
     ) -> Written:
         """Store facts written in the notation, one per line: all of them or none.
@@ -108,7 +109,7 @@ class Facts(FactLookups):
         session_id: str | None = None,
         message_id: int | None = None,
         user_id: str | None = None,
-        stated_by: str | None = None,
+        stated_by: Stater | None = None,
         allow: bool = False,
     ) -> Written:
         """Store plain sentences or notation. Types and targets of sentences are guessed from their words.
@@ -152,7 +153,7 @@ class Facts(FactLookups):
         valid_from: Moment | None = None,
         replaces: str | Sequence[str] | None = None,
         user_id: str | None = None,
-        stated_by: str | None = None,
+        stated_by: Stater | None = None,
         guessed: bool = False,
         undated: bool = False,
         unscoped: bool = False,

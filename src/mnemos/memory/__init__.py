@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from mnemos.lazy import lazily
 
 if TYPE_CHECKING:
-    from mnemos.memory.memory import Memory, open
+    from mnemos.memory.memory import Memory
+    from mnemos.memory.opening import open
     from mnemos.memory.session_db import SessionDB
 
 _HOMES = {
     "Memory": "mnemos.memory.memory",
     "SessionDB": "mnemos.memory.session_db",
-    "open": "mnemos.memory.memory",
+    "open": "mnemos.memory.opening",
 }
 
 __all__ = ["Memory", "SessionDB", "open"]

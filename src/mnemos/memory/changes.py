@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from mnemos.errors import InvalidInput, NotFound, Refused
 from mnemos.facts import fact_undo as fact_undo
@@ -16,8 +16,8 @@ from mnemos.storage.audit import AuditRow
 from mnemos.storage.base import Writes
 
 if TYPE_CHECKING:
+    from mnemos.memory.erasure import Forgotten
     from mnemos.memory.memory import Memory
-    from mnemos.memory.withdrawal import Withdrawal
 
 EXPORT: Final = "export"
 FILE: Final = "file"
@@ -57,13 +57,13 @@ class Changes:
         self._memory.notebook.log_manual_edits()
         return self.undo(self._newest(note_undo.can_be_undone, "change of the notebook").id)
 
-    def forget(self, ref: str, user_id: str | None = None) -> dict[str, Any]:
-        """Erase what a reference names; see ``Memory.forget``."""
-        # Few processes erase anything.
-        from mnemos.memory.erasure import erase
+    def forget(self, ref: str, user_id: str | None = None) -> Forgotten:
+        """Erase or withdraw; see ``Memory.forget``."""
+        # Few processes forget anything.
+        from mnemos.memory.erasure import forget
 
         self._memory.settings.check_enabled()
-        return erase(self._memory, ref, user_id)
+        return forget(self._memory, ref, user_id)
 
     def record_export(self, path: Path) -> None:
         """Record a file that something was exported to: it is named when that is forgotten later."""
@@ -72,18 +72,6 @@ class Changes:
             return
         now, actor, ref = memory.clock(), memory.settings.actor, path.as_uri()
         memory.storage.write(lambda tx: tx.audit.record(at=now, actor=actor, operation=EXPORT, ref=ref))
-
-    def withdraw(self, request: str, *, user_id: str | None = None) -> Withdrawal:
-        """Withdraw the fact or note that an id or words mean; ``undo`` restores it.
-
-        If it is not clear what is meant, nothing is withdrawn and the candidates are returned. Nothing that
-        fits raises NotFound. Facts of another user are never meant.
-        """
-        # Only withdrawal compares words with statements.
-        from mnemos.memory.withdrawal import withdraw
-
-        self._memory.settings.check_enabled()
-        return withdraw(self._memory, request, user_id=user_id)
 
     def _mark_undone(self, tx: Writes, entry: AuditRow) -> None:
         by = tx.audit.record(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 
 from mnemos.errors import InvalidInput, NotFound, Refused, Unavailable
-from mnemos.inputs import optional_name
+from mnemos.inputs import find_nearest, optional_name, suggest
 from mnemos.memory.remnants import find_remnants
 from mnemos.notebook.notebook import digest
 from mnemos.sessions import session_upkeep
@@ -26,8 +27,8 @@ class _Said:
     """The texts of a message or a session, read before it is erased."""
 
     session_id: str
-    messages: list[dict[str, Any]] = field(default_factory=list)
-    about: dict[str, Any] | None = None
+    messages: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    about: Mapping[str, Any] | None = None
     """The session itself, if all of it is forgotten."""
 
     @property
@@ -42,12 +43,73 @@ class _Said:
         return ["\n".join(_iterate_texts(part)) for part in [*about, *messages]]
 
 
+_KINDS: Final = ("message", "session", "fact", "note", "entry", "template")
+REFERENCE: Final = re.compile(rf"(?:{'|'.join(_KINDS)}):")
+
+
+class Candidate(TypedDict):
+    """A fact or note that was withdrawn, or that could be meant; see ``withdrawal.Item``."""
+
+    id: str
+    kind: str
+    text: str
+    at: float | None
+    message_id: int | None
+
+
+class Forgotten(TypedDict):
+    """The answer of ``Memory.forget``."""
+
+    ref: str
+    forgotten: bool
+    """False if it is not clear what is meant."""
+    permanent: bool
+    """True if it was erased and can't be undone."""
+    withdrawn: list[Candidate]
+    candidates: list[Candidate]
+    entry: int | None
+    """The entry of the log that undoes a withdrawal."""
+    erased: list[str]
+    """References to facts that were erased with it."""
+    kept: list[str]
+    """References to facts that stay and may repeat it."""
+    pending: bool
+    """True while another reader keeps the write-ahead log from being emptied."""
+    copies: list[str]
+    """Files that may still contain it."""
+    tables: list[str]
+    unsearched: list[str]
+    dates: dict[str, float]
+
+
+def forget(memory: Memory, ref: str, user_id: str | None = None) -> Forgotten:
+    """Erase what a reference names, or withdraw what other words mean; see ``Memory.forget``."""
+    if not isinstance(ref, str):
+        raise InvalidInput(f"ref must be a string, not {type(ref).__name__}")
+    answer = Forgotten(
+        ref=ref, forgotten=True, permanent=True, withdrawn=[], candidates=[], entry=None, erased=[], kept=[],
+        pending=False, copies=[], tables=[], unsearched=[], dates={},
+    )  # fmt: skip
+    kind, colon, _ = ref.partition(":")
+    # A mistyped reference is not a request in words.
+    if REFERENCE.match(ref) or (colon and find_nearest(kind, _KINDS)):
+        return cast(Forgotten, answer | erase(memory, ref, user_id))
+    # Only withdrawal compares words with statements.
+    from mnemos.memory.withdrawal import withdraw
+
+    done = withdraw(memory, ref, user_id=user_id)
+    answer["permanent"], answer["forgotten"], answer["entry"] = False, bool(done.items), done.entry
+    answer["withdrawn"] = [cast(Candidate, asdict(item)) for item in done.items]
+    answer["candidates"] = [cast(Candidate, asdict(item)) for item in done.candidates]
+    return answer
+
+
 def erase(memory: Memory, ref: str, user_id: str | None = None) -> dict[str, Any]:
     """Erase what a reference names; see ``Memory.forget``.
 
     Facts that were taken from a message alone go first, so that an interrupted call can be repeated.
     """
-    kind, _, name = ref.partition(":") if isinstance(ref, str) else ("", "", "")
+    kind, _, name = ref.partition(":")
     user = optional_name("user_id", user_id)
     said = _read(memory, kind, name)
     if user is not None:
@@ -71,11 +133,10 @@ def erase(memory: Memory, ref: str, user_id: str | None = None) -> dict[str, Any
             raise unknown_template(name, [one.name for one in memory.templates.read_all()])
     else:
         raise InvalidInput(
-            f"{ref!r} is not a reference. Use message:ID, session:ID, fact:ID, note:ID, entry:ID or "
-            "template:NAME."
+            f"{ref!r} is not a reference.{suggest(kind, _KINDS)} Use message:ID, session:ID, fact:ID, "
+            "note:ID, entry:ID or template:NAME."
         )
-    answer = {"ref": ref, "forgotten": True, "erased": erased, "kept": kept}
-    return answer | scrub(memory, texts, templates)
+    return {"erased": erased, "kept": kept, **scrub(memory, texts, templates)}
 
 
 def scrub(memory: Memory, texts: Sequence[str], copies: Sequence[str] = ()) -> dict[str, Any]:
@@ -96,6 +157,7 @@ def _read(memory: Memory, kind: str, name: str) -> _Said | None:
         return _Said(messages[0]["session_id"], messages)
     if kind != "session" or not name:
         return None
+    session: Mapping[str, Any]
     try:
         session = memory.sessions.export_session(name)
     except NotFound:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -154,10 +155,22 @@ class Home(Resource):
     def close(self) -> None:
         if self.is_open:
             self.storage.close()
+        shutil.rmtree(self.__dict__.pop("_temporary", ""), ignore_errors=True)
 
     def check_remains(self) -> None:
         """Raise Corrupt if an earlier database is missing or empty."""
         check_remains(self.database)
+
+    @property
+    def folder(self) -> Path:
+        """The home, or a temporary folder of one that is kept in memory, deleted when it is closed."""
+        return Path(self._temporary) if self.in_memory else self.settings.home
+
+    @part
+    def _temporary(self) -> str:
+        import tempfile  # with random and more: few memories need one
+
+        return tempfile.mkdtemp(prefix="mnemos-")
 
     @property
     def is_open(self) -> bool:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from mnemos.entries.backend import check_user
 from mnemos.errors import InvalidInput, MnemosError
@@ -37,38 +36,29 @@ from mnemos.storage.entries import USUAL_USER
 if TYPE_CHECKING:
     from mnemos.entries.backend import MemoryBackend
     from mnemos.entries.entry_store import Entries, Meaning
+    from mnemos.facts.fact import Written
     from mnemos.facts.hermes_facts import Report
+    from mnemos.memory.erasure import Forgotten
     from mnemos.memory.optimize import Relieved
-    from mnemos.recall.answer import Recall
+    from mnemos.recall.answer import Kind, Recall
     from mnemos.recall.embedders import Embedder
     from mnemos.recall.embedding import Embedding
     from mnemos.recall.recaller import Recaller
+    from mnemos.sessions.session_types import MessageHit, Sort
     from mnemos.templates.template_store import Templates
     from mnemos.transfer.archive.archive_import import ArchiveReport, Comparison
     from mnemos.transfer.archive.manifest import Exported
     from mnemos.transfer.imports import Imports
     from mnemos.workspace.workspace import Workspace
 
+ToolFormat = Literal["openai", "anthropic", "mcp"]
+_SHOWN = (
+    *("recall", "remember", "search", "forget", "tools", "call", "log", "undo", "close", "settings"),
+    *("sessions", "facts", "notebook", "entries", "templates", "workspace", "imports", "database"),
+    *("backup", "backups", "restore", "export", "import_archive", "compare_archive", "doctor"),
+)
 # Seconds that closing may spend on entries that are not indexed.
 _CLOSE_SECONDS = 2.0
-
-
-def open(
-    home_or_url: str | os.PathLike[str] | None = None,
-    *,
-    space: str | None = None,
-    read_only: bool = False,
-    clock: Clock = time.time,
-    **flags: Any,
-) -> Memory:
-    """Open the memory of a home (default: ``$MNEMOS_HOME`` or ``~/.mnemos``) in one space.
-
-    ``:memory:`` keeps everything in this process. Further keyword arguments are settings, such as
-    ``durability="full"`` or ``actor="me"``. The home is created when it is missing.
-    """
-    memory = Memory.at(home_or_url, space=space, read_only=read_only, clock=clock, **flags)
-    memory.storage  # noqa: B018 - a home that cannot be opened should say so here
-    return memory
 
 
 class Memory(Resource):
@@ -118,6 +108,9 @@ class Memory(Resource):
         settings = Settings.load(None if in_memory else where, space=space, **flags)
         return cls(settings, read_only=read_only, clock=clock, in_memory=in_memory)
 
+    def __dir__(self) -> list[str]:
+        return sorted(_SHOWN)
+
     # --- location ------------------------------------------------------------------------
 
     @property
@@ -135,7 +128,7 @@ class Memory(Resource):
     @property
     def folder(self) -> Path:
         """A folder for temporary files of this memory."""
-        return Path(self._temporary) if self.home.in_memory else self.settings.home
+        return self.home.folder
 
     @property
     def templates_folder(self) -> Path:
@@ -184,22 +177,9 @@ class Memory(Resource):
     def templates(self) -> Templates:
         """Tool calls that worked, in files."""
         # A program that only records should not wait for the import of templates.
-        from mnemos.templates import template_files
-        from mnemos.templates.template_store import Templates
+        from mnemos.memory.session_templates import make_templates
 
-        return Templates(
-            template_files.TemplatesInMemory()
-            if self.home.in_memory
-            else template_files.TemplateFolder(
-                self.templates_folder, busy_seconds=self.settings.busy_seconds
-            ),
-            lambda: self.sessions,
-            self.settings,
-            self.clock,
-            storage=lambda: self.storage,
-            read_only=self.home.read_only,
-            changed=self.feeds.feed_templates,
-        )
+        return make_templates(self)
 
     @part
     def workspace(self) -> Workspace:
@@ -259,7 +239,7 @@ class Memory(Resource):
         *,
         limit: int = HITS,
         budget: int | None = TOKENS,
-        kinds: Sequence[str] | None = None,
+        kinds: Sequence[Kind] | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
         source: str | Sequence[str] | None = None,
@@ -303,10 +283,42 @@ class Memory(Resource):
         self.feeds.wake()
         return found
 
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 20,
+        source: str | Sequence[str] | None = None,
+        role: str | Sequence[str] | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        sort: Sort = "relevance",
+        project: str | None = None,
+        user_id: str | None = None,
+    ) -> list[MessageHit]:
+        """Find messages by their words, without regard to meaning; see ``sessions.search_messages``."""
+        chosen: dict[str, Any] = {"since": since, "until": until, "project": project, "user_id": user_id}
+        return self.sessions.search_messages(query, source, role, limit, sort=sort, **chosen)
+
+    def remember(
+        self,
+        text: str,
+        *,
+        about: str | None = None,
+        replaces: str | Sequence[str] | None = None,
+        scope: str | None = None,
+        session_id: str | None = None,
+        user_id: str | None = None,
+        allow: bool = False,
+    ) -> Written:
+        """Remember plain sentences as facts; see ``facts.remember``. ``notebook.add`` adds a note."""
+        given: dict[str, Any] = {"about": about, "scope": scope, "session_id": session_id, "user_id": user_id}
+        return self.facts.remember(text, replaces=replaces, allow=allow, **given)
+
     # --- for agent loops --------------------------------------------------------------------
 
     @staticmethod
-    def tools(format: str = "openai", tools: str = "default") -> list[dict[str, Any]]:
+    def tools(format: ToolFormat = "openai", tools: str = "default") -> list[dict[str, Any]]:
         """Describe the operations as tools for a model: ``openai``, ``anthropic`` or ``mcp`` format.
 
         ``tools`` names a set: ``default`` (few), ``sessions``, ``upkeep``, ``all``.
@@ -340,12 +352,12 @@ class Memory(Resource):
         """Undo the newest change of the notebook that can be undone."""
         return self.changes.undo_notes()
 
-    def forget(self, ref: str, *, user_id: str | None = None) -> dict[str, Any]:
-        """Erase what a reference names, of no other user, in rows, index and log; this can't be undone.
+    def forget(self, ref: str, *, user_id: str | None = None) -> Forgotten:
+        """Withdraw the fact or note that words or ids mean, or permanently erase what a reference names.
 
-        ``message:ID``, ``session:ID``, ``fact:ID``, ``note:ID``, ``entry:ID`` or ``template:NAME``. Answers
-        ``pending`` while another reader keeps the log from being emptied, ``erased`` and ``kept``: facts from
-        it that are gone or stay, and ``copies``: files that may still hold it.
+        Words ("where I live") and ids (``f12``) can be undone; if it is not clear what is meant, nothing
+        changes and ``candidates`` lists it. ``message:ID``, ``session:ID``, ``fact:ID``, ``note:ID``,
+        ``entry:ID`` and ``template:NAME`` are erased in rows, index and log. Nothing of another user is.
         """
         return self.changes.forget(ref, user_id)
 
@@ -428,12 +440,9 @@ class Memory(Resource):
     def close(self) -> None:
         if "workspace" in self.__dict__:
             self.workspace.close()
-        if "_temporary" in self.__dict__:
-            shutil.rmtree(self._temporary, ignore_errors=True)
-        if self.home.is_open:
-            if not self.storage.is_gone:
-                self._settle()
-            self.home.close()
+        if self.home.is_open and not self.storage.is_gone:
+            self._settle()
+        self.home.close()
 
     # --- internals -----------------------------------------------------------------------------
 
@@ -470,13 +479,6 @@ class Memory(Resource):
         from mnemos.workspace.bridge import index_tables
 
         index_tables(self.storage, database, self.workspace.tables(database), self.clock())
-
-    @part
-    def _temporary(self) -> str:
-        """A folder for the files of a memory that is kept in memory; gone when it is closed."""
-        import tempfile
-
-        return tempfile.mkdtemp(prefix="mnemos-")
 
     def _meaning(self) -> Meaning | None:
         from mnemos.memory.backends import load_meaning

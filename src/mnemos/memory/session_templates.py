@@ -4,14 +4,34 @@ from __future__ import annotations
 
 import os
 import time
+from typing import TYPE_CHECKING
 
 from mnemos.memory import SessionDB
 from mnemos.memory.home import TEMPLATES, Resource, folder_of, path_of
 from mnemos.sessions.lookups import Clock
 from mnemos.sessions.sessions import Sessions
 from mnemos.settings import Settings
-from mnemos.templates.template_files import TemplateFolder
+from mnemos.templates.template_files import TemplateFolder, TemplatesInMemory
 from mnemos.templates.template_store import Templates
+
+if TYPE_CHECKING:
+    from mnemos.memory.memory import Memory
+
+
+def make_templates(memory: Memory) -> Templates:
+    """Make the templates of a memory."""
+    home, settings = memory.home, memory.settings
+    return Templates(
+        TemplatesInMemory()
+        if home.in_memory
+        else TemplateFolder(memory.templates_folder, busy_seconds=settings.busy_seconds),
+        lambda: memory.sessions,
+        settings,
+        memory.clock,
+        storage=lambda: memory.storage,
+        read_only=home.read_only,
+        changed=memory.feeds.feed_templates,
+    )
 
 
 class SessionTemplates(Resource, Templates):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta, field
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from mnemos.operations.arguments import User
 from mnemos.operations.base import Info, Operation, Result, Traits
 from mnemos.operations.facts import FactInfo
 from mnemos.operations.texts import cut, day, message_text, render_time, render_title
+from mnemos.sessions.session_types import Message
 from mnemos.text.stored_text import join_items, render_speaker
 
 if TYPE_CHECKING:
@@ -212,14 +213,14 @@ def _find_block(memory: Memory, row: FactRow) -> str:
 
 def _find_source(memory: Memory, session_id: str | None, message_id: int | None) -> SaidInfo | None:
     message = None if message_id is None else _find_message(memory, message_id)
-    session_id = session_id or (message or {}).get("session_id")
+    session_id = session_id or (message["session_id"] if message else None)
     if session_id is None and message_id is None:
         return None
     session = memory.sessions.get_session(session_id) if session_id else None
     source = SaidInfo(
         session_id=session_id,
         title=memory.sessions.find_title(session_id) if session_id and session else None,
-        project=(session or {}).get("project"),
+        project=session["project"] if session else None,
         message_id=message_id,
         short_id=memory.sessions.shorten_ids([session_id])[session_id] if session_id else None,
     )
@@ -231,7 +232,7 @@ def _find_source(memory: Memory, session_id: str | None, message_id: int | None)
     return replace(source, role=message["role"], at=message["timestamp"], excerpt=cut(said, _EXCERPT))
 
 
-def _find_message(memory: Memory, message_id: int) -> dict[str, Any] | None:
+def _find_message(memory: Memory, message_id: int) -> Message | None:
     try:
         return next(iter(memory.sessions.get_messages_around(message_id, 0, 0)), None)
     except NotFound:

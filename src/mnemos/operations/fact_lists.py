@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, cast, get_args
 
 import msgspec
 from msgspec import Meta
 
 from mnemos.errors import InvalidInput
+from mnemos.facts.fact_reader import State, Tier
 from mnemos.language.moments import read_moment
 from mnemos.memory.erasure import scrub
 from mnemos.operations.arguments import Offset, User, When, up_to
@@ -29,7 +30,6 @@ Status = Annotated[
     Meta(description="all: hot and cold; active: the same as hot; everything: with history"),
 ]
 
-_ENDED = ("superseded", "retired")
 _MARKUP = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|#"})
 
 
@@ -282,8 +282,12 @@ def _choose(
     as_of: float | None = None,
     user_id: str | None = None,
 ) -> Iterator[Fact]:
-    states = {"everything": ("live", *_ENDED), "superseded": _ENDED[:1], "retired": _ENDED[1:]}
-    tier = status if status in ("all", "hot", "active", "cold") else "all"
+    states: dict[str, tuple[State, ...]] = {
+        "everything": get_args(State),
+        "superseded": ("superseded",),
+        "retired": ("retired",),
+    }
+    tier = cast(Tier, status) if status in get_args(Tier) else "all"
     return memory.facts.iterate(
         scope=scope,
         tier=tier,

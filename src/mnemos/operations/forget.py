@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta, field
 
+from mnemos.memory.erasure import REFERENCE
 from mnemos.operations.arguments import MOST, User, resolve_or_keep
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
 from mnemos.operations.sessions import describe_loss
@@ -21,7 +21,6 @@ COMPACT = "compact the database"
 COMPACT_COMMAND = "run `mnemos workspace compact {}`"
 _UNSEARCHED = "Not searched, because the file is too large or unreadable, or the text too short to look for:"
 _PENDING = "Another program is reading the database. Traces in its log are erased when it is done."
-_REFERENCE = re.compile(r"(?:message|session|fact|note|entry|template):")
 
 
 class Forget(Operation, frozen=True, kw_only=True):
@@ -52,20 +51,10 @@ class Forget(Operation, frozen=True, kw_only=True):
     user_id: User = None
 
     def run(self, memory: Memory) -> Forgotten:
-        if _REFERENCE.match(self.ref):
-            return fill(Forgotten, memory.forget(self._resolve(memory), user_id=self.user_id))
-        done = memory.changes.withdraw(self.ref, user_id=self.user_id)
-        return Forgotten(
-            ref=self.ref,
-            forgotten=bool(done.items),
-            permanent=False,
-            withdrawn=[fill(WithdrawnItem, item) for item in done.items],
-            candidates=[fill(WithdrawnItem, item) for item in done.candidates],
-            entry=done.entry,
-        )
+        return fill(Forgotten, memory.forget(self._resolve(memory), user_id=self.user_id))
 
     def at_stake(self, memory: Memory) -> str:
-        if not _REFERENCE.match(self.ref):
+        if not REFERENCE.match(self.ref):
             # Withdrawn, and restored by undo.
             return ""
         ref = self._resolve(memory)
@@ -164,11 +153,11 @@ class Forgotten(Erased, frozen=True, kw_only=True):
             lines = [f"Erased {self.ref}{with_it}."]
             if self.kept:
                 lines.append(f"These stay and may repeat it: {_list(self.kept)}.")
-                lines += [f"To erase one: {command} {one}" for one in self.kept if _REFERENCE.match(one)][:1]
+                lines += [f"To erase one: {command} {one}" for one in self.kept if REFERENCE.match(one)][:1]
             return join_items([*lines, *self.render_traces(compact)])
         if not self.withdrawn:
             lines = [f"  {one.id}  {one.text}{_date(one)}" for one in self.candidates]
-            if any(_REFERENCE.match(one.id) for one in self.candidates):
+            if any(REFERENCE.match(one.id) for one in self.candidates):
                 head = "Nothing was withdrawn: it was removed before, and only the log still has it. To erase"
                 return join_items([f"{head} it there permanently, forget it by its reference:", *lines])
             return join_items(["Nothing was withdrawn. Which one is meant? Forget it by its id:", *lines])

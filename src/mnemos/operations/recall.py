@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, cast
 
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
@@ -32,6 +32,7 @@ from mnemos.text.stored_text import join_items, one_line
 
 if TYPE_CHECKING:
     from mnemos.memory import Memory
+    from mnemos.recall.answer import Kind
 
 _SHOWN_CHARACTERS = 320
 _ECHOED = 80
@@ -77,7 +78,8 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
             self.query,
             limit=self.limit,
             budget=self.budget,
-            kinds=self.kinds or None,
+            # Not a Literal in the input, where a list of names costs tokens in every prompt.
+            kinds=cast("list[Kind]", self.kinds) or None,
             since=self.since,
             until=self.until,
             source=self.source or None,

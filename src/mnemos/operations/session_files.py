@@ -18,6 +18,7 @@ from mnemos.operations.arguments import Project, Source, path_of, replace_surrog
 from mnemos.operations.base import LongOperation, Operation, Result, Traits, fill
 from mnemos.operations.texts import message_text, plural, render_call
 from mnemos.progress import Progress, part_of
+from mnemos.sessions.session_types import ImportedSessions
 from mnemos.text.stored_text import join_items, reveal
 
 if TYPE_CHECKING:
@@ -122,9 +123,9 @@ class ImportSessions(LongOperation, frozen=True, kw_only=True):
 
     def work(self, memory: Memory, progress: Progress) -> SessionsImported:
         report = self._store(memory, part_of(progress, 0, STORED, "Storing conversations"))
-        return fill(SessionsImported, report | {"coverage": work_off(memory, progress)})
+        return fill(SessionsImported, {**report, "coverage": work_off(memory, progress)})
 
-    def _store(self, memory: Memory, progress: Progress) -> dict[str, Any]:
+    def _store(self, memory: Memory, progress: Progress) -> ImportedSessions:
         if self.text is not None:
             # Not splitlines: U+2028 and its like may be inside a JSON string.
             lines = self.text.split("\n")

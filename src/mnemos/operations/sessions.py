@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -21,6 +21,7 @@ from mnemos.operations.arguments import (
 )
 from mnemos.operations.base import Done, Info, Operation, Result, Traits, fill
 from mnemos.operations.texts import message_text, plural, render_calls, render_time, render_title
+from mnemos.sessions import session_types
 from mnemos.text.stored_text import join_items, one_line, render_speaker
 
 if TYPE_CHECKING:
@@ -103,12 +104,12 @@ class ListSessions(Operation, frozen=True, kw_only=True):
         return SessionList(sessions=_list_infos(memory, rows), total=total)
 
 
-def _list_infos(memory: Memory, rows: Sequence[dict[str, Any]]) -> list[SessionInfo]:
+def _list_infos(memory: Memory, rows: Sequence[session_types.Session]) -> list[SessionInfo]:
     ids = memory.sessions.shorten_ids(row["id"] for row in rows)
     return [
         fill(
             SessionInfo,
-            row | {"short_id": ids[row["id"]], "elsewhere": is_elsewhere(memory, row["project"])},
+            {**row, "short_id": ids[row["id"]], "elsewhere": is_elsewhere(memory, row["project"])},
         )
         for row in rows
     ]
@@ -152,9 +153,9 @@ def show_messages(memory: Memory, session_id: str, messages: Sequence[Mapping[st
     if session is None:
         raise NotFound(f"There is no session {session_id!r}.")
     short = memory.sessions.shorten_ids([session_id])[session_id]
-    session |= {"title": memory.sessions.find_title(session_id), "short_id": short}
+    about = {**session, "title": memory.sessions.find_title(session_id), "short_id": short}
     return SessionShown(
-        session=fill(SessionDetail, session), messages=[fill(MessageInfo, one) for one in messages]
+        session=fill(SessionDetail, about), messages=[fill(MessageInfo, one) for one in messages]
     )
 
 
@@ -274,7 +275,12 @@ class AppendMessage(Operation, frozen=True, kw_only=True):
     def run(self, memory: Memory) -> Appended:
         session_id = memory.sessions.resolve_session(self.session_id)
         message_id = memory.sessions.append_message(
-            session_id, self.role, self.content, self.tool_name, None, self.tool_call_id
+            session_id,
+            cast(session_types.Role, self.role),
+            self.content,
+            self.tool_name,
+            None,
+            self.tool_call_id,
         )
         return Appended(message_id=message_id)
 
@@ -399,8 +405,8 @@ class DeleteSession(Operation, frozen=True, kw_only=True):
 
 def describe_loss(memory: Memory, session_id: str) -> str:
     """Describe a session that is about to be deleted."""
-    session = memory.sessions.get_session(session_id) or {}
-    messages = plural(session.get("message_count", 0), "message")
+    session = memory.sessions.get_session(session_id)
+    messages = plural(session["message_count"] if session else 0, "message")
     return f"the session {name_session(memory, session_id)} with {messages}"
 
 

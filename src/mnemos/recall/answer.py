@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal, get_args
 
 from mnemos.errors import InvalidInput
 from mnemos.inputs import suggest
@@ -14,7 +15,8 @@ from mnemos.text.tables import render_table
 HITS = 20
 TOKENS = 2_400
 MOST_HITS = 200
-KINDS = ("message", "fact", "note", "entry", "template", "table")
+Kind = Literal["message", "fact", "note", "entry", "template", "table"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 CURRENT = "current"
 SUPERSEDED = "superseded"
 OUTDATED = "possibly outdated"

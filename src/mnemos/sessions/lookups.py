@@ -10,6 +10,7 @@ from mnemos.language.moments import read_span
 from mnemos.sessions.lineage import list_lineage, resolve_id, resolve_projects
 from mnemos.sessions.message_search import SessionList
 from mnemos.sessions.records import session_dict
+from mnemos.sessions.session_types import Session
 from mnemos.sessions.titles import add_titles, shorten_ids
 from mnemos.settings import Settings
 from mnemos.storage.base import Reads, SessionRow, Storage
@@ -27,7 +28,7 @@ class Lookups:
         self._clock = clock
         self._redact: Redact = redact if settings.redact else str
 
-    def get_session(self, session_id: str) -> dict[str, Any] | None:
+    def get_session(self, session_id: str) -> Session | None:
         if not can_be_name("session_id", session_id):
             return None
         row = self._storage.read(lambda tx: tx.sessions.get(session_id))
@@ -71,7 +72,7 @@ class Lookups:
         user_id: str | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
-    ) -> list[dict[str, Any]]:
+    ) -> list[Session]:
         """List sessions, newest first. ``archived``: False hides them, True shows only them, None all.
 
         They began at or after ``since`` and before ``until``.

@@ -13,12 +13,12 @@ from mnemos.inputs import LAST_MOMENT, MAX_NAME
 from mnemos.sessions.records import (
     NOT_PLAIN,
     PlainCalls,
-    Role,
     dump_plain,
     is_storable,
     new_message,
 )
 from mnemos.sessions.sdk_messages import read_messages
+from mnemos.sessions.session_types import Role
 from mnemos.storage.base import NewMessage
 from mnemos.text.secrets import Redact
 

@@ -13,6 +13,7 @@ from mnemos.sessions.lineage import read_messages
 from mnemos.sessions.lookups import Clock, Lookups
 from mnemos.sessions.message_batch import RedactAll, new_messages
 from mnemos.sessions.records import MESSAGE_FIELDS, check_message_id, message_dict, new_message
+from mnemos.sessions.session_types import Message, Role
 from mnemos.settings import Settings
 from mnemos.storage.base import MessageRow, Storage
 from mnemos.text.secrets import redact_all
@@ -30,7 +31,7 @@ class MessageLog(Lookups):
     def append_message(
         self,
         session_id: str,
-        role: str,
+        role: Role,
         content: Any = None,
         tool_name: str | None = None,
         tool_calls: Any = None,
@@ -71,7 +72,7 @@ class MessageLog(Lookups):
             return [0] * len(new)
         return self._storage.write(lambda tx: echoes.append(tx, session_id, new, self._called))
 
-    def get_messages(self, session_id: str) -> list[dict[str, Any]]:
+    def get_messages(self, session_id: str) -> list[Message]:
         """Return all messages in order. An unknown session raises NotFound."""
         return [message_dict(row) for row in self._rows(session_id)]
 
@@ -83,7 +84,7 @@ class MessageLog(Lookups):
         """Return the same as ``conversation``."""
         return self.conversation(session_id, format=format)
 
-    def get_messages_around(self, message_id: int, before: int = 5, after: int = 5) -> list[dict[str, Any]]:
+    def get_messages_around(self, message_id: int, before: int = 5, after: int = 5) -> list[Message]:
         """Return a message and its neighbours in the session, in order. Unknown raises NotFound."""
         counts = {"before": whole("before", before), "after": whole("after", after)}
         wanted = check_message_id(message_id)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from mnemos.errors import InvalidInput
 from mnemos.inputs import Moment, in_range, names, optional_name, suggest, whole
@@ -12,6 +11,7 @@ from mnemos.language.moments import read_span
 from mnemos.projects import name_project
 from mnemos.sessions.lineage import find_root
 from mnemos.sessions.records import document_of, text_of
+from mnemos.sessions.session_types import ContextMessage, MessageHit, Session
 from mnemos.sessions.titles import find_titles
 from mnemos.storage.base import Filters, Glimpse, Hit, MessageRow, Order, Reads
 from mnemos.text.fences import strip_cut_fences
@@ -56,7 +56,7 @@ def parse_order(sort: str) -> Order:
         raise InvalidInput(f"sort is {sort!r}.{meant} Use relevance, newest or oldest.") from None
 
 
-def find_messages(tx: Reads, search: MessageSearch) -> list[dict[str, Any]]:
+def find_messages(tx: Reads, search: MessageSearch) -> list[MessageHit]:
     """Return the hits of a search with their context and the root of their conversation."""
     results = tx.sessions.search(
         search.query, search.filters, order=search.order, limit=search.limit, offset=search.offset
@@ -72,9 +72,9 @@ def find_messages(tx: Reads, search: MessageSearch) -> list[dict[str, Any]]:
 
 def _describe(
     tx: Reads, finder: Finder, hit: Hit, score: float, titles: Mapping[str, str], *, partial: bool
-) -> dict[str, Any]:
+) -> MessageHit:
     row = hit.message
-    said = {"role": row.role, "content": cut(document_of(row).said)}
+    said: ContextMessage = {"role": row.role, "content": cut(document_of(row).said)}
     return {
         "id": row.id,
         "session_id": row.session_id,
@@ -94,7 +94,7 @@ def _describe(
     }
 
 
-def _render_glimpse(glimpse: Glimpse | None) -> list[dict[str, Any]]:
+def _render_glimpse(glimpse: Glimpse | None) -> list[ContextMessage]:
     if glimpse is None:
         return []
     return [{"role": glimpse.role, "content": cut(strip_cut_fences(text_of(glimpse)))}]
@@ -109,21 +109,21 @@ def make_snippet(row: MessageRow, finder: Finder, *, width: int = 240) -> str:
     return tool if OPEN in tool or not said else said
 
 
-class MessageHits(Table[dict[str, Any]]):
+class MessageHits(Table[MessageHit]):
     """Search results that render as a table in notebooks."""
 
     columns = ("title", "when", "role", "snippet", "id")
 
-    def cells(self, item: dict[str, Any]) -> Sequence[object]:
+    def cells(self, item: MessageHit) -> Sequence[object]:
         return item["title"], format_time(item["timestamp"]), item["role"], item["snippet"], item["id"]
 
 
-class SessionList(Table[dict[str, Any]]):
+class SessionList(Table[Session]):
     """Sessions that render as a table in notebooks."""
 
     columns = ("title", "project", "started", "source", "messages", "id")
 
-    def cells(self, item: dict[str, Any]) -> Sequence[object]:
+    def cells(self, item: Session) -> Sequence[object]:
         started, project = format_time(item["started_at"]), item["project"]
         shown = None if project is None else name_project(project)
         return item["title"], shown, started, item["source"], item["message_count"], item["id"]

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache, partial
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import msgspec
 
@@ -22,6 +22,7 @@ from mnemos.inputs import (
     optional_moment,
     whole,
 )
+from mnemos.sessions.session_types import Message, Role, Session
 from mnemos.sessions.tool_names import call_name, may_be_own_tool
 from mnemos.storage.base import Document, Glimpse, MessageRow, NewMessage, SessionRow
 from mnemos.text.fences import strip_fences
@@ -35,7 +36,6 @@ IMPORTED = "import"
 
 _encode = msgspec.json.Encoder().encode
 
-Role = Literal["user", "assistant", "system", "tool", "developer", "function"]
 ROLES = frozenset(get_args(Role))
 # Names that other programs have for a role.
 _OTHER_NAMES = {"human": "user", "ai": "assistant", "model": "assistant", "bot": "assistant"}
@@ -163,9 +163,9 @@ def merge_metadata(
     return encode_json("metadata", kept | dict(metadata), redact, max_bytes)
 
 
-def message_dict(row: MessageRow) -> dict[str, Any]:
+def message_dict(row: MessageRow) -> Message:
     """Return a message as hosts see it, marked if it was forgotten."""
-    message = {
+    message: Message = {
         "id": row.id,
         "session_id": row.session_id,
         "role": row.role,
@@ -184,7 +184,7 @@ def message_dict(row: MessageRow) -> dict[str, Any]:
     return message
 
 
-def session_dict(row: SessionRow) -> dict[str, Any]:
+def session_dict(row: SessionRow) -> Session:
     return {
         "id": row.id,
         "source": row.source,

@@ -21,6 +21,7 @@ from mnemos.sessions.records import (
     merge_metadata,
     new_session,
 )
+from mnemos.sessions.session_types import MessageHit, Sort
 from mnemos.sessions.transfers import Transfers
 from mnemos.settings import Settings
 from mnemos.storage.base import SessionRow, Storage, Writes
@@ -184,10 +185,10 @@ class Sessions(Transfers):
         exclude_session_ids: Sequence[str] | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
-        sort: str = "relevance",
+        sort: Sort = "relevance",
         project: str | None = None,
         user_id: str | None = None,
-    ) -> list[dict[str, Any]]:
+    ) -> list[MessageHit]:
         """Find messages with all words of the query, best first; if there are none, with most words.
 
         An empty query finds nothing. ``until`` is exclusive. ``user_id``: nothing of another user.
@@ -221,7 +222,7 @@ class Sessions(Transfers):
         window: int = 5,
         limit: int = 3,
         role_filter: str | Sequence[str] | None = None,
-        sort: str = "relevance",
+        sort: Sort = "relevance",
         since: Moment | None = None,
         until: Moment | None = None,
         exclude_session_ids: Sequence[str] | None = None,

@@ -25,6 +25,7 @@ from mnemos.sessions.records import (
     new_session,
     session_dict,
 )
+from mnemos.sessions.session_types import ExportedSession, Message
 from mnemos.storage.base import MessageRow, NewMessage, SessionRow, Storage, Writes
 from mnemos.text.secrets import Redact
 
@@ -86,20 +87,20 @@ class Imported:
     created: dict[str, int]
 
 
-def export_session(storage: Storage, session_id: str) -> dict[str, Any] | None:
+def export_session(storage: Storage, session_id: str) -> ExportedSession | None:
     """Return a session with its messages; None if it is unknown."""
     row = storage.read(lambda tx: tx.sessions.get(session_id))
     if row is None:
         return None
-    return session_dict(row) | {"messages": _list_messages(storage, session_id)}
+    return {**session_dict(row), "messages": _list_messages(storage, session_id)}
 
 
 def iterate_sessions(
     storage: Storage, source: str | None, projects: Sequence[str] | None = None
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[ExportedSession]:
     """Yield every session by id; no transaction stays open between them."""
     for row in read_sessions(storage, source, projects):
-        yield session_dict(row) | {"messages": _list_messages(storage, row.id)}
+        yield {**session_dict(row), "messages": _list_messages(storage, row.id)}
 
 
 def read_sessions(
@@ -129,7 +130,7 @@ def read_messages(storage: Storage, session_id: str) -> Iterator[MessageRow]:
         limit = max(1, min(PAGE, limit * _PAGE_CHARACTERS // characters))
 
 
-def _list_messages(storage: Storage, session_id: str) -> list[dict[str, Any]]:
+def _list_messages(storage: Storage, session_id: str) -> list[Message]:
     return list(map(message_dict, read_messages(storage, session_id)))
 
 

@@ -11,13 +11,14 @@ from mnemos.inputs import name, optional_name
 from mnemos.sessions import session_upkeep, transcript
 from mnemos.sessions.message_log import MessageLog
 from mnemos.sessions.records import dump_json
+from mnemos.sessions.session_types import ExportedSession, ImportedSessions
 from mnemos.storage.base import Writes
 
 
 class Transfers(MessageLog):
     """Exports and imports of the sessions of one space."""
 
-    def export_session(self, session_id: str) -> dict[str, Any]:
+    def export_session(self, session_id: str) -> ExportedSession:
         """Return a session with its messages. An unknown one raises NotFound."""
         name("session_id", session_id)
         session = transcript.export_session(self._storage, session_id)
@@ -25,7 +26,7 @@ class Transfers(MessageLog):
             raise NotFound(f"There is no session {session_id!r}.")
         return session
 
-    def export_all(self, source: str | None = None, project: str | None = None) -> Iterator[dict[str, Any]]:
+    def export_all(self, source: str | None = None, project: str | None = None) -> Iterator[ExportedSession]:
         """Yield every session with its messages, read in short pages."""
         optional_name("source", source)
         return transcript.iterate_sessions(self._storage, source, self._projects(project))
@@ -43,7 +44,7 @@ class Transfers(MessageLog):
         sessions: Iterable[Mapping[str, Any]],
         *,
         progress: Callable[[float], None] | None = None,
-    ) -> dict[str, Any]:
+    ) -> ImportedSessions:
         """Store exported sessions. All are checked before any is written.
 
         An existing session is skipped; one that an interrupted import left unfinished is completed.
@@ -62,7 +63,7 @@ class Transfers(MessageLog):
 
     def import_jsonl(
         self, stream: Iterable[str] | BufferedReader, *, progress: Callable[[float], None] | None = None
-    ) -> dict[str, Any]:
+    ) -> ImportedSessions:
         """Import the lines that ``export_jsonl`` wrote.
 
         A file opened in binary mode is read twice, which takes less memory: one session at a time.

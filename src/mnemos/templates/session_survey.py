@@ -115,7 +115,7 @@ class Survey:
                 return
 
     def _describe(
-        self, lineage: list[str], messages: list[dict[str, Any]], calls: list[AnsweredCall]
+        self, lineage: list[str], messages: Sequence[Mapping[str, Any]], calls: list[AnsweredCall]
     ) -> Conversation:
         rows = [row for one in lineage if (row := self.sessions.get_session(one)) is not None]
         first, last = (rows[0], rows[-1]) if rows else ({}, {})
@@ -134,7 +134,7 @@ class Survey:
         )
 
 
-def _find_template(rows: list[dict[str, Any]], messages: list[dict[str, Any]]) -> str | None:
+def _find_template(rows: Sequence[Mapping[str, Any]], messages: Sequence[Mapping[str, Any]]) -> str | None:
     """Return the template a conversation began with, by its metadata, prompt or messages."""
     for row in rows:
         metadata = row.get("metadata")

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any, Final, Self
+from typing import Any, Final, Literal, Self
 
 from mnemos.errors import InvalidInput
 from mnemos.inputs import moment, name, optional_name, suggest, whole
@@ -38,6 +38,9 @@ class TaskType(StrEnum):
     FILE = "file"
     RESEARCH = "research"
     MIXED = "mixed"
+
+
+TaskName = TaskType | Literal["code", "file", "research", "mixed"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,16 +13,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from mnemos.errors import InvalidInput
 from mnemos.inputs import suggest
+from mnemos.sessions.chat_format import Format
 from mnemos.templates.template import SessionTemplate, ToolCallExample, replace_surrogates
 from mnemos.text.stored_text import one_line
 from mnemos.text.tokens import count_tokens
 
 LOADED: Final = "Session template loaded: "
-FORMATS: Final = ("openai", "anthropic")
+FORMATS: Final = get_args(Format)
 
 _ASKED: Final = "Before we begin: show how tool calls of this kind were made and answered when they worked."
 _DONE: Final = "Those calls worked before; what they answered then may differ now."
@@ -39,7 +40,11 @@ Message = dict[str, Any]
 
 
 def inject(
-    template: SessionTemplate, messages: Sequence[Mapping[str, Any]], *, budget: int, format: str = "openai"
+    template: SessionTemplate,
+    messages: Sequence[Mapping[str, Any]],
+    *,
+    budget: int,
+    format: Format = "openai",
 ) -> list[Any] | None:
     """Return a new list with the examples after the leading system messages; None if no example fits.
 

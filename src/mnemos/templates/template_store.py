@@ -22,12 +22,14 @@ from mnemos.inputs import name as checked_name
 from mnemos.inputs import whole
 from mnemos.language.threats import scan
 from mnemos.language.threats.guard import admit
+from mnemos.sessions.chat_format import Format
 from mnemos.settings import Settings
 from mnemos.storage.base import Storage
 from mnemos.templates import session_survey
 from mnemos.templates.template import (
     MAX_EXAMPLES,
     SessionTemplate,
+    TaskName,
     TaskType,
     ToolCallExample,
     ToolSets,
@@ -120,7 +122,7 @@ class Templates:
         self,
         session_id: str,
         name: str | None = None,
-        task_type: TaskType | str | None = None,
+        task_type: TaskName | None = None,
         max_examples: int = 10,
         description: str = "",
         tags: Sequence[str] | None = None,
@@ -173,15 +175,13 @@ class Templates:
         self._files.change(template.name, change)
         self._changed()
 
-    def get_template(
-        self, task_type: TaskType | str, tags: Sequence[str] | None = None
-    ) -> SessionTemplate | None:
+    def get_template(self, task_type: TaskName, tags: Sequence[str] | None = None) -> SessionTemplate | None:
         """Return the least used template of a type, with one of these tags; of several, the newest."""
         found = self.list_templates(task_type, tags)
         return min(found, key=lambda template: template.usage_count, default=None)
 
     def list_templates(
-        self, task_type: TaskType | str | None = None, tags: Sequence[str] | None = None
+        self, task_type: TaskName | None = None, tags: Sequence[str] | None = None
     ) -> list[SessionTemplate]:
         """Return templates, newest first; with ``tags``, those that have at least one, ignoring case."""
         kind = None if task_type is None else parse_task_type(task_type)
@@ -224,7 +224,7 @@ class Templates:
         messages: Sequence[Mapping[str, Any]],
         *,
         budget: int | None = None,
-        format: str = "openai",
+        format: Format = "openai",
     ) -> list[Any]:
         """Return a new list with the template's examples after the leading system messages.
 
@@ -241,7 +241,7 @@ class Templates:
         return result
 
     def suggest(
-        self, limit: int = 10, *, task_type: TaskType | str | None = None, sessions: int = 200
+        self, limit: int = 10, *, task_type: TaskName | None = None, sessions: int = 200
     ) -> session_survey.Suggestions:
         """Rank the newest ``sessions`` by how well they would serve as a template.
 
@@ -259,7 +259,7 @@ class Templates:
         self,
         template: str | None = None,
         *,
-        task_type: TaskType | str | None = None,
+        task_type: TaskName | None = None,
         source: str | None = None,
         sessions: int = 1_000,
     ) -> session_survey.Experiment:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -27,15 +27,15 @@ _MAX_DEPTH: Final = 20
 class Conversations(Protocol):
     """The part of a session store that templates read."""
 
-    def get_session(self, session_id: str) -> dict[str, Any] | None: ...
+    def get_session(self, session_id: str) -> Mapping[str, Any] | None: ...
 
     def get_lineage(self, session_id: str) -> list[str]: ...
 
-    def get_messages(self, session_id: str) -> list[dict[str, Any]]: ...
+    def get_messages(self, session_id: str) -> Sequence[Mapping[str, Any]]: ...
 
     def search_sessions(
         self, source: str | None = None, limit: int = 20, offset: int = 0, *, archived: bool | None = False
-    ) -> list[dict[str, Any]]: ...
+    ) -> Sequence[Mapping[str, Any]]: ...
 
 
 # Not frozen: a long conversation has thousands, and a frozen one takes three times as long to make.
@@ -62,13 +62,13 @@ class _OpenCall:
     turn: int
 
 
-def read_lineage(sessions: Conversations, session_id: str) -> Iterator[dict[str, Any]]:
+def read_lineage(sessions: Conversations, session_id: str) -> Iterator[Mapping[str, Any]]:
     """Yield every message of a session's lineage. An unknown session raises NotFound."""
     for one in sessions.get_lineage(session_id):
         yield from sessions.get_messages(one)
 
 
-def match_calls(messages: Iterable[dict[str, Any]]) -> Iterator[AnsweredCall]:
+def match_calls(messages: Iterable[Mapping[str, Any]]) -> Iterator[AnsweredCall]:
     """Yield the calls that have a result, in the order of the results. Reads lazily.
 
     A result belongs to the newest call with its id, and to the first open one of a message that uses an id
@@ -101,7 +101,7 @@ def match_calls(messages: Iterable[dict[str, Any]]) -> Iterator[AnsweredCall]:
                     yield AnsweredCall(name, arguments, result, flags, open_call.turn)
 
 
-def _find_calls(message: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+def _find_calls(message: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """Return the complete calls of a message with their ids, in OpenAI's and Anthropic's format."""
     made, content = message.get("tool_calls"), message.get("content")
     several = made if isinstance(made, list) else [made] if isinstance(made, dict) else []
@@ -118,14 +118,14 @@ def _find_calls(message: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
-def _is_work(call: dict[str, Any], message: dict[str, Any]) -> bool:
+def _is_work(call: dict[str, Any], message: Mapping[str, Any]) -> bool:
     """True if it calls a tool, other than those of the memory."""
     name = get_tool_name(call)
     is_of_memory = may_be_own_tool if message.get("origin") else is_own_tool
     return bool(name) and not is_of_memory(name)
 
 
-def _find_results(message: dict[str, Any]) -> list[tuple[str, str, dict[str, Any] | None]]:
+def _find_results(message: Mapping[str, Any]) -> list[tuple[str, str, dict[str, Any] | None]]:
     """Return the call ids that a message answers, each with its result and flags."""
     content = message.get("content")
     if message.get("role") == "tool":

@@ -59,7 +59,9 @@ class SessionPart:
         with out.lines(NAME, FILE) as lines:
             for row in transcript.read_sessions(self._storage):
                 session = session_dict(row)
-                lines.write({"session": {key: session[key] for key in session if key not in _COUNTED}})
+                lines.write(
+                    {"session": {key: value for key, value in session.items() if key not in _COUNTED}}
+                )
                 sessions += 1
                 # Only as many as it had: a writer can't keep us busy forever, and no turn is cut in two.
                 messages = islice(transcript.read_messages(self._storage, row.id), row.message_count)

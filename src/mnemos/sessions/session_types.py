@@ -1,0 +1,95 @@
+"""Types of what ``memory.sessions`` takes and returns: dicts whose keys are known to editors and checkers."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+Role = Literal["user", "assistant", "system", "tool", "developer", "function"]
+Sort = Literal["relevance", "newest", "oldest"]
+
+
+class Session(TypedDict):
+    """A conversation without its messages."""
+
+    id: str
+    source: str
+    user_id: str | None
+    model: str | None
+    model_config: Any
+    system_prompt: str | None
+    parent_session_id: str | None
+    started_at: float
+    ended_at: float | None
+    end_reason: str | None
+    message_count: int
+    tool_call_count: int
+    input_tokens: int
+    output_tokens: int
+    title: str | None
+    metadata: Any
+    archived: bool
+    project: str | None
+    branch: str | None
+
+
+class Message(TypedDict):
+    """A message as it was stored. ``role`` may be another one in imported conversations."""
+
+    id: int
+    session_id: str
+    role: str
+    content: Any
+    """A string, a list of parts, or None."""
+    tool_name: str | None
+    tool_calls: Any
+    tool_call_id: str | None
+    token_count: int | None
+    timestamp: float
+    metadata: Any
+    forgotten: NotRequired[bool]
+    origin: NotRequired[str]
+
+
+class ExportedSession(Session):
+    """A conversation with its messages, as ``import_sessions`` takes it."""
+
+    messages: list[Message]
+
+
+class ContextMessage(TypedDict):
+    """A message around a hit, cut to its beginning."""
+
+    role: str
+    content: str
+
+
+class MessageHit(TypedDict):
+    """A message that a search found."""
+
+    id: int
+    session_id: str
+    role: str
+    snippet: str
+    """The part that matches, with the words between ``>>>`` and ``<<<``."""
+    timestamp: float
+    tool_name: str | None
+    title: str | None
+    project: str | None
+    source: str
+    model: str | None
+    session_started: float
+    context: list[ContextMessage]
+    root_session_id: str
+    """The first session of the conversation."""
+    score: float
+    partial: bool
+    """True if only some of the words were found."""
+
+
+class ImportedSessions(TypedDict):
+    """The result of ``import_sessions``: ids of sessions, and the number of messages."""
+
+    imported: list[str]
+    skipped: list[str]
+    messages: int
+    disabled: NotRequired[bool]
