@@ -6,10 +6,11 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
+from pathlib import Path
 from typing import Any
 from unicodedata import category
 
-from mnemos.errors import InvalidInput, TooLarge
+from mnemos.errors import InvalidInput, TooLarge, Unavailable
 
 MAX_NAME = 512
 # Of values in values. Deeper ones could overflow the stack, now or when they are read.
@@ -102,6 +103,35 @@ def find_scheme(value: object) -> str | None:
     # A scheme of one letter is a drive. Path() turns // into /.
     found = re.match(r"\s*([A-Za-z][A-Za-z0-9+.-]+):/", str(value))
     return found[1].lower() if found else None
+
+
+def read_home(name: str | Path) -> Path:
+    """Return the path of a home folder, which may not exist; a URL or another invalid path raises."""
+    _refuse_url(name)
+    try:
+        folder = Path(name).expanduser().absolute()
+        str(folder).encode()
+        folder.lstat()
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return folder
+    except (ValueError, TypeError, RuntimeError, OSError) as exc:
+        raise InvalidInput(f"{str(name)[:200]!r} is not a valid folder name: {exc}") from exc
+    if not folder.is_dir():
+        raise InvalidInput(f"The home must be a folder, but {folder} is a file.")
+    return folder
+
+
+def _refuse_url(name: str | Path) -> None:
+    """Raise for a URL, without its text: it may hold a password."""
+    scheme = find_scheme(name)
+    if scheme in ("postgresql", "postgres"):
+        raise Unavailable("PostgreSQL is not supported yet. Open a home folder, such as ~/.mnemos.")
+    if scheme in ("http", "https"):
+        raise Unavailable(
+            "A memory on a server cannot be opened yet. Open a folder of this machine, such as ~/.mnemos."
+        )
+    if scheme is not None:
+        raise InvalidInput(f"A home is a folder, not a {scheme}:// URL. Use its path, such as ~/.mnemos.")
 
 
 def whole(label: str, value: Any) -> int:

@@ -16,9 +16,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from mnemos.errors import Disabled, InvalidInput, PermissionDenied, Unavailable
+from mnemos.errors import Disabled, InvalidInput, PermissionDenied
 from mnemos.files import read_bounded
-from mnemos.inputs import find_scheme, suggest
+from mnemos.inputs import read_home, suggest
 from mnemos.projects import find_project
 
 _SPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*(/[A-Za-z0-9][A-Za-z0-9._@-]*)*")
@@ -228,35 +228,7 @@ class Settings:
 def home_folder(home: str | Path | None = None, env: Mapping[str, str] | None = None) -> Path:
     """Return the path of the home, which may not exist. Raises InvalidInput for an invalid path."""
     env = os.environ if env is None else env
-    return _folder(home or env.get("MNEMOS_HOME") or "~/.mnemos")
-
-
-def _folder(name: str | Path) -> Path:
-    _refuse_url(name)
-    try:
-        folder = Path(name).expanduser().absolute()
-        str(folder).encode()
-        folder.lstat()
-    except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return folder
-    except (ValueError, TypeError, RuntimeError, OSError) as exc:
-        raise InvalidInput(f"{str(name)[:200]!r} is not a valid folder name: {exc}") from exc
-    if not folder.is_dir():
-        raise InvalidInput(f"The home must be a folder, but {folder} is a file.")
-    return folder
-
-
-def _refuse_url(name: str | Path) -> None:
-    """Raise for a URL, without its text: it may hold a password."""
-    scheme = find_scheme(name)
-    if scheme in ("postgresql", "postgres"):
-        raise Unavailable("PostgreSQL is not supported yet. Open a home folder, such as ~/.mnemos.")
-    if scheme in ("http", "https"):
-        raise Unavailable(
-            "A memory on a server cannot be opened yet. Open a folder of this machine, such as ~/.mnemos."
-        )
-    if scheme is not None:
-        raise InvalidInput(f"A home is a folder, not a {scheme}:// URL. Use its path, such as ~/.mnemos.")
+    return read_home(home or env.get("MNEMOS_HOME") or "~/.mnemos")
 
 
 def check_space(space: str) -> str:
