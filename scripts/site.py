@@ -105,6 +105,18 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     return _OUTSIDE.sub(inside, markdown)
 
 
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Shorten signatures to the name of the function in the table of contents."""
+
+    def shorten(items: Any) -> None:
+        for item in items:
+            item.title = re.sub(r"^(\w+)\(.+\)$", r"\1()", item.title)
+            shorten(item.children)
+
+    shorten(page.toc)
+    return html
+
+
 def _find_boost(path: str) -> float:
     """Return how much a page counts in search: guides before reference, and decisions last."""
     folder = path.partition("/")[0]
