@@ -320,7 +320,7 @@ def test_a_broken_model_leaves_recall_by_words_and_says_so(
     file.unlink()
     if what != "missing":
         file.write_bytes(b"" if what == "empty" else data[:50] + b"\0\0\0\0" + data[54:])
-    monkeypatch.setattr(static, "_shipped", lambda: static.StaticEmbedder(folder))
+    monkeypatch.setattr(static, "_load_shipped", lambda: static.StaticEmbedder(folder))
     with mnemos.open(home, clock=FixedClock()) as memory:
         tell(memory, "s", "the boat is green", "is it?")
         found = memory.recall("green boat")

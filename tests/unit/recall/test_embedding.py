@@ -476,7 +476,7 @@ def test_without_a_sound_model_words_are_used_and_the_reason_is_told(
         if what == "damaged":
             data[1_000_000] ^= 1
         file.write_bytes(data if what == "damaged" else data[:5_000])
-    monkeypatch.setattr(static, "_shipped", lambda: static.StaticEmbedder(folder))
+    monkeypatch.setattr(static, "_load_shipped", lambda: static.StaticEmbedder(folder))
     answer = memory.recall(QUESTION)
     assert (answer.mode, answer.coverage) == ("lexical", 0.0)
     assert len(answer.notes) == 1
@@ -489,7 +489,7 @@ def test_a_sound_model_is_used_again_when_it_is_back(
     memory: mnemos.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(static, "_shipped", lambda: static.StaticEmbedder(tmp_path / "nothing"))
+        broken.setattr(static, "_load_shipped", lambda: static.StaticEmbedder(tmp_path / "nothing"))
         assert memory.recall(QUESTION).mode == "lexical"
     assert memory.recall(QUESTION).mode == "lexical+static"
 

@@ -82,7 +82,7 @@ def test_an_unknown_name_is_invalid_input_that_tells_the_known_ones(
     monkeypatch: pytest.MonkeyPatch, spec: str
 ) -> None:
     declare(monkeypatch, counting="x:y")
-    with pytest.raises(InvalidInput, match="counting, endpoint, onnx, static"):
+    with pytest.raises(InvalidInput, match="counting, endpoint, none, onnx, static"):
         embedder(spec)
 
 
