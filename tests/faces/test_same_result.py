@@ -127,7 +127,8 @@ def test_a_disabled_memory_says_so_through_every_face(
 ) -> None:
     """That no file changes is in tests/attacks/test_disabled.py."""
     monkeypatch.setenv("MNEMOS_DISABLED", "1")
-    for name in sorted(set(CALLS) - READS):
+    # Without the name of a program, connect found only lists them.
+    for name in sorted(set(CALLS) - READS - {"connect_found"}):
         given = arguments(name, str(root))
         by_command = mnemos("--home", str(root / "home"), *command_line(name, given))
         with Memory.at(root / "home") as memory:

@@ -356,7 +356,6 @@ class ConnectFound(Operation, frozen=True, kw_only=True):
         return bool(self.client)
 
     def run(self, memory: Memory) -> ClientsFound:
-        memory.settings.check_enabled()
         said = [
             f"{client}: {_OPERATIONS[client]().run(memory).as_text()}"
             for client in dict.fromkeys(self.client or ())

@@ -94,9 +94,10 @@ def test_half_a_character_is_taken(wire: Wire) -> None:
 
 
 def test_an_unknown_tool_is_told_which_there_are(wire: Wire) -> None:
-    result = wire.call("memory_wirte", {})
-    assert code_of(result) == "not_found"
-    assert all(entry.name in result["content"][0]["text"] for entry in ENTRIES)
+    near, far = wire.call("memory_wirte", {}), wire.call("zzz", {})
+    assert code_of(near) == code_of(far) == "not_found"
+    assert "memory_write" in near["content"][0]["text"]
+    assert all(entry.name in far["content"][0]["text"] for entry in ENTRIES)
 
 
 def test_ten_megabytes_come_through(wire: Wire) -> None:
