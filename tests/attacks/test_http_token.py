@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -19,8 +18,8 @@ from faces.mcp.connections import Served, connected, serving
 from faces.mcp.wire import INITIALIZE
 from mnemos.errors import MnemosError
 from mnemos.faces.cli.app import run
-from mnemos.faces.mcp.token_file import NAME, load_token
 from mnemos.memory import Memory
+from mnemos.memory.access_tokens import NAME, load_owner_token
 from mnemos.settings import Settings
 from mnemos.text.secrets import redact
 
@@ -112,12 +111,12 @@ def test_without_the_token_there_is_no_answer(
     for headers in tried:
         status, answered, body = send(served, [*extra, *headers])
         assert (status, answered["www-authenticate"]) == (401, "Bearer"), headers
-        bodies.add(body)
+        bodies.add(str(json.loads(body)["error"]))
     # The same for all: neither how wrong the token is nor anything about the server.
     (body,) = bodies
-    assert json.loads(body)["error"]["code"] == "unauthenticated"
+    assert "'unauthenticated'" in body
     for revealing in (served.token, str(home), "mnemos", SECRET, "0.1.0", "uvicorn"):
-        assert revealing not in body.decode()
+        assert revealing not in body
 
 
 def test_no_method_and_no_path_goes_around_the_token(served: Served, attempts: Callable[[int], None]) -> None:
@@ -150,10 +149,10 @@ def test_another_site_is_refused_with_the_token_and_without(
     served: Served, era: str, wrong: dict[str, str]
 ) -> None:
     headers = {"content-type": "application/json", "accept": "application/json", **ERAS[era], **wrong}
-    for token, refused in (({}, {401}), (served.headers, {403, 421})):
+    for token in ({}, served.headers):
         with closing(http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)) as connection:
             connection.request("POST", "/mcp", json.dumps(GREETING).encode(), headers | token)
-            assert connection.getresponse().status in refused
+            assert connection.getresponse().status == (421 if "host" in wrong else 403)
 
 
 def test_a_large_body_without_a_token_is_not_waited_for(served: Served) -> None:
@@ -190,20 +189,12 @@ def test_servers_of_one_home_share_a_token_and_other_homes_have_others(
         assert send(again, [("authorization", f"Bearer {served.token}".encode())])[0] == 200
         assert send(other, [("authorization", f"Bearer {served.token}".encode())])[0] == 401
         settings = Settings(home=tmp_path / "many" / "homes")
-        tokens = set(pool.map(load_token, [settings] * 20))
+        tokens = set(pool.map(load_owner_token, [settings] * 20))
     assert len(tokens) == 1
     file = settings.home / NAME
     assert file.read_text() == f"{tokens.pop()}\n"
     assert file.stat().st_mode & 0o777 == 0o600
     assert settings.home.stat().st_mode & 0o777 == 0o700
-
-
-def test_whoever_wants_no_token_says_so(home: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(home, tmp_path / "copy", ignore=shutil.ignore_patterns(NAME))
-    with serving(copy, "--tools", "all", "--no-token") as open_to_all:
-        assert send(open_to_all, [])[0] == 200
-        assert send(open_to_all, [("origin", b"http://evil.example")])[0] == 403
-    assert not (copy / NAME).exists()
 
 
 def test_a_token_is_redacted_from_what_is_stored(served: Served) -> None:
@@ -262,7 +253,7 @@ def test_a_token_file_that_is_not_right_is_not_used_and_not_replaced(tmp_path: P
     spoil(file, kind)
     before = describe(file), sorted(file.parent.iterdir())
     with pytest.raises(MnemosError) as raised:
-        load_token(Settings(home=file.parent))
+        load_owner_token(Settings(home=file.parent))
     assert raised.value.code == "permission_denied"
     assert (describe(file), sorted(file.parent.iterdir())) == before
     assert run(["serve", "--mcp", "--port", "0", "--home", str(file.parent)]) == 4
@@ -270,25 +261,25 @@ def test_a_token_file_that_is_not_right_is_not_used_and_not_replaced(tmp_path: P
 
 def test_a_token_file_of_another_user_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(home=tmp_path / "theirs")
-    load_token(settings)
+    load_owner_token(settings)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
     with pytest.raises(MnemosError):
-        load_token(settings)
+        load_owner_token(settings)
 
 
 def test_a_token_that_was_deleted_is_replaced_by_another(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path / "fresh")
-    first = load_token(settings)
-    assert load_token(settings) == first
+    first = load_owner_token(settings)
+    assert load_owner_token(settings) == first
     (settings.home / NAME).unlink()
-    assert load_token(settings) != first
+    assert load_owner_token(settings) != first
 
 
 def test_a_disabled_memory_stores_no_token(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path / "off", disabled=True)
     with pytest.raises(MnemosError) as raised:
-        load_token(settings)
+        load_owner_token(settings)
     assert raised.value.code == "disabled"
     assert not settings.home.exists()
-    token = load_token(Settings(home=settings.home))
-    assert load_token(settings) == token
+    token = load_owner_token(Settings(home=settings.home))
+    assert load_owner_token(settings) == token

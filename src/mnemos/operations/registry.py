@@ -93,15 +93,22 @@ def call(
     ``user_id``: the user for whom it is run, whatever the arguments say. An operation that can't tell users
     apart raises Refused, unless it works on what all users of a space share.
     """
-    find(name)
-    # From now on, a tool of that name in the messages of the host is ours.
-    memory.called_tools.add(name)
     operation = read(name, arguments or {})
     if user_id is not None:
         operation = _set_user(operation, BY_NAME[name], user_id)
+    return perform(memory, name, operation, progress)
+
+
+def perform(
+    memory: Memory, name: str, operation: Operation, progress: Progress = no_progress, *, text: bool = True
+) -> dict[str, Any]:
+    """Run a filled operation and return its result as plain data, by default with a readable ``text``."""
+    # From now on, a tool of that name in the messages of the host is ours.
+    memory.called_tools.add(name)
     if memory.settings.disabled and operation.writes():
         return answer_disabled()
-    return builtins(carry_out(operation, memory, progress))
+    result = carry_out(operation, memory, progress)
+    return builtins(result) if text else cast(dict[str, Any], msgspec.to_builtins(result))
 
 
 def _set_user(operation: Operation, entry: Entry, user_id: str) -> Operation:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from mnemos.errors import MnemosError
-from mnemos.faces.mcp.http import Address
+from mnemos.faces.http.address import Address
 
 from ..conftest import Mnemos
 from .connections import Served, connected, serving
@@ -191,7 +191,7 @@ def test_a_port_in_use_is_told(mnemos: Mnemos) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (("serve",), 2),
+        (("serve", "--host", "0.0.0.0"), 4),
         (("serve", "--mcp", "--host", "0.0.0.0"), 4),
         (("serve", "--mcp", "--host", ""), 4),
         (("serve", "--mcp", "--host", "*"), 4),

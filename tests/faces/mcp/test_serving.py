@@ -16,11 +16,13 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from mnemos.faces.mcp import http as over_http
+from mnemos.faces.http.address import Address
+from mnemos.faces.http.launch import serve
 from mnemos.faces.mcp import pipe
 from mnemos.faces.mcp.calls import Calls
 from mnemos.faces.mcp.server import server_of
 from mnemos.memory import Memory
+from mnemos.memory.access_tokens import load_owner_token
 from mnemos.operations.index import ENTRIES
 
 from .wire import INITIALIZE
@@ -148,25 +150,30 @@ def test_a_pipe_that_does_not_block_takes_large_answers(shop: Path) -> None:
 
 
 def test_a_signal_ends_a_server_on_a_port(shop: Path) -> None:
-    address = over_http.Address.parse("localhost:0")
-
     def ask(port: int) -> list[int]:
         statuses = []
-        for method, body in (("POST", question(0, "initialize", INITIALIZE)), ("GET", b"")):
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-            headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
-            connection.request(method, over_http.PATH, body, headers)
-            statuses.append(connection.getresponse().status)
-            connection.close()
+        try:
+            for method, body in (("POST", question(0, "initialize", INITIALIZE)), ("GET", b"")):
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+                headers = {
+                    "content-type": "application/json",
+                    "accept": "application/json, text/event-stream",
+                    "authorization": f"Bearer {load_owner_token(memory.settings)}",
+                }
+                connection.request(method, "/mcp", body, headers)
+                statuses.append(connection.getresponse().status)
+                connection.close()
+        finally:
+            os.kill(os.getpid(), signal.SIGTERM)
         return statuses
 
-    async def serve(calls: Calls, listening: socket.socket) -> list[int]:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(over_http.serve, server_of(calls), calls, listening)
-            statuses = await anyio.to_thread.run_sync(ask, listening.getsockname()[1])
-            signal.raise_signal(signal.SIGTERM)
-        return statuses
-
-    with address.listen() as listening, calls_at(shop) as calls:
+    with (
+        Address.parse("localhost:0").listen() as listening,
+        Memory.at(shop) as memory,
+        ThreadPoolExecutor(1) as client,
+    ):
         assert listening.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-        assert anyio.run(serve, calls, listening) == [200, 405]
+        load_owner_token(memory.settings)
+        statuses = client.submit(ask, listening.getsockname()[1])
+        serve(memory, listening, tools="default")
+        assert statuses.result() == [200, 405]

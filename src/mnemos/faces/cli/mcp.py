@@ -1,4 +1,4 @@
-"""``mnemos mcp`` and ``mnemos serve``: the memory for clients of the Model Context Protocol."""
+"""``mnemos mcp`` and ``mnemos serve``: the memory for clients over a pipe or HTTP."""
 
 from __future__ import annotations
 
@@ -20,14 +20,7 @@ _tools = click.option(
     default="default",
     show_default=True,
     metavar="SETS",
-    help="Tools to offer: sets or names, separated by commas, or all.",
-)
-
-
-_no_token = click.option(
-    "--no-token",
-    is_flag=True,
-    help="Over HTTP, don't ask for a token: every user of this machine can read and change the memory.",
+    help="MCP tools to offer: sets or names, separated by commas, or all.",
 )
 
 
@@ -38,39 +31,59 @@ def _where() -> list[click.Parameter]:
 @click.command(cls=HelpedCommand, params=_where(), example="mcp --tools default,workspace")
 @_tools
 @click.option("--http", "address", metavar="HOST:PORT", help="Over HTTP on this machine instead of a pipe.")
-@_no_token
 @click.pass_obj
-def mcp(chosen: Chosen, tools: str, address: str | None, no_token: bool) -> None:  # noqa: FBT001
+def mcp(chosen: Chosen, tools: str, address: str | None) -> None:
     """Serve the memory to an MCP client, which starts this command itself."""
-    if address is None and is_terminal(sys.stdin):
+    if address is not None:
+        _serve(chosen, address, tools)
+        return
+    if is_terminal(sys.stdin):
         click.echo("Waiting for an MCP client on standard input; Ctrl-C ends.", err=True)
-    _run(chosen, tools, address, asks_for_token=not no_token)
+    _import_sdk()
+    from mnemos.faces.mcp import launch
+
+    with chosen.memory() as memory:
+        launch.over_pipe(memory, tools)
 
 
 @click.command(cls=HelpedCommand, params=_where(), example="serve --mcp --port 8765")
-@click.option(
-    "--mcp", "wants_mcp", is_flag=True, help="For MCP clients, at /mcp. Nothing else is served yet."
-)
+@click.option("--mcp", "wants_mcp", is_flag=True, help="Also serve MCP clients, at /mcp.")
 @_tools
 @click.option("--host", default="127.0.0.1", show_default=True, help="A loopback address.")
 @click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0: any.")
-@_no_token
+@click.option(
+    "--allowed-host",
+    multiple=True,
+    metavar="HOST",
+    help="Also answer requests for this host, such as memory.example.com: a proxy's.",
+)
 @click.pass_obj
 def serve(
     chosen: Chosen,
     tools: str,
     host: str,
     port: int,
+    allowed_host: tuple[str, ...],
     wants_mcp: bool,  # noqa: FBT001
-    no_token: bool,  # noqa: FBT001
 ) -> None:
-    """Serve the memory over HTTP to clients on this machine."""
-    if not wants_mcp:
-        raise click.UsageError("Nothing to serve. Add --mcp.")
-    _run(chosen, tools, f"[{host}]:{port}", asks_for_token=not no_token)
+    """Serve the memory over HTTP on this machine, every operation at /v1/NAME."""
+    _serve(chosen, f"[{host}]:{port}", tools if wants_mcp else None, allowed_host)
 
 
-def _run(chosen: Chosen, tools: str, address: str | None, *, asks_for_token: bool) -> None:
+def _serve(chosen: Chosen, address: str, tools: str | None, allowed_hosts: tuple[str, ...] = ()) -> None:
+    if tools is not None:
+        _import_sdk()
+    elif find_spec("uvicorn") is None:
+        raise Unavailable('The HTTP server is not installed. Run `pip install "mnemos[server]"`.')
+    from mnemos.faces.http import launch
+    from mnemos.faces.http.address import Address
+
+    # Clients work elsewhere.
+    with Address.parse(address).listen() as listening, chosen.memory(is_local=False) as memory:
+        launch.serve(memory, listening, tools=tools, allowed_hosts=allowed_hosts)
+
+
+def _import_sdk() -> None:
     if find_spec("mcp_types") is None:
         # Imports all clients: only if the SDK is missing.
         from mnemos.operations.connect import MISSING_SDK
@@ -79,13 +92,7 @@ def _run(chosen: Chosen, tools: str, address: str | None, *, asks_for_token: boo
     # The SDK takes more than half a second to import, and makes very many things that stay. Going through
     # them again and again would take a tenth of that time, and pauses later.
     gc.disable()
-    from mnemos.faces.mcp import launch
+    import mnemos.faces.mcp.server  # noqa: F401
 
     gc.freeze()
     gc.enable()
-    # Over HTTP, clients work elsewhere.
-    with chosen.memory(is_local=address is None) as memory:
-        if address is None:
-            launch.over_pipe(memory, tools)
-        else:
-            launch.over_http(memory, tools, address, asks_for_token=asks_for_token)

@@ -1,4 +1,4 @@
-"""The memory as a server of the Model Context Protocol, over a pipe or over HTTP on this machine.
+"""The memory as a server of the Model Context Protocol, over a pipe or over HTTP.
 
-Only ``mnemos mcp`` and ``mnemos serve`` import this package: the SDK takes more than half a second.
+Only ``mnemos mcp`` and ``mnemos serve --mcp`` import this package: the SDK takes more than half a second.
 """

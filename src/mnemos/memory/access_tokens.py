@@ -1,4 +1,7 @@
-"""The token that clients over HTTP must send, in a file of the home that only its owner can read."""
+"""Tokens for clients over HTTP.
+
+The owner's is in the file ``token`` of the home, which only the owner can read, and allows everything.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import os
 import re
 import secrets
 import stat
+from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 
 from mnemos import files
@@ -13,6 +18,8 @@ from mnemos.errors import Disabled, PermissionDenied
 from mnemos.settings import Settings
 
 NAME = "token"
+OWNER = "owner"
+"""The id of the owner's token."""
 _PREFIX = "mnm_"
 _LOCK = ".token.lock"
 _LOCK_SECONDS = 10.0
@@ -22,15 +29,50 @@ _FORM = re.compile(rb"[A-Za-z0-9._~+/=-]{32,500}")
 _ADVICE = "Delete it, and the next start makes a new token"
 
 
-def load_token(settings: Settings) -> str:
-    """Return the token of the home, which is made the first time. A file that others can read is refused."""
+class Scope(IntEnum):
+    """What a token allows; each scope includes those before it."""
+
+    READ = 1
+    WRITE = 2
+    ADMIN = 3
+    """Also what deletes something."""
+    LOCAL = 4
+    """Also what touches files of this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What whoever sent a request may do."""
+
+    token_id: str
+    space: str
+    scope: Scope
+
+
+class Doorkeeper:
+    """Knows the tokens of a home."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._owner = load_owner_token(settings).encode()
+        self._space = settings.space
+
+    def admit(self, token: bytes) -> Grant | None:
+        """Return what a token allows; None for one that is unknown."""
+        if secrets.compare_digest(token, self._owner):
+            return Grant(OWNER, self._space, Scope.LOCAL)
+        return None
+
+
+def load_owner_token(settings: Settings) -> str:
+    """Return the owner's token, which is made the first time. A file that others can read is refused."""
     path = settings.home / NAME
     found = _read(path)
     if found is not None:
         return found
     if settings.disabled:
         raise Disabled(
-            "Memory is disabled (MNEMOS_DISABLED is set), so no token can be stored. Pass --no-token."
+            "Memory is disabled (MNEMOS_DISABLED is set), so no token can be stored. "
+            "Unset it for the first start."
         )
     with files.lock(settings.home, _LOCK, _LOCK_SECONDS):
         # Another server may have been faster.

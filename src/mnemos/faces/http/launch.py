@@ -1,0 +1,65 @@
+"""Starting and stopping the server."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shlex
+import socket
+from collections.abc import Sequence
+
+from mnemos.errors import MnemosError
+from mnemos.faces.http.address import NAMES
+from mnemos.faces.http.api import MCP_PATH, Api
+from mnemos.faces.http.connections import make_server
+from mnemos.faces.http.request_log import RequestLog, log_to_stderr
+from mnemos.faces.http.workers import Spaces, Workers
+from mnemos.memory import Memory
+from mnemos.memory.access_tokens import NAME, Doorkeeper
+
+log = logging.getLogger("mnemos.serve")
+
+
+def serve(
+    memory: Memory, listening: socket.socket, *, tools: str | None, allowed_hosts: Sequence[str] = ()
+) -> None:
+    """Serve the operations, and with ``tools`` MCP, until SIGINT or SIGTERM; then finish what is written."""
+    calls, mcp = None, None
+    if tools is not None:
+        # Imports the MCP SDK, which takes more than half a second.
+        from mnemos.faces.mcp import endpoint
+
+        calls, mcp = endpoint.make(memory, tools)
+    spaces, workers = Spaces(memory), Workers()
+    host, port = listening.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    hosts = _list_hosts(shown, port, allowed_hosts)
+    app = Api(spaces, workers, Doorkeeper(memory.settings), hosts, RequestLog(), mcp)
+    log_to_stderr()
+    log.setLevel(logging.INFO)
+    file = shlex.quote(str(memory.settings.home / NAME))
+    log.info("clients must send this header: Authorization: Bearer $(cat %s)", file)
+    log.info("listening on http://%s:%d%s", shown, port, MCP_PATH if mcp else "")
+    try:
+        workers.start("memory_status", lambda _: _open(memory))
+        asyncio.run(make_server(app, lifespan=mcp is not None).run_on(listening))
+    finally:
+        if calls is not None:
+            calls.settle()
+        workers.close()
+        spaces.close()
+
+
+def _list_hosts(host: str, port: int, allowed: Sequence[str]) -> list[str]:
+    names = dict.fromkeys((host, *NAMES))
+    # Clients leave the usual port out.
+    return [f"{name}:{port}" for name in names] + [name for name in names if port == 80] + list(allowed)
+
+
+def _open(memory: Memory) -> None:
+    """Open a memory that is there, so that the first call need not wait for it."""
+    try:
+        if memory.database.exists():
+            memory.storage  # noqa: B018
+    except (MnemosError, OSError, ValueError):
+        log.debug("opening ahead failed; the first call will report it", exc_info=True)

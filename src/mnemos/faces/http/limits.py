@@ -1,0 +1,30 @@
+"""The limits of the server, each in one place."""
+
+from __future__ import annotations
+
+from typing import Final
+
+BODY_BYTES: Final = 1024 * 1024
+APPEND_BYTES: Final = 16 * 1024 * 1024
+"""Of operations that carry a whole message or file in their input."""
+LARGE_BODIES: Final = frozenset({"sessions_append", "sessions_import"})
+JSON_DEPTH: Final = 64
+
+HEAD_SECONDS: Final = 5.0
+"""From the first byte of a request, or from connecting, to the end of its head."""
+BODY_SECONDS: Final = 10.0
+"""Between two pieces of a body."""
+WHOLE_BODY_SECONDS: Final = 60.0
+CALL_SECONDS: Final = 30.0
+"""Of an operation that reports no progress."""
+STOP_SECONDS: Final = 10
+"""For requests that are under way when the server is stopped."""
+
+CONNECTIONS: Final = 1024
+IN_FLIGHT: Final = 64
+PER_SECOND: Final = 50.0
+BURST: Final = 200.0
+"""Requests that a token may send at once after a pause."""
+
+SPACES: Final = 32
+"""Memories that stay open."""

@@ -1,0 +1,113 @@
+"""Threads that run operations, and the memories that they run on."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
+
+from mnemos.cancellation import Cancellation
+from mnemos.faces.http import limits
+from mnemos.memory import Memory
+from mnemos.operations import registry
+from mnemos.operations.base import LongOperation
+from mnemos.operations.index import BY_NAME
+
+_Outcome = TypeVar("_Outcome")
+
+_SEARCHES = frozenset(
+    {"recall", "session_search", "sessions_search", "memory_search", "entries_query", "sqlite_query"}
+)
+_ALSO_LONG = frozenset({"doctor", "evaluate"})
+
+
+def is_long(name: str) -> bool:
+    """True for an operation that may take minutes."""
+    return name in _ALSO_LONG or issubclass(registry.load(BY_NAME[name]), LongOperation)
+
+
+class Workers:
+    """Three pools, so that an import or a search does not delay what is quick."""
+
+    def __init__(self) -> None:
+        self._quick = ThreadPoolExecutor(8, "mnemos-quick")
+        self._searches = ThreadPoolExecutor(max(2, os.cpu_count() or 2), "mnemos-search")
+        self._long = ThreadPoolExecutor(2, "mnemos-long")
+        self._running: set[Cancellation] = set()
+
+    def start(
+        self, name: str, work: Callable[[Cancellation], _Outcome]
+    ) -> tuple[Future[_Outcome], Cancellation]:
+        """Run the work of an operation in its pool."""
+        cancellation = Cancellation()
+        pool = self._long if is_long(name) else self._searches if name in _SEARCHES else self._quick
+        self._running.add(cancellation)
+        future = pool.submit(partial(_run, work, cancellation))
+        future.add_done_callback(lambda _: self._running.discard(cancellation))
+        return future, cancellation
+
+    def close(self) -> None:
+        """Stop what can be stopped, and wait for the rest: a write that has begun is finished."""
+        for cancellation in list(self._running):
+            cancellation.request()
+        for pool in (self._quick, self._searches, self._long):
+            pool.shutdown(wait=True)
+
+
+def _run(work: Callable[[Cancellation], _Outcome], cancellation: Cancellation) -> _Outcome:
+    with cancellation.applies():
+        cancellation.check()
+        return work(cancellation)
+
+
+@dataclass(slots=True)
+class _Opened:
+    memory: Memory
+    users: int = 0
+
+
+class Spaces:
+    """The memories of one home, one for each space that is in use."""
+
+    def __init__(self, memory: Memory) -> None:
+        """``memory``: the one of the server's own space, which its owner closes."""
+        self._own = memory
+        self._lock = threading.Lock()
+        # In the order of their last use.
+        self._opened: dict[str, _Opened] = {}
+
+    @property
+    def own(self) -> str:
+        return self._own.settings.space
+
+    @contextmanager
+    def use(self, space: str) -> Iterator[Memory]:
+        """Return the memory of a space, which stays open while it is used."""
+        if space == self.own:
+            yield self._own
+            return
+        with self._lock:
+            opened = self._opened.pop(space, None) or _Opened(
+                Memory(replace(self._own.settings, space=space))
+            )
+            self._opened[space] = opened
+            opened.users += 1
+        try:
+            yield opened.memory
+        finally:
+            with self._lock:
+                opened.users -= 1
+                idle = [name for name, one in self._opened.items() if not one.users]
+                surplus = max(0, len(self._opened) - limits.SPACES)
+                closing = [self._opened.pop(name).memory for name in idle[:surplus]]
+            for memory in closing:
+                memory.close()
+
+    def close(self) -> None:
+        for opened in self._opened.values():
+            opened.memory.close()

@@ -1,0 +1,43 @@
+"""MCP over streamable HTTP, as an application behind the checks of the server."""
+
+from __future__ import annotations
+
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mnemos.errors import Refused
+from mnemos.faces.mcp.calls import Calls
+from mnemos.faces.mcp.lines import LONGEST
+from mnemos.faces.mcp.server import server_of
+from mnemos.memory import Memory
+from mnemos.operations import registry
+
+PATH = "/mcp"
+
+
+def make(memory: Memory, tools: str) -> tuple[Calls, ASGIApp]:
+    """Return an application that offers tools; those that touch files are not offered over HTTP."""
+    chosen = registry.choose_entries(tools)
+    offered = [entry for entry in chosen if not registry.load(entry).traits.local]
+    if not offered:
+        raise Refused(f"All of {tools} touches files, which is not offered over HTTP. Use a pipe.")
+    calls = Calls(memory, offered)
+    app = server_of(calls).streamable_http_app(
+        streamable_http_path=PATH,
+        # Nothing is sent but the answer: no need for a stream of events to carry it.
+        json_response=True,
+        max_request_body_size=LONGEST,
+        # The server has checked both.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+
+    async def without_streams(scope: Scope, receive: Receive, send: Send) -> None:
+        # A client may listen for notifications. This server sends none, and would not end before all clients
+        # stop listening.
+        if scope["type"] == "http" and scope["method"] == "GET":
+            await Response(status_code=405, headers={"allow": "POST, DELETE"})(scope, receive, send)
+        else:
+            await app(scope, receive, send)
+
+    return calls, without_streams

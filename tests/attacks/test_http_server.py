@@ -1,0 +1,231 @@
+"""Attacks on the HTTP server: other sites, slow clients, oversized and nested bodies."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faces.http.servers import Server, serving
+from mnemos.faces.http import limits
+from mnemos.faces.http.connections import make_server
+from mnemos.memory import Memory
+
+pytestmark = pytest.mark.area("HTTP server: other sites, slow clients, oversized bodies, tokens")
+
+SECRET = "The launch code is 0000"
+SLOW_CLIENTS = 100
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("attacked") / "home"
+    with Memory.at(home, space="default") as memory:
+        memory.notebook.add(SECRET)
+        memory.sessions.create_session("s", "cli")
+    return home
+
+
+@pytest.fixture(scope="module")
+def server(home: Path) -> Iterator[Server]:
+    with serving(home, "--allowed-host", "memory.example.com") as one:
+        yield one
+
+
+HOSTS = (
+    *(
+        "evil.example",
+        "evil.example:{port}",
+        "127.0.0.1",
+        "127.0.0.1:1",
+        "localhost",
+        "127.0.0.1.evil.example",
+    ),
+    *("localhost.:{port}", "0.0.0.0:{port}", "127.1:{port}", "[::]:{port}", "x@127.0.0.1:{port}", "*"),
+    *(
+        "127.0.0.1:{port}:{port}",
+        "memory.example.com.evil.example",
+        "memory.example.com:1",
+        "127.0.0.1:{port}/",
+    ),
+)
+ORIGINS = (
+    *("null", "http://evil.example", "http://127.0.0.1", "http://localhost.evil.example:{port}", "file://"),
+    *("http://127.0.0.1:1", "ftp://127.0.0.1:{port}", "127.0.0.1:{port}", "*", "chrome-extension://abc"),
+)
+
+
+def test_a_request_for_another_host_is_refused_before_anything_else(
+    server: Server, attempts: Callable[[int], None]
+) -> None:
+    attempts(len(HOSTS) * 3)
+    for host in HOSTS:
+        headers = {"host": host.format(port=server.port), "content-type": "application/json"}
+        for method, path in (("POST", "/v1/notebook_show"), ("GET", "/health"), ("GET", "/nowhere")):
+            answer = server.send(method, path, b"{}", **headers)
+            assert (answer.status, answer.code) == (421, "misdirected"), host
+            assert SECRET.encode() not in answer.body
+
+
+def test_another_site_is_refused_even_with_a_token(server: Server, attempts: Callable[[int], None]) -> None:
+    attempts(len(ORIGINS))
+    for origin in ORIGINS:
+        answer = server.post("notebook_show", origin=origin.format(port=server.port))
+        assert (answer.status, answer.code) == (403, "not_allowed"), origin
+
+
+def test_the_host_of_a_proxy_is_answered_if_it_was_allowed(server: Server) -> None:
+    given = {"host": "memory.example.com", "origin": "https://memory.example.com"}
+    assert server.post("notebook_show", **given).status == 200
+
+
+@pytest.mark.parametrize(
+    "header", ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via", "X-FORWARDED-PROTO"]
+)
+def test_files_of_this_machine_are_not_reached_through_a_proxy(
+    server: Server, tmp_path: Path, header: str
+) -> None:
+    target = tmp_path / "copy.db"
+    answer = server.post("backup", {"path": str(target)}, **{header: "for=127.0.0.1"})
+    assert (answer.status, answer.code, target.exists()) == (403, "not_allowed", False)
+    assert server.post("notebook_show", **{header: "127.0.0.1"}).status == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "status"),
+    [
+        ("recall", limits.BODY_BYTES, 400),
+        ("recall", limits.BODY_BYTES + 1, 413),
+        ("sessions_append", limits.BODY_BYTES + 1, 200),
+        ("sessions_append", limits.APPEND_BYTES + 1, 413),
+    ],
+)
+def test_a_body_over_the_limit_is_refused(server: Server, name: str, size: int, status: int) -> None:
+    frame = json.dumps({"session_id": "s", "role": "user", "content": ""}).encode()
+    body = frame[:-2] + b"x" * (size - len(frame)) + b'"}'
+    assert len(body) == size
+    assert server.post(name, body).status == status
+
+
+def test_a_body_without_a_length_is_counted(server: Server) -> None:
+    with server.connect() as one:
+        one.sendall(_head(server, "recall", b"transfer-encoding: chunked"))
+        chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
+        for _ in range(limits.BODY_BYTES // 0x10000 + 1):
+            one.sendall(chunk)
+        assert one.recv(100).startswith(b"HTTP/1.1 413")
+
+
+@pytest.mark.parametrize("depth", [limits.JSON_DEPTH + 1, 1000, 10_000, 300_000])
+@pytest.mark.parametrize("shape", ["list", "object"])
+def test_deeply_nested_json_is_refused(server: Server, depth: int, shape: str) -> None:
+    opening, closing = (b"[", b"]") if shape == "list" else (b'{"a":', b"}")
+    inner = b"1" if shape == "object" else b""
+    body = b'{"query":' + opening * (depth - 1) + inner + closing * (depth - 1) + b"}"
+    answer = server.post("recall", body)
+    assert answer.status in (400, 413)
+    assert server.post("memory_status").status == 200
+
+
+def test_slow_clients_do_not_keep_others_from_being_served(
+    server: Server, attempts: Callable[[int], None]
+) -> None:
+    attempts(2 * SLOW_CLIENTS)
+    with ExitStack() as stack:
+        heads = [stack.enter_context(server.connect()) for _ in range(SLOW_CLIENTS)]
+        bodies = [stack.enter_context(server.connect()) for _ in range(SLOW_CLIENTS)]
+        for one in heads:
+            one.sendall(b"POST /v1/recall HTTP/1.1\r\nHost: 127")
+        for one in bodies:
+            one.sendall(_head(server, "recall", b"content-length: 100") + b"{")
+        for _ in range(20):
+            assert server.post("memory_status").status == 200
+        # Without a word, and without waiting for the rest.
+        assert [one.recv(100) for one in heads] == [b""] * SLOW_CLIENTS
+    assert server.post("memory_status").status == 200
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"\r\n" * 50_000,
+        b"POST /v1/recall HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+        b"POST /v1/recall HTTP/1.1\r\nContent-Length: -1\r\nHost: x\r\n\r\n",
+        b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 20_000 + b"\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ],
+    ids=["TLS", "version", "blank lines", "two hosts", "length", "long path", "many headers", "HTTP 2"],
+)
+def test_what_is_not_a_request_is_refused_and_changes_nothing(server: Server, raw: bytes) -> None:
+    with server.connect() as one:
+        one.sendall(raw)
+        one.shutdown(socket.SHUT_WR)
+        assert SECRET.encode() not in one.recv(1000)
+    assert server.post("memory_status").status == 200
+
+
+def _head(server: Server, name: str, *more: bytes) -> bytes:
+    lines = [
+        f"POST /v1/{name} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}".encode(),
+        f"Authorization: Bearer {server.token}".encode(),
+        b"Content-Type: application/json",
+        *more,
+    ]
+    return b"\r\n".join(lines) + b"\r\n\r\n"
+
+
+# --- with shorter limits, in this process -----------------------------------------------------------
+
+
+async def _swallow(scope: Any, receive: Any, send: Any) -> None:
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body"})
+
+
+@contextmanager
+def _listening() -> Iterator[int]:
+    serving = make_server(_swallow, lifespan=False)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        thread = threading.Thread(target=lambda: asyncio.run(serving.serve(sockets=[listening])))
+        thread.start()
+        try:
+            yield port
+        finally:
+            serving.should_exit = True
+            thread.join()
+
+
+PIECES = {
+    "nothing": [],
+    "half a head": [b"GET / HTTP/1.1\r\nHo"],
+    "half a second head": [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"GET / HT"],
+    "half a body": [b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n12"],
+    "half a chunk": [b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n12"],
+}
+
+
+@pytest.mark.parametrize("kind", PIECES)
+def test_a_connection_that_goes_quiet_is_closed(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "HEAD_SECONDS", 0.05)
+    monkeypatch.setattr(limits, "BODY_SECONDS", 0.05)
+    with _listening() as port, socket.create_connection(("127.0.0.1", port), timeout=30) as one:
+        received = b""
+        for number, piece in enumerate(PIECES[kind]):
+            received += one.recv(1000) if number else b""
+            one.sendall(piece)
+        while more := one.recv(1000):
+            received += more
+        assert received.count(b"HTTP/1.1 204") == (1 if "second" in kind else 0)
