@@ -30,12 +30,12 @@ LINES = 160
 FEWEST = 5
 
 
-def _within_lines(passages: Sequence[int], _sizes: Mapping[int, int], most: int) -> set[int]:
+def _within_lines(passages: Sequence[int], _sizes: Mapping[int, int], most: float) -> set[int]:
     """Limit proposals by lines, whatever their length."""
     kept: set[int] = set()
     read: set[int] = set()
     for passage in passages:
-        if len(read) >= LINES * most // (candidates.SEEDS * candidates._BYTES_PER_SEED):
+        if len(read) >= LINES * most / (candidates.SEEDS * candidates._LINES_PER_SEED):
             break
         kept.add(passage)
         read.update(range(passage - 4, passage + 5))
@@ -50,7 +50,7 @@ RULES: Mapping[str, Sequence[tuple[Any, str, Any]]] = {
     ),
     "the user's own words in our conversations": ((question, "_BY_USER", NOTHING),),
     "dates that advice is for": ((question, "_ADVICE", NOTHING),),
-    "bytes instead of lines": ((candidates, "_within", _within_lines),),
+    "more than 160 lines": ((candidates, "_within", _within_lines),),
     "an assistant's few words": ((features, "_says_something", lambda *_: True),),
     "no answer rather than a wrong one": ((certainty, "_is_about_something_else", lambda *_: False),),
 }

@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 # is as good as with 100.
 SEEDS = 40
 _SEEDS_ALONE = 25
-# Bytes that are read for each of them, with its neighbours: those that promise most come first. Long ones
-# are left out where the bytes run out, unless they promise most of all.
-_BYTES_PER_SEED = 2_000
-_BYTES_OF_NEIGHBOUR = 200
+# Lines that are read for each of them, with its neighbours: those that promise most come first. So many bytes
+# of a proposal cost as much as a line. Long ones are left out where little is left, unless they promise most.
+_LINES_PER_SEED = 7.5
+_LINES_PER_SEED_BY_WORDS = 15.0
+_BYTES_PER_LINE = 1_200
 _READ_ANYWAY = 10
 # Proposals from within the time that a question names.
 _SEEDS_IN_TIME = 30
@@ -228,7 +229,8 @@ def _propose(
     by_promise = sorted(promise, key=lambda passage: (-promise[passage], -passage))
     if kinds is not None and MESSAGE not in kinds:
         return set(by_promise)
-    return _within(by_promise, tx.passages.sizes(by_promise), limit * _BYTES_PER_SEED)
+    most = limit * (_LINES_PER_SEED_BY_WORDS if sense is None else _LINES_PER_SEED)
+    return _within(by_promise, tx.passages.sizes(by_promise), most)
 
 
 def _find_fresh(
@@ -248,21 +250,21 @@ def _find_fresh(
     return list(best.values())[:limit]
 
 
-def _within(passages: Sequence[int], sizes: Mapping[int, int], most: int) -> set[int]:
-    """Return the first passages that take about this many bytes with their neighbours.
+def _within(passages: Sequence[int], sizes: Mapping[int, int], most: float) -> set[int]:
+    """Return the first passages that cost about as much as this many lines, with their neighbours.
 
     Neighbours have ids near each other, so passages close together cost little more than one.
     """
     kept: set[int] = set()
     read: set[int] = set()
-    spent = 0
+    spent = 0.0
     reach = NEIGHBOURS + CONTEXT
     for place, passage in enumerate(passages):
         around = set(range(passage - reach, passage + reach + 1)) - read if passage in sizes else set()
-        size = sizes.get(passage, 0) + _BYTES_OF_NEIGHBOUR * len(around)
-        if spent + size > most and place >= _READ_ANYWAY:
+        cost = len(around) + sizes.get(passage, 0) / _BYTES_PER_LINE
+        if spent + cost > most and place >= _READ_ANYWAY:
             continue
         kept.add(passage)
         read |= around
-        spent += size
+        spent += cost
     return kept

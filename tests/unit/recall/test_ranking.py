@@ -402,12 +402,12 @@ def tell_of_kites(tell: Tell, *, every: int, text: str) -> set[int]:
     return found
 
 
-@pytest.mark.parametrize("lexical", [True, False])
-def test_forty_short_lines_in_forty_conversations_are_all_found(
-    memory: Memory, tell: Tell, lexical: bool
+@pytest.mark.parametrize(("words_only", "conversations"), [(True, 40), (False, 30)])
+def test_short_lines_in_many_conversations_are_all_found(
+    memory: Memory, tell: Tell, words_only: bool, conversations: int
 ) -> None:
-    mentions = tell_of_kites(tell, every=40, text="a")
-    found = memory.recall("kite", limit=200, words_only=lexical)
+    mentions = tell_of_kites(tell, every=conversations, text="a")
+    found = memory.recall("kite", limit=200, words_only=words_only)
     assert mentions <= {hit.ref for hit in found}
 
 
