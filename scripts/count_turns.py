@@ -1,7 +1,8 @@
 """Count turns of phrase that read as translated: ``python scripts/count_turns.py [--list]``.
 
 Prose is Markdown outside code, comments, docstrings, and in shipped code and examples the strings with
-three words or more. Function names are checked, too. ``tests/house/test_turns.py`` keeps the count at zero.
+three words or more. Names of functions and tests are checked, too. ``tests/house/test_turns.py`` keeps the
+count at zero.
 """
 
 from __future__ import annotations
@@ -112,8 +113,11 @@ def _read_markdown(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _read_python(text: str, tree: ast.AST, *, strings: bool) -> Iterator[tuple[int, str, str]]:
+    """Yield docstrings, comments, names of tests and, if wanted, other strings with their lines."""
     docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            yield node.lineno, "name", node.name.replace("_", " ")
         if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
             continue
         kind = "docstring" if id(node) in docstrings else "string"

@@ -207,7 +207,7 @@ def test_a_write_that_is_cancelled_at_any_moment_is_there_whole_or_not_at_all(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_server_that_is_told_to_stop_does_not_wait_for_a_query(
+def test_a_server_that_is_stopped_does_not_wait_for_a_query(
     home: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
     copy = shutil.copytree(home, tmp_path / "copy")

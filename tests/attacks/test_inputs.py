@@ -108,7 +108,7 @@ MISSING = {("get_session", None), ("delete_session", False)}
 
 
 @pytest.mark.parametrize("value", NOT_AN_ID, ids=lambda value: repr(value)[:20])
-def test_what_is_no_id_is_refused_and_changes_nothing(sessions: Sessions, value: Any) -> None:
+def test_an_invalid_id_is_refused_and_changes_nothing(sessions: Sessions, value: Any) -> None:
     answers: list[Any] = []
     for method, call in calls(sessions).items():
         if method == "parent" and value is None:
@@ -119,7 +119,7 @@ def test_what_is_no_id_is_refused_and_changes_nothing(sessions: Sessions, value:
 
 
 @pytest.mark.parametrize("value", NOT_AN_ID, ids=lambda value: repr(value)[:20])
-def test_counts_and_lists_of_what_is_no_name_are_empty_or_refused(sessions: Sessions, value: Any) -> None:
+def test_counts_and_lists_of_invalid_names_are_empty_or_refused(sessions: Sessions, value: Any) -> None:
     if value is None:
         return
     counts: list[Any] = []
@@ -239,7 +239,7 @@ def test_a_message_of_the_wrong_kind_is_refused_and_so_is_its_turn(
         [{"role": "user"}, None],
     ],
 )
-def test_what_is_no_turn_is_refused(sessions: Sessions, turn: Any) -> None:
+def test_a_value_that_is_not_a_turn_is_refused(sessions: Sessions, turn: Any) -> None:
     with pytest.raises(InvalidInput):
         sessions.append_messages("s", turn)
     assert is_unchanged(sessions)

@@ -40,7 +40,7 @@ def test_a_backup_overwrites_nothing(sessions: Sessions, memory: mnemos.Memory, 
 @pytest.mark.parametrize(
     "name", ["", "a\0b", "x" * 300, "\ud800", "missing/folder/copy.db", "copy.db/", "mnemos.db-wal"]
 )
-def test_a_name_that_is_no_place_for_a_backup_is_refused(
+def test_a_name_that_is_not_a_place_for_a_backup_is_refused(
     sessions: Sessions, memory: mnemos.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: Any
 ) -> None:
     monkeypatch.chdir(memory.settings.home)
@@ -66,7 +66,9 @@ def test_a_name_that_leads_elsewhere_is_where_the_copy_goes(
 @pytest.mark.parametrize(
     "name", ["", "a\0b", "x" * 300, "\ud800", "/", "/dev/null", "/dev/zero", "/etc/passwd"]
 )
-def test_what_is_no_backup_is_not_restored(sessions: Sessions, memory: mnemos.Memory, name: Any) -> None:
+def test_a_file_that_is_not_a_backup_is_not_restored(
+    sessions: Sessions, memory: mnemos.Memory, name: Any
+) -> None:
     with pytest.raises(MnemosError) as failure:
         memory.restore(name)
     assert failure.value.code in {
@@ -82,7 +84,9 @@ def test_what_is_no_backup_is_not_restored(sessions: Sessions, memory: mnemos.Me
 @pytest.mark.parametrize(
     "home", ["a\0b", "x" * 300, "\ud800", "/dev/null", "/dev/null/home", "/proc/self/nowhere"]
 )
-def test_what_is_no_home_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Any) -> None:
+def test_a_path_that_is_not_a_home_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Any
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(MnemosError) as failure:
         mnemos.open(home)
@@ -113,7 +117,7 @@ def test_what_is_no_home_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         [],
     ],
 )
-def test_what_is_no_space_is_refused(tmp_path: Path, space: Any) -> None:
+def test_a_name_that_is_not_a_space_is_refused(tmp_path: Path, space: Any) -> None:
     if space is None:
         return
     with pytest.raises(InvalidInput):

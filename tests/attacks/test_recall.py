@@ -130,7 +130,7 @@ def test_an_emoji_finds_itself(populated: Memory) -> None:
 @pytest.mark.parametrize(
     "tag", ["#rnuser", "#rnassistant", "#cncli", "#s1", "#knfact", "#pnana", "#w2922", "rnuser", "cncli"]
 )
-def test_what_the_index_notes_of_a_message_is_no_word_of_it(fresh: Memory, tag: str) -> None:
+def test_tags_of_the_index_are_not_words_of_a_message(fresh: Memory, tag: str) -> None:
     fresh.sessions.create_session("s", "cli")
     fresh.sessions.append_message("s", "user", "good morning", metadata={"speaker": "ana"})
     fresh.storage.write(lambda tx: tx.passages.put("fact", "f", text="good evening", at=NOW))
@@ -337,7 +337,7 @@ def test_a_broken_model_leaves_recall_by_words_and_says_so(
 
 @pytest.mark.parametrize("column", ["labels", "bits", "codes"])
 @pytest.mark.parametrize("damage", ["x''", "x'00'", "zeroblob(100000)"])
-def test_damaged_vectors_leave_recall_by_words_and_are_mended(home: Path, column: str, damage: str) -> None:
+def test_damaged_vectors_leave_recall_by_words_and_are_repaired(home: Path, column: str, damage: str) -> None:
     with mnemos.open(home, clock=FixedClock()) as memory:
         tell(memory, "s", "the boat is green", "is it?")
         memory.embedding.catch_up()

@@ -49,7 +49,7 @@ def memory(home: Path) -> Iterator[Memory]:
 
 
 @pytest.mark.parametrize("way", CALLS)
-def test_an_agent_is_refused_with_the_reason_and_not_told_a_way_around_it(memory: Memory, way: str) -> None:
+def test_an_agent_is_refused_with_the_reason_and_without_a_way_around_it(memory: Memory, way: str) -> None:
     name, arguments = CALLS[way]
     with pytest.raises(Refused) as raised:
         memory.call(name, arguments)
@@ -101,7 +101,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("way", COMMANDS)
-def test_a_person_is_told_how_to_allow_it_and_the_log_says_who_did(
+def test_a_person_learns_how_to_allow_it_and_the_log_says_who_did(
     memory: Memory, home: Path, way: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MNEMOS_BACKEND", "local")

@@ -29,7 +29,7 @@ def test_every_mark_is_explained() -> None:
         assert f"\n| {mark} | {meaning} | " in TEXT
 
 
-def test_every_short_form_stands_there_with_its_long_form() -> None:
+def test_every_short_form_is_listed_with_its_long_form() -> None:
     section = TEXT.partition("\n## Short forms\n")[2].partition("\n## ")[0]
     assert dict(re.findall(r"`(\w+)` \| (\w+)", section)) == ABBREVIATIONS
     for sign in SIGNS:

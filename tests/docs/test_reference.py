@@ -71,7 +71,7 @@ def test_every_method_is_in_the_reference_as_it_is_called() -> None:
     assert {heading for heading in headings if heading not in PYTHON} == set()
 
 
-def test_what_opens_a_memory_stands_in_the_reference_as_it_is_called() -> None:
+def test_the_reference_has_the_signatures_that_open_a_memory() -> None:
     for name in ("open", "SessionDB"):
         assert f"\n### `{name}({_parameters(getattr(mnemos, name))})`\n" in PYTHON
 

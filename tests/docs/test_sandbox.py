@@ -12,7 +12,7 @@ from .pages import DOCS, ROOT, text_of
 PAGE = text_of(DOCS / "explanation" / "sandbox.md")
 
 
-def test_every_limit_stands_on_the_page_with_its_value_and_its_reason() -> None:
+def test_every_limit_is_on_the_page_with_its_value_and_its_reason() -> None:
     for limit in (*limits.OF_SQLITE, *limits.OF_THE_WORKER):
         assert f"| `{limit.name.lower()}` | {limit.value:,} | {limit.reason} |" in PAGE
 

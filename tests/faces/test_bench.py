@@ -43,7 +43,7 @@ def data(tmp_path: Path) -> Path:
     return path
 
 
-def test_what_is_found_is_told_in_a_table(data: Path, home: Path, mnemos: Mnemos) -> None:
+def test_results_are_shown_in_a_table(data: Path, home: Path, mnemos: Mnemos) -> None:
     answer = mnemos("bench", "recall", "--data", str(data))
     assert (answer.code, answer.err) == (0, "")
     first = answer.out.splitlines()
@@ -54,7 +54,7 @@ def test_what_is_found_is_told_in_a_table(data: Path, home: Path, mnemos: Mnemos
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
-def test_the_figures_are_told_in_json(data: Path, mnemos: Mnemos, place: str) -> None:
+def test_the_figures_are_printed_as_json(data: Path, mnemos: Mnemos, place: str) -> None:
     words = ("bench", "recall", "--data", str(data))
     found = mnemos(*(("--json", *words) if place == "before" else (*words, "--json"))).json
     assert (found["data"], found["format"]) == ("garden", "lines")

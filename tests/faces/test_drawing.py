@@ -274,7 +274,7 @@ def test_the_result_of_every_operation_is_drawn(filled: Path, tmp_path: Path) ->
         shutil.rmtree(root)
 
 
-def test_a_conversations_heading_stands_out_and_a_heading_in_a_message_does_not() -> None:
+def test_the_heading_of_a_conversation_is_bold_and_one_in_a_message_is_not() -> None:
     said = message_of("first\n## A heading\nlast")
     found = {"mode": "scroll", "session": session_of("The title"), "messages": [said]}
     shown = drawn(fill(ConversationsFound, found))

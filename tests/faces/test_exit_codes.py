@@ -81,7 +81,7 @@ def test_every_error_of_the_tree_has_an_exit_code() -> None:
 
 
 @pytest.mark.parametrize(("arguments", "code", "name"), WRONG, ids=[" ".join(words) for words, *_ in WRONG])
-def test_a_failure_is_told_on_standard_error(
+def test_a_failure_is_reported_on_standard_error(
     shop: Path, mnemos: Mnemos, arguments: list[str], code: int, name: str
 ) -> None:
     plain = mnemos(*arguments)
@@ -129,7 +129,7 @@ def test_advice_on_the_command_line_is_not_about_python(shop: Path, mnemos: Mnem
         assert not [name for name in ("ensure_session", "create_session", "`$.", "`int`") if name in said]
 
 
-def test_a_file_that_is_no_database_is_a_failure(home: Path, mnemos: Mnemos) -> None:
+def test_a_file_that_is_not_a_database_is_a_failure(home: Path, mnemos: Mnemos) -> None:
     home.mkdir()
     (home / "mnemos.db").write_bytes(b"not a database, but long enough to have a header " * 20)
     answer = mnemos("sessions", "list", "--json")
@@ -176,7 +176,7 @@ def test_looking_into_a_home_that_is_not_there_makes_none(home: Path, mnemos: Mn
     "words", [("sessions", "search"), ("sessions", "create"), ("sessions", "show")], ids=" ".join
 )
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
-def test_a_word_that_is_not_utf8_is_no_traceback(
+def test_a_word_that_is_not_utf8_gives_no_traceback(
     shop: Path, mnemos: Mnemos, words: tuple[str, ...], form: tuple[str, ...]
 ) -> None:
     # Python's reading of the byte ff on a command line.
@@ -202,7 +202,7 @@ def test_a_word_that_is_not_utf8_is_no_traceback(
     ],
     ids=" ".join,
 )
-def test_a_number_out_of_all_proportion_is_no_traceback(
+def test_a_number_out_of_all_proportion_gives_no_traceback(
     shop: Path, mnemos: Mnemos, words: tuple[str, ...]
 ) -> None:
     assert mnemos(*words).code in (0, USAGE, NOT_FOUND)
@@ -273,7 +273,7 @@ def test_an_interrupted_command_does_not_say_that_nothing_happened(
     assert "Traceback" not in answer.err
 
 
-def test_closed_streams_are_no_traceback(shop: Path) -> None:
+def test_closed_streams_give_no_traceback(shop: Path) -> None:
     """The streams that some job runners leave a program with."""
     for words, code in ((["sessions", "list"], 0), (["sessions", "delete", "slot-bug"], REFUSED)):
         done = subprocess.run(

@@ -39,7 +39,7 @@ def test_a_hook_with_options_before_it_does_the_same(tmp_path: Path, monkeypatch
         assert memory.sessions.message_count("s") == 1
 
 
-def test_a_person_who_types_a_hook_that_is_none_is_told_so() -> None:
+def test_a_person_who_types_an_unknown_hook_gets_an_error() -> None:
     assert CliRunner().invoke(cli, ["hook", "no-such-event"]).exit_code == 2
 
 

@@ -31,7 +31,9 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_alone_it_says_what_is_there_and_brings_in_nothing(mnemos: Mnemos, person: Path, home: Path) -> None:
+def test_import_alone_lists_what_is_there_and_imports_nothing(
+    mnemos: Mnemos, person: Path, home: Path
+) -> None:
     answer = mnemos("import")
     assert answer.code == 0
     assert "Claude Code: 6 files, 138.2 kB, in ~/.claude/projects" in answer.out
@@ -191,7 +193,7 @@ def test_a_file_of_which_nothing_is_understood_ends_with_a_failure(mnemos: Mnemo
     assert f"{path}:2" in answer.out
 
 
-def test_what_grows_is_brought_in_while_it_is_watched(
+def test_watched_files_are_imported_as_they_grow(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "talk.jsonl"
@@ -256,7 +258,7 @@ def test_a_watch_outlives_a_database_that_is_busy(
     assert "try again" in capsys.readouterr().err
 
 
-def test_what_cannot_be_read_is_told_once_while_it_is_watched(
+def test_unreadable_files_are_reported_once_while_they_are_watched(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "talk.jsonl"

@@ -169,7 +169,7 @@ def test_what_was_written_and_refused_can_be_stored_as_it_is(file: Path, editor:
     assert at_a_terminal("notebook", "edit", "memory", home=file.parents[1]).code == 0
 
 
-def test_an_editor_that_is_not_there_is_told(
+def test_an_editor_that_is_not_there_is_reported(
     file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("EDITOR", str(tmp_path / "nowhere"))

@@ -14,14 +14,14 @@ from mnemos.operations.index import ENTRIES
 from .conftest import Mnemos
 
 
-def test_json_may_stand_before_between_and_after_the_command(shop: Path, mnemos: Mnemos) -> None:
+def test_json_may_come_before_between_and_after_the_command(shop: Path, mnemos: Mnemos) -> None:
     after = mnemos("sessions", "list", "--json")
     assert after.json["total"] == 6
     assert mnemos("--json", "sessions", "list") == after
     assert mnemos("sessions", "--json", "list") == after
 
 
-def test_home_may_stand_before_between_and_after_the_command(
+def test_home_may_come_before_between_and_after_the_command(
     shop: Path, mnemos: Mnemos, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MNEMOS_HOME", str(shop / "elsewhere"))
@@ -33,7 +33,7 @@ def test_home_may_stand_before_between_and_after_the_command(
     assert not (shop / "elsewhere").exists()
 
 
-def test_space_may_stand_before_between_and_after_the_command(shop: Path, mnemos: Mnemos) -> None:
+def test_space_may_come_before_between_and_after_the_command(shop: Path, mnemos: Mnemos) -> None:
     assert mnemos("--space", "team/a", "sessions", "create", "theirs").code == 0
     after = mnemos("sessions", "list", "--space", "team/a", "--json")
     assert [s["id"] for s in after.json["sessions"]] == ["theirs"]

@@ -74,14 +74,14 @@ def test_an_export_to_a_dash_is_written_to_standard_output(
     assert not (tmp_path / "-").exists()
 
 
-def test_lines_that_are_no_sessions_import_nothing(shop: Path, mnemos: Mnemos) -> None:
+def test_lines_that_are_not_sessions_import_nothing(shop: Path, mnemos: Mnemos) -> None:
     for stdin in (LINE + "\nnot json\n", LINE + '\n{"id": 5}\n', LINE + "\n" + LINE + "\n", LINE + "\n[1]\n"):
         answer = mnemos("sessions", "import", "-", "--json", stdin=stdin)
         assert (answer.code, answer.error["code"]) == (2, "invalid_input"), stdin
         assert mnemos("sessions", "show", "brought").code == 3
 
 
-def test_bytes_that_are_no_text_are_refused_and_not_altered(
+def test_bytes_that_are_not_text_are_refused_and_not_altered(
     shop: Path, mnemos: Mnemos, tmp_path: Path
 ) -> None:
     damaged = LINE.encode().replace(b"hello", b"h\xe4llo")
@@ -106,7 +106,7 @@ def test_output_that_nobody_draws_is_plain_text(shop: Path, filled: Path, mnemos
 @pytest.mark.parametrize(
     "words", [("sessions", "show", "long"), ("sessions", "show", "long", "--json")], ids=" ".join
 )
-def test_a_reader_who_leaves_early_is_no_error(shop: Path, words: tuple[str, ...]) -> None:
+def test_a_reader_who_leaves_early_does_not_fail(shop: Path, words: tuple[str, ...]) -> None:
     with Memory.at(shop) as memory:
         memory.sessions.create_session("long", "cli")
         memory.sessions.append_messages("long", [{"role": "user", "content": "words " * 500}] * 100)
@@ -178,9 +178,7 @@ def test_an_export_that_fails_leaves_no_file_that_looks_like_one(
     "asked",
     [("sessions", "list"), ("sessions", "list", "--json"), ("sessions", "export", "-"), ("--version",)],
 )
-def test_an_answer_for_which_no_room_is_left_is_a_failure_told_in_one_line(
-    shop: Path, asked: tuple[str, ...]
-) -> None:
+def test_an_answer_for_which_no_room_is_left_fails_with_one_line(shop: Path, asked: tuple[str, ...]) -> None:
     home = {**os.environ, "MNEMOS_HOME": str(shop)}
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([*PROGRAM, *asked], env=home, stdout=full, stderr=subprocess.PIPE, check=False)

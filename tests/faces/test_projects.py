@@ -56,7 +56,7 @@ def test_an_unknown_project_is_not_found(folders: Path, mnemos: Mnemos) -> None:
     assert mnemos("sessions", "list", "--project", "unknown").code == 3
 
 
-def test_a_folder_that_was_deleted_is_no_project(
+def test_a_folder_that_was_deleted_is_not_a_project(
     folders: Path, mnemos: Mnemos, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = folders / "gone"

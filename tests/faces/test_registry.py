@@ -265,7 +265,7 @@ def test_a_set_of_tools_is_the_operations_of_that_set() -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_every_tool_has_a_schema_that_stands_alone(form: str) -> None:
+def test_every_tool_has_a_complete_schema(form: str) -> None:
     def rule(entry: Entry, operation: type[Operation]) -> list[str]:
         schema = schema_of(form, every_tool(form)[entry.name])
         offered = set(operation.__struct_fields__) - registry.person_fields(operation)

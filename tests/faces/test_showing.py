@@ -118,7 +118,7 @@ def test_commands_and_options_are_completed(home: Path, typed: str, offered: set
     assert not home.exists()
 
 
-def test_a_summary_by_the_configured_model_is_told_as_such(
+def test_a_summary_by_the_configured_model_is_marked_as_such(
     shop: Path, mnemos: Mnemos, endpoint: ModelEndpoint
 ) -> None:
     (shop / "config.toml").write_text(f'[llm]\nbase_url = "{endpoint.base_url}"\nmodel = "small"\n')

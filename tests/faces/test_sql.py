@@ -30,7 +30,7 @@ def test_a_query_answers_in_json(mnemos: Mnemos) -> None:
     assert (answer.json["columns"], answer.json["rows"]) == (["item", "eur"], [["chair", 1234.56]])
 
 
-def test_a_query_may_stand_where_a_database_does(mnemos: Mnemos) -> None:
+def test_a_query_may_take_the_place_of_a_database(mnemos: Mnemos) -> None:
     mnemos("sql", MAKE)
     assert mnemos("sql", "SELECT count(*) FROM prices", "--json").json["rows"] == [[1]]
     assert mnemos("sql", "SELECT", "1", "+", "2", "--json").json["rows"] == [[3]]

@@ -79,7 +79,7 @@ def test_the_greeting_answers_in_json_when_asked(home: Path, mnemos: Mnemos) -> 
 
 
 @pytest.mark.parametrize("arguments", [("--version",), ("--json", "--version")], ids=" ".join)
-def test_the_version_is_told(mnemos: Mnemos, arguments: tuple[str, ...]) -> None:
+def test_the_version_is_reported(mnemos: Mnemos, arguments: tuple[str, ...]) -> None:
     answer = mnemos(*arguments)
     assert (answer.code, answer.out, answer.err) == (0, f"mnemos {__version__}\n", "")
 

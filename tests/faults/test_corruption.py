@@ -370,7 +370,7 @@ def test_a_damaged_log_costs_at_most_what_comes_after_the_damage(home: Path, spa
 
 
 @pytest.mark.parametrize("data", [b"not a database", random.Random(6).randbytes(20_000), b"\0" * 8192])
-def test_a_file_that_is_no_database_is_refused_and_left_alone(home: Path, data: bytes) -> None:
+def test_a_file_that_is_not_a_database_is_refused_and_left_alone(home: Path, data: bytes) -> None:
     home.mkdir()
     file = home / "mnemos.db"
     file.write_bytes(data)

@@ -267,7 +267,7 @@ def test_a_fact_forgotten_by_its_id_leaves_the_rest_of_its_chain(home: Path) -> 
         assert [fact.content for fact in memory.facts.history("srv")] == [first, last]
 
 
-def test_purged_history_leaves_no_trace_after_tidying(home: Path) -> None:
+def test_purged_history_leaves_no_trace_after_a_cleanup(home: Path) -> None:
     words = random_words(61, 40)
     with opened(home) as memory:
         fill(memory, 62)

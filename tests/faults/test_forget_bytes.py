@@ -338,7 +338,7 @@ def test_forgetting_locks_only_the_pages_that_have_a_trace(
     assert 0 < sum(zeroed) < 40
 
 
-def test_what_was_deleted_and_brought_back_is_forgotten_in_the_log_too(home: Path) -> None:
+def test_a_deleted_and_restored_session_is_forgotten_in_the_log_too(home: Path) -> None:
     """The audit log keeps a packed copy of a deleted session, which no search for bytes finds."""
     with mnemos.open(home) as memory:
         memory.sessions.create_session("s", "cli")

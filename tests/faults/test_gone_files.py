@@ -147,7 +147,7 @@ def test_a_memory_that_lost_its_file_stays_refused_when_the_file_is_back(home: P
         assert ids(memory) == ["s"]
 
 
-def test_who_opens_a_home_whose_log_was_deleted_in_use_is_told_so(home: Path, spawn: Spawn) -> None:
+def test_opening_a_home_whose_log_was_deleted_in_use_says_so(home: Path, spawn: Spawn) -> None:
     writer = spawn("append_then_close", home=str(home))
     writer.line()
     _delete(home, "mnemos.db-wal")

@@ -241,7 +241,7 @@ def test_a_repair_killed_in_the_middle_can_be_made_again(
         assert_sound(home)
 
 
-def test_nothing_is_lost_by_a_kill_while_the_index_is_tidied(crashes: Crashes, template: Path) -> None:
+def test_nothing_is_lost_by_a_kill_while_the_index_is_cleaned_up(crashes: Crashes, template: Path) -> None:
     for home in crashes.homes("optimize", on=template):
         with mnemos.open(home) as memory:
             assert memory.sessions.message_count() == LINES + 2

@@ -94,7 +94,7 @@ def test_a_database_that_was_cut_short_is_named_and_no_crash(
     assert used.query("SELECT 1", database="another").rows == [[1]]
 
 
-def test_a_database_cut_short_while_it_is_open_is_no_crash_either(used: Workspace, folder: Path) -> None:
+def test_a_database_cut_short_while_it_is_open_does_not_crash_either(used: Workspace, folder: Path) -> None:
     used.query("CREATE TABLE u(a); INSERT INTO u VALUES(zeroblob(500000))")
     os.truncate(folder / "default.db", 100)
     code = code_of(lambda: used.query("SELECT sum(length(a)) FROM u"))
@@ -104,7 +104,7 @@ def test_a_database_cut_short_while_it_is_open_is_no_crash_either(used: Workspac
     assert used.query("SELECT 1", database="another").rows == [[1]]
 
 
-def test_a_file_that_is_no_database_is_named_and_kept(used: Workspace, folder: Path) -> None:
+def test_a_file_that_is_not_a_database_is_named_and_kept(used: Workspace, folder: Path) -> None:
     used.close()
     for journal in ("-wal", "-shm"):
         (folder / f"default.db{journal}").unlink(missing_ok=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mnemos.testing import FixedClock
 
 
-def test_a_fixed_clock_stands_still_until_it_is_advanced() -> None:
+def test_a_fixed_clock_does_not_move_until_it_is_advanced() -> None:
     clock = FixedClock(100.0)
     assert clock() == clock() == 100.0
     assert clock.advance(2.5) == 102.5

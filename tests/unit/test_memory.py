@@ -135,7 +135,7 @@ def test_a_file_in_place_of_the_home_is_refused(tmp_path: Path) -> None:
         mnemos.open(tmp_path / "file" / "below")
 
 
-def test_a_file_that_is_no_database_is_refused_and_left_alone(home: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused_and_left_alone(home: Path) -> None:
     home.mkdir()
     (home / "mnemos.db").write_bytes(b"precious data, not a database " * 50)
     with pytest.raises(NotADatabase) as caught:
@@ -231,7 +231,7 @@ def test_a_backup_does_not_overwrite(home: Path, tmp_path: Path) -> None:
     assert (tmp_path / "copy.db").read_text() == "precious"
 
 
-def test_restoring_brings_back_the_backup_and_keeps_what_was(home: Path, tmp_path: Path) -> None:
+def test_restore_returns_to_the_backup_and_keeps_what_was(home: Path, tmp_path: Path) -> None:
     with mnemos.open(home) as memory:
         talk(memory, "old", "parrot")
         copy = memory.backup(tmp_path / "copy.db")

@@ -164,7 +164,7 @@ def errors() -> list[type[mnemos.MnemosError]]:
     return found
 
 
-def test_every_error_has_a_code_of_its_own_and_stands_in_the_tree() -> None:
+def test_every_error_has_a_code_of_its_own_and_is_in_the_tree() -> None:
     codes = [error.code for error in errors()]
     assert len(set(codes)) == len(codes)
     tree = mnemos.errors.__doc__ or ""

@@ -200,7 +200,7 @@ def test_a_withdrawn_fact_is_in_its_history_and_nowhere_else(memory: Memory) -> 
     assert all("I like jazz" not in hit.text for hit in memory.recall("what music do I like").hits)
 
 
-def test_a_withdrawal_stands_in_the_way_of_undoing_the_statement(memory: Memory) -> None:
+def test_a_withdrawal_prevents_undoing_the_statement(memory: Memory) -> None:
     stated = next(entry for entry in memory.log(100) if entry.ref == "fact:f2")
     memory.call("forget", {"ref": "f2"})
     with pytest.raises(Refused):

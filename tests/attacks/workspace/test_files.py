@@ -117,7 +117,7 @@ def test_links_are_not_a_way_out_of_the_folder(prey: Prey, files: Path, tried: C
     tried(2 * len(names))
 
 
-def test_what_is_no_plain_file_is_not_read(prey: Prey, files: Path) -> None:
+def test_only_plain_files_are_read(prey: Prey, files: Path) -> None:
     os.mkfifo(files / "pipe.csv")
     outcome = attempt(lambda: prey.workspace.import_file("pipe.csv", "t", database=prey.database, timeout=2))
     assert outcome.code in OUTSIDE

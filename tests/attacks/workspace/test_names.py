@@ -87,7 +87,7 @@ NAMES: list[Any] = [
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: repr(name)[:30])
-def test_what_is_no_name_becomes_no_path(prey: Prey, name: Any, tried: Callable[[int], None]) -> None:
+def test_an_invalid_name_never_becomes_a_path(prey: Prey, name: Any, tried: Callable[[int], None]) -> None:
     workspace = prey.workspace
     calls: list[Callable[[], Any]] = [
         lambda: workspace.query("CREATE TABLE t(a)", database=name),
@@ -116,7 +116,7 @@ def test_what_is_no_name_becomes_no_path(prey: Prey, name: Any, tried: Callable[
     ["", "..", "../../outside/other", "/etc/passwd", "a\0", "\ud800", "*", 5, [], object, "x" * 100_000],
     ids=lambda one: ascii(one)[:20],
 )
-def test_what_is_no_snapshot_is_not_restored(prey: Prey, snapshot: Any) -> None:
+def test_a_file_that_is_not_a_snapshot_is_not_restored(prey: Prey, snapshot: Any) -> None:
     prey.query("CREATE TABLE t(a); INSERT INTO t VALUES(1)")
     prey.query("DROP TABLE t")
     outcome = attempt(lambda: prey.workspace.restore(prey.database, snapshot))
@@ -281,7 +281,7 @@ def test_a_folder_in_the_place_of_a_database_is_refused(links: Links) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "socket"])
-def test_what_is_no_plain_file_in_the_place_of_a_database_is_refused(
+def test_a_link_or_folder_in_the_place_of_a_database_is_refused(
     links: Links, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = links.folder / "odd.db"

@@ -122,7 +122,7 @@ def test_the_number_of_databases_is_limited_and_renaming_still_works(workspace: 
     assert use(workspace)["max_databases"] == (6, 6)
 
 
-def test_a_log_that_one_call_made_long_is_given_back(workspace: Workspace, tmp_path: Path) -> None:
+def test_the_space_of_a_log_that_one_call_made_long_is_freed(workspace: Workspace, tmp_path: Path) -> None:
     folder = tmp_path / "databases"
     large = Workspace(folder, quota=Quota())
     try:
@@ -172,7 +172,9 @@ def test_many_tiny_exports_count_by_what_they_take_of_the_disk(
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"7", b'[1, null, {"a": 1}, "/nothing", "a\\u0000b"]', b"\xff"]
 )
-def test_a_damaged_list_of_exports_is_no_crash(workspace: Workspace, tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_list_of_exports_does_not_crash(
+    workspace: Workspace, tmp_path: Path, content: bytes
+) -> None:
     workspace.query("SELECT 1")
     (tmp_path / "databases" / "exports.json").write_bytes(content)
     assert workspace.exports() == []

@@ -163,7 +163,7 @@ def test_an_argument_that_makes_no_sense_is_refused(prey: Prey, given: dict[str,
 @pytest.mark.parametrize(
     "query", [None, 5, b"SELECT 1", ["SELECT 1"], "", " ", ";", "--", "\ud800", "SELECT '\udfff'", {"a": 1}]
 )
-def test_what_is_no_query_is_refused(prey: Prey, query: Any) -> None:
+def test_a_value_that_is_not_a_query_is_refused(prey: Prey, query: Any) -> None:
     assert prey.attack(query).code == "invalid_input"
 
 

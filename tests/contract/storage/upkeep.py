@@ -100,7 +100,7 @@ class UpkeepContract(Contract):
         assert seen[-1] == 1.0
         assert (tmp_path / "backup").stat().st_size > 0
 
-    def test_restoring_brings_back_what_was_backed_up(self, storage: Storage, tmp_path: Path) -> None:
+    def test_restore_replaces_the_data_by_the_backup(self, storage: Storage, tmp_path: Path) -> None:
         ids = tell(storage, "s", "parrot one", "parrot two")
         storage.backup(tmp_path / "backup")
         tell(storage, "later", "parrot three")

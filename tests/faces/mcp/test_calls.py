@@ -107,7 +107,7 @@ def test_a_home_that_is_not_there_is_made_by_the_first_call(home: Path) -> None:
     assert home.exists()
 
 
-def test_a_home_that_cannot_be_opened_is_told_by_every_call(home: Path) -> None:
+def test_every_call_reports_a_home_that_cannot_be_opened(home: Path) -> None:
     home.mkdir()
     (home / "mnemos.db").write_bytes(b"no database at all" * 1000)
     with Memory.at(home) as memory:
@@ -123,7 +123,7 @@ def test_a_disabled_memory_says_so_in_a_result(home: Path) -> None:
 
 
 @pytest.mark.parametrize("stream", ["sys.stdin", "sys.stdout"])
-def test_a_pipe_that_is_not_there_is_told(stream: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_that_is_not_there_is_reported(stream: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, None)
     with pytest.raises(Unavailable):
         pipe.claim()

@@ -105,7 +105,7 @@ def test_elsewhere_is_nothing(served: Served) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b"null", b'{"jsonrpc": "2.0"}', b"[" * 100_000])
 @pytest.mark.parametrize("era", [{}, {"mcp_protocol_version": MODERN}], ids=["2025", "2026"])
-def test_a_body_that_is_no_request_is_refused(served: Served, body: bytes, era: dict[str, str]) -> None:
+def test_a_body_that_is_not_a_request_is_refused(served: Served, body: bytes, era: dict[str, str]) -> None:
     assert 400 <= post(served, body, **era)[0] < 500
     assert post(served, GREETING)[0] == 200
 
@@ -180,7 +180,7 @@ def test_an_address_that_others_reach_is_not(text: str, code: str) -> None:
     assert raised.value.code == code
 
 
-def test_a_port_in_use_is_told(mnemos: Mnemos) -> None:
+def test_a_port_in_use_is_reported(mnemos: Mnemos) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         answer = mnemos("serve", "--mcp", "--port", str(port))

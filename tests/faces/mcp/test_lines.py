@@ -46,7 +46,7 @@ def test_whatever_json_a_line_is_it_is_read_or_refused(value: object) -> None:
 
 
 @given(st.binary())
-def test_whatever_bytes_a_line_has_nothing_fails(line: bytes) -> None:
+def test_no_line_of_bytes_fails(line: bytes) -> None:
     message, refusal = lines.read(line)
     assert message is None
     assert refusal is not None or not line.strip()

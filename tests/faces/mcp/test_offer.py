@@ -49,7 +49,7 @@ def test_sets_and_single_tools_can_be_named_together() -> None:
 
 
 @pytest.mark.parametrize("chosen", ["", ",", "no_such", "recall,no_such", "Recall"])
-def test_a_set_that_is_not_there_is_told(chosen: str) -> None:
+def test_a_set_that_is_not_there_is_reported(chosen: str) -> None:
     with pytest.raises(InvalidInput):
         registry.choose_entries(chosen)
 
@@ -130,7 +130,7 @@ def test_the_instructions_are_short_with_every_tool_there_will_be() -> None:
     assert count_tokens(instructions(_tools_of_the_product())) < MOST_INSTRUCTIONS
 
 
-def test_who_can_recall_is_told_when() -> None:
+def test_instructions_say_when_to_recall() -> None:
     assert "`recall`" in instructions({"recall"})
     assert "`recall`" not in instructions({"remember"})
 

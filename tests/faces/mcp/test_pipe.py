@@ -64,7 +64,7 @@ def note(number: int) -> dict[str, str]:
     ],
     ids=lambda value: value[:40].decode("latin-1") if isinstance(value, bytes) else str(value),
 )
-def test_a_line_that_is_no_request_is_answered(
+def test_a_line_that_is_not_a_request_is_answered(
     wire: Wire, line: bytes, code: int, to: int | str | None
 ) -> None:
     wire.write(line)
@@ -93,7 +93,7 @@ def test_half_a_character_is_taken(wire: Wire) -> None:
     assert result["structuredContent"]["query"] == "half \ufffd of it"
 
 
-def test_an_unknown_tool_is_told_which_there_are(wire: Wire) -> None:
+def test_an_error_about_an_unknown_tool_lists_the_offered_ones(wire: Wire) -> None:
     near, far = wire.call("memory_wirte", {}), wire.call("zzz", {})
     assert code_of(near) == code_of(far) == "not_found"
     assert "memory_write" in near["content"][0]["text"]

@@ -193,7 +193,7 @@ def test_each_feature_with_a_weight_is_switched_off_once() -> None:
     assert asked == [{"a": 1.0, "b": -2.0, "c": 0.0}, {"b": -2.0, "c": 0.0}, {"a": 1.0, "c": 0.0}]
 
 
-def test_the_dearest_feature_stands_first() -> None:
+def test_the_dearest_feature_comes_first() -> None:
     def answer(weights: Mapping[str, float]) -> dict[str, dict[str, Estimate]]:
         return figures(sum(weights.values()))
 

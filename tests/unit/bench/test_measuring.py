@@ -69,7 +69,7 @@ def test_each_question_is_asked_at_its_time_after_a_warm_up_that_does_not_count(
     assert 0 <= found.p50 <= found.p95
 
 
-def test_size_is_told_per_message_and_not_at_all_for_a_store_without_a_file(data: Data) -> None:
+def test_size_is_given_per_message_and_not_at_all_for_a_store_without_a_file(data: Data) -> None:
     assert measured(data, Fixed([])).bytes_per_message == 250
     assert measured(data, Fixed([], None)).bytes_per_message is None
 
@@ -97,7 +97,7 @@ def test_a_figure_that_no_question_has_is_a_dash(write: Write, longmemeval: list
     assert "100.0 ±0.0" in row
 
 
-def test_what_was_left_out_is_told_in_a_sentence(data: Data, write: Write, lines: list[Any]) -> None:
+def test_a_sentence_names_the_items_left_out(data: Data, write: Write, lines: list[Any]) -> None:
     assert "adversarial questions 1" in report.left_out(data)
     lines[0]["questions"] = lines[0]["questions"][:1]
     assert report.left_out(read(write(lines))) == ""

@@ -48,7 +48,7 @@ def test_sessions_come_by_time(data: Data) -> None:
         assert starts == sorted(starts)
 
 
-def test_all_together_every_session_stands_once_and_every_question_is_asked(data: Data) -> None:
+def test_all_together_every_session_occurs_once_and_every_question_is_asked(data: Data) -> None:
     doubled = replace(data, corpora=data.corpora * 2)
     (corpus,) = together(doubled)
     assert sorted(names(corpus)) == ["answer-1", "answer-2", "answer-3", "other-1", "other-2"]
@@ -60,7 +60,7 @@ def test_questions_with_pools_are_asked_of_48_sessions_and_of_all(data: Data) ->
     assert list(arrangements(data, ["2"])) == ["2 sessions"]
 
 
-def test_other_data_is_asked_as_it_stands(write: Write, locomo: list[Any]) -> None:
+def test_other_data_is_used_as_it_is(write: Write, locomo: list[Any]) -> None:
     data = read(write(locomo))
     found = arrangements(data, ["48"])
     assert list(found) == ["conversations"]

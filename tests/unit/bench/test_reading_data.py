@@ -49,7 +49,7 @@ def test_questions_are_asked_when_the_last_word_has_been_said(write: Write, loco
     assert {question.asked_at for question in questions(data).values()} == {last}
 
 
-def test_odd_spellings_of_evidence_are_mended_and_counted(write: Write, locomo: list[Any]) -> None:
+def test_odd_spellings_of_evidence_are_repaired_and_counted(write: Write, locomo: list[Any]) -> None:
     data = read(write(locomo))
     asked = questions(data)
     assert asked["What does the repair cost?"].turns == ("D2:1", "D2:2", "D1:1")
@@ -209,7 +209,7 @@ def test_a_format_that_is_given_is_not_guessed(write: Write, locomo: list[Any]) 
         read(write(locomo), Format.LONGMEMEVAL)
 
 
-def test_a_session_that_stands_twice_in_one_conversation_is_refused(write: Write, lines: list[Any]) -> None:
+def test_a_session_that_occurs_twice_in_one_conversation_is_refused(write: Write, lines: list[Any]) -> None:
     lines[0]["sessions"].append(lines[0]["sessions"][0])
     with pytest.raises(InvalidInput, match="'roof' twice"):
         read(write(lines))

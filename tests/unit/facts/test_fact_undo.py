@@ -50,7 +50,7 @@ def test_undo_restores_a_fact_to_its_user(facts: Facts, memory: Memory) -> None:
     assert there == {"V[home]: Berlin": "alice", "V[home]: Rome": "bob"}
 
 
-def test_two_undos_take_back_two_writes(facts: Facts, memory: Memory) -> None:
+def test_two_undos_undo_two_writes(facts: Facts, memory: Memory) -> None:
     facts.write("V[a]: 1")
     facts.write("V[a]: 2")
     facts.write("V[a]: 3")
@@ -249,7 +249,7 @@ def test_an_entry_that_another_process_undid_is_not_undone_again(facts: Facts, m
         fact_undo.undo_write(memory.storage, seen, 0.0, lambda _, __: None)
 
 
-def test_a_confirming_rewrite_is_nothing_to_take_back(facts: Facts, memory: Memory) -> None:
+def test_a_confirming_rewrite_is_nothing_to_undo(facts: Facts, memory: Memory) -> None:
     facts.write("V[a]: 1")
     facts.write("V[a]: 1")
     memory.undo()

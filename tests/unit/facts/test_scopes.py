@@ -382,7 +382,7 @@ def test_three_turns_that_are_not_consecutive_close_nothing(
     assert facts.tick(6).closed == ()
 
 
-def test_three_turns_without_a_scope_are_no_move_to_another(facts: Facts) -> None:
+def test_three_turns_without_a_scope_do_not_move_to_another(facts: Facts) -> None:
     facts.tick(1)
     facts.write("D[a]: b", scope="auth")
     rows = [Attendance(1, 5, frozenset({rules.NO_SCOPE}))]

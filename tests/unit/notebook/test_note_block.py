@@ -49,7 +49,7 @@ def test_a_heading_tells_the_use_and_an_empty_file_has_none(notebook: Notebook) 
     assert headings(notebook.block()) == [("USER", "0", "3", "1,375")]
 
 
-def test_entries_stand_in_their_order_with_the_sign_between(notebook: Notebook) -> None:
+def test_entries_are_in_their_order_with_the_sign_between(notebook: Notebook) -> None:
     notebook.change([{"action": "add", "content": text} for text in ("one", "two\nlines", "three § four")])
     assert notebook.block().endswith("\none\n§\ntwo\n  lines\n§\nthree § four")
 

@@ -78,7 +78,7 @@ def test_the_newest_change_of_all_can_be_one_of_the_notebook(memory: Memory, not
     assert list(memory.facts.list()) == []
 
 
-def test_undo_brings_back_any_version(memory: Memory, notebook: Notebook) -> None:
+def test_undo_restores_any_version(memory: Memory, notebook: Notebook) -> None:
     for text in ("first", "second", "third", "fourth"):
         notebook.write("memory", text)
     rows = list(reversed(memory.log()))
@@ -133,7 +133,7 @@ def test_an_edit_by_hand_is_a_version_too(memory: Memory, notebook: Notebook, by
     assert notebook.entries() == []
 
 
-def test_undo_right_after_an_edit_by_hand_takes_back_that(
+def test_undo_right_after_an_edit_by_hand_undoes_that(
     memory: Memory, notebook: Notebook, by_hand: ByHand
 ) -> None:
     notebook.add("one")

@@ -386,7 +386,7 @@ def test_a_file_that_cannot_be_made_small_enough_is_left_with_its_entries(
     assert file.read_text() == f"{FILLER} " * 20
 
 
-def test_entries_that_stand_there_twice_are_no_hindrance(memory: Memory, by_hand: ByHand) -> None:
+def test_duplicate_entries_do_not_prevent_optimizing(memory: Memory, by_hand: ByHand) -> None:
     by_hand("V[port]: 80\n§\nV[port]: 80\n§\nthe configuration\n§\nthe configuration\n§\n" + "x" * 40)
     memory.optimize_notebook()
     memory.optimize_notebook()

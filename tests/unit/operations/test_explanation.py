@@ -103,7 +103,7 @@ def test_a_message_is_explained_with_the_facts_it_stated(memory: Memory, clock: 
     assert "\x1b" not in answer["text"]
 
 
-def test_a_note_is_explained_by_whoever_added_it(clock: FixedClock, tmp_path: Path) -> None:
+def test_a_note_is_explained_by_its_author(clock: FixedClock, tmp_path: Path) -> None:
     with Memory.at(tmp_path, clock=clock, actor="ada", embedder="none") as memory:
         memory.notebook.add("Tests run with make check")
         added = clock()

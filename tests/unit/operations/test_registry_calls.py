@@ -205,7 +205,7 @@ def test_whatever_is_given_only_our_errors_leave_a_call(name: str, read: Memory,
 
 @pytest.mark.parametrize("name", ON_MEMORY_ONLY)
 @pytest.mark.parametrize("value", ["half a character \ud83d", "not UTF-8 \udcff", 2**70, -(2**70)], ids=repr)
-def test_a_value_that_no_database_can_hold_is_told_or_mended_in_every_field(
+def test_a_value_that_no_database_can_store_is_refused_or_repaired_in_every_field(
     name: str, value: Any, read: Memory
 ) -> None:
     schema = registry.input_schema(registry.find(name))
@@ -228,7 +228,7 @@ def test_a_value_that_no_database_can_hold_is_told_or_mended_in_every_field(
         ("remember", {"text": "x", "kind": "memo"}, ("fact", "note")),
     ],
 )
-def test_a_word_that_is_none_of_a_few_is_told_with_those(
+def test_an_error_about_a_fixed_set_lists_its_values(
     memory: Memory, name: str, arguments: dict[str, Any], words: tuple[str, ...]
 ) -> None:
     with pytest.raises(InvalidInput) as raised:
@@ -253,7 +253,7 @@ def test_what_a_model_leaves_empty_does_not_hide_everything_from_recall(
         ("sqlite_delete", {"database": "default"}, "the argument 'confirm' is missing"),
     ],
 )
-def test_an_argument_that_does_not_fit_is_told_with_what_would(name, arguments, told):
+def test_an_error_about_a_type_names_the_expected_one(name, arguments, told):
     with pytest.raises(InvalidInput) as refused:
         registry.read(name, arguments)
     assert told in str(refused.value)

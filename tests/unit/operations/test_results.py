@@ -149,7 +149,7 @@ def test_forgetting_says_what_is_left_of_it() -> None:
     assert "mnemos" not in full.as_text()
 
 
-def test_the_log_says_what_was_taken_back() -> None:
+def test_the_log_says_what_was_undone() -> None:
     entry = {
         "id": 3,
         "at": 0.0,

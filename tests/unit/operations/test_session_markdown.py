@@ -66,7 +66,7 @@ def test_a_long_call_and_its_result_are_folded_away() -> None:
     assert page.count("<details>") == page.count("</details>") == 2
 
 
-def test_a_short_call_and_a_short_result_stand_open() -> None:
+def test_a_short_call_and_a_short_result_are_not_folded() -> None:
     page = written(
         [
             {"role": "assistant", "tool_calls": [call('{"path": "."}', "look")]},

@@ -465,7 +465,7 @@ def test_a_model_that_fails_in_the_background_is_named_in_the_answer(
 
 
 @pytest.mark.parametrize("what", ["missing", "damaged", "cut short"])
-def test_without_a_sound_model_words_are_used_and_the_reason_is_told(
+def test_without_a_sound_model_words_are_used_and_the_reason_is_reported(
     memory: mnemos.Memory, tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "asset"

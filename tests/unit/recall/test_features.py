@@ -82,7 +82,7 @@ def test_another_conversation_lends_nothing() -> None:
 # --- meaning ----------------------------------------------------------------------------------
 
 
-def test_nearness_in_meaning_is_told_apart() -> None:
+def test_nearness_in_meaning_is_a_feature_of_its_own() -> None:
     made = scene("kayak", strip(1, "a boat", "a cake"), cosines={1: 0.6, 2: 0.1})
     meaning = feature(made, "meaning")
     assert meaning[1] > meaning[2]
@@ -106,7 +106,7 @@ def test_the_nearest_line_speaks_for_its_conversation() -> None:
     assert of_session[1] == of_session[2] > of_session[3]
 
 
-def test_a_passage_that_is_no_message_needs_no_conversation() -> None:
+def test_a_passage_that_is_not_a_message_needs_no_conversation() -> None:
     made = scene("kayak", strip(1, "a kayak"), passages=[fact(9, "a kayak")], cosines={1: 0.5, 9: 0.5})
     found = judged(made)
     assert found[9].features["words"] > 0
@@ -166,7 +166,7 @@ def test_a_name_is_known_however_it_is_written(name: str, question: str) -> None
         ("Us Ber", "who of us adopted a dog?"),
     ],
 )
-def test_a_common_word_is_no_name(name: str, question: str) -> None:
+def test_a_common_word_is_not_a_name(name: str, question: str) -> None:
     named, other = speaker(
         question, Said("I adopted a dog", name=name), Said("I adopted a cat", name="Xaver")
     )
@@ -179,7 +179,7 @@ def test_a_role_that_is_a_name_is_a_name() -> None:
 
 
 @pytest.mark.parametrize("question", ["what did the user adopt?", "what did the assistant say?"])
-def test_a_role_that_is_a_role_is_no_name(question: str) -> None:
+def test_a_role_that_is_a_role_is_not_a_name(question: str) -> None:
     one, other = speaker(question, user("a dog"), assistant("a cat"))
     assert one == other
 
@@ -208,7 +208,7 @@ def test_a_line_that_has_what_is_asked_for_is_preferred(
 
 
 @pytest.mark.parametrize("name", ["time", "number", "name"])
-def test_what_nobody_asked_for_is_no_reason(name: str) -> None:
+def test_an_answer_to_another_question_is_not_a_reason(name: str) -> None:
     found = feature(scene("kayak rental", strip(1, "the Harbour rental opens on 3 March at 9", "so")), name)
     assert set(found.values()) == {0.0}
 
@@ -285,7 +285,7 @@ def test_a_relative_date_is_seen_from_when_it_was_said() -> None:
 
 
 @pytest.mark.usefixtures("utc")
-def test_a_vague_time_is_no_answer_to_a_sharp_question() -> None:
+def test_a_vague_time_is_not_an_answer_to_a_sharp_question() -> None:
     lines = strip(1, user("it broke several times this year", at=noon(3, 1)), user("so", at=noon(3, 1)))
     assert set(feature(scene("what broke last Tuesday?", lines), "of_span").values()) == {0.0}
 
@@ -319,12 +319,12 @@ def test_who_goes_on_after_their_own_question_does_not_answer_it() -> None:
     assert feature(scene("which kayak?", talk), "replies")[2] == 0
 
 
-def test_a_question_about_something_else_is_no_reason() -> None:
+def test_a_question_about_something_else_is_not_a_reason() -> None:
     talk = strip(1, user("Which canoe did you take?"), assistant("The long one."))
     assert feature(scene("which kayak?", talk), "replies")[2] == 0
 
 
-def test_who_searches_for_words_wants_where_they_stand() -> None:
+def test_who_searches_for_words_wants_their_lines() -> None:
     talk = strip(1, user("Which kayak did you take?"), assistant("The long one."))
     made = scene("kayak", talk)
     assert set(feature(made, "replies").values()) == set(feature(made, "asks").values()) == {0.0}
@@ -338,7 +338,7 @@ def test_a_mere_question_is_seldom_an_answer() -> None:
     assert asks[1] > asks[3] >= asks[2] == 0
 
 
-def test_what_comes_late_in_a_conversation_is_told_apart_from_what_began_it() -> None:
+def test_a_late_line_differs_from_the_beginning_of_its_conversation() -> None:
     begun, gone_on = strip(1, "a kayak", "a kayak"), strip(3, "a kayak", session="t", start=15)
     late = feature(scene("kayak", begun, gone_on), "late")
     assert late[1] < late[2] < late[3] <= 1

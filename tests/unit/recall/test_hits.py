@@ -46,7 +46,7 @@ def test_a_hit_names_its_message() -> None:
     assert (found.text, found.place, found.at, found.score) == ("a kayak", (0, 7), NOW - DAY, 1.2346)
 
 
-def test_a_passage_that_is_no_message_is_named_by_its_part() -> None:
+def test_a_passage_that_is_not_a_message_is_named_by_its_part() -> None:
     found = shown(scene("kayak", passages=[fact(9, "kayak: red")]), 9)
     assert (found.hit.kind, found.hit.ref, found.hit.session_id, found.hit.speaker) == (
         "fact",
@@ -153,7 +153,7 @@ def test_the_nearest_piece_of_a_very_long_message_is_found_in_its_part() -> None
 
 
 @pytest.mark.parametrize("piece", [0, 5, MAX_PIECES - 1, MAX_PIECES + 7, 99 * MAX_PIECES])
-def test_a_piece_that_is_not_there_any_more_is_no_error(piece: int) -> None:
+def test_a_piece_that_is_not_there_any_more_does_not_fail(piece: int) -> None:
     long = "So it goes on. " * 200
     found = hit(scene("kayak", strip(1, long)), 1, near=Near(1, piece, 0.5))
     assert found.text
@@ -183,12 +183,12 @@ def why(made: Scene, id: int, **more: Any) -> str:
     return "; ".join(hit(made, id, **more).why)
 
 
-def test_the_words_are_told_first_as_the_text_has_them() -> None:
+def test_the_words_are_reported_first_as_the_text_has_them() -> None:
     made = scene("leaking kayaks", strip(1, "My KAYAK leaked"))
     assert hit(made, 1).why[0] == "says 'leaked', 'kayak'"
 
 
-def test_words_of_another_piece_are_not_told() -> None:
+def test_words_of_another_piece_are_not_reported() -> None:
     long = "The red kayak leaks. " + "So it goes on. " * 300 + "A gazebo."
     found = hit(scene("red kayak gazebo", strip(1, long)), 1)
     assert "'kayak'" in found.why[0]
@@ -208,19 +208,19 @@ def test_a_line_alone_is_next_to_nothing() -> None:
     assert "next to lines" not in why(made, 1)
 
 
-def test_nearness_in_meaning_is_told_where_it_is_near() -> None:
+def test_nearness_in_meaning_is_reported_where_it_is_near() -> None:
     made = scene("kayak", strip(1, "a boat", "a cake"), cosines={1: 0.61, 2: 0.05})
     assert "close in meaning (0.61)" in why(made, 1)
     assert "meaning" not in why(made, 2)
 
 
-def test_who_was_named_is_told() -> None:
+def test_the_named_speaker_is_a_reason() -> None:
     made = scene("what did Ben adopt?", strip(1, Said("a dog", name="Ana"), Said("a cat", name="Ben")))
     assert "said by Ben" in why(made, 2)
     assert "said by" not in why(made, 1)
 
 
-def test_the_kind_of_answer_is_told() -> None:
+def test_the_kind_of_answer_is_reported() -> None:
     made = scene(
         "when and where did how many come?", strip(1, "40 came to the Harbour on 3 March", "they came")
     )
@@ -228,7 +228,7 @@ def test_the_kind_of_answer_is_told() -> None:
     assert not {"says when", "has a number"} & set(hit(made, 2).why)
 
 
-def test_a_number_in_another_piece_is_not_told() -> None:
+def test_a_number_in_another_piece_is_not_reported() -> None:
     long = "The red kayak leaks. " + "So it goes on. " * 200 + "There are 40."
     made = scene("how many red kayaks leak?", strip(1, long))
     found = hit(made, 1)
@@ -236,7 +236,7 @@ def test_a_number_in_another_piece_is_not_told() -> None:
     assert "has a number" not in found.why
 
 
-def test_the_time_asked_about_is_told_of_lines_from_then_only() -> None:
+def test_the_time_asked_about_is_reported_of_lines_from_then_only() -> None:
     def noon(day: int) -> float:
         return datetime(2026, 3, day, 12, tzinfo=UTC).timestamp()
 
@@ -249,7 +249,7 @@ def test_the_time_asked_about_is_told_of_lines_from_then_only() -> None:
     assert "from the time asked about" not in why(made, 3)
 
 
-def test_an_answer_to_a_question_is_told() -> None:
+def test_an_answer_to_a_question_is_reported() -> None:
     made = scene("which kayak was it?", strip(1, user("Which kayak?"), assistant("The long one.")))
     assert "answers a question about it" in why(made, 2)
 

@@ -126,11 +126,11 @@ def test_a_role_may_be_a_name() -> None:
     assert speakers(Said("hello", "Dmitri"), Said("hello", "Carla")) == ["Dmitri", "Carla"]
 
 
-def test_a_name_may_stand_before_a_colon() -> None:
+def test_a_name_may_come_before_a_colon() -> None:
     assert speakers("Ana: hello", "Ben Ode: hello", "Ana: bye", "Ben Ode: bye") == ["Ana", "Ben Ode"] * 2
 
 
-def test_what_stands_before_a_colon_once_is_no_name() -> None:
+def test_a_word_before_a_colon_once_is_not_a_name() -> None:
     assert speakers("Note: the kayak leaks", "Ana: oh", "Ana: no") == ["user", "Ana", "Ana"]
 
 
@@ -151,7 +151,7 @@ def test_answers_of_machines_are_known(role: str) -> None:
     assert line.from_machine
 
 
-def test_a_person_is_no_machine_whatever_role_their_words_were_stored_under() -> None:
+def test_a_person_is_not_a_machine_whatever_role_their_words_were_stored_under() -> None:
     made = scene("kayak", strip(1, Said("hello", "assistant", name="Ben"), Said("hi", "user", name="Ana")))
     assert not any(line.from_machine for line in lines(made))
 
@@ -165,6 +165,6 @@ def test_a_long_answer_of_a_machine_lends_its_words_to_nobody() -> None:
     assert [stretch.lines[position].id for position in stretch.lending] == [1, 3]
 
 
-def test_a_line_asks_when_a_question_stands_at_its_end() -> None:
+def test_a_line_asks_if_it_ends_with_a_question() -> None:
     made = scene("kayak", strip(1, "Where to?", "To the lake.", "Right? " + "So it goes. " * 40))
     assert [line.asks for line in lines(made)] == [True, False, False]

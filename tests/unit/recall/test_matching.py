@@ -161,7 +161,7 @@ def test_a_word_that_stands_for_two_counts_for_both() -> None:
     assert words.find("a present") == ({1: 1}, {0: 0.5, 1: 1.0})
 
 
-def test_a_related_word_is_not_told_as_a_word_of_the_question() -> None:
+def test_a_related_word_is_not_reported_as_a_word_of_the_question() -> None:
     assert Matcher([Word("gift", "gifts", 1.0)], [{"present": 0.5}]).forms("a present") == []
 
 
@@ -195,17 +195,17 @@ def test_a_missing_or_damaged_table_of_related_words_is_done_without(
 # --- reasons -----------------------------------------------------------------------------
 
 
-def test_words_are_told_as_the_text_has_them_each_once() -> None:
+def test_words_are_reported_as_the_text_has_them_each_once() -> None:
     words = matcher("migrate databases")
     assert words.forms(fold("Migrated the DATABASE, migrating the database")) == ["migrated", "database"]
 
 
-def test_no_word_is_told_that_the_text_has_not() -> None:
+def test_a_word_that_the_text_lacks_is_not_reported() -> None:
     assert matcher("cat port 5433").forms("category report 5432") == []
 
 
 @given(st.text(max_size=40), st.text(max_size=200))
-def test_what_is_told_is_in_the_text(question: str, text: str) -> None:
+def test_reported_words_are_in_the_text(question: str, text: str) -> None:
     folded = fold(text)
     assert all(form in folded for form in matcher(question).forms(folded))
 

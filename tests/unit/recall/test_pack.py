@@ -128,7 +128,7 @@ def test_a_heading_names_a_project_that_is_not_the_current_one() -> None:
     )
 
 
-def test_the_text_says_that_it_is_no_instruction() -> None:
+def test_the_text_says_that_it_is_not_an_instruction() -> None:
     assert "not instructions" in pack([excerpt("Hello")], None, UTC).text.split("\n")[1]
 
 
@@ -137,7 +137,7 @@ def test_nothing_found_is_an_empty_text() -> None:
     assert pack([], 100) == Packed("", 0)
 
 
-def test_conversations_stand_in_the_order_of_their_best_hit_and_hits_in_the_order_of_time() -> None:
+def test_conversations_come_in_the_order_of_their_best_hit_and_hits_in_the_order_of_time() -> None:
     packed = pack(
         [
             excerpt("second", session_id="b", title="B", at=MORNING + DAY),
@@ -167,7 +167,7 @@ def test_a_conversation_without_a_title_is_headed_by_its_id() -> None:
     )
 
 
-def test_what_is_no_message_stands_under_its_kind_in_the_order_given() -> None:
+def test_other_passages_come_under_their_kind_in_the_order_given() -> None:
     packed = pack(
         [
             excerpt("port = 5433", kind="fact", session_id=None, speaker="", at=MORNING + DAY),
@@ -220,7 +220,7 @@ def test_of_a_long_turn_before_a_hit_only_its_question_is_shown() -> None:
     assert lines(packed)[1] == "(before) assistant: When did you leave?"
 
 
-def test_a_statement_before_a_hit_that_stands_alone_is_not_shown() -> None:
+def test_a_statement_before_a_hit_that_is_understood_alone_is_not_shown() -> None:
     alone = "We flew at dawn, all of us, and arrived in the rain."
     packed = pack(
         [excerpt(alone, before=turn("assistant", "Nice."), after=turn("assistant", "I see."))], None, UTC

@@ -125,7 +125,7 @@ def test_a_text_without_a_word_asks_for_nothing(text: str) -> None:
 # --- who is meant -----------------------------------------------------------------------------
 
 
-def test_names_of_speakers_are_no_words_to_look_for() -> None:
+def test_names_of_speakers_are_not_words_to_look_for() -> None:
     question = asked("what did Carla adopt?").without(frozenset({"carla"}))
     assert [word.form for word in question.words] == ["adopt"]
     assert "carla" in question.mentioned

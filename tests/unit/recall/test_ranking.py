@@ -80,9 +80,7 @@ def test_the_question_of_the_demo_is_answered_first_with_its_date(everything: Me
 
 
 @BOTH
-def test_a_search_for_an_identifier_finds_where_it_stands(
-    memory: Memory, tell: Tell, words_only: bool
-) -> None:
+def test_a_search_for_an_identifier_finds_its_line(memory: Memory, tell: Tell, words_only: bool) -> None:
     tell(
         "s",
         "The gateway is slow, can you look at src/gateway/pool.py?",
@@ -176,7 +174,7 @@ def test_a_friend_stored_as_the_assistant_loses_nothing(question: str, words_onl
 
 @BOTH
 @pytest.mark.parametrize("style", ["metadata", "name in metadata", "prefix"])
-def test_whoever_is_named_answers_however_the_name_was_stored(
+def test_the_named_speaker_answers_however_the_name_was_stored(
     memory: Memory, tell: Tell, style: str, words_only: bool
 ) -> None:
     def turn(name: str, text: str) -> Any:
@@ -321,7 +319,7 @@ def test_the_time_chooses_among_lines_with_the_same_words(
 
 @BOTH
 @pytest.mark.parametrize("question", ["what did we buy on 17 March?", "what did we buy on 2026-03-17?"])
-def test_the_day_asked_about_is_no_number_to_look_for(
+def test_the_day_asked_about_is_not_a_number_to_look_for(
     memory: Memory, tell: Tell, question: str, words_only: bool
 ) -> None:
     tell("a", "we bought 17 chairs for 2026", at=at(1, 5))

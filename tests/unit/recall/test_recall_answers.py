@@ -114,7 +114,7 @@ def test_reasons_are_true(everything: Memory, question: str, words_only: bool) -
 
 
 @BOTH
-def test_the_words_that_are_told_are_in_the_piece_that_is_shown(
+def test_the_words_that_are_reported_are_in_the_piece_that_is_shown(
     memory: Memory, tell: Tell, words_only: bool
 ) -> None:
     tell(
@@ -191,14 +191,14 @@ def test_the_long_list_of_an_assistant_is_shown_whole(everything: Memory) -> Non
 # --- what was used ----------------------------------------------------------------------------
 
 
-def test_what_was_used_is_told(everything: Memory) -> None:
+def test_the_kind_of_search_is_reported(everything: Memory) -> None:
     assert everything.recall("boat").mode == "lexical+static"
     assert everything.recall("boat").coverage == 1.0
     alone = everything.recall("boat", words_only=True)
     assert (alone.mode, alone.coverage, alone.notes) == ("lexical", 0.0, ())
 
 
-def test_a_time_that_was_understood_is_told(everything: Memory) -> None:
+def test_a_time_that_was_understood_is_reported(everything: Memory) -> None:
     (note,) = everything.recall("what broke last Tuesday?").notes
     assert "17 March 2026" in note
     (note,) = everything.recall("what broke last Tuesday?", now=NOW - 7 * DAY).notes

@@ -103,7 +103,7 @@ def test_kinds_are_kept_apart(memory: Memory, tell: Tell, words_only: bool) -> N
 
 
 @BOTH
-def test_a_passage_of_another_part_is_told_by_its_own_name(memory: Memory, words_only: bool) -> None:
+def test_a_passage_of_another_part_has_its_own_name(memory: Memory, words_only: bool) -> None:
     put(
         memory, "fact", "port.cache", "the cache listens on 5433", at=NOW - DAY, session_id="s", speaker="Ana"
     )

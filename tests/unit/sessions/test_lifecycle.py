@@ -261,7 +261,7 @@ def test_a_token_count_is_a_whole_number(db: SessionDB, wrong: Any) -> None:
     assert get(db)["input_tokens"] == 0
 
 
-def test_a_title_can_be_set_and_taken_away(db: SessionDB) -> None:
+def test_a_title_can_be_set_and_removed(db: SessionDB) -> None:
     db.create_session("s", "cli")
     db.set_title("s", "Title")
     assert get(db)["title"] == "Title"

@@ -97,7 +97,7 @@ def test_archiving_can_be_undone(memory: Memory) -> None:
     assert memory.sessions.session_count() == 0
 
 
-def test_a_deleted_session_can_be_brought_back(memory: Memory) -> None:
+def test_a_deleted_session_can_be_restored(memory: Memory) -> None:
     talk(memory, "root", "x")
     talk(
         memory,
@@ -176,7 +176,7 @@ def test_an_import_that_was_continued_is_not_undone(memory: Memory) -> None:
     assert len(memory.sessions.get_messages("a")) == 2
 
 
-def test_taking_back_an_import_leaves_what_was_there_before(memory: Memory) -> None:
+def test_undoing_an_import_leaves_what_was_there_before(memory: Memory) -> None:
     talk(memory, "a", "parrot")
     (whole,) = memory.sessions.export_all()
     longer = whole | {"messages": [*whole["messages"], {"role": "user", "content": "pigeon"}]}

@@ -215,7 +215,7 @@ def test_no_transaction_is_open_while_the_model_thinks(endpoint: ModelEndpoint, 
         assert memory.sessions.message_count("s") == 2
 
 
-def test_no_texts_are_no_summaries(endpoint: ModelEndpoint) -> None:
+def test_no_texts_give_no_summaries(endpoint: ModelEndpoint) -> None:
     assert summarize(model(endpoint), "cake", [], parse("cake")) == []
 
 

@@ -63,7 +63,7 @@ def test_when_nothing_can_be_put_aside_nothing_is_restored(
     assert _words(home, "a") == ["one", "two"]
 
 
-def test_whoever_writes_at_the_moment_of_a_restore_writes_to_its_own_space(
+def test_a_write_at_the_moment_of_a_restore_goes_to_its_own_space(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with mnemos.open(_home(tmp_path / "elsewhere", "b", "a")) as memory:

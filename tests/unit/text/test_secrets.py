@@ -128,7 +128,7 @@ def test_a_number_of_json_is_left_alone():
     assert redact(text) is text
 
 
-def test_several_secrets_are_found_in_the_order_they_stand():
+def test_several_secrets_are_found_in_the_order_of_the_text():
     text = cook("a ghp_{an:36} b password=hunter2 c postgres://u:s3same@h/d e sk-{an:48}", seed=1)
     found = find_secrets(text)
     assert [secret.kind for secret in found] == [

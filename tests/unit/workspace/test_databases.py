@@ -47,7 +47,7 @@ def test_databases_do_not_see_each_other(workspace):
 @pytest.mark.parametrize(
     "name", ["../x", "/etc/x", "A", "", "a" * 65, "a.db", "a\0", "ａ", "-a", "a/b", 5, None]
 )
-def test_names_that_are_no_names_never_become_paths(workspace, folder, name):
+def test_invalid_names_never_become_paths(workspace, folder, name):
     with pytest.raises(InvalidInput):
         workspace.query("SELECT 1", database=name)
     assert not folder.exists()
@@ -196,7 +196,7 @@ def test_a_call_that_fails_keeps_no_snapshot(prices):
     assert prices.snapshots() == []
 
 
-def test_restoring_can_be_taken_back_by_restoring(prices):
+def test_restoring_can_be_undone_by_restoring(prices):
     prices.query("DELETE FROM prices")
     prices.restore()
     prices.restore()

@@ -89,7 +89,7 @@ def test_upsert_into_a_table_without_that_key_makes_it_unique_and_says_so(worksp
     assert len(rows(workspace)) == 2
 
 
-def test_an_upsert_of_many_rows_can_be_taken_back(prices):
+def test_an_upsert_of_many_rows_can_be_undone(prices):
     cheap = "item,eur\n" + "".join(f"item {number:03},0\n" for number in range(250))
     for _ in range(2):
         prices.import_file(text=cheap, table="prices", mode="upsert", key="item")

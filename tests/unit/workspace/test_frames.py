@@ -27,7 +27,7 @@ def test_what_came_in_time_is_read_after_it(ends: tuple[Line, Line]) -> None:
     assert ours.receive(time.monotonic() - 1) == {"id": 2}
 
 
-def test_whoever_sends_without_end_is_overdue(ends: tuple[Line, Line]) -> None:
+def test_a_peer_that_sends_without_end_is_overdue(ends: tuple[Line, Line]) -> None:
     """There is always something to read; without a look at the clock, nobody would ever wait."""
     ours, theirs = ends
     passed = time.monotonic() - 1

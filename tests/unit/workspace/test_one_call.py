@@ -30,7 +30,7 @@ def test_a_select_without_rows_still_has_its_columns(prices):
     assert (answer.columns, answer.rows) == (["item", "eur"], [])
 
 
-def test_a_failed_statement_takes_back_those_before_it(prices):
+def test_a_failed_statement_rolls_back_those_before_it(prices):
     with pytest.raises(SqlError):
         prices.query("DELETE FROM prices; INSERT INTO prices VALUES ('a', 1); SELECT nonsense FROM prices")
     assert count(prices) == 250
@@ -53,12 +53,12 @@ def test_commit_in_the_middle_keeps_nothing_of_a_call_that_fails(prices):
     assert count(prices) == 250
 
 
-def test_rollback_takes_back_what_the_call_did_before_it(prices):
+def test_rollback_undoes_what_the_call_did_before_it(prices):
     answer = prices.query("DELETE FROM prices; ROLLBACK; INSERT INTO prices VALUES ('x', 1)")
     assert (count(prices), answer.changes) == (251, 1)
 
 
-def test_what_only_begins_like_a_transaction_is_no_transaction(prices):
+def test_text_that_only_begins_like_a_transaction_is_not_one(prices):
     for statement in ("BEGIN nonsense", "ROLLBACK rubbish", "COMMIT x", "END of story"):
         with pytest.raises((SqlError, Refused)):
             prices.query(f"DELETE FROM prices; {statement}")
@@ -110,7 +110,7 @@ def test_parameters_that_do_not_fit_are_refused(workspace, params):
         workspace.query("SELECT ?, ?" if not isinstance(params, dict) else "SELECT :a, :b", params)
 
 
-def test_a_question_mark_in_a_text_is_no_parameter(workspace):
+def test_a_question_mark_in_a_text_is_not_a_parameter(workspace):
     assert workspace.query('SELECT \'?\', "a?" FROM (SELECT 1 AS "a?"); SELECT ?', [7]).rows == [[7]]
 
 
@@ -177,7 +177,7 @@ def test_every_value_of_sqlite_comes_back_as_it_is(workspace):
     assert workspace.query(f"SELECT {', '.join('?' * len(values))}", values).rows == [values]
 
 
-def test_infinity_comes_back_and_what_is_no_number_is_null(workspace):
+def test_infinity_comes_back_and_nan_is_null(workspace):
     (row,) = workspace.query("SELECT ?, ?, ?", [math.inf, -math.inf, math.nan]).rows
     assert row == [math.inf, -math.inf, None]
 

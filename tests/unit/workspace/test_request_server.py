@@ -218,7 +218,7 @@ def test_a_reader_reads_what_is_there(prices, folder):
     assert Path(folder / "default.recent").exists()
 
 
-def test_a_full_disk_is_told_from_a_full_database_whatever_was_asked(prices, folder, monkeypatch):
+def test_a_full_disk_is_distinguished_from_a_full_database_in_every_call(prices, folder, monkeypatch):
     def no_room(*_):
         raise apsw.FullError("database or disk is full")
 
@@ -234,7 +234,7 @@ def test_a_full_disk_is_told_from_a_full_database_whatever_was_asked(prices, fol
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_an_export_to_a_full_disk_is_told_and_ends_no_worker(prices):
+def test_an_export_to_a_full_disk_is_reported_and_ends_no_worker(prices):
     with Path("/dev/full").open("wb") as full, pytest.raises(SandboxFailure) as failed:
         prices._worker.ask(
             "export",

@@ -53,7 +53,7 @@ def test_a_worker_that_died_between_calls_is_not_missed(workspace):
     assert workspace.query("SELECT count(*) FROM t").rows == [[0]]
 
 
-def test_a_worker_killed_in_a_call_is_told_and_replaced(prices):
+def test_a_worker_killed_in_a_call_is_reported_and_replaced(prices):
     threading.Timer(0.3, lambda: os.kill(worker(prices), signal.SIGKILL)).start()
     with pytest.raises((Unavailable, TooLarge)):
         prices.query(

@@ -74,7 +74,7 @@ def test_the_name_of_a_provider_must_be_unique(manager: MemoryManager, make_note
 
 
 @pytest.mark.parametrize("odd", [None, object(), dict, MemoryProvider, "notes"])
-def test_what_is_no_provider_is_refused(manager: MemoryManager, odd: Any) -> None:
+def test_an_object_that_is_not_a_provider_is_refused(manager: MemoryManager, odd: Any) -> None:
     with pytest.raises(InvalidInput):
         manager.add_provider(odd)
 

@@ -170,7 +170,7 @@ def test_a_broken_provider_is_unavailable_and_missing_packages_are_named(home: P
 
 
 @pytest.mark.parametrize("what", ["object()", "dict"])
-def test_what_is_no_provider_is_refused(home: Path, what: str) -> None:
+def test_an_object_that_is_not_a_provider_is_refused(home: Path, what: str) -> None:
     plug_in(home, code=f"def register(context):\n    context.register_memory_provider({what})\n")
     with pytest.raises(InvalidInput):
         discovery.load("shelf", home)

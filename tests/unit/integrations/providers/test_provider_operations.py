@@ -128,7 +128,7 @@ def test_what_makes_no_sense_is_refused(
     assert sorted(path.name for path in shelf.iterdir()) == ["plugins"]
 
 
-def test_a_provider_that_does_not_keep_its_values_is_told(shelf: Path) -> None:
+def test_a_provider_that_does_not_keep_its_values_is_reported(shelf: Path) -> None:
     (shelf / "shelf.json").mkdir()
     with pytest.raises(Unavailable):
         call("providers_setup", name="shelf", values="mode=far")

@@ -100,7 +100,7 @@ def test_blank_texts_are_rows_of_zeros_and_are_not_sent(server: ModelEndpoint) -
     assert sent(server) == [["said"]]
 
 
-def test_no_texts_are_no_rows(server: ModelEndpoint) -> None:
+def test_no_texts_give_no_rows(server: ModelEndpoint) -> None:
     asking, _ = made(server.base_url)
     assert asking.embed([]).shape == (0, 3)
 
@@ -208,7 +208,9 @@ def test_a_refusal_is_final_and_says_what_to_look_at(server: ModelEndpoint, stat
     ],
     ids=lambda reply: repr(reply.body[:60]),
 )
-def test_an_answer_that_is_no_embedding_is_a_model_unavailable(server: ModelEndpoint, reply: Reply) -> None:
+def test_an_answer_that_is_not_an_embedding_is_a_model_unavailable(
+    server: ModelEndpoint, reply: Reply
+) -> None:
     server.reply = lambda _: reply
     asking, pauses = made(server.base_url)
     with pytest.raises(ModelUnavailable) as raised:

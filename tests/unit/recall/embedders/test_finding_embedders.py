@@ -95,7 +95,7 @@ def test_a_declared_embedder_that_cannot_be_loaded_is_unavailable(
         embedder("broken")
 
 
-def test_something_that_is_no_embedder_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_something_that_is_not_an_embedder_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     declare(monkeypatch, odd="builtins:repr")
     with pytest.raises(InvalidInput, match="odd"):
         embedder("odd")
@@ -113,6 +113,6 @@ def test_without_numpy_the_error_is_one_of_ours() -> None:
 
 
 @pytest.mark.parametrize("spec", ["onnx", "onnx:", "endpoint", "endpoint:", "endpoint:some-model"])
-def test_what_is_missing_from_a_name_is_told(spec: str) -> None:
+def test_the_missing_part_of_a_name_is_reported(spec: str) -> None:
     with pytest.raises(MnemosError):
         embedder(spec)

@@ -105,7 +105,7 @@ def test_no_run_has_more_tokens_than_one_text_may_have(
 
 
 @with_runtime
-def test_half_a_surrogate_pair_is_no_reason_to_fail(tmp_path: Path) -> None:
+def test_half_a_surrogate_pair_does_not_fail(tmp_path: Path) -> None:
     made = embedder(f"onnx:{write_folder(tmp_path / 'tiny', inputs=BERT)}")
     assert made.embed(["cat \ud83d"]).any()
 

@@ -34,7 +34,7 @@ def test_a_text_without_a_known_token_is_a_row_of_zeros(static: StaticEmbedder, 
     assert rows[0].any()
 
 
-def test_no_texts_are_no_rows(static: StaticEmbedder) -> None:
+def test_no_texts_give_no_rows(static: StaticEmbedder) -> None:
     assert static.embed([]).shape == (0, static.dim)
 
 

@@ -109,7 +109,7 @@ def test_a_table_counts_as_often_as_it_is_named_in_whatever_quotes(made: Opened)
     assert Weights(tables).of(tables["v"]).joined == 5
 
 
-def test_of_many_long_views_only_so_much_is_read(made: Opened) -> None:
+def test_a_limited_part_of_many_long_views_is_read(made: Opened) -> None:
     made.run("CREATE TABLE t (a)")
     with made.transaction():
         for number in range(40):
@@ -138,7 +138,7 @@ def test_ordinary_views_are_compiled_and_run(made: Opened) -> None:
     assert made.table("latest")["rows"] == 1
 
 
-def test_a_view_that_is_in_itself_or_of_nothing_is_told_as_such(made: Opened) -> None:
+def test_a_view_that_is_in_itself_or_of_nothing_is_reported_as_such(made: Opened) -> None:
     made.run("CREATE VIEW a AS SELECT * FROM b; CREATE VIEW b AS SELECT * FROM a")
     made.run("CREATE VIEW c AS SELECT * FROM gone")
     assert made.table("c")["not_read"] == "no such table: main.gone"
@@ -192,7 +192,7 @@ def test_cells_of_four_megabytes_are_cut(made: Opened) -> None:
     assert len(answer["tables"][0]["sample"][0][0]) == 200
 
 
-def test_when_the_time_of_a_table_is_up_what_was_read_is_told_as_a_sample(made: Opened) -> None:
+def test_when_the_time_of_a_table_is_up_what_was_read_is_reported_as_a_sample(made: Opened) -> None:
     made.run("CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (7), (8), (9)")
     told = made.table("t", bounds=replace(PATIENT, table_seconds=0))
     assert (told["rows"], told["rows_exact"]) == (3, True)
@@ -279,7 +279,7 @@ def test_a_hostile_name_stays_on_its_line_and_closes_nothing(made: Opened, name:
     assert made.card()["tables"][1]["rows"] == 1
 
 
-def test_a_table_whose_pages_are_damaged_is_told_and_the_others_too(made: Opened, tmp_path: Path) -> None:
+def test_a_table_whose_pages_are_damaged_is_reported_and_the_others_too(made: Opened, tmp_path: Path) -> None:
     made.run("CREATE TABLE good (a); INSERT INTO good VALUES (1); CREATE TABLE bad (a)")
     made.many("INSERT INTO bad VALUES (?)", [("x" * 500,) for _ in range(200)])
     root = made.run("SELECT rootpage FROM sqlite_schema WHERE name = 'bad'")[0][0]
@@ -297,7 +297,7 @@ def test_a_table_whose_pages_are_damaged_is_told_and_the_others_too(made: Opened
         again.database.close()
 
 
-def test_names_that_are_not_utf8_are_told_as_such(made: Opened, tmp_path: Path) -> None:
+def test_names_that_are_not_utf8_are_reported_as_such(made: Opened, tmp_path: Path) -> None:
     made.run("CREATE TABLE good (a); CREATE TABLE TTTT (a); CREATE TABLE t (CCCC TEXT)")
     made.database.close()
     path = tmp_path / "made.db"

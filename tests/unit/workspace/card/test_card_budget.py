@@ -134,7 +134,7 @@ def test_a_larger_budget_never_tells_of_fewer_tables(many: Opened) -> None:
     assert told[-1] == 25
 
 
-def test_what_there_is_no_room_for_is_counted_and_named(many: Opened) -> None:
+def test_tables_without_room_are_counted_and_named(many: Opened) -> None:
     answer = many.card(tokens=200)
     assert answer["more"] == 25 - len(answer["tables"]) > 0
     assert answer["text"].split("\n")[-1].startswith(f"and {answer['more']} more: measurements_")

@@ -41,7 +41,7 @@ def test_the_use_of_a_table_changes_the_order_and_reads_nothing_again(made: Open
     assert all(again[key] is one for key, one in described.items())
 
 
-def test_only_so_many_cards_are_kept(made: Opened) -> None:
+def test_the_number_of_cached_cards_is_limited(made: Opened) -> None:
     made.run("CREATE TABLE t (a)")
     for tokens in range(100):
         made.card(tokens=tokens)

@@ -129,7 +129,7 @@ def test_no_table_is_found_in_an_empty_database(made: Opened) -> None:
     assert caught.value.code == "not_found"
 
 
-def test_composite_keys_multiple_references_and_expressions_are_told(made: Opened) -> None:
+def test_composite_keys_multiple_references_and_expressions_are_reported(made: Opened) -> None:
     made.run("""
         CREATE TABLE p (a INT, b INT, PRIMARY KEY (b, a)) WITHOUT ROWID;
         CREATE TABLE c (x INT, y INT, z INT REFERENCES p, FOREIGN KEY (x, y) REFERENCES p(a, b));
@@ -165,13 +165,13 @@ def test_full_text_and_rtree_tables_show_their_rows_and_not_the_tables_behind_th
     assert made.table("box")["sample"] == [[1, 2.0, 3.0]]
 
 
-def test_a_table_that_is_called_like_one_behind_a_virtual_table_is_told(made: Opened) -> None:
+def test_a_table_that_is_called_like_one_behind_a_virtual_table_is_reported(made: Opened) -> None:
     made.run("CREATE TABLE notes_content (id INTEGER PRIMARY KEY, title)")
     made.run("CREATE VIRTUAL TABLE notes USING fts5(title, content = 'notes_content', content_rowid = 'id')")
     assert {table["name"] for table in made.card()["tables"]} == {"notes", "notes_content"}
 
 
-def test_names_stand_in_quotes_where_sql_needs_them(made: Opened) -> None:
+def test_names_are_in_quotes_where_sql_needs_them(made: Opened) -> None:
     made.run('CREATE TABLE "order" ("unit price" REAL, "group" INT, "1st" INT, größe INT, "a""b" INT)')
     assert '"order" (0 rows): "unit price" REAL, "group" INT, "1st" INT, größe INT, "a""b" INT' in made.text()
 

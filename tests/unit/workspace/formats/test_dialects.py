@@ -23,13 +23,13 @@ def test_every_delimiter_and_line_end_is_known(delimiter: str, end: str) -> None
     assert read(text) == (["name", "qty", "note"], [("ann", 1, "a b"), ("bob", 2, None), ("eve", 3, "x y")])
 
 
-def test_a_decimal_comma_is_no_delimiter() -> None:
+def test_a_decimal_comma_is_not_a_delimiter() -> None:
     text = "item;price;weight\nnut;1,50;0,2\nbolt;12,99;1,0\n"
     assert read(text) == (["item", "price", "weight"], [("nut", "1,50", "0,2"), ("bolt", "12,99", "1,0")])
     assert read("1,5;2,5\n3,5;4,5\n")[1] == [("1,5", "2,5"), ("3,5", "4,5")]
 
 
-def test_commas_of_prose_are_no_delimiters() -> None:
+def test_commas_of_prose_are_not_delimiters() -> None:
     text = 'name|note\nann|yes, of course, dear\nbob|well, no\n"eve"|a, b, c\n'
     assert read(text)[1] == [("ann", "yes, of course, dear"), ("bob", "well, no"), ("eve", "a, b, c")]
 
@@ -55,7 +55,7 @@ def test_single_quotes_are_known_as_quotes_where_all_is_quoted_so() -> None:
     assert read(text) == (["name", "note"], [("ann", "a, b"), ("bob", "it's")])
 
 
-def test_apostrophes_are_no_quotes() -> None:
+def test_apostrophes_are_not_quotes() -> None:
     text = "name,note\n'tis,rock 'n' roll\nann's,don't\n"
     assert read(text)[1] == [("'tis", "rock 'n' roll"), ("ann's", "don't")]
 

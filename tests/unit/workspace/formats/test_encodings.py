@@ -62,7 +62,7 @@ def test_bytes_that_windows_leaves_undefined_are_kept() -> None:
     assert rows(b"a,b\n\x81\x8d,\xff\n", name="x.csv", header=True) == [("\x81\x8d", "ÿ")]
 
 
-def test_a_character_cut_by_the_end_of_the_file_is_mended() -> None:
+def test_a_character_cut_by_the_end_of_the_file_is_repaired() -> None:
     assert rows("name,n\né,1\n2,ß".encode()[:-1], name="x.csv", header=True)[0] == ("é", "1")
 
 

@@ -49,7 +49,7 @@ def header(count: int) -> list[str]:
 @example(
     ([Kind.TEXT, Kind.TEXT], [("text", ' "x"'), ('a, ",b', ""), ("\r", "\n"), ("\r\n", "\x0b\u2028")]), "csv"
 )
-def test_delimited_text_gives_back_values_and_types(table: tuple[list[Kind], list[Any]], format: str) -> None:
+def test_delimited_text_returns_values_and_types(table: tuple[list[Kind], list[Any]], format: str) -> None:
     types, values = table
     read = opened(written(format, header(len(types)), values), name=f"out.{format}", header=True)
     assert kinds(read) == types
@@ -59,7 +59,7 @@ def test_delimited_text_gives_back_values_and_types(table: tuple[list[Kind], lis
 
 
 @given(typed_tables(), st.sampled_from(["json", "jsonl"]))
-def test_json_gives_back_values_and_types(table: tuple[list[Kind], list[Any]], format: str) -> None:
+def test_json_returns_values_and_types(table: tuple[list[Kind], list[Any]], format: str) -> None:
     types, values = table
     read = opened(written(format, header(len(types)), values[:3], values[3:]), name=f"out.{format}")
     assert kinds(read) == types
@@ -68,7 +68,7 @@ def test_json_gives_back_values_and_types(table: tuple[list[Kind], list[Any]], f
 
 
 @given(st.lists(st.tuples(INTEGERS | TEXT | BLOBS | st.none(), TEXT | st.none()), min_size=1))
-def test_json_gives_back_columns_of_mixed_types(values: list[Any]) -> None:
+def test_json_returns_columns_of_mixed_types(values: list[Any]) -> None:
     assert stored(opened(written("jsonl", ["a", "b"], values), name="x.jsonl")) == values
 
 

@@ -64,12 +64,12 @@ def test_the_mode_is_the_most_frequent_value(values: list[Value]) -> None:
 
 
 @pytest.mark.parametrize("name", ["stddev", "variance", "median", "mode", "stddev_pop", "var_pop"])
-def test_of_nothing_there_is_no_statistic(connection: apsw.Connection, over: Over, name: str) -> None:
+def test_there_is_no_statistic_of_nothing(connection: apsw.Connection, over: Over, name: str) -> None:
     assert over(name, (None,), (None,)) is None
     assert connection.execute(f"SELECT {name}(1) WHERE 0").get is None
 
 
-def test_of_one_value_there_is_no_sample(over: Over) -> None:
+def test_there_is_no_sample_of_one_value(over: Over) -> None:
     assert over("stddev", (5,)) is None
     assert over("variance", (5,)) is None
     assert over("stddev_pop", (5,)) == 0.0

@@ -67,7 +67,7 @@ def quoted(text: str) -> str:
 
 
 @given(st.sampled_from(FORMS), TEXTS, TEXTS)
-def test_every_string_stands_unchanged_and_in_order_in_the_statement_that_is_offered(
+def test_every_string_is_unchanged_and_in_order_in_the_offered_statement(
     form: str, one: str, two: str
 ) -> None:
     sql = form.format(quoted(one), quoted(two))

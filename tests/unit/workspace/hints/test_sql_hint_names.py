@@ -105,7 +105,7 @@ def test_a_table_that_was_renamed_is_called_by_its_alias() -> None:
     assert statement == "SELECT count(*) FROM prices AS p WHERE p.eur > 2"
 
 
-def test_a_prefix_that_is_no_table_is_replaced_by_the_one_that_has_the_column() -> None:
+def test_a_prefix_that_is_not_a_table_is_replaced_by_the_one_that_has_the_column() -> None:
     assert offered(hinted("SELECT x.day FROM prices p JOIN news n USING (item)")) == (
         "SELECT p.day FROM prices p JOIN news n USING (item)"
     )
@@ -119,7 +119,7 @@ def test_a_text_without_quotes_is_recognised() -> None:
     assert "write 'plum'" in hinted("SELECT eur FROM news WHERE item = plum")
 
 
-def test_a_query_without_from_is_told_where_the_column_is() -> None:
+def test_the_hint_for_a_query_without_from_names_the_table_of_the_column() -> None:
     assert "no FROM; day is a column of prices" in hinted("SELECT day")
 
 
@@ -129,7 +129,7 @@ def test_an_ambiguous_column_is_offered_with_its_tables() -> None:
     assert rows(offered(said) or "") == [(6,)]
 
 
-def test_a_schema_in_front_of_a_table_that_is_there_is_taken_away() -> None:
+def test_a_schema_in_front_of_an_existing_table_is_removed() -> None:
     assert rows(offered(hinted("SELECT eur FROM public.news WHERE item = 'plum'")) or "") == [(1.0,)]
 
 
