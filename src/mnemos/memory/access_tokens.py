@@ -30,19 +30,19 @@ _ADVICE = "Delete it, and the next start makes a new token"
 
 
 class Scope(IntEnum):
-    """What a token allows; each scope includes those before it."""
+    """The rights of a token; each scope includes those before it."""
 
     READ = 1
     WRITE = 2
     ADMIN = 3
-    """Also what deletes something."""
+    """Also operations that delete something."""
     LOCAL = 4
-    """Also what touches files of this machine."""
+    """Also operations on files of this machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What whoever sent a request may do."""
+    """The rights of the sender of a request."""
 
     token_id: str
     space: str

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 # is as good as with 100.
 SEEDS = 40
 _SEEDS_ALONE = 25
-# Lines that are read for each of them, with its neighbours: those that promise most come first. So many bytes
-# of a proposal cost as much as a line. Long ones are left out where little is left, unless they promise most.
+# Lines that are read for each of them, with its neighbours: those that promise most come first. This number
+# of bytes of a proposal costs as much as a line. Long ones are left out where little is left, unless they
+# promise most.
 _LINES_PER_SEED = 7.5
 _LINES_PER_SEED_BY_WORDS = 15.0
 _BYTES_PER_LINE = 1_200

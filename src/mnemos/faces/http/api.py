@@ -160,7 +160,7 @@ class Api:
             cancellation.request()
             raise TimedOut(
                 f"{call.name} did not end within {limits.CALL_SECONDS:g} seconds. It is stopped if that is "
-                "possible; a change may have been made."
+                "possible. A change may have been made."
             )
         return waited.result()
 

@@ -91,7 +91,7 @@ def make_server(app: Any, *, lifespan: bool) -> Serving:
             log_config=None,
             access_log=False,
             server_header=False,
-            # Whoever connects could claim to be somebody else.
+            # A client could claim to be somebody else.
             proxy_headers=False,
             limit_concurrency=limits.CONNECTIONS,
             timeout_graceful_shutdown=limits.STOP_SECONDS,

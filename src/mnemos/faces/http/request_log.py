@@ -49,7 +49,7 @@ class RequestLog:
 def log_to_stderr() -> None:
     """Write messages for people with our name in front, and lines about requests as they are."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="mnemos: %(message)s")
-    # Whoever sends garbage should not fill the log with it.
+    # A client that sends garbage should not fill the log with it.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     log.propagate = False
     log.setLevel(logging.INFO)
