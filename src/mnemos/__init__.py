@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mnemos.errors import MnemosError
     from mnemos.facts.fact import Fact
     from mnemos.memory import Memory, SessionDB, open
+    from mnemos.memory.async_memory import AsyncMemory, aopen
     from mnemos.memory.backends import LocalBackend, evaluate_backends, get_memory_backend, reset_backend
     from mnemos.memory.erasure import Forgotten
     from mnemos.memory.session_templates import SessionTemplates
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from mnemos.settings import Settings
 
 _HOMES = {
+    "AsyncMemory": "mnemos.memory.async_memory",
     "Fact": "mnemos.facts.fact",
     "Forgotten": "mnemos.memory.erasure",
     "Kind": "mnemos.recall.answer",
@@ -39,6 +41,7 @@ _HOMES = {
     "SessionDB": "mnemos.memory.session_db",
     "SessionTemplates": "mnemos.memory.session_templates",
     "Settings": "mnemos.settings",
+    "aopen": "mnemos.memory.async_memory",
     "evaluate_backends": "mnemos.memory.backends",
     "get_memory_backend": "mnemos.memory.backends",
     "open": "mnemos.memory.opening",
@@ -46,6 +49,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AsyncMemory",
     "Fact",
     "Forgotten",
     "Kind",
@@ -61,6 +65,7 @@ __all__ = [
     "SessionDB",
     "SessionTemplates",
     "Settings",
+    "aopen",
     "evaluate_backends",
     "get_memory_backend",
     "open",

@@ -72,12 +72,12 @@ def test_every_method_is_in_the_reference_as_it_is_called() -> None:
 
 
 def test_the_reference_has_the_signatures_that_open_a_memory() -> None:
-    for name in ("open", "SessionDB"):
+    for name in ("open", "aopen", "SessionDB"):
         assert f"\n### `{name}({_parameters(getattr(mnemos, name))})`\n" in PYTHON
 
 
 def test_the_reference_names_no_method_that_is_gone() -> None:
-    known = {"open", "SessionDB", *(name for kind in PARTS for name in _methods(kind))}
+    known = {"open", "aopen", "SessionDB", *(name for kind in PARTS for name in _methods(kind))}
     assert set(re.findall(r"^### `(\w+)\(", PYTHON, re.MULTILINE)) == known
 
 

@@ -21,14 +21,27 @@ from mnemos import SessionDB
 SESSION = (
     "session_id source model model_config system_prompt user_id parent_session_id title started_at metadata"
 )
-HEAVY = ("apsw", "numpy", "click", "msgspec", "rich", "sqlite3", "Stemmer", "pytest", "hypothesis")
+HEAVY = (
+    "apsw",
+    "numpy",
+    "click",
+    "msgspec",
+    "rich",
+    "sqlite3",
+    "Stemmer",
+    "pytest",
+    "hypothesis",
+    "asyncio",
+    "anyio",
+    "trio",
+)
 
 
 def test_the_public_names_are_these() -> None:
     assert mnemos.__all__ == [
-        *("Fact", "Forgotten", "Kind", "LocalBackend", "Memory", "Message", "MessageHit", "MnemosError"),
-        *("Recall", "RecallHit", "Role", "Session", "SessionDB", "SessionTemplates", "Settings"),
-        *("evaluate_backends", "get_memory_backend", "open", "reset_backend"),
+        *("AsyncMemory", "Fact", "Forgotten", "Kind", "LocalBackend", "Memory", "Message", "MessageHit"),
+        *("MnemosError", "Recall", "RecallHit", "Role", "Session", "SessionDB", "SessionTemplates"),
+        *("Settings", "aopen", "evaluate_backends", "get_memory_backend", "open", "reset_backend"),
     ]
     for name in mnemos.__all__:
         assert getattr(mnemos, name) is not None
