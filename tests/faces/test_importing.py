@@ -144,13 +144,13 @@ def test_a_word_that_is_neither_a_command_nor_a_file_is_a_mistake(mnemos: Mnemos
 def test_a_path_that_is_not_there_is_said_so(mnemos: Mnemos, tmp_path: Path) -> None:
     answer = mnemos("import", str(tmp_path / "nothing.zip"))
     assert answer.code == 2
-    assert "there is no file" in answer.err
+    assert "There is no file" in answer.err
 
 
 def test_a_file_that_is_not_there_is_no_mistyped_command(mnemos: Mnemos) -> None:
     answer = mnemos("import", "nothing.zip")
     assert answer.code == 2
-    assert "there is no file or folder nothing.zip" in answer.err
+    assert "There is no file or folder nothing.zip" in answer.err
 
 
 def test_a_path_that_cannot_be_looked_at_is_said_so(mnemos: Mnemos, tmp_path: Path) -> None:
