@@ -18,9 +18,9 @@ CLIENTS_BIN := $(HOSTS)/node/node_modules/.bin
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml constraints.txt reranker/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]' -e ./reranker
 	touch $(STAMP)
 
 demo: setup

@@ -15,6 +15,7 @@ from mnemos.faces.cli.bench.corpus import Data
 from mnemos.faces.cli.bench.dataset import read
 
 VARIABLE = "MNEMOS_BENCH_DATA"
+_MIXED = ("FTS5", "FTS5 porter", "dense", mixed.MNEMOS, "mnemos deep")
 WHERE = (
     f"no data: give --data FILE_OR_FOLDER, or set {VARIABLE}. "
     "docs/how-to/measure-recall.md says where LoCoMo and LongMemEval are."
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str]) -> None:
         parser.error(WHERE)
     if options.mixed:
         able, missing = compare.ways()
-        ways = {name: able[name] for name in ("FTS5", "FTS5 porter", "dense", mixed.MNEMOS) if name in able}
+        ways = {name: able[name] for name in _MIXED if name in able}
         _keep(mixed.run(files, ways, missing), options)
         return
     if options.rules:

@@ -44,6 +44,7 @@ def ways() -> tuple[dict[str, Load], dict[str, str]]:
         "dense": engine.dense,
         "mnemos lexical": engine.lexical,
         "mnemos": engine.hybrid,
+        "mnemos deep": engine.deep,
     }
     for name, make in makers.items():
         try:

@@ -14,6 +14,7 @@ from mnemos.faces.cli.bench.corpus import Corpus, Question
 from mnemos.faces.cli.bench.measurement import Home, Load, in_a_home
 from mnemos.recall.embedders.static import StaticEmbedder
 from mnemos.recall.features import HYBRID, LEXICAL
+from mnemos.recall.reranker import load as load_reranker
 from mnemos.storage.base import Filters
 
 
@@ -23,6 +24,14 @@ def hybrid() -> Load:
 
 def lexical() -> Load:
     return partial(in_a_home, **flags(lexical=True))
+
+
+def deep() -> Load:
+    try:
+        load_reranker()
+    except Unavailable as exc:
+        raise Missing(str(exc)) from exc
+    return partial(in_a_home, depth="deep", **flags(lexical=False))
 
 
 def dense() -> Load:

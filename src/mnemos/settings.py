@@ -43,7 +43,7 @@ VARIABLES = {
     "project": ("MNEMOS_PROJECT",), "prefer_project": ("MNEMOS_PREFER_PROJECT",),
     "actor": ("MNEMOS_ACTOR",), "durability": ("MNEMOS_DURABILITY",),
     "redact": ("MNEMOS_REDACT",), "disabled": ("MNEMOS_DISABLED",),
-    "embedder": ("MNEMOS_EMBEDDER",), "notebook_files": ("MNEMOS_NOTEBOOK",),
+    "embedder": ("MNEMOS_EMBEDDER",), "depth": ("MNEMOS_DEPTH",), "notebook_files": ("MNEMOS_NOTEBOOK",),
     "hermes_memory_db": ("HERMES_MEMORY_DB",),
     "claude_dir": ("CLAUDE_CONFIG_DIR",), "codex_dir": ("CODEX_HOME",),
     "provider": ("MNEMOS_PROVIDER",), "files": ("MNEMOS_FILES",),
@@ -148,6 +148,8 @@ class Settings:
     """Token budget of a template in a conversation."""
     embedder: str = "static"
     """The embedding model: ``static``, ``none``, ``onnx:MODEL``, ``endpoint:MODEL`` or a plug-in."""
+    depth: str = "normal"
+    """Depth of recall: ``normal``, or ``deep`` with the extra ``mnemos[deep]``."""
     embedding: Model = Model()
     """The endpoint of the embedder ``endpoint:MODEL``."""
     provider: str = ""
@@ -433,6 +435,12 @@ def _stater(name: str, value: Any) -> str:
     return str(value)
 
 
+def check_depth(name: str, value: Any) -> str:
+    if value not in ("normal", "deep"):
+        raise InvalidInput(f"{name} must be normal or deep, not {value!r}.")
+    return str(value)
+
+
 def _durability(name: str, value: Any) -> Durability:
     try:
         return Durability(value)
@@ -473,6 +481,7 @@ _READ = {
     "research_tools": _names,
     "template_tokens": _tokens,
     "embedder": _text,
+    "depth": check_depth,
     "provider": check_provider,
     "prompt_parts": _prompt_parts,
     "prompt_schema_tokens": _tokens,

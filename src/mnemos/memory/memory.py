@@ -27,7 +27,7 @@ from mnemos.recall.answer import HITS, MOST_HITS, TOKENS
 from mnemos.sessions.lookups import Clock
 from mnemos.sessions.message_search import make_filters
 from mnemos.sessions.sessions import Sessions
-from mnemos.settings import Settings
+from mnemos.settings import Settings, check_depth
 from mnemos.storage import hermes_memory
 from mnemos.storage.audit import AuditRow
 from mnemos.storage.base import Check, Filters, Results, Storage
@@ -247,6 +247,7 @@ class Memory(Resource):
         exclude_session_ids: Sequence[str] | None = None,
         now: Moment | None = None,
         words_only: bool = False,
+        depth: Literal["normal", "deep"] | None = None,
         user_id: str | None = None,
         project: str | None = None,
         all_projects: bool = False,
@@ -255,7 +256,7 @@ class Memory(Resource):
         """Ask one question over everything: the passages that answer it best, and the same packed as text.
 
         ``budget``: the tokens of the text; None: as many as the hits take. ``now``: the moment that "last
-        week" in the question refers to. ``words_only``: without vectors, and without loading what they need.
+        week" in the question refers to. ``words_only``: without vectors. ``depth``: ``deep`` reads closely.
         ``user_id``: nothing of another user is found. ``project``: only conversations about this one, by path
         or last folder; without it, the current one is preferred, unless ``all_projects`` is set. ``as_of``:
         answer with what was known and believed at that moment.
@@ -277,6 +278,7 @@ class Memory(Resource):
             user=USUAL_USER if user_id is None else check_user(user_id),
             now=at,
             lexical=words_only,
+            deep=(check_depth("depth", depth) if depth else self.settings.depth) == "deep",
             project=(is_preferred and self.settings.project) or None,
             as_of=latest,
         )
@@ -319,10 +321,7 @@ class Memory(Resource):
 
     @staticmethod
     def tools(format: ToolFormat = "openai", tools: str = "default") -> list[dict[str, Any]]:
-        """Describe the operations as tools for a model: ``openai``, ``anthropic`` or ``mcp`` format.
-
-        ``tools`` names a set: ``default`` (few), ``sessions``, ``upkeep``, ``all``.
-        """
+        """Describe the operations of a set (``default``, ``sessions``, ``all``, …) as tools for a model."""
         # The one import that points up: loaded when an operation is called.
         from mnemos.operations import registry
 

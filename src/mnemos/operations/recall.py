@@ -16,6 +16,7 @@ from mnemos.operations.arguments import (
     User,
     When,
     is_elsewhere,
+    person_only,
     resolve_exclusions,
     resolve_sessions,
     up_to,
@@ -68,6 +69,10 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
     exclude: Annotated[list[str] | None, Meta(description="Conversations to leave out")] = None
     as_of: When = None
     words_only: Annotated[bool, Meta(description="Match words only, without semantic search")] = False
+    deep: Annotated[
+        bool,
+        person_only("Have a small model read the best passages with the question: slower, more often right"),
+    ] = False
     project: Project = None
     all_projects: AllProjects = False
     user_id: User = None
@@ -86,6 +91,7 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
             session_ids=resolve_sessions(memory, self.session, self.user_id) if self.session else None,
             exclude_session_ids=resolve_exclusions(memory, self.exclude, self.user_id),
             words_only=self.words_only,
+            depth="deep" if self.deep else None,
             project=self.project or None,
             all_projects=self.all_projects,
             user_id=self.user_id,
@@ -184,7 +190,7 @@ class Recalled(Result, frozen=True, kw_only=True):
         )
 
     def _share(self) -> float | None:
-        return None if self.mode == "lexical" else self.coverage
+        return None if self.mode.removesuffix("+deep") == "lexical" else self.coverage
 
     def _nothing(self) -> str:
         if self.hits:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,8 @@ _READ_ANYWAY = 10
 # Proposals from within the time that a question names.
 _SEEDS_IN_TIME = 30
 _SEEDS_OF_TIME_ALONE = 10
+# A question about a time and nothing else is answered from all over it.
+_SLICES = 6
 # Proposals from the preferred project, which others may have crowded out.
 _SEEDS_OF_PROJECT = 15
 # Where a question names somebody who speaks, most proposals come from conversations in which they take part,
@@ -101,6 +104,18 @@ def mention_end(span: Span) -> float:
     return span.end + (_AFTERWARDS if span.end - span.start < _LONG_SPAN else 0.0)
 
 
+def _slice(span: Span, within: Filters, count: int) -> Iterator[Filters]:
+    """Cut the time that a question names, within the filters, into equal parts."""
+    start = span.start if within.since is None else max(span.start, within.since)
+    end = span.end if within.until is None else min(span.end, within.until)
+    if math.isinf(end - start):
+        yield within
+        return
+    length = (end - start) / count
+    for number in range(count if length > 0 else 0):
+        yield replace(within, since=start + number * length, until=start + (number + 1) * length)
+
+
 def look_up(tx: Reads, question: Question, unfed: Unfed = NOTHING_UNFED) -> Asked:
     """Weigh the words of a question. Names of people who speak here are not looked for."""
     names = frozenset(tx.passages.speakers([word.form for word in question.words if word.form.isalpha()]))
@@ -153,8 +168,11 @@ def gather(
         in_time = _propose(tx, asked, sense, within, kinds, _SEEDS_IN_TIME, fresh)
         # The time alone may be all that links a question to its answer.
         few = _SEEDS_IN_TIME if len(proposed) + len(in_time) < SEEDS else _SEEDS_OF_TIME_ALONE
-        recent = tx.passages.best([], [], within, kinds=kinds, limit=few)
-        proposed |= in_time | {seed.id for seed in recent}
+        proposed |= in_time
+        slices = 1 if asked.question.words else _SLICES
+        for part in _slice(span, within, slices):
+            recent = tx.passages.best([], [], part, kinds=kinds, limit=-(-few // slices))
+            proposed |= {seed.id for seed in recent}
     ids = sorted(proposed)
     strips = tx.passages.strips(ids, reach=NEIGHBOURS + CONTEXT, characters=NEIGHBOUR_CHARACTERS)
     passages = tuple([p for p in tx.passages.get(ids) if p.id not in asked.unfed.gone])

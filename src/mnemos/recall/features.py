@@ -65,6 +65,8 @@ _LOOKED_AT = 70
 
 # Set for a few that lead, after everything else.
 SENTENCE = "meaning_of_sentence"
+# The rating of the reranker for those that lead, minus that of the best of them.
+DEEP = "deep"
 
 # Has no weight of its own.
 RESTATES = "restates"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from mnemos.language import times
 from mnemos.recall.answer import RecallHit
 from mnemos.recall.candidates import NEIGHBOUR_CHARACTERS, Gathered
-from mnemos.recall.features import HYBRID, Candidate, has_number
+from mnemos.recall.features import DEEP, HYBRID, Candidate, has_number
 from mnemos.recall.lines import Line, Scene
 from mnemos.recall.pack import Excerpt, Turn
 from mnemos.recall.validity import HOLDS, Standing
@@ -26,6 +26,8 @@ _REASONS = 4
 # From here on, being close in meaning is a reason.
 _NEAR = 0.3
 _SHOWN_WORDS = 6
+# How far behind the best reading another one still counts as a reason.
+_READS_ALIKE = 1.0
 
 
 ReadWhole = Callable[[int], MessageRow | None]
@@ -156,6 +158,9 @@ def _why(scene: Scene, candidate: Candidate, text: str) -> tuple[str, ...]:
     reasons |= {
         name: reason for name, reason in _REASON_TEXTS.items() if shares.get(name, 0.0) > _WORTH_SHOWING
     }
+    if features.get(DEEP, -_READS_ALIKE) > -_READS_ALIKE:
+        reasons[DEEP] = "reads like an answer"
+        shares[DEEP] = _WORTH_SHOWING
     if candidate.stretch is None:
         reasons.pop("session", None)
     if "number" in reasons and not has_number(text):

@@ -6,6 +6,7 @@ set them into their conversations, judge each by its features, blend those into 
 
 from __future__ import annotations
 
+import dataclasses
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from mnemos.recall.candidates import Asked, Gathered, Sense, add_unfed, gather, 
 from mnemos.recall.edits import Edits, Source
 from mnemos.recall.embedders import Embedder
 from mnemos.recall.embedding import Embedding, Stored, describe_coverage
-from mnemos.recall.features import HYBRID, LEXICAL, RESTATES, SENTENCE, Candidate, judge, sum_up
+from mnemos.recall.features import DEEP, HYBRID, LEXICAL, RESTATES, SENTENCE, Candidate, judge, sum_up
 from mnemos.recall.hits import fits, make_excerpt
 from mnemos.recall.lines import Scene, set_scene
 from mnemos.recall.pack import Excerpt, pack
@@ -40,6 +41,9 @@ _SUPERSEDED = 100.0
 # The number of candidates read sentence by sentence, and their longest text.
 _READ_CLOSELY = 12
 _CHARACTERS_READ = 2_000
+# Candidates that are read by the reranker, and what its judgement weighs: chosen on the development data.
+_READ_DEEPLY = 20
+_DEEP_WEIGHT = 0.3
 # From this cosine on, a text without any of the words is still about the same.
 _CLEARLY_NEAR = 0.35
 # The share of its words that a question has in common with another one about the same.
@@ -67,12 +71,16 @@ class Means:
     coverage: float = 0.0
     tail: Tail = EMPTY_TAIL
     notes: tuple[str, ...] = ()
+    is_deep: bool = False
 
     @property
     def mode(self) -> str:
-        if self.embedder is None:
-            return "lexical"
-        return f"lexical+{self.embedder.kind}"
+        used = ["lexical"]
+        if self.embedder is not None:
+            used.append(self.embedder.kind)
+        if self.is_deep:
+            used.append("deep")
+        return "+".join(used)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +127,9 @@ class Recaller:
         lexical: bool = False,
         project: str | None = None,
         as_of: float | None = None,
+        deep: bool = False,
     ) -> Recall:
-        """Answer a question. ``project``: the one to prefer.
+        """Answer a question. ``project``: the one to prefer. ``deep``: read the leading candidates closely.
 
         Facts that no longer hold are left out, unless the question is about the past.
         """
@@ -133,6 +142,7 @@ class Recaller:
             lexical=lexical,
             project=project,
             as_of=as_of,
+            deep=deep,
         )
         wants_past = as_of is None and asks_for_past(ranked.scene.asked.question)
         holding = [
@@ -140,9 +150,10 @@ class Recaller:
             for candidate, score in zip(ranked.candidates, ranked.scores, strict=True)
             if wants_past or not _has_ended(candidate, ranked.gathered)
         ]
+        plain = _without_depth(holding)
         sure = certainty.rate(
-            [candidate for candidate, _ in holding],
-            [score for _, score in holding],
+            [candidate for candidate, _ in plain],
+            [score for _, score in plain],
             passages=ranked.scene.asked.total,
             names_somebody=bool(ranked.scene.asked.speakers),
             has_vectors=ranked.means.sense is not None,
@@ -197,6 +208,7 @@ class Recaller:
         as_of: float | None = None,
         weights: Mapping[str, float] | None = None,
         project: str | None = None,
+        deep: bool = False,
     ) -> Ranked:
         """Judge everything that may answer. Entries: those of one user.
 
@@ -215,6 +227,8 @@ class Recaller:
         scores = [sum_up(candidate, weights) for candidate in found]
         if means.sense is not None and means.embedder is not None:
             _read_closely(found, scores, weights, means.sense, means.embedder)
+        if deep:
+            means = _read_deeply(query, found, scores, means)
         _put_below_replies(found, scores)
         scores = _put_current_first(question, found, scores, gathered)
         scored = sorted(zip(scores, found, strict=True), key=_best_first)
@@ -353,6 +367,38 @@ def _read_closely(
         nearness = max(cosine, 0.0) / highest
         found[place].features[SENTENCE] = nearness
         scores[place] += weights.get(SENTENCE, 0.0) * nearness
+
+
+def _read_deeply(query: str, found: Sequence[Candidate], scores: list[float], means: Means) -> Means:
+    """Have the reranker read the leading candidates with the question, and add that to their scores.
+
+    Without it, the scores remain and the notes say why.
+    """
+    from mnemos.recall import reranker  # only for who asks for it
+
+    places = range(len(found))
+    leading = heapq.nsmallest(_READ_DEEPLY, places, key=lambda at: _best_first((scores[at], found[at])))
+    try:
+        ratings = reranker.rate(query, [found[place] for place in leading])
+    except Unavailable as exc:
+        return dataclasses.replace(means, notes=(*means.notes, f"not read deeply: {exc}"))
+    best = max(ratings, default=0.0)
+    for place, rating in zip(leading, ratings, strict=True):
+        found[place].features[DEEP] = rating - best
+        scores[place] += _DEEP_WEIGHT * (rating - best)
+    others = set(places) - set(leading)
+    if others:
+        # Nobody read them: they follow in their order.
+        shift = min(scores[place] for place in leading) - max(scores[place] for place in others) - _JUST_BELOW
+        for place in others:
+            scores[place] += min(shift, 0.0)
+    return dataclasses.replace(means, is_deep=True)
+
+
+def _without_depth(ranked: Sequence[tuple[Candidate, float]]) -> list[tuple[Candidate, float]]:
+    """Return the ranking without the reranker, whose judgement compares lines and calibrates nothing."""
+    plain = [(c, score - _DEEP_WEIGHT * c.features.get(DEEP, 0.0)) for c, score in ranked]
+    return sorted(plain, key=lambda item: -item[1])
 
 
 def _put_below_replies(found: Sequence[Candidate], scores: list[float]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -197,3 +198,16 @@ def test_another_space_is_never_seen(home: Path) -> None:
                     assert "vermilion" not in repr(found.hits)
                     assert "vermilion" not in found.text
         assert "vermilion" in first(theirs, "boat")
+
+
+def test_a_question_about_a_time_alone_is_answered_from_all_over_it(memory: Memory) -> None:
+    for month, day in [(5, 20), (6, 2), (6, 12), (6, 25), (7, 3), (7, 4)]:
+        said_at = datetime(2023, month, day, 12, tzinfo=UTC).timestamp()
+        session = f"{month}-{day}"
+        memory.sessions.create_session(session, "cli", started_at=said_at)
+        for number in range(20):
+            text = f"We painted fence {number} of house {day}"
+            memory.sessions.append_message(session, "user", text, timestamp=said_at + number)
+    found = {hit.session_id for hit in memory.recall("What happened in June 2023?", limit=40).hits}
+    assert {"6-2", "6-12", "6-25"} <= found
+    assert "5-20" not in found

@@ -11,7 +11,7 @@ import pytest
 from onnx_model import TABLE, tokenizer, write_folder
 
 from mnemos.errors import InvalidInput, ModelUnavailable
-from mnemos.recall.embedders import embedder, onnx
+from mnemos.recall.embedders import embedder, transformer
 
 BERT = ("input_ids", "attention_mask", "token_type_ids")
 CLS, SEP, CAT, DOG, CAR, RUNS = TABLE[2:8]
@@ -89,7 +89,7 @@ def test_lengths_that_the_tokenizer_file_asks_for_are_ignored(tmp_path: Path, le
 def test_no_run_has_more_tokens_than_one_text_may_have(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(onnx, "_MAX_TOKENS", 8)
+    monkeypatch.setattr(transformer, "MAX_TOKENS", 8)
     made = embedder(f"onnx:{write_folder(tmp_path / 'tiny', inputs=BERT)}")
     shapes: list[tuple[int, int]] = []
 
@@ -98,7 +98,7 @@ def test_no_run_has_more_tokens_than_one_text_may_have(
             shapes.append(inputs["input_ids"].shape)
             return [TABLE[inputs["input_ids"]]]
 
-    monkeypatch.setattr(made, "_session", Counted())
+    monkeypatch.setattr(made._transformer, "_session", Counted())
     made.embed(["cat " * (number % 7) + "dog" for number in range(40)])
     assert max(rows * columns for rows, columns in shapes) == 8
     assert sum(rows for rows, _ in shapes) == 40

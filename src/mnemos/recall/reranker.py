@@ -1,0 +1,101 @@
+"""Deep recall: the leading candidates read together with the question by a small transformer.
+
+The weights come with the extra ``mnemos[deep]``. The folder reranker has the recipe and the figures.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from mnemos.recall.embedders.transformer import Transformer, import_library, split_batches
+from mnemos.recall.features import Candidate
+from mnemos.recall.lines import Line
+from mnemos.text.words import STOP_WORDS, runs, stem
+
+# Tokens of a question and a line together, and words of a question: the model was trained on no more.
+_LONGEST = 96
+_QUESTION = 40
+# Of the line itself, and of the lines before and after it, in characters.
+LINE = 200
+AROUND = 48
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+
+Said = tuple[str, str]
+"""The speaker and the text of a line."""
+
+
+class Reranker:
+    """Rates how well lines answer a question. Missing packages and files raise ModelUnavailable."""
+
+    def __init__(self, folder: Path) -> None:
+        # Two threads double the CPU time of a batch this small and hardly shorten it.
+        self._transformer = Transformer(folder, extra="deep", longest=_LONGEST, threads=1)
+
+    def rate(self, question: str, lines: Sequence[str]) -> list[float]:
+        """Return a number per rendered line: the higher, the better it answers."""
+        asked = " ".join(question.split()[:_QUESTION])
+        encoded = self._transformer.encode([(asked, line) for line in lines])
+        rated = [0.0] * len(lines)
+        for batch in split_batches(encoded, range(len(lines))):
+            found, _ = self._transformer.run([encoded[place] for place in batch])
+            for place, value in zip(batch, found.reshape(-1).tolist(), strict=True):
+                rated[place] = value
+        return rated
+
+
+@cache
+def load() -> Reranker:
+    """Load the reranker of the extra once per process."""
+    return Reranker(Path(import_library("mnemos_deep", "deep").FOLDER))
+
+
+def rate(query: str, candidates: Sequence[Candidate]) -> list[float]:
+    """Rate candidates with the reranker of the extra."""
+    words = words_of(query)
+    return load().rate(query, [_render(candidate, words) for candidate in candidates])
+
+
+def _render(candidate: Candidate, words: frozenset[str]) -> str:
+    line, stretch, place = candidate.line, candidate.stretch, candidate.position
+    before = after = None
+    if stretch is not None:
+        before = stretch.lines[place - 1] if place else None
+        after = stretch.lines[place + 1] if place + 1 < len(stretch.lines) else None
+    return render((line.speaker, line.text), _quote(before), _quote(after), words)
+
+
+def _quote(line: Line | None) -> Said | None:
+    return None if line is None else (line.speaker, line.text)
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the stems that tell what a text is about."""
+    return frozenset(stem(form) for run in runs(text) for form in run.forms if form not in STOP_WORDS)
+
+
+def render(line: Said, before: Said | None, after: Said | None, words: frozenset[str]) -> str:
+    """Write a line as the model reads it: who says it, its telling part, and a little around it."""
+    parts = [f"{line[0]}: {_cut(line[1], words)}"]
+    if before is not None:
+        parts.append(f"< {before[0]}: {before[1][-AROUND:]}")
+    if after is not None:
+        parts.append(f"> {after[0]}: {after[1][:AROUND]}")
+    return " ".join(parts)
+
+
+def _cut(text: str, words: frozenset[str]) -> str:
+    """Cut a long text to the sentence with most words of the question, and what follows it."""
+    if len(text) <= LINE:
+        return text
+    best, found = 0, -1
+    at = 0
+    for part in _SENTENCE.split(text):
+        at = text.find(part, at)
+        count = len(words_of(part) & words)
+        if count > found:
+            best, found = at, count
+        at += len(part)
+    return text[best : best + LINE]
