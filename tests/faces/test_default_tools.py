@@ -84,7 +84,7 @@ REQUESTS: list[tuple[str, list[Step], str]] = [
         "note",
     ),
     (
-        "Bring back what you just forgot",
+        "Restore what you just forgot",
         [
             ("forget", {"ref": "where I live"}),
             lambda said: ("remember", {"text": re.findall(r'"(.+?)"', said)[0]}),
