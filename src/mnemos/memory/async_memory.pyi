@@ -580,6 +580,7 @@ class AsyncMemory:
         exclude_session_ids: Sequence[str] | None = ...,
         now: Moment | None = ...,
         words_only: bool = ...,
+        depth: Literal["normal", "deep"] | None = ...,
         user_id: str | None = ...,
         project: str | None = ...,
         all_projects: bool = ...,
