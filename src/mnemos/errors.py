@@ -9,6 +9,7 @@ MnemosError
 │   ├── AlreadyExists       already_exists
 │   ├── Ambiguous           ambiguous            several things match the name
 │   ├── Disabled            disabled             memory is switched off
+│   ├── NotAllowed          not_allowed          the caller's token does not allow it
 │   ├── ReadOnly            read_only
 │   └── PermissionDenied    permission_denied
 ├── Unavailable             unavailable          may work if tried again
@@ -70,6 +71,10 @@ class Ambiguous(Refused):
 
 class Disabled(Refused):
     code = "disabled"
+
+
+class NotAllowed(Refused):
+    code = "not_allowed"
 
 
 class ReadOnly(Refused):

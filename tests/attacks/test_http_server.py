@@ -6,17 +6,22 @@ import asyncio
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from faces.http.servers import Server, serving
+from faces.mcp.connections import Served, connected
 from mnemos.faces.http import limits
 from mnemos.faces.http.connections import make_server
 from mnemos.memory import Memory
+from mnemos.memory.access_tokens import create_token, revoke_token
+from mnemos.settings import Settings
 
 pytestmark = pytest.mark.area("HTTP server: other sites, slow clients, oversized bodies, tokens")
 
@@ -182,6 +187,83 @@ def _head(server: Server, name: str, *more: bytes) -> bytes:
         *more,
     ]
     return b"\r\n".join(lines) + b"\r\n\r\n"
+
+
+# --- tokens -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def settings(home: Path) -> Settings:
+    return Settings(home=home)
+
+
+def test_a_token_reaches_its_own_space_only(server: Server, settings: Settings, home: Path) -> None:
+    (theirs, text) = create_token(replace(settings, space="theirs"), "x", "admin", now=time.time())
+    assert server.post("remember", {"text": "The safe is behind the clock"}, token=text).status == 200
+    for name, given in (("notebook_show", {}), ("recall", {"query": "launch code"}), ("log", {})):
+        answer = server.post(name, given, token=text)
+        assert (answer.status, b"0000" in answer.body) == (200, False)
+    assert server.post("sessions_show", {"session": "s"}, token=text).status == 404
+    assert b"clock" not in server.post("recall", {"query": "where is the safe?"}).body
+    # No argument and no header chooses another one.
+    assert server.post("notebook_show", {"space": "default"}, token=text).status == 400
+    answer = server.post("notebook_show", token=text, x_space="default", mnemos_space="default")
+    assert SECRET.encode() not in answer.body
+    assert theirs.id not in server.post("stats", token=text).body.decode()
+
+
+REFUSED = (
+    ("read", "remember", {"text": "x y z"}),
+    ("read", "sessions_append", {"session_id": "s", "role": "user", "content": "x"}),
+    ("read", "doctor", {"repair": True}),
+    ("read", "sessions_delete", {"session": "s"}),
+    ("read", "sqlite_query", {"query": "CREATE TABLE t (x)"}),
+    ("write", "sessions_delete", {"session": "s"}),
+    ("write", "forget", {"ref": "session:s"}),
+    ("write", "backup", {"path": "copy.db"}),
+    ("admin", "backup", {"path": "copy.db"}),
+    ("admin", "restore", {"path": "copy.db"}),
+    ("admin", "connect_cursor", {}),
+    ("admin", "import_jsonl", {"path": "x"}),
+)
+
+
+@pytest.mark.parametrize(("scope", "name", "arguments"), REFUSED)
+def test_a_lower_scope_is_refused(
+    server: Server, settings: Settings, scope: str, name: str, arguments: dict[str, Any]
+) -> None:
+    _, text = create_token(settings, "x", scope, now=time.time())
+    for query in ("", "?preview=true", "?text=false"):
+        answer = server.post(name + query, arguments, token=text)
+        assert (answer.status, answer.code) == (403, "not_allowed")
+    assert server.post("sessions_show", {"session": "s"}, token=text).status == 200
+
+
+def test_expired_and_revoked_tokens_are_refused_by_a_running_server(
+    server: Server, settings: Settings
+) -> None:
+    _, expired = create_token(settings, "x", "admin", days=1, now=time.time() - 2 * 86_400)
+    kept, revoked = create_token(settings, "x", "admin", now=time.time())
+    assert server.post("notebook_show", token=revoked).status == 200
+    revoke_token(settings, kept.id)
+    answers = [server.post("notebook_show", token=text) for text in (expired, revoked)]
+    assert [(answer.status, answer.code) for answer in answers] == [(401, "unauthenticated")] * 2
+
+
+def test_mcp_takes_the_same_tokens_with_the_same_limits(home: Path, settings: Settings) -> None:
+    _, reading = create_token(settings, "x", "read", now=time.time())
+    _, elsewhere = create_token(replace(settings, space="elsewhere"), "x", "write", now=time.time())
+    with serving(home, "--mcp", "--tools", "all") as server:
+        with connected(Served(f"http://127.0.0.1:{server.port}/mcp", reading), "auto") as client:
+            assert SECRET in client.call_tool("notebook_show", {}).content[0].text
+            assert SECRET in client.read_resource("mnemos://notebook").contents[0].text
+            refused = client.call_tool("notebook_add", {"content": "x y z"})
+            assert (refused.is_error, refused.structured_content["error"]["code"]) == (True, "not_allowed")
+        with connected(Served(f"http://127.0.0.1:{server.port}/mcp", elsewhere), "legacy") as client:
+            assert SECRET not in client.call_tool("notebook_show", {}).content[0].text
+            assert SECRET not in client.read_resource("mnemos://notebook").contents[0].text
+            assert not client.call_tool("notebook_add", {"content": "x y z"}).is_error
+        assert "x y z" not in str(server.post("notebook_show").json)
 
 
 # --- with shorter limits, in this process -----------------------------------------------------------

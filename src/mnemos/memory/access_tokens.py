@@ -1,32 +1,47 @@
 """Tokens for clients over HTTP.
 
-The owner's is in the file ``token`` of the home, which only the owner can read, and allows everything.
+The owner's is in the file ``token`` of the home and allows everything. Others are for one space and scope;
+``tokens.json`` keeps their hashes. Only the owner of the home can read the two files.
 """
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import os
 import re
 import secrets
 import stat
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
+import msgspec
+
 from mnemos import files
-from mnemos.errors import Disabled, PermissionDenied
+from mnemos.errors import Disabled, InvalidInput, MnemosError, NotFound, PermissionDenied
+from mnemos.inputs import name as check_name
 from mnemos.settings import Settings
 
+log = logging.getLogger("mnemos.tokens")
+
 NAME = "token"
+LIST = "tokens.json"
 OWNER = "owner"
 """The id of the owner's token."""
 _PREFIX = "mnm_"
 _LOCK = ".token.lock"
 _LOCK_SECONDS = 10.0
 _LONGEST = 500
+_LARGEST_LIST = 4_000_000
 # The characters that the header allows, and enough of them.
 _FORM = re.compile(rb"[A-Za-z0-9._~+/=-]{32,500}")
+_GIVEN = re.compile(rb"mnm_([0-9a-f]{8})_[A-Za-z0-9_-]{43}")
 _ADVICE = "Delete it, and the next start makes a new token"
+_DAY = 86_400.0
+_MOST_DAYS = 36_500
 
 
 class Scope(IntEnum):
@@ -37,7 +52,25 @@ class Scope(IntEnum):
     ADMIN = 3
     """Also operations that delete something."""
     LOCAL = 4
-    """Also operations on files of this machine."""
+    """Also operations on files of this machine; only the owner's token has it."""
+
+
+class Token(msgspec.Struct, frozen=True, kw_only=True):
+    """A token as it is kept: without its secret."""
+
+    id: str
+    name: str
+    sha256: str
+    space: str
+    scope: str
+    operations: str = "all"
+    """Sets and names of operations, separated by commas."""
+    created_at: float
+    expires_at: float | None = None
+
+
+class _TokenList(msgspec.Struct, frozen=True):
+    tokens: list[Token]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +80,112 @@ class Grant:
     token_id: str
     space: str
     scope: Scope
+    operations: str = "all"
 
 
 class Doorkeeper:
-    """Knows the tokens of a home."""
+    """Knows the tokens of a home; one that is revoked is refused from then on."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, clock: Callable[[], float] = time.time) -> None:
         self._owner = load_owner_token(settings).encode()
-        self._space = settings.space
+        self._settings = settings
+        self._clock = clock
+        self._signature: object = None
+        self._tokens: dict[str, Token] = {}
 
     def admit(self, token: bytes) -> Grant | None:
-        """Return what a token allows; None for one that is unknown."""
+        """Return what a token allows; None for one that is unknown or expired."""
         if secrets.compare_digest(token, self._owner):
-            return Grant(OWNER, self._space, Scope.LOCAL)
-        return None
+            return Grant(OWNER, self._settings.space, Scope.LOCAL)
+        form = _GIVEN.fullmatch(token)
+        known = self._load().get(form[1].decode()) if form else None
+        # Compared in any case, so that the time says nothing about ids.
+        is_right = secrets.compare_digest(_hash(token), known.sha256 if known else _hash(b""))
+        if known is None or not is_right:
+            return None
+        if known.expires_at is not None and known.expires_at <= self._clock():
+            return None
+        return Grant(known.id, known.space, Scope[known.scope.upper()], known.operations)
+
+    def _load(self) -> dict[str, Token]:
+        found = files.signature(self._settings.home / LIST)
+        if found is None or found != self._signature:
+            try:
+                self._tokens = {token.id: token for token in list_tokens(self._settings)}
+                self._signature = found
+            except MnemosError as exc:
+                log.warning("no token but the owner's is accepted: %s", exc)
+                self._tokens = {}
+        return self._tokens
+
+
+def create_token(
+    settings: Settings,
+    name: str,
+    scope: str,
+    *,
+    operations: str = "all",
+    days: float | None = None,
+    now: float,
+) -> tuple[Token, str]:
+    """Store a token for the space of the settings; return it with its text, which is not kept."""
+    settings.check_enabled()
+    if scope not in ("read", "write", "admin"):
+        raise InvalidInput(f"scope is {scope!r}. Use read, write or admin.")
+    if days is not None and not 0 < days <= _MOST_DAYS:
+        raise InvalidInput(f"days is {days}. Use more than 0, up to {_MOST_DAYS:,}.")
+    token_id = secrets.token_hex(4)
+    text = f"{_PREFIX}{token_id}_{secrets.token_urlsafe(32)}"
+    token = Token(
+        id=token_id,
+        name=check_name("name", name),
+        sha256=_hash(text.encode()),
+        space=settings.space,
+        scope=scope,
+        operations=operations,
+        created_at=now,
+        expires_at=None if days is None else now + days * _DAY,
+    )
+    with files.lock(settings.home, _LOCK, _LOCK_SECONDS):
+        _save(settings, [*list_tokens(settings), token])
+    return token, text
+
+
+def list_tokens(settings: Settings) -> list[Token]:
+    """Return the tokens of all spaces, oldest first; expired ones, too. Raises PermissionDenied."""
+    path = settings.home / LIST
+    data = _read(path, _LARGEST_LIST, f"Delete it, which revokes all tokens in it, or run: chmod 600 {path}")
+    try:
+        return [] if data is None else msgspec.json.decode(data, type=_TokenList).tokens
+    except (msgspec.DecodeError, UnicodeDecodeError) as exc:
+        raise PermissionDenied(f"{path} is damaged: {exc}. Delete it and create the tokens again.") from exc
+
+
+def revoke_token(settings: Settings, token_id: str) -> Token:
+    """Delete a token, which is refused from then on."""
+    settings.check_enabled()
+    with files.lock(settings.home, _LOCK, _LOCK_SECONDS):
+        tokens = list_tokens(settings)
+        found = [token for token in tokens if token.id == token_id]
+        if not found:
+            raise NotFound(f"There is no token {token_id[:80]!r}. `mnemos tokens list` lists them.")
+        _save(settings, [token for token in tokens if token.id != token_id])
+    return found[0]
+
+
+def _save(settings: Settings, tokens: list[Token]) -> None:
+    data = msgspec.json.format(msgspec.json.encode(_TokenList(tokens)), indent=2)
+    files.replace(settings.home / LIST, data + b"\n", alone=True)
+
+
+def _hash(token: bytes) -> str:
+    return hashlib.sha256(token).hexdigest()
 
 
 def load_owner_token(settings: Settings) -> str:
     """Return the owner's token, which is made the first time. A file that others can read is refused."""
     path = settings.home / NAME
-    found = _read(path)
+    found = _read_owner_token(path)
     if found is not None:
         return found
     if settings.disabled:
@@ -76,27 +195,35 @@ def load_owner_token(settings: Settings) -> str:
         )
     with files.lock(settings.home, _LOCK, _LOCK_SECONDS):
         # Another server may have been faster.
-        found = _read(path)
+        found = _read_owner_token(path)
         if found is None:
             found = _PREFIX + secrets.token_urlsafe(32)
             files.replace(path, f"{found}\n".encode(), alone=True)
     return found
 
 
-def _read(path: Path) -> str | None:
+def _read_owner_token(path: Path) -> str | None:
+    text = _read(path, _LONGEST + 2, _ADVICE)
+    if text is None:
+        return None
+    text = text.strip()
+    if not _FORM.fullmatch(text):
+        raise PermissionDenied(f"{path} does not hold a token. {_ADVICE}")
+    return text.decode()
+
+
+def _read(path: Path, most: int, advice: str) -> bytes | None:
+    """Return the first bytes of a file that only we can read; None if there is none."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
     except OSError as exc:
-        raise PermissionDenied(f"{path} cannot be read ({exc.strerror}). {_ADVICE}") from exc
+        raise PermissionDenied(f"{path} cannot be read ({exc.strerror}). {advice}") from exc
     try:
         about = os.fstat(handle)
         if not stat.S_ISREG(about.st_mode) or about.st_uid != os.geteuid() or about.st_mode & 0o077:
-            raise PermissionDenied(f"{path} must be a plain file that only you can read. {_ADVICE}")
-        text = os.read(handle, _LONGEST + 2).strip()
+            raise PermissionDenied(f"{path} must be a plain file that only you can read. {advice}")
+        return os.read(handle, most)
     finally:
         os.close(handle)
-    if not _FORM.fullmatch(text):
-        raise PermissionDenied(f"{path} does not hold a token. {_ADVICE}")
-    return text.decode()

@@ -33,6 +33,7 @@ STATUSES = {
     "already_exists": 409,
     "ambiguous": 409,
     "disabled": 409,
+    "not_allowed": 403,
     "read_only": 403,
     "permission_denied": 403,
     "unavailable": 503,

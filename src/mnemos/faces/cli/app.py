@@ -12,7 +12,7 @@ import click
 
 from mnemos import __version__
 from mnemos.errors import DiskFull, InvalidInput, MnemosError, NotFound, Refused, Unavailable
-from mnemos.faces.cli import config
+from mnemos.faces.cli import config, tokens
 from mnemos.faces.cli.bench.command import recall as measure_recall
 from mnemos.faces.cli.commands import Chosen, common_options, operation_command
 from mnemos.faces.cli.help_screens import (
@@ -223,7 +223,11 @@ def hook(chosen: Chosen, event: str) -> None:
     hook_process.run(hook_process.Call(event, chosen.home, chosen.space), sys.stdin.fileno(), sys.stdout)
 
 
-for name, commands in {"config": config.COMMANDS, "bench": (measure_recall,)}.items():
+for name, commands in {
+    "config": config.COMMANDS,
+    "tokens": tokens.COMMANDS,
+    "bench": (measure_recall,),
+}.items():
     group = _make_group(name)
     for command in commands:
         group.add_command(command)

@@ -65,6 +65,7 @@ SCREENS = {
             "More": {
                 "demo": "Try it with a small history in a temporary home",
                 "serve": "Serve the memory over HTTP on this machine",
+                "tokens": "Create, list and revoke tokens for programs that use it over HTTP",
                 "admin": "Rarely needed: optimize, verify, explain, benchmarks, completion",
                 "help": "Show the help of a command",
             },
@@ -232,6 +233,18 @@ SCREENS = {
         },
         "config set audit_days 90",
         "An option wins over the environment, which wins over config.toml in the home.",
+    ),
+    "tokens": Screen(
+        "Tokens for programs that use the memory over HTTP, each for one space.",
+        {
+            "Commands": {
+                "create": "Create a token and print it, once",
+                "list": "List the tokens of all spaces",
+                "revoke": "Revoke a token",
+            },
+        },
+        "tokens create editor --scope write --days 90",
+        "The owner's token is in the file token in the home. `mnemos serve` starts the server.",
     ),
     "providers": Screen(
         "Memory providers besides the built-in one.",

@@ -23,18 +23,16 @@ from mnemos.errors import InvalidInput, MnemosError, TimedOut, TooLarge
 from mnemos.faces.http import limits
 from mnemos.faces.http.replies import Rejection, Reply, encode, refuse, too_busy
 from mnemos.faces.http.request_log import Entry, RequestLog
+from mnemos.faces.http.scopes import GRANT, check_allowed
 from mnemos.faces.http.workers import Spaces, Workers, is_long
 from mnemos.memory.access_tokens import Doorkeeper, Grant, Scope
 from mnemos.operations import registry
-from mnemos.operations.base import Operation
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
-GRANT: Final = "mnemos.grant"
-"""The key of an ASGI scope under which MCP finds what a client may do."""
 MCP_PATH: Final = "/mcp"
 _PREFIX: Final = "/v1/"
 _SWITCHES: Final = {"true": True, "false": False}
@@ -172,33 +170,12 @@ class Api:
 
     def _perform(self, call: Call, cancellation: Cancellation) -> bytes:
         operation = registry.read(call.name, read_arguments(call.body))
-        check_scope(call.grant, call.name, operation)
+        check_allowed(call.grant, call.name, operation)
         with self._spaces.use(call.grant.space) as memory:
             if call.preview:
                 at_stake, questions = operation.at_stake(memory), operation.questions(memory)
                 return encode({"at_stake": at_stake, "questions": questions})
             return encode(registry.perform(memory, call.name, operation, cancellation.check, text=call.text))
-
-
-def needed_scope(operation: Operation) -> Scope:
-    """Return the scope that a filled operation needs."""
-    if operation.traits.local:
-        return Scope.LOCAL
-    if not operation.writes():
-        return Scope.READ
-    return Scope.ADMIN if operation.traits.destructive else Scope.WRITE
-
-
-def check_scope(grant: Grant, name: str, operation: Operation) -> None:
-    """Raise a Rejection unless the token allows the operation."""
-    needed = needed_scope(operation)
-    if grant.scope < needed:
-        raise Rejection(
-            403,
-            "not_allowed",
-            f"{name} needs a token with the scope {needed.name.lower()}. "
-            f"This one has {grant.scope.name.lower()}.",
-        )
 
 
 def read_arguments(body: bytes) -> dict[str, Any]:

@@ -25,12 +25,12 @@ def serve(
 ) -> None:
     """Serve the operations, and with ``tools`` MCP, until SIGINT or SIGTERM; then finish what is written."""
     calls, mcp = None, None
+    spaces, workers = Spaces(memory), Workers()
     if tools is not None:
         # Imports the MCP SDK, which takes more than half a second.
         from mnemos.faces.mcp import endpoint
 
-        calls, mcp = endpoint.make(memory, tools)
-    spaces, workers = Spaces(memory), Workers()
+        calls, mcp = endpoint.make(memory, spaces, tools)
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     hosts = _list_hosts(shown, port, allowed_hosts)

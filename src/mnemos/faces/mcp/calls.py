@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import logging
 import signal
 import threading
@@ -15,8 +16,11 @@ import anyio.to_thread
 
 from mnemos.cancellation import Cancellation
 from mnemos.errors import MnemosError, NotFound
+from mnemos.faces.http.scopes import check_allowed
+from mnemos.faces.http.workers import Spaces
 from mnemos.inputs import suggest
 from mnemos.memory import Memory
+from mnemos.memory.access_tokens import Grant
 from mnemos.operations import registry
 from mnemos.operations.arguments import replace_surrogates
 from mnemos.operations.index import BY_NAME, Entry
@@ -37,13 +41,24 @@ class Calls:
     operation that reports none is finished.
     """
 
-    def __init__(self, memory: Memory, entries: Sequence[Entry]) -> None:
-        """``entries``: the tools that are offered. Nothing is opened before it is needed."""
+    def __init__(self, memory: Memory, entries: Sequence[Entry], spaces: Spaces | None = None) -> None:
+        """``entries``: the tools that are offered. ``spaces``: for clients with tokens of other spaces.
+
+        Nothing is opened before it is needed.
+        """
         self._memory = memory
+        self._spaces = spaces or Spaces(memory)
+        self._grant: Grant | None = None
         self.entries = {entry.name: entry for entry in entries}
         self._opening = threading.Lock()
         self._limiter = anyio.CapacityLimiter(_THREADS)
         self._places = threading.Semaphore(_THREADS)
+
+    def limited_to(self, grant: Grant) -> Calls:
+        """Return the same for a client that may do less, or in another space."""
+        limited = copy.copy(self)
+        limited._grant = grant
+        return limited
 
     async def tool(
         self,
@@ -108,8 +123,13 @@ class Calls:
     def _run(self, cancellation: Cancellation, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         with self._places, cancellation.applies():
             cancellation.check()
-            self._open()
-            return registry.call(self._memory, name, arguments, cancellation.check)
+            if self._grant is None:
+                self._open()
+                return registry.call(self._memory, name, arguments, cancellation.check)
+            operation = registry.read(name, arguments)
+            check_allowed(self._grant, name, operation)
+            with self._spaces.use(self._grant.space) as memory:
+                return registry.perform(memory, name, operation, cancellation.check)
 
     def _open(self) -> None:
         # Two first calls at once must not open it twice.

@@ -7,6 +7,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mnemos.errors import Refused
+from mnemos.faces.http.workers import Spaces
 from mnemos.faces.mcp.calls import Calls
 from mnemos.faces.mcp.lines import LONGEST
 from mnemos.faces.mcp.server import server_of
@@ -16,13 +17,13 @@ from mnemos.operations import registry
 PATH = "/mcp"
 
 
-def make(memory: Memory, tools: str) -> tuple[Calls, ASGIApp]:
+def make(memory: Memory, spaces: Spaces, tools: str) -> tuple[Calls, ASGIApp]:
     """Return an application that offers tools; those that touch files are not offered over HTTP."""
     chosen = registry.choose_entries(tools)
     offered = [entry for entry in chosen if not registry.load(entry).traits.local]
     if not offered:
         raise Refused(f"All of {tools} touches files, which is not offered over HTTP. Use a pipe.")
-    calls = Calls(memory, offered)
+    calls = Calls(memory, offered, spaces)
     app = server_of(calls).streamable_http_app(
         streamable_http_path=PATH,
         # Nothing is sent but the answer: no need for a stream of events to carry it.

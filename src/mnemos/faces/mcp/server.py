@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from starlette.requests import Request
 
 from mnemos import __version__
+from mnemos.faces.http.scopes import GRANT
 from mnemos.faces.mcp import prompts, resources
 from mnemos.faces.mcp.calls import Calls, Gone
 from mnemos.faces.mcp.prompts import instructions
@@ -37,6 +38,10 @@ def server_of(calls: Calls) -> Server[Any]:
     def session(context: Context) -> str:
         return _session_of_transport(context) or own_session
 
+    def allowed(context: Context) -> Calls:
+        # The token of each request counts, whoever began the session.
+        return calls if context.request is None else calls.limited_to(context.request.scope[GRANT])
+
     @cache
     def tools() -> dict[str, dict[str, Any]]:
         # Not before a client asks: the schemas need the operations' modules.
@@ -46,7 +51,9 @@ def server_of(calls: Calls) -> Server[Any]:
         return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in tools().values()])
 
     async def call_tool(context: Context, asked: types.CallToolRequestParams) -> dict[str, Any]:
-        return await calls.tool(asked.name, asked.arguments, session(context), _watch_close(context))
+        return await allowed(context).tool(
+            asked.name, asked.arguments, session(context), _watch_close(context)
+        )
 
     async def list_resources(_: Context, __: object) -> types.ListResourcesResult:
         return resources.list_all()
@@ -57,13 +64,13 @@ def server_of(calls: Calls) -> Server[Any]:
     async def read_resource(
         context: Context, asked: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        return await resources.read(calls, str(asked.uri), session(context))
+        return await resources.read(allowed(context), str(asked.uri), session(context))
 
     async def list_prompts(_: Context, __: object) -> types.ListPromptsResult:
         return prompts.list_all(calls.entries)
 
     async def get_prompt(context: Context, asked: types.GetPromptRequestParams) -> types.GetPromptResult:
-        return await prompts.fill_in(calls, asked.name, asked.arguments or {}, session(context))
+        return await prompts.fill_in(allowed(context), asked.name, asked.arguments or {}, session(context))
 
     def input_schema(name: str) -> Mapping[str, Any] | None:
         tool = tools().get(name)

@@ -1,0 +1,40 @@
+"""Which operations a token allows."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from mnemos.errors import NotAllowed
+from mnemos.memory.access_tokens import Grant, Scope
+from mnemos.operations import registry
+from mnemos.operations.base import Operation
+
+GRANT: Final = "mnemos.grant"
+"""The key of an ASGI scope under which MCP finds what a client may do."""
+
+
+def check_allowed(grant: Grant, name: str, operation: Operation) -> None:
+    """Raise NotAllowed unless the token allows an operation with this input."""
+    needed = needed_scope(operation)
+    if grant.scope < needed:
+        raise NotAllowed(
+            f"{name} needs a token with the scope {needed.name.lower()}. "
+            f"This one has {grant.scope.name.lower()}."
+        )
+    if name not in _names(grant.operations):
+        raise NotAllowed(f"This token is for {grant.operations} only, not for {name}.")
+
+
+def needed_scope(operation: Operation) -> Scope:
+    """Return the scope that an operation with this input needs."""
+    if operation.traits.local:
+        return Scope.LOCAL
+    if not operation.writes():
+        return Scope.READ
+    return Scope.ADMIN if operation.traits.destructive else Scope.WRITE
+
+
+@cache
+def _names(operations: str) -> frozenset[str]:
+    return frozenset(entry.name for entry in registry.choose_entries(operations))
