@@ -140,16 +140,17 @@ def test_deeply_nested_json_is_refused(server: Server, depth: int, shape: str) -
 
 
 def test_slow_clients_do_not_keep_others_from_being_served(
-    server: Server, attempts: Callable[[int], None]
+    server: Server, settings: Settings, attempts: Callable[[int], None]
 ) -> None:
     attempts(2 * SLOW_CLIENTS)
+    _, slow = create_token(settings, "slow", "read", now=time.time())
     with ExitStack() as stack:
         heads = [stack.enter_context(server.connect()) for _ in range(SLOW_CLIENTS)]
         bodies = [stack.enter_context(server.connect()) for _ in range(SLOW_CLIENTS)]
         for one in heads:
             one.sendall(b"POST /v1/recall HTTP/1.1\r\nHost: 127")
         for one in bodies:
-            one.sendall(_head(server, "recall", b"content-length: 100") + b"{")
+            one.sendall(_head(server, "recall", b"content-length: 100", token=slow) + b"{")
         for _ in range(20):
             assert server.post("memory_status").status == 200
         # Without a word, and without waiting for the rest.
@@ -179,10 +180,10 @@ def test_what_is_not_a_request_is_refused_and_changes_nothing(server: Server, ra
     assert server.post("memory_status").status == 200
 
 
-def _head(server: Server, name: str, *more: bytes) -> bytes:
+def _head(server: Server, name: str, *more: bytes, token: str = "") -> bytes:
     lines = [
         f"POST /v1/{name} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}".encode(),
-        f"Authorization: Bearer {server.token}".encode(),
+        f"Authorization: Bearer {token or server.token}".encode(),
         b"Content-Type: application/json",
         *more,
     ]

@@ -21,6 +21,7 @@ from mnemos import __version__
 from mnemos.cancellation import Cancellation
 from mnemos.errors import InvalidInput, MnemosError, TimedOut, TooLarge
 from mnemos.faces.http import limits
+from mnemos.faces.http.rates import Rates
 from mnemos.faces.http.replies import Rejection, Reply, encode, refuse, too_busy
 from mnemos.faces.http.request_log import Entry, RequestLog
 from mnemos.faces.http.scopes import GRANT, check_allowed
@@ -70,6 +71,7 @@ class Api:
         self._origins = {scheme + host for host in self._hosts for scheme in (b"http://", b"https://")}
         self._log = request_log
         self._mcp = mcp
+        self._rates = Rates()
         self._in_flight = 0
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -101,13 +103,20 @@ class Api:
         path, method = scope["path"], scope["method"]
         if path == "/health":
             _check_method(method, "GET", "HEAD")
+            entry.operation = "health"
             return Reply(200, encode({"status": "ok", "version": __version__}))
         grant = self._admit(scope)
         entry.token = grant.token_id
+        if (seconds := self._rates.take(grant.token_id)) > 0:
+            raise too_busy(429, "rate_limited", "The token is used too often. Try again.", seconds)
         if path == MCP_PATH and self._mcp is not None:
             entry.operation = "mcp"
             await self._mcp({**scope, GRANT: grant}, receive, partial(_note_status, send, entry))
             return None
+        if path == "/metrics":
+            _check_method(method, "GET", "HEAD")
+            entry.operation = "metrics"
+            return Reply(200, self._render_metrics(), media="text/plain; version=0.0.4")
         if not path.startswith(_PREFIX):
             raise Rejection(404, "not_found", f"There is nothing at {path[:80]!r}.")
         name = path.removeprefix(_PREFIX)
@@ -161,6 +170,10 @@ class Api:
                 "possible. A change may have been made."
             )
         return waited.result()
+
+    def _render_metrics(self) -> bytes:
+        gauges = {"requests_in_flight": self._in_flight, "database_bytes": self._spaces.count_bytes()}
+        return self._log.render(gauges)
 
     def _leave(self, future: asyncio.Future[bytes]) -> None:
         self._in_flight -= 1

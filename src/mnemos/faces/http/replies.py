@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -37,7 +38,6 @@ _STATUSES: Final[Mapping[type[MnemosError], int]] = {
     TimedOut: 504,
     MnemosError: 500,
 }
-_RETRY: Final = {"retry-after": "1"}
 
 
 class Rejection(Exception):
@@ -54,7 +54,7 @@ class Rejection(Exception):
     @classmethod
     def of(cls, exc: MnemosError) -> Rejection:
         status = status_of(exc)
-        return cls(status, exc.code, str(exc), _RETRY if status in (429, 503) else None)
+        return cls(status, exc.code, str(exc), {"retry-after": "1"} if status == 503 else None)
 
 
 def status_of(exc: MnemosError) -> int:
@@ -62,9 +62,9 @@ def status_of(exc: MnemosError) -> int:
     return next(_STATUSES[kind] for kind in type(exc).__mro__ if kind in _STATUSES)
 
 
-def too_busy(status: int, code: str, message: str) -> Rejection:
-    """Return a refusal that invites to try again."""
-    return Rejection(status, code, message, _RETRY)
+def too_busy(status: int, code: str, message: str, seconds: float = 1) -> Rejection:
+    """Return a refusal that says when to try again."""
+    return Rejection(status, code, message, {"retry-after": str(math.ceil(seconds))})
 
 
 @dataclass(frozen=True, slots=True)

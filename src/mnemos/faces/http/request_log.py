@@ -1,11 +1,12 @@
-"""One line of JSON per request, without contents and tokens."""
+"""One line of JSON per request, and counts of them, without contents and tokens."""
 
 from __future__ import annotations
 
 import logging
 import sys
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -27,20 +28,41 @@ class Entry:
 class RequestLog:
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
+        self._requests: Counter[tuple[str, int]] = Counter()
+        self._seconds: dict[str, float] = {}
 
     def begin(self, request_id: str) -> Entry:
         return Entry(request_id, time.perf_counter())
 
     def end(self, entry: Entry) -> None:
+        seconds = time.perf_counter() - entry.began
+        self._requests[entry.operation, entry.status] += 1
+        self._seconds[entry.operation] = self._seconds.get(entry.operation, 0.0) + seconds
         line = {
             "time": round(self._clock(), 3),
             "request_id": entry.request_id,
             "token": entry.token,
             "operation": entry.operation,
             "status": entry.status,
-            "ms": round((time.perf_counter() - entry.began) * 1000, 2),
+            "ms": round(seconds * 1000, 2),
         }
         log.info("%s", msgspec.json.encode(line).decode())
+
+    def render(self, gauges: Mapping[str, int]) -> bytes:
+        """Return the counts in the text format of Prometheus."""
+        lines = ["# TYPE mnemos_requests_total counter"]
+        lines += [
+            f'mnemos_requests_total{{operation="{operation}",status="{status}"}} {count}'
+            for (operation, status), count in sorted(self._requests.items())
+        ]
+        lines.append("# TYPE mnemos_request_seconds_total counter")
+        lines += [
+            f'mnemos_request_seconds_total{{operation="{operation}"}} {seconds:.6f}'
+            for operation, seconds in sorted(self._seconds.items())
+        ]
+        for name, value in gauges.items():
+            lines += [f"# TYPE mnemos_{name} gauge", f"mnemos_{name} {value}"]
+        return "\n".join([*lines, ""]).encode()
 
     def fail(self, entry: Entry, what: str) -> None:
         log.error("%s of request %s failed: %s", entry.operation, entry.request_id, what)

@@ -85,6 +85,13 @@ class Spaces:
     def own(self) -> str:
         return self._own.settings.space
 
+    def count_bytes(self) -> int:
+        """Return the size of the database, in which all spaces are."""
+        try:
+            return self._own.database.stat().st_size
+        except OSError:
+            return 0
+
     @contextmanager
     def use(self, space: str) -> Iterator[Memory]:
         """Return the memory of a space, which stays open while it is used."""
