@@ -6,6 +6,8 @@ import asyncio
 import inspect
 import os
 import runpy
+import subprocess
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing
@@ -121,6 +123,22 @@ def test_no_method_in_the_lane_of_reads_writes() -> None:
 def test_the_stub_is_up_to_date() -> None:
     made = runpy.run_path(str(ROOT / "scripts" / "make_async_stub.py"))["make"]()
     assert STUB.read_text(encoding="utf-8") == made, "run: python scripts/make_async_stub.py"
+
+
+def test_only_the_library_that_runs_the_program_is_imported() -> None:
+    program = """
+import asyncio, sys
+import mnemos
+
+async def main():
+    async with mnemos.aopen(":memory:") as memory:
+        await memory.sessions.session_count()
+
+asyncio.run(main())
+print(sorted({"anyio", "sniffio", "trio"} & set(sys.modules)))
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"
 
 
 # --- calls ----------------------------------------------------------------------------------

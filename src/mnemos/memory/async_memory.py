@@ -81,7 +81,7 @@ def _make_method(part: str, name: str, lane: str) -> Callable[..., Any]:
         return self._lanes.iterate(lane, lambda: find(self._memory)(*args, **kwargs))
 
     method = iterate if name in ITERATORS else call
-    method.__name__ = name
+    method.__name__, method.__qualname__ = name, f"Async{part.title() or 'Memory'}.{name}"
     method.__doc__ = f"Do as ``{f'memory.{part}' if part else 'Memory'}.{name}`` does, in a thread."
     return method
 
