@@ -31,6 +31,7 @@ BY_ERROR = {
     "AlreadyExists": REFUSED,
     "Ambiguous": REFUSED,
     "Disabled": REFUSED,
+    "NotAllowed": REFUSED,
     "ReadOnly": REFUSED,
     "PermissionDenied": REFUSED,
     "Unavailable": UNAVAILABLE,

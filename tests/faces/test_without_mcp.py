@@ -51,7 +51,7 @@ def test_everything_else_works(home: Path) -> None:
 
 def test_connect_says_what_to_install(home: Path, tmp_path: Path) -> None:
     config = tmp_path / "mcp.json"
-    done = run("connect", "cursor", "--config", str(config), home=home)
+    done = run("connect", "cursor", "--yes", "--config", str(config), home=home)
     assert done.returncode == 0
     assert config.exists()
     assert INSTALL in done.stdout
@@ -63,7 +63,7 @@ def test_connect_under_uvx_writes_a_command_that_brings_the_sdk(
     monkeypatch.setattr(connect.sys, "prefix", "/home/sam/.cache/uv/archive-v0/abc")
     monkeypatch.setitem(sys.modules, "mcp_types", None)
     config = tmp_path / "mcp.json"
-    done = mnemos("connect", "cursor", "--config", str(config), "--home", str(home))
+    done = mnemos("connect", "cursor", "--yes", "--config", str(config), "--home", str(home))
     assert done.code == 0
     assert '"mnemos[mcp]"' in config.read_text()
     assert INSTALL not in done.out

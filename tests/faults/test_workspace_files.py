@@ -249,7 +249,7 @@ def test_a_home_that_cannot_be_written_is_still_read(tmp_path: Path) -> None:
         path.chmod(0o700)
     assert [answer.returncode for answer in answers] == [0, 4]
     assert answers[0].stdout.split() == ["a", "-", "1", "(1", "row)"]
-    assert "may only read; nothing was changed" in answers[1].stderr
+    assert "may only read. Nothing was changed" in answers[1].stderr
     assert "workspace: 1 database sound" in checked.stdout
 
 

@@ -15,7 +15,7 @@ from mnemos.inputs import check_span, moment
 _EXAMPLES = 'yesterday, "last week", "3 days ago", 2026-10-01 or 2026-10-01T14:30'
 # The first second that a bare number may mean; smaller ones are more likely years.
 _FIRST_SECONDS = 1e8
-_CLOCK = re.compile(r"(?P<day>.*?)\s*(?:\bat )?(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)")
+_CLOCK = re.compile(r"(?:\bat )?\b(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)\Z")
 _LONGEST = 100
 
 
@@ -63,8 +63,8 @@ def _read_words(text: str, now: float, tz: tzinfo | None) -> float | None:
     # Tables of words: only for a time that is written in words.
     from mnemos.language.times import find_start
 
-    clock = _CLOCK.fullmatch(text)
-    start = find_start((clock["day"] or "today") if clock else text, now, tz)
+    clock = _CLOCK.search(text)
+    start = find_start((text[: clock.start()].rstrip() or "today") if clock else text, now, tz)
     if start is None or clock is None:
         return start
     day = datetime.fromtimestamp(start, tz)

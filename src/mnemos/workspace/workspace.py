@@ -306,6 +306,8 @@ class Workspace:
     ) -> str:
         """Restore a snapshot, by default the newest. The former contents become a snapshot, too."""
         self._check_writable()
+        if snapshot is not None and not isinstance(snapshot, str):
+            raise InvalidInput(f"snapshot must be a string, not {snapshot!r:.100}")
         answer = self._ask(
             "restore", RestoreReply, timeout, database=self._prepare(database), snapshot=snapshot
         )

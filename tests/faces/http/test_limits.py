@@ -137,7 +137,7 @@ def test_the_memories_of_many_spaces_do_not_all_stay_open(
     spaces.close()
 
 
-def test_too_many_requests_of_a_token_are_told_when_to_come_again(home: Path) -> None:
+def test_too_many_requests_of_a_token_get_a_time_to_retry(home: Path) -> None:
     _, token = create_token(Settings(home=home), "eager", "read", now=time.time())
     with serving(home) as server:
         answers = [server.post("memory_status", b"{", token=token) for _ in range(int(limits.BURST) * 3)]

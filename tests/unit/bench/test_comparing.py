@@ -59,7 +59,15 @@ def test_a_way_that_is_not_installed_is_left_out_with_the_reason(monkeypatch: py
 def test_every_way_is_measured_on_every_arrangement(data: Data, tmp_path: Path) -> None:
     result, compared = compare.run([data])
     (one,) = compared
-    assert list(one.ways) == ["FTS5", "FTS5 porter", "rank_bm25", "dense", "mnemos lexical", "mnemos"]
+    assert list(one.ways) == [
+        "FTS5",
+        "FTS5 porter",
+        "rank_bm25",
+        "dense",
+        "mnemos lexical",
+        "mnemos",
+        "mnemos deep",
+    ]
     assert one.ways["mnemos lexical"].modes == ("lexical",)
     assert one.ways["mnemos"].modes == ("lexical+static",)
     assert len({way.messages for way in one.ways.values()}) == 1

@@ -33,7 +33,7 @@ def test_databases_are_in_the_home_of_their_space(memory, tmp_path):
 def test_a_memory_kept_in_memory_leaves_no_database_behind():
     memory = mnemos.open(":memory:")
     memory.workspace.query("CREATE TABLE t (a)")
-    folder = Path(memory._temporary)
+    folder = memory.folder
     assert list(folder.rglob("default.db"))
     memory.close()
     assert not folder.exists()

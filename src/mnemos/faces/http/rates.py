@@ -1,4 +1,4 @@
-"""How often a token may be used."""
+"""A limit on the requests of each token."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def server_of(calls: Calls) -> Server[Any]:
     def session(context: Context) -> str:
         return _session_of_transport(context) or own_session
 
-    def allowed(context: Context) -> Calls:
+    def limit_calls(context: Context) -> Calls:
         # The token of each request counts, whoever began the session.
         return calls if context.request is None else calls.limited_to(context.request.scope[GRANT])
 
@@ -51,7 +51,7 @@ def server_of(calls: Calls) -> Server[Any]:
         return types.ListToolsResult(tools=[types.Tool.model_validate(tool) for tool in tools().values()])
 
     async def call_tool(context: Context, asked: types.CallToolRequestParams) -> dict[str, Any]:
-        return await allowed(context).tool(
+        return await limit_calls(context).tool(
             asked.name, asked.arguments, session(context), _watch_close(context)
         )
 
@@ -64,13 +64,15 @@ def server_of(calls: Calls) -> Server[Any]:
     async def read_resource(
         context: Context, asked: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        return await resources.read(allowed(context), str(asked.uri), session(context))
+        return await resources.read(limit_calls(context), str(asked.uri), session(context))
 
     async def list_prompts(_: Context, __: object) -> types.ListPromptsResult:
         return prompts.list_all(calls.entries)
 
     async def get_prompt(context: Context, asked: types.GetPromptRequestParams) -> types.GetPromptResult:
-        return await prompts.fill_in(allowed(context), asked.name, asked.arguments or {}, session(context))
+        return await prompts.fill_in(
+            limit_calls(context), asked.name, asked.arguments or {}, session(context)
+        )
 
     def input_schema(name: str) -> Mapping[str, Any] | None:
         tool = tools().get(name)

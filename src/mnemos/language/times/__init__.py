@@ -230,7 +230,7 @@ _JOINING: Final = re.compile(
     r"(?:\s?[-–,]\s?|,?\s(?:and|or|to|through|until|till|und|oder|bis|et|ou|à|au|y|o|a|al|hasta)\s)"
     r"(?:the\s|in\s|on\s|le\s|el\s|en\s|im\s|am\s)?"
 )
-_AGO: Final = re.compile(r"(\d{1,6}|\w+?)\s?([hdw]|\w+\sago)")
+_AGO: Final = re.compile(r"(\d{1,6}|\w{1,20}?)\s?([hdw]|\w{1,20}\sago)")
 _SHORT_UNITS: Final = {"h": "hour", "d": "day", "w": "week"}
 _SINCE: Final = frozenset((" since ", " since the ", " since in ", " since on "))
 _REACH: Final = 20
