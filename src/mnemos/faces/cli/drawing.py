@@ -158,9 +158,9 @@ def _message(message: MessageInfo, console: Console) -> None:
         )
     )
     if message.content is not None:
-        console.print(Padding(literal(message_text(message.content)), _INDENT, expand=False))
+        console.print(_indent(literal(message_text(message.content))))
     for call in render_calls(message.tool_calls):
-        console.print(Padding(literal(f"→ {call}", "magenta"), _INDENT, expand=False))
+        console.print(_indent(literal(f"→ {call}", "magenta")))
 
 
 def _messages(result: MessagesFound, console: Console) -> None:
@@ -177,10 +177,10 @@ def _messages(result: MessagesFound, console: Console) -> None:
         )
         title = literal(render_title(hit.title, hit.project, elsewhere=hit.elsewhere), "bold")
         print_heading(console, title, rest)
-        console.print(Text("  ") + highlight_matches(hit.snippet))
+        console.print(_indent(highlight_matches(hit.snippet)))
     for other in result.others:
         console.print(literal(f"{_when(other.at)}  {other.kind}:{other.ref}", "bold"))
-        console.print(Text("  ") + highlight_matches(other.snippet))
+        console.print(_indent(highlight_matches(other.snippet)))
 
 
 def _conversations(result: ConversationsFound, console: Console) -> None:
@@ -201,9 +201,14 @@ def _draw_recall(result: Recalled, console: Console) -> None:
     for hit in result.hits:
         title, rest = render_heading(hit, _when(hit.at))
         print_heading(console, literal(title, "bold"), literal(rest, "dim" if title else "bold"))
-        console.print(Text("  ") + highlight_matches(render_passage(hit, result.query)))
-        console.print(literal(f"  {'; '.join(hit.why)}", "dim"))
+        console.print(_indent(highlight_matches(render_passage(hit, result.query))))
+        console.print(_indent(literal("; ".join(hit.why), "dim")))
     console.print(literal(result.footer(), "dim"))
+
+
+def _indent(text: Text) -> Padding:
+    """Indent every line of a text that wraps, so that none begins where a label does."""
+    return Padding(text, _INDENT, expand=False)
 
 
 def _line(line: Line) -> Text | Table:
