@@ -18,6 +18,7 @@ from mnemos.operations import registry
 
 from .calls import BESIDE_THE_HOME, CALLS, arguments, command_line
 from .conftest import Mnemos
+from .http.schemas import check_result
 
 IN_A_PROCESS_OF_ITS_OWN = ("session_search", "sessions_show", "sessions_append", "doctor")
 
@@ -69,6 +70,7 @@ def called(name: str, root: Path) -> dict[str, Any]:
     with Memory.at(root / "home") as memory:
         result = memory.call(name, arguments(name, str(root)))
     assert result["text"].strip()
+    check_result(name, result)
     return comparable(result, root)
 
 

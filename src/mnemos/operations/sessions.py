@@ -66,7 +66,7 @@ class MessageInfo(Info, frozen=True, kw_only=True):
     id: int
     session_id: str
     role: str
-    content: Any
+    content: str | list[Any] | None
     """Text, or a list of parts as the model's API had them."""
     tool_name: str | None
     tool_calls: Any

@@ -66,12 +66,15 @@ class QueryDatabase(Operation, frozen=True, kw_only=True):
         return QueryAnswer.of(table.fit(answer, limits.BYTES))
 
 
+Cell = str | int | float | None
+
+
 class StatementRows(Info, frozen=True, kw_only=True):
     """The result of one statement."""
 
     statement: str
     columns: list[str]
-    rows: list[list[Any]]
+    rows: list[list[Cell]]
     row_count: int
     changes: int
     truncated: bool
@@ -79,7 +82,7 @@ class StatementRows(Info, frozen=True, kw_only=True):
 
 class QueryAnswer(Result, frozen=True, kw_only=True):
     columns: list[str]
-    rows: list[list[Any]]
+    rows: list[list[Cell]]
     row_count: int
     truncated: bool
     next_offset: int | None
@@ -192,9 +195,9 @@ class ColumnInfo(Info, frozen=True, kw_only=True):
     kind: str | UnsetType = UNSET
     mostly: bool | UnsetType = UNSET
     fields: list[str] | UnsetType = UNSET
-    range: list[Any] | UnsetType = UNSET
+    range: list[Cell] | UnsetType = UNSET
     range_exact: bool | UnsetType = UNSET
-    values: list[Any] | UnsetType = UNSET
+    values: list[Cell] | UnsetType = UNSET
     values_exact: bool | UnsetType = UNSET
 
 
@@ -222,7 +225,7 @@ class TableInfo(Info, frozen=True, kw_only=True):
     sampled_rows: int
     sampled_all: bool
     sample_columns: list[str]
-    sample: list[list[Any]]
+    sample: list[list[Cell]]
     rows_at_least: int | UnsetType = UNSET
     comment: str | UnsetType = UNSET
     not_read: str | UnsetType = UNSET
@@ -383,7 +386,7 @@ class RowsImported(Result, frozen=True, kw_only=True):
         return join_items(lines)
 
 
-def _plain(rows: Any) -> list[list[Any]]:
+def _plain(rows: Any) -> list[list[Cell]]:
     """Replace infinities, which JSON does not have."""
     return [[_number(value) if isinstance(value, float) else value for value in row] for row in rows]
 

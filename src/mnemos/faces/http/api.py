@@ -7,6 +7,7 @@ cookie: a web page of somebody else can neither read an answer nor send a token.
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -19,10 +20,10 @@ import msgspec
 
 from mnemos import __version__
 from mnemos.cancellation import Cancellation
-from mnemos.errors import InvalidInput, MnemosError, TimedOut, TooLarge
-from mnemos.faces.http import limits
+from mnemos.errors import Busy, InvalidInput, MnemosError, NotAllowed, NotFound, TimedOut, TooLarge
+from mnemos.faces.http import limits, openapi
 from mnemos.faces.http.rates import Rates
-from mnemos.faces.http.replies import Rejection, Reply, encode, refuse, too_busy
+from mnemos.faces.http.replies import Health, Preview, Rejection, Reply, encode, refuse
 from mnemos.faces.http.request_log import Entry, RequestLog
 from mnemos.faces.http.scopes import GRANT, check_allowed
 from mnemos.faces.http.workers import Spaces, Workers, is_long
@@ -82,16 +83,14 @@ class Api:
         entry = self._log.begin(os.urandom(8).hex())
         try:
             reply = await self._answer(scope, receive, send, entry)
-        except Rejection as exc:
+        except (Rejection, MnemosError) as exc:
             reply = refuse(exc, entry.request_id)
-        except MnemosError as exc:
-            reply = refuse(Rejection.of(exc), entry.request_id)
         except Exception as exc:  # noqa: BLE001 - the outermost loop of this face
             # Not the text of the exception, which may quote a memory.
             where = "".join(traceback.format_tb(exc.__traceback__))
             self._log.fail(entry, f"{type(exc).__name__}\n{where}")
             message = "The server failed unexpectedly. Its log has the request id."
-            reply = refuse(Rejection(500, "internal", message), entry.request_id)
+            reply = refuse(Rejection(500, message), entry.request_id)
         if reply is not None:
             entry.status = reply.status
             await _send(send, reply, entry.request_id)
@@ -104,11 +103,12 @@ class Api:
         if path == "/health":
             _check_method(method, "GET", "HEAD")
             entry.operation = "health"
-            return Reply(200, encode({"status": "ok", "version": __version__}))
+            return Reply(200, encode(Health("ok", __version__)))
         grant = self._admit(scope)
         entry.token = grant.token_id
         if (seconds := self._rates.take(grant.token_id)) > 0:
-            raise too_busy(429, "rate_limited", "The token is used too often. Try again.", seconds)
+            wait = {"retry-after": str(math.ceil(seconds))}
+            raise Rejection(429, "The token is used too often. Try again.", wait)
         if path == MCP_PATH and self._mcp is not None:
             entry.operation = "mcp"
             await self._mcp({**scope, GRANT: grant}, receive, partial(_note_status, send, entry))
@@ -117,8 +117,12 @@ class Api:
             _check_method(method, "GET", "HEAD")
             entry.operation = "metrics"
             return Reply(200, self._render_metrics(), media="text/plain; version=0.0.4")
+        if path == openapi.PATH:
+            _check_method(method, "GET", "HEAD")
+            entry.operation = "openapi"
+            return Reply(200, await asyncio.to_thread(openapi.render_document))
         if not path.startswith(_PREFIX):
-            raise Rejection(404, "not_found", f"There is nothing at {path[:80]!r}.")
+            raise NotFound(f"There is nothing at {path[:80]!r}.")
         name = path.removeprefix(_PREFIX)
         registry.find(name[:80])
         _check_method(method, "POST")
@@ -132,9 +136,9 @@ class Api:
     def _check_site(self, scope: Message) -> None:
         hosts, origins = _values(scope, b"host"), _values(scope, b"origin")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            raise Rejection(421, "misdirected", "This server does not answer for that host.")
+            raise Rejection(421, "This server does not answer for that host.")
         if origins and (len(origins) > 1 or origins[0].lower() not in self._origins):
-            raise Rejection(403, "not_allowed", "Requests from other web sites are refused.")
+            raise NotAllowed("Requests from other web sites are refused.")
 
     def _admit(self, scope: Message) -> Grant:
         given = _values(scope, b"authorization")
@@ -144,7 +148,6 @@ class Api:
             # Says nothing about the server, whose own messages name the file with the token.
             raise Rejection(
                 401,
-                "unauthenticated",
                 "Send the header 'Authorization: Bearer TOKEN' with a valid token. "
                 "The server names the file with the owner's token when it starts.",
                 {"www-authenticate": "Bearer"},
@@ -156,7 +159,7 @@ class Api:
 
     async def _run(self, call: Call) -> bytes:
         if self._in_flight >= limits.IN_FLIGHT:
-            raise too_busy(503, "busy", "The server has too many requests under way. Try again.")
+            raise Busy("The server has too many requests under way. Try again.")
         self._in_flight += 1
         future, cancellation = self._workers.start(call.name, partial(self._perform, call))
         waited = asyncio.wrap_future(future)
@@ -186,8 +189,9 @@ class Api:
         check_allowed(call.grant, call.name, operation)
         with self._spaces.use(call.grant.space) as memory:
             if call.preview:
-                at_stake, questions = operation.at_stake(memory), operation.questions(memory)
-                return encode({"at_stake": at_stake, "questions": questions})
+                return encode(Preview(operation.at_stake(memory), operation.questions(memory)))
+            if operation.writes():
+                memory.settings.check_enabled()
             return encode(registry.perform(memory, call.name, operation, cancellation.check, text=call.text))
 
 
@@ -228,25 +232,25 @@ async def _read_body(scope: Message, receive: Receive, most: int) -> bytes:
             while True:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    raise Rejection(400, "incomplete", "The body ended early.")
+                    raise Rejection(400, "The body ended early.")
                 body += message.get("body", b"")
                 if len(body) > most:
                     raise TooLarge(f"The body has more than {most:,} bytes.")
                 if not message.get("more_body"):
                     return bytes(body)
     except TimeoutError:
-        raise Rejection(408, "timed_out", "The body did not arrive in time.") from None
+        raise Rejection(408, "The body did not arrive in time.") from None
 
 
 def _check_method(method: str, *allowed: str) -> None:
     if method not in allowed:
-        raise Rejection(405, "usage", f"Use {' or '.join(allowed)}.", {"allow": ", ".join(allowed)})
+        raise Rejection(405, f"Use {' or '.join(allowed)}.", {"allow": ", ".join(allowed)})
 
 
 def _check_media(scope: Message) -> None:
     given = _values(scope, b"content-type")
     if len(given) != 1 or given[0].partition(b";")[0].strip().lower() != b"application/json":
-        raise Rejection(415, "usage", "Send JSON with the header 'Content-Type: application/json'.")
+        raise Rejection(415, "Send JSON with the header 'Content-Type: application/json'.")
 
 
 def _read_query(query: bytes) -> tuple[bool, bool]:

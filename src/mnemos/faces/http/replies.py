@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -23,6 +22,7 @@ from mnemos.errors import (
     Unavailable,
 )
 from mnemos.operations.arguments import replace_surrogates
+from mnemos.operations.base import Question
 
 # An error has the status of the nearest class above it; those without one are failures of ours.
 _STATUSES: Final[Mapping[type[MnemosError], int]] = {
@@ -40,21 +40,26 @@ _STATUSES: Final[Mapping[type[MnemosError], int]] = {
 }
 
 
+# Codes of requests that are wrong in themselves; the others are in the tree of errors.
+REJECTIONS: Final[Mapping[int, str]] = {
+    400: "incomplete",
+    401: "unauthenticated",
+    405: "usage",
+    408: "timed_out",
+    415: "usage",
+    421: "misdirected",
+    429: "rate_limited",
+    500: "internal",
+}
+
+
 class Rejection(Exception):
     """A request that is answered with an error before or instead of running an operation."""
 
-    def __init__(
-        self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
         self.status = status
-        self.code = code
         self.headers = headers or {}
-
-    @classmethod
-    def of(cls, exc: MnemosError) -> Rejection:
-        status = status_of(exc)
-        return cls(status, exc.code, str(exc), {"retry-after": "1"} if status == 503 else None)
 
 
 def status_of(exc: MnemosError) -> int:
@@ -62,9 +67,29 @@ def status_of(exc: MnemosError) -> int:
     return next(_STATUSES[kind] for kind in type(exc).__mro__ if kind in _STATUSES)
 
 
-def too_busy(status: int, code: str, message: str, seconds: float = 1) -> Rejection:
-    """Return a refusal that says when to try again."""
-    return Rejection(status, code, message, {"retry-after": str(math.ceil(seconds))})
+class Failure(msgspec.Struct, frozen=True):
+    code: str
+    """Stable, and meant for programs."""
+    message: str
+
+
+class Error(msgspec.Struct, frozen=True):
+    """The reason why a request failed. The log of the server has the request id."""
+
+    error: Failure
+    request_id: str
+
+
+class Health(msgspec.Struct, frozen=True):
+    status: str
+    version: str
+
+
+class Preview(msgspec.Struct, frozen=True):
+    """The things an operation would delete (empty for none), and its questions."""
+
+    at_stake: str
+    questions: Sequence[Question]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +100,14 @@ class Reply:
     media: str = "application/json"
 
 
-def refuse(rejection: Rejection, request_id: str) -> Reply:
-    error = {"code": rejection.code, "message": str(rejection)}
-    return Reply(rejection.status, encode({"error": error, "request_id": request_id}), rejection.headers)
+def refuse(exc: Rejection | MnemosError, request_id: str) -> Reply:
+    """Return the answer to a request that failed."""
+    if isinstance(exc, Rejection):
+        status, code, headers = exc.status, REJECTIONS[exc.status], exc.headers
+    else:
+        status, code = status_of(exc), exc.code
+        headers = {"retry-after": "1"} if status == 503 else {}
+    return Reply(status, encode(Error(Failure(code, str(exc)), request_id)), headers)
 
 
 def encode(value: Any) -> bytes:
@@ -85,4 +115,4 @@ def encode(value: Any) -> bytes:
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
-        return msgspec.json.encode(replace_surrogates(value))
+        return msgspec.json.encode(replace_surrogates(msgspec.to_builtins(value)))

@@ -8,7 +8,7 @@ from typing import Final
 from mnemos.errors import NotAllowed
 from mnemos.memory.access_tokens import Grant, Scope
 from mnemos.operations import registry
-from mnemos.operations.base import Operation
+from mnemos.operations.base import Operation, Traits
 
 GRANT: Final = "mnemos.grant"
 """The key of an ASGI scope under which MCP finds what a client may do."""
@@ -28,11 +28,17 @@ def check_allowed(grant: Grant, name: str, operation: Operation) -> None:
 
 def needed_scope(operation: Operation) -> Scope:
     """Return the scope that an operation with this input needs."""
-    if operation.traits.local:
+    most = most_needed(operation.traits)
+    return most if most is Scope.LOCAL or operation.writes() else Scope.READ
+
+
+def most_needed(traits: Traits) -> Scope:
+    """Return the scope that an operation needs if its input changes something."""
+    if traits.local:
         return Scope.LOCAL
-    if not operation.writes():
+    if traits.read_only:
         return Scope.READ
-    return Scope.ADMIN if operation.traits.destructive else Scope.WRITE
+    return Scope.ADMIN if traits.destructive else Scope.WRITE
 
 
 @cache

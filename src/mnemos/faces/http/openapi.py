@@ -1,0 +1,152 @@
+"""The OpenAPI 3.1 document of the server, made from the registry: ``python -m mnemos.faces.http.openapi``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+
+from mnemos import __version__, errors
+from mnemos.errors import MnemosError
+from mnemos.faces.http.replies import REJECTIONS, Error, Health, Preview, status_of
+from mnemos.faces.http.scopes import most_needed
+from mnemos.operations import reference, registry
+from mnemos.operations.base import Operation
+from mnemos.operations.index import ENTRIES, Entry
+
+PATH: Final = "/openapi.json"
+_REFERENCE: Final = "#/components/schemas/{name}"
+_ABOUT: Final = """Every operation of Mnemos: POST its arguments to `/v1/NAME`, and get its result.
+
+`?preview=true` answers with a Preview instead and changes nothing.
+With `Accept: text/event-stream`, any operation answers with events: `progress`, then `result` or `error`.
+See docs/how-to/server.md for streams, downloads and uploads."""
+
+
+@cache
+def render_document() -> bytes:
+    return msgspec.json.encode(make_document())
+
+
+def make_document() -> dict[str, Any]:
+    """Return the document. Request schemas have no ``default``, which generators take for required."""
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Mnemos", "version": __version__, "description": _ABOUT},
+        "security": [{"token": []}],
+        "paths": {
+            **{f"/v1/{entry.name}": {"post": _describe(entry)} for entry in ENTRIES},
+            "/health": {
+                "get": {"security": [], **_answer("health", "Tell that the server runs", _refer("Health"))}
+            },
+            "/metrics": {"get": _answer("metrics", "Count requests", {"type": "string"}, "text/plain")},
+            PATH: {"get": _answer("openapi", "Get this document", {"type": "object"})},
+        },
+        "components": {
+            "schemas": _describe_answers(),
+            "responses": {"Failed": _describe_errors(400, 500), "Unable": _describe_errors(500, 600)},
+            "parameters": {
+                "text": {
+                    "name": "text",
+                    "in": "query",
+                    "description": "false leaves the readable `text` out of the answer",
+                    "schema": {"type": "boolean"},
+                }
+            },
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _describe(entry: Entry) -> dict[str, Any]:
+    operation = registry.load(entry)
+    schema = _describe_input(operation)
+    return {
+        **_answer(entry.name, operation.traits.title, _refer(registry.result_of(operation).__name__)),
+        "tags": [reference.part_of(entry)],
+        "description": registry.description(operation),
+        "x-scope": most_needed(operation.traits).name.lower(),
+        "parameters": [{"$ref": "#/components/parameters/text"}],
+        "requestBody": {
+            "required": bool(schema.get("required")),
+            "content": {"application/json": {"schema": schema}},
+        },
+    }
+
+
+def _answer(
+    name: str, summary: str, schema: dict[str, Any], media: str = "application/json"
+) -> dict[str, Any]:
+    return {
+        "operationId": name,
+        "summary": summary,
+        "responses": {
+            "200": {"description": "Done", "content": {media: {"schema": schema}}},
+            "4XX": {"$ref": "#/components/responses/Failed"},
+            "5XX": {"$ref": "#/components/responses/Unable"},
+        },
+    }
+
+
+def _refer(name: str) -> dict[str, Any]:
+    return {"$ref": _REFERENCE.format(name=name)}
+
+
+def _describe_input(operation: type[Operation]) -> dict[str, Any]:
+    schema = registry.input_schema(operation)
+    fields = {name: _move_default(field) for name, field in schema["properties"].items()}
+    return schema | {"properties": fields}
+
+
+def _move_default(field: dict[str, Any]) -> dict[str, Any]:
+    default = field.get("default")
+    kept = {key: value for key, value in field.items() if key != "default"}
+    if default is None:
+        return kept
+    about = f"{field.get('description', '')}. Default: {json.dumps(default)}".removeprefix(". ")
+    return kept | {"description": about}
+
+
+def _describe_answers() -> dict[str, Any]:
+    """Return the schemas of all results and their parts, by name."""
+    results = {registry.result_of(registry.load(entry)) for entry in ENTRIES}
+    kinds = [*sorted(results, key=lambda kind: kind.__name__), Error, Health, Preview]
+    _, components = msgspec.json.schema_components(kinds, ref_template=_REFERENCE)
+    for schema in components.values():
+        # A field with a default is in every answer. One that can be missing is UNSET and has none.
+        fields = schema.get("properties", {})
+        always = {name for name, field in fields.items() if "default" in field}
+        schema["required"] = [name for name in fields if name in always or name in schema["required"]]
+        for field in fields.values():
+            field.pop("default", None)
+    for kind in results:
+        components[kind.__name__]["properties"].setdefault("text", _TEXT)
+    return dict(sorted(components.items()))
+
+
+def _every_error(kind: type[MnemosError]) -> Iterator[type[MnemosError]]:
+    yield kind
+    for below in kind.__subclasses__():
+        if below.__module__ == errors.__name__:
+            yield from _every_error(below)
+
+
+def _describe_errors(low: int, high: int) -> dict[str, Any]:
+    """Describe the errors with a status in this range."""
+    found = {(status_of(kind("")), kind.code) for kind in _every_error(MnemosError)} | {*REJECTIONS.items()}
+    chosen = sorted(pair for pair in found if low <= pair[0] < high)
+    by_status = {status: [code for one, code in chosen if one == status] for status, _ in chosen}
+    lines = [f"- {status}: {', '.join(f'`{code}`' for code in codes)}" for status, codes in by_status.items()]
+    content = {"application/json": {"schema": _refer("Error")}}
+    return {"description": "\n".join(["By status, the codes of the error:", *lines]), "content": content}
+
+
+_TEXT: Final = {"type": "string", "description": "The answer in readable form, unless text=false"}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(make_document(), indent=1, ensure_ascii=False) + "\n")
