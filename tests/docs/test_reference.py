@@ -33,7 +33,7 @@ from mnemos.sessions import session_types
 from mnemos.sessions.records import MESSAGE_FIELDS
 from mnemos.settings import Model, Settings
 from mnemos.storage.base import MessageRow, SessionRow
-from mnemos.storage.sqlite.search import CANDIDATES
+from mnemos.storage.search import CANDIDATES
 from mnemos.templates.template_store import Templates
 from mnemos.transfer.imports import Imports
 from mnemos.workspace.workspace import Workspace

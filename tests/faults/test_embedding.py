@@ -12,7 +12,7 @@ import pytest
 
 import mnemos
 from mnemos.storage.passages import PIECE_BITS
-from mnemos.storage.sqlite.vectors import ERASED, LABEL
+from mnemos.storage.stores.vectors import ERASED, LABEL
 
 from . import processes
 from .processes import Spawn

@@ -16,9 +16,10 @@ from contract.storage.facts import add_fact, all_listed, fact, history_of, open_
 from contract.storage.openers import NOW
 from contract.storage.passages import best, find, outdate, put, remove
 from mnemos.sessions.records import document_of
-from mnemos.storage.sqlite import facts, index, schema
+from mnemos.storage.sqlite import index, schema
 from mnemos.storage.sqlite.engine import SqliteStorage
-from mnemos.storage.sqlite.index import passage_row
+from mnemos.storage.sqlite.handle import FACTS_SQL
+from mnemos.storage.terms import passage_row
 from mnemos.testing import FixedClock
 from unit.storage.former_files import write_former_file
 
@@ -94,7 +95,7 @@ OFTEN = [
 def test_no_query_of_a_turn_scans(opens: Opens, tmp_path: Path, name: str) -> None:
     """A write, a tick and a status cost the same whatever there is."""
     opens().close()
-    sql = getattr(facts.SQL, name)
+    sql = getattr(FACTS_SQL, name)
     connection = apsw.Connection(str(tmp_path / "x.db"))
     try:
         count = sql.count("?") - sql.count("'?'")

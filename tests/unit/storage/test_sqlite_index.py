@@ -9,8 +9,8 @@ import pytest
 
 from contract.storage.openers import found_whole, settle, tell
 from mnemos.sessions.records import document_of
+from mnemos.storage import terms
 from mnemos.storage.base import Order
-from mnemos.storage.sqlite import index
 from mnemos.storage.sqlite.engine import SqliteStorage
 from mnemos.storage.sqlite.upkeep import Upkeep
 
@@ -30,13 +30,13 @@ def test_each_character_of_a_long_message_is_looked_at_a_few_times_only(
 ) -> None:
     """Indexing goes in steps; a step must not begin the message again."""
     looked_at: list[int] = []
-    original = index.index_words
+    original = terms.index_words
 
     def count(text: str) -> tuple[str, str]:
         looked_at.append(len(text))
         return original(text)
 
-    monkeypatch.setattr(index, "index_words", count)
+    monkeypatch.setattr(terms, "index_words", count)
     tell(storage, "s", DISTINCT)
     settle(storage)
     assert sum(looked_at) <= 3 * len(DISTINCT)

@@ -36,7 +36,7 @@ from mnemos.errors import Corrupt, DiskFull
 from mnemos.sessions.records import document_of
 from mnemos.storage.passages import PIECE_BITS, NewVectors
 from mnemos.storage.sqlite.engine import SqliteStorage
-from mnemos.storage.sqlite.vectors import CHUNK, LABEL
+from mnemos.storage.stores.vectors import CHUNK, LABEL
 
 Opens = Callable[..., SqliteStorage]
 Vectors = NDArray[np.float32]

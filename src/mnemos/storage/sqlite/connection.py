@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import apsw
-from msgspec import Struct
 
 from mnemos import errors
 from mnemos.settings import Durability
@@ -25,37 +24,6 @@ OLDEST_SQLITE = 3_051_003
 _CACHE_KIB = 32 * 1024
 _LOG_SECONDS = 30.0
 
-_SPACE_BITS = 32
-
-
-class Space(Struct, frozen=True):
-    """The ids of a space in this file: ``first`` to ``last`` for messages.
-
-    Passages that are not messages follow, ``first_passage`` to ``last_passage``.
-    """
-
-    id: int
-    first: int
-    last: int
-
-    @property
-    def first_passage(self) -> int:
-        return self.last + 1
-
-    @property
-    def last_passage(self) -> int:
-        return self.last + (1 << _SPACE_BITS - 1)
-
-
-def space_of(number: int) -> Space:
-    """Return a space's range of ids, whose lower half is for messages."""
-    start = number << _SPACE_BITS
-    return Space(number, start + 1, start + (1 << _SPACE_BITS - 1) - 1)
-
-
-# An empty range, for a space that a file opened for reading does not have.
-NOWHERE = Space(-1, 0, -1)
-
 
 def rows(connection: apsw.Connection, sql: str, bindings: Any = ()) -> list[tuple[Any, ...]]:
     """Return all rows of a query."""
@@ -65,6 +33,26 @@ def rows(connection: apsw.Connection, sql: str, bindings: Any = ()) -> list[tupl
 def value(connection: apsw.Connection, sql: str, bindings: Any = ()) -> Any:
     """Return the only value of a query's row; None if there is no row."""
     return connection.execute(sql, bindings).get
+
+
+class SqliteTransaction:
+    """A connection as the stores see it."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.connection = connection
+
+    def rows(self, sql: str, bindings: Any = ()) -> list[tuple[Any, ...]]:
+        return self.connection.execute(sql, bindings).fetchall()
+
+    def value(self, sql: str, bindings: Any = ()) -> Any:
+        return self.connection.execute(sql, bindings).get
+
+    def change(self, sql: str, bindings: Any = ()) -> int:
+        self.connection.execute(sql, bindings)
+        return self.connection.changes()
+
+    def change_many(self, sql: str, bindings: Iterable[Any]) -> None:
+        self.connection.executemany(sql, bindings)
 
 
 def check_sqlite(version: int) -> None:

@@ -17,10 +17,19 @@ from mnemos.storage.base import Check, report_ok, report_problem
 from mnemos.storage.imports import KEY_BITS
 from mnemos.storage.passages import PART_CHARACTERS
 from mnemos.storage.queries import Queries
-from mnemos.storage.sqlite import schema, vectors
-from mnemos.storage.sqlite.connection import connect, create_private, patience, rows, translate_error
+from mnemos.storage.sqlite import schema
+from mnemos.storage.sqlite.connection import (
+    SqliteTransaction,
+    connect,
+    create_private,
+    patience,
+    rows,
+    translate_error,
+)
 from mnemos.storage.sqlite.files import check_remains, find_rescued, move_all, name_beside
-from mnemos.storage.sqlite.passages import begin_index_again
+from mnemos.storage.sqlite.vectors import SQL as VECTORS_SQL
+from mnemos.storage.sqlite.word_index import begin_index_again
+from mnemos.storage.stores.vectors import drop, find_damaged
 
 SQL = Queries(Path(__file__).parent / "sql" / "doctor.sql")
 
@@ -99,9 +108,9 @@ def repair(connection: apsw.Connection) -> Repaired:
     if broken:
         begin_index_again(connection)
         done.append(report_ok("index", "built again from the messages"))
-    spoiled = vectors.find_damaged(connection)
+    spoiled = find_damaged(SqliteTransaction(connection), VECTORS_SQL)
     if spoiled:
-        vectors.drop(connection, spoiled)
+        drop(SqliteTransaction(connection), VECTORS_SQL, spoiled)
         done.append(report_ok("vectors", "the damaged ones are made again when needed"))
     return Repaired(tuple(done), broken)
 
@@ -140,7 +149,7 @@ def _count_left_words(connection: apsw.Connection) -> int:
 
 
 def _check_vectors(connection: apsw.Connection) -> list[Check]:
-    spoiled = len(vectors.find_damaged(connection))
+    spoiled = len(find_damaged(SqliteTransaction(connection), VECTORS_SQL))
     return [report_problem("vectors", f"of {spoiled} models are damaged")] if spoiled else []
 
 

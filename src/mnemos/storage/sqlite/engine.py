@@ -28,11 +28,11 @@ from mnemos.storage.sqlite.connection import (
 )
 from mnemos.storage.sqlite.doctor import finish as finish_salvage
 from mnemos.storage.sqlite.handle import Handle, WriteHandle, merge_some
-from mnemos.storage.sqlite.passages import begin_index_again
 from mnemos.storage.sqlite.pool import Options, Pool
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
 from mnemos.storage.sqlite.upkeep import PLENTY, Upkeep, only_one
-from mnemos.storage.sqlite.vectors import Remembered
+from mnemos.storage.sqlite.word_index import begin_index_again
+from mnemos.storage.stores.vectors import Remembered
 from mnemos.text.words import RULE_VERSION
 
 T = TypeVar("T")

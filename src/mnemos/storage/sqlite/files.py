@@ -12,8 +12,9 @@ import apsw
 from mnemos.errors import AlreadyExists, Corrupt, NotADatabase, NotFound
 from mnemos.storage.base import Usage
 from mnemos.storage.queries import Queries
+from mnemos.storage.space import Space
 from mnemos.storage.sqlite import schema
-from mnemos.storage.sqlite.connection import Space, patience, rows, translate_error, use_log
+from mnemos.storage.sqlite.connection import patience, rows, translate_error, use_log
 from mnemos.storage.sqlite.index import state_of
 
 SQL = Queries(Path(__file__).parent / "sql" / "files.sql")

@@ -13,6 +13,7 @@ from typing import Any
 import apsw
 from msgspec import Struct
 
+from mnemos.storage.search import Weight, count_driving
 from mnemos.text.query import Clause, Query, Term
 
 _AS_WRITTEN = "{said tool} : "
@@ -33,13 +34,6 @@ class Phrase(Struct, frozen=True):
 
     clause: int
     weight: float
-
-
-class Weight(Struct, frozen=True):
-    """The number of messages that fulfil a clause, and its weight."""
-
-    count: int
-    idf: float
 
 
 class Plan(Struct, frozen=True):
@@ -85,7 +79,7 @@ def any_of(query: Query, weights: Sequence[Weight], cap: int) -> Plan:
     only looked up there. That is what ``(rare) AND (rare OR common)`` makes FTS5 do.
     """
     parts = [_render_clause(clause, number) for number, clause in enumerate(query.clauses)]
-    driving = _count_driving(weights, cap)
+    driving = count_driving(weights, cap)
     match = " OR ".join(text for text, _ in parts[:driving])
     phrases = [phrase for _, found in parts[:driving] for phrase in found]
     if driving < len(parts):
@@ -113,15 +107,6 @@ def pairs_of(query: Query, weights: Sequence[Weight]) -> Plan:
             seen.add(number)
     worth = tuple(weight.idf for weight in weights)
     return Plan(f"({' OR '.join(texts)})", tuple(phrases), worth, every=False)
-
-
-def _count_driving(weights: Sequence[Weight], cap: int) -> int:
-    total = 0
-    for number, weight in enumerate(weights):
-        total += weight.count
-        if total > cap:
-            return max(number, 1)
-    return len(weights)
 
 
 def _exclude(match: str, excluded: Sequence[Term]) -> str:

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import apsw
 from msgspec import Struct
 
 from mnemos.errors import SchemaChanged
 from mnemos.storage.base import Documents
 from mnemos.storage.queries import Queries
+from mnemos.storage.space import NOWHERE, Space, space_of
 from mnemos.storage.sqlite import index, schema
-from mnemos.storage.sqlite.audit import SqliteAudit
-from mnemos.storage.sqlite.connection import NOWHERE, Space, rows, space_of
-from mnemos.storage.sqlite.entries import SqliteEntryReads, SqliteEntryWrites
-from mnemos.storage.sqlite.facts import SqliteFactReads, SqliteFactWrites
-from mnemos.storage.sqlite.imports import SqliteImports
-from mnemos.storage.sqlite.passages import SqlitePassageReads, SqlitePassageWrites
+from mnemos.storage.sqlite.connection import SqliteTransaction, rows
 from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
-from mnemos.storage.sqlite.sessions import SqliteSessionReads, SqliteSessionWrites
-from mnemos.storage.sqlite.vectors import Remembered, SqliteVectorReads, SqliteVectorWrites
+from mnemos.storage.sqlite.sessions import SqliteSessionWrites
+from mnemos.storage.sqlite.vectors import SQL as VECTORS_SQL
+from mnemos.storage.sqlite.vectors import SqliteEraser
+from mnemos.storage.sqlite.word_index import FtsIndex
+from mnemos.storage.stores.audit import StoredAudit
+from mnemos.storage.stores.entries import StoredEntryReads, StoredEntryWrites
+from mnemos.storage.stores.facts import StoredFactReads, StoredFactWrites
+from mnemos.storage.stores.imports import StoredImports
+from mnemos.storage.stores.passages import StoredPassageReads, StoredPassageWrites
+from mnemos.storage.stores.sessions import StoredSessionReads
+from mnemos.storage.stores.vectors import Remembered, StoredVectorReads, StoredVectorWrites
 
-SQL: Queries = SESSIONS_SQL
+_FOLDER = Path(__file__).parent / "sql"
+SQL = SESSIONS_SQL
+PASSAGES_SQL = Queries(_FOLDER / "passages.sql")
+FACTS_SQL = Queries(_FOLDER / "facts.sql")
+ENTRIES_SQL = Queries(_FOLDER / "entries.sql")
+IMPORTS_SQL = Queries(_FOLDER / "imports.sql")
+AUDIT_SQL = Queries(_FOLDER / "audit.sql")
 
 
 class Handle(Struct, frozen=True):
@@ -31,13 +44,13 @@ class Handle(Struct, frozen=True):
 
     connection: apsw.Connection
     space: Space
-    sessions: SqliteSessionReads
-    passages: SqlitePassageReads
-    vectors: SqliteVectorReads
-    facts: SqliteFactReads
-    entries: SqliteEntryReads
-    imports: SqliteImports
-    audit: SqliteAudit
+    sessions: StoredSessionReads
+    passages: StoredPassageReads
+    vectors: StoredVectorReads
+    facts: StoredFactReads
+    entries: StoredEntryReads
+    imports: StoredImports
+    audit: StoredAudit
     mark: int
 
     @property
@@ -48,10 +61,10 @@ class Handle(Struct, frozen=True):
 
 class WriteHandle(Handle, frozen=True):
     sessions: SqliteSessionWrites
-    passages: SqlitePassageWrites
-    vectors: SqliteVectorWrites
-    facts: SqliteFactWrites
-    entries: SqliteEntryWrites
+    passages: StoredPassageWrites
+    vectors: StoredVectorWrites
+    facts: StoredFactWrites
+    entries: StoredEntryWrites
 
 
 def make_reader(
@@ -61,17 +74,18 @@ def make_reader(
     mark = _current_mark(connection)
     found = rows(connection, SQL.get_space, (space,))
     where = space_of(found[0][0]) if found else NOWHERE
-    sessions = SqliteSessionReads(connection, where, documents)
+    tx = SqliteTransaction(connection)
+    sessions = StoredSessionReads(tx, where, SQL, FtsIndex(tx, where, documents))
     return Handle(
         connection,
         where,
         sessions,
-        SqlitePassageReads(connection, where, sessions, mark),
-        SqliteVectorReads(connection, where, sessions, remembered, mark),
-        SqliteFactReads(connection, where),
-        SqliteEntryReads(connection, where),
-        SqliteImports(connection, where),
-        SqliteAudit(connection, where),
+        StoredPassageReads(tx, where, PASSAGES_SQL, sessions, mark),
+        StoredVectorReads(tx, where, VECTORS_SQL, sessions, remembered, mark),
+        StoredFactReads(tx, where, FACTS_SQL),
+        StoredEntryReads(tx, where, ENTRIES_SQL),
+        StoredImports(tx, where, IMPORTS_SQL),
+        StoredAudit(tx, where, AUDIT_SQL),
         mark,
     )
 
@@ -82,18 +96,20 @@ def make_writer(
     """A handle for writing. The space is created if the file does not have it."""
     mark = _current_mark(connection)
     where = space_of(_number_of(connection, space))
-    sessions = SqliteSessionWrites(connection, where, documents)
-    passages = SqlitePassageWrites(connection, where, sessions, mark)
+    tx = SqliteTransaction(connection)
+    eraser = SqliteEraser(tx, where)
+    sessions = SqliteSessionWrites(tx, where, FtsIndex(tx, where, documents), eraser)
+    passages = StoredPassageWrites(tx, where, PASSAGES_SQL, sessions, mark, eraser)
     return WriteHandle(
         connection,
         where,
         sessions,
         passages,
-        SqliteVectorWrites(connection, where, sessions, remembered, mark),
-        SqliteFactWrites(connection, where),
-        SqliteEntryWrites(connection, where, passages),
-        SqliteImports(connection, where),
-        SqliteAudit(connection, where),
+        StoredVectorWrites(tx, where, VECTORS_SQL, sessions, remembered, mark),
+        StoredFactWrites(tx, where, FACTS_SQL),
+        StoredEntryWrites(tx, where, ENTRIES_SQL, passages),
+        StoredImports(tx, where, IMPORTS_SQL),
+        StoredAudit(tx, where, AUDIT_SQL),
         mark,
     )
 

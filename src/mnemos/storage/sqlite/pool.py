@@ -17,7 +17,7 @@ from mnemos.storage.base import Documents
 from mnemos.storage.sqlite.connection import connect
 from mnemos.storage.sqlite.handle import Handle, WriteHandle, make_reader, make_writer
 from mnemos.storage.sqlite.place import Place
-from mnemos.storage.sqlite.vectors import Remembered
+from mnemos.storage.stores.vectors import Remembered
 
 
 class Options(Struct, frozen=True):

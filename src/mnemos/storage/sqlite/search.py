@@ -8,133 +8,58 @@ newest few thousand matches (of a rare word: all of them), and only those are sc
 from __future__ import annotations
 
 import heapq
-import json
-import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import apsw
-from msgspec import Struct
-
-from mnemos.storage.base import Filters, Found, Order, Results
+from mnemos.storage.base import Found
 from mnemos.storage.queries import Queries
-from mnemos.storage.sqlite.connection import Space, rows, value
-from mnemos.storage.sqlite.fts_queries import (
-    Plan,
-    Scorer,
-    Weight,
-    all_of,
-    any_of,
-    any_tag,
-    clause_match,
-    quote,
-)
-from mnemos.storage.sqlite.index import (
-    LAST_MOMENT,
-    OWNED,
-    Tail,
-    group_tag,
-    project_tag,
-    role_tag,
-    session_tag,
-    source_tag,
-    user_tag,
-    week_of,
-    week_tag,
-)
+from mnemos.storage.search import CANDIDATES, SPARE, Scope, Search, Weight
+from mnemos.storage.space import Space
+from mnemos.storage.sqlite import fts_queries
+from mnemos.storage.sqlite.connection import SqliteTransaction
+from mnemos.storage.sqlite.fts_queries import ANYTHING, Plan, Scorer, any_tag, clause_match, quote
+from mnemos.storage.sqlite.index import Tail
+from mnemos.storage.terms import OWNED, kind_tag, user_tag, week_of, week_tag
 from mnemos.text.query import Clause, Query
 
 SQL = Queries(Path(__file__).parent / "sql" / "search.sql")
 
-# The number of matches to score: the newest, if there are more. For a single word fewer will do, because
-# hundreds of messages match it equally well.
-CANDIDATES = 2_000
+# For a single word fewer candidates will do, because hundreds of messages match it equally well.
 _CANDIDATES_OF_ONE = 300
 _CANDIDATES_A_HIT = 10
 # Matches counted to weigh a word; beyond this, its frequency is estimated.
 _COUNTED = 200
-# Extra rows to fetch: those of one long message fold into one hit.
-_SPARE = 10
+_COUNTED_OTHERS = 400
 # A time filter of more weeks excludes too little for the index to help.
-WEEKS_IN_MATCH = 60
+_WEEKS_IN_MATCH = 60
 
 
-class Scope(Struct, frozen=True):
-    """The filters of a search as time bounds and parts of an expression."""
+class FtsSearch(Search):
+    """The searches of one read transaction in FTS5."""
 
-    since: float
-    until: float
-    tags: tuple[str, ...]
-    without: str = ""
+    def __init__(self, tx: SqliteTransaction, space: Space, scorer: Scorer, tail: Tail) -> None:
+        self.state = tail.refresh(tx.connection)
+        total = self.state.next_message - space.first
+        super().__init__(tx, space, SQL, total=total, has_doomed=self.state.has_doomed)
+        self._connection = tx.connection
+        self._scorer = scorer
 
-    @property
-    def is_timeless(self) -> bool:
-        return self.since <= -LAST_MOMENT and self.until >= LAST_MOMENT
+    def all_of(self, query: Query) -> Plan:
+        return fts_queries.all_of(query)
 
-    def match(self, plan: Plan, weeks: Sequence[int] = ()) -> str:
-        if not (self.tags or self.without or weeks):
-            return plan.match
-        parts = [plan.match, *self.tags]
-        if weeks:
-            parts.append(any_tag(week_tag(week) for week in weeks))
-        match = " AND ".join(parts)
-        return f"({match}) NOT ({self.without})" if self.without else match
+    def any_of(self, query: Query, weights: Sequence[Weight], cap: int) -> Plan:
+        return fts_queries.any_of(query, weights, cap)
 
+    def pairs_of(self, query: Query, weights: Sequence[Weight]) -> Plan:
+        return fts_queries.pairs_of(query, weights)
 
-_NO_FILTERS = Filters()
-_EVERYTHING = Scope(-LAST_MOMENT, LAST_MOMENT, ())
-
-
-class Search:
-    """The searches of one read transaction."""
-
-    def __init__(
-        self,
-        connection: apsw.Connection,
-        space: Space,
-        scorer: Scorer,
-        tail: Tail,
-    ) -> None:
-        self._connection = connection
-        self._space = space
-        self.scorer = scorer
-        self.state = tail.refresh(connection)
-
-    def run(self, query: Query, filters: Filters, *, order: Order, limit: int, offset: int) -> Results:
-        scope = self.scope(filters)
-        if not query.clauses or limit <= 0 or scope is None:
-            return Results((), partial=False)
-        wanted = offset + limit
-        hits = self._find(all_of(query), scope, order, wanted)
-        if hits:
-            return Results(tuple(hits[offset:]), partial=False)
-        hits = self._find_most(query.loosen(), scope, order, wanted)
-        return Results(tuple(hits[offset:]), partial=bool(hits))
-
-    def _find_most(self, query: Query, scope: Scope, order: Order, limit: int) -> list[Found]:
-        """Find messages with most of the words that occur at all, when none has all of them."""
-        weighed = [(clause, self.weigh(clause)) for clause in query.clauses]
-        known = [(clause, weight) for clause, weight in weighed if weight]
-        known.sort(key=lambda pair: pair[1].count)
-        while known:
-            rarest_first = Query(tuple(clause for clause, _ in known), query.excluded)
-            weights = [weight for _, weight in known]
-            hits = self._find(all_of(rarest_first), scope, order, limit)
-            hits = hits or self._find(any_of(rarest_first, weights, CANDIDATES), scope, order, limit)
-            if hits:
-                return hits
-            known = known[1:]
-        return []
-
-    def _find(self, plan: Plan, scope: Scope, order: Order, limit: int) -> list[Found]:
-        if order is Order.RELEVANCE:
-            return self._best(plan, scope, limit)
-        return self._in_time(plan, scope, limit, newest=order is Order.NEWEST)
+    def anything(self) -> Plan:
+        return ANYTHING
 
     def _best(self, plan: Plan, scope: Scope, limit: int) -> list[Found]:
-        self.scorer.use(plan)
+        self._scorer.use(plan)
         found = self._find_uncrowded(self._search_index, plan, scope, limit)
         if self.state.pending:
             found += self._find_uncrowded(self._fresh, plan, scope, limit)
@@ -153,7 +78,7 @@ class Search:
         limit: int,
     ) -> list[tuple[Any, ...]]:
         """Return the best rows of the index or the tail, enough for ``limit`` messages."""
-        several = limit + _SPARE
+        several = limit + SPARE
         asked = self._bind(scope)
         asked["cap"] = CANDIDATES
         while True:
@@ -166,36 +91,36 @@ class Search:
 
     def _search_index(self, plan: Plan, scope: Scope, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
         if scope.is_timeless:
-            asked["match"] = scope.match(plan)
+            asked["match"] = _match(plan, scope)
             if len(plan.idf) == 1:
                 asked["cap"] = max(_CANDIDATES_OF_ONE, asked["limit"] * _CANDIDATES_A_HIT)
-            return rows(self._connection, SQL.best_of_all if plan.every else SQL.best, asked)
-        weeks = self.weeks(scope)
+            return self._tx.rows(SQL.best_of_all if plan.every else SQL.best, asked)
+        weeks = self._weeks(scope)
         if not weeks:
             return []
-        asked["match"] = scope.match(plan, weeks if len(weeks) <= WEEKS_IN_MATCH else ())
-        return rows(self._connection, SQL.best_between, asked)
+        asked["match"] = _match(plan, scope, weeks if len(weeks) <= _WEEKS_IN_MATCH else ())
+        return self._tx.rows(SQL.best_between, asked)
 
     def _fresh(self, plan: Plan, scope: Scope, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
-        asked["match"] = scope.match(plan)
+        asked["match"] = _match(plan, scope)
         if not scope.is_timeless:
-            return rows(self._connection, SQL.best_of_tail_between, asked)
+            return self._tx.rows(SQL.best_of_tail_between, asked)
         sql = SQL.best_of_all_in_tail if plan.every else SQL.best_of_tail
-        return rows(self._connection, sql, asked)
+        return self._tx.rows(sql, asked)
 
     def _in_time(self, plan: Plan, scope: Scope, limit: int, *, newest: bool) -> list[Found]:
         """Find matches by the messages' own time, week by week, so the first page needs no full list."""
         asked = self._bind(scope)
-        self.scorer.use(plan)
+        self._scorer.use(plan)
         found: dict[int, tuple[float, int]] = {}
-        weeks = self.weeks(scope)
+        weeks = self._weeks(scope)
         for week in reversed(weeks) if newest else weeks:
-            asked["match"] = scope.match(plan, (week,))
+            asked["match"] = _match(plan, scope, (week,))
             found |= self._match_times(SQL.in_time, asked, limit, newest=newest)
             if len(found) >= limit:
                 break
         if self.state.pending:
-            asked["match"] = scope.match(plan)
+            asked["match"] = _match(plan, scope)
             found |= self._match_times(SQL.in_time_of_tail, asked, limit, newest=newest)
         return [
             Found(message, matched, 0.0)
@@ -221,100 +146,103 @@ class Search:
             "until": scope.until,
         }
 
-    def weigh(self, clause: Clause) -> Weight | None:
-        """Weigh a clause, a rare one higher. None: no message of the space has it."""
+    def count(self, clause: Clause) -> int:
         match = clause_match(clause)
         asked = {"match": match, "first": self._space.first, "last": self._space.last}
-        count, oldest = rows(self._connection, SQL.count_matches, asked | {"cap": _COUNTED})[0]
+        count, oldest = self._tx.rows(SQL.count_matches, asked | {"cap": _COUNTED})[0]
         if count == _COUNTED:
             # As common among all messages as it is among the newest.
             count = max(_COUNTED, self._total * _COUNTED // (self.state.indexed - oldest + 1))
         if self.state.pending:
-            count += value(self._connection, SQL.count_tail_matches, (match,))
-        return self.worth(count) if count else None
+            count += self._tx.value(SQL.count_tail_matches, (match,))
+        return int(count)
 
-    def worth(self, count: int) -> Weight:
-        """Weigh a clause that ``count`` messages have."""
-        return Weight(count, math.log(1 + (max(self._total - count, 0) + 0.5) / (count + 0.5)))
-
-    @property
-    def _total(self) -> int:
-        return self.state.next_message - self._space.first
-
-    def scope(self, filters: Filters) -> Scope | None:
-        """Translate filters; None if they exclude everything."""
-        if filters == _NO_FILTERS and not self.state.has_doomed:
-            return _EVERYTHING
-        since = filters.since if filters.since is not None else -LAST_MOMENT
-        until = filters.until if filters.until is not None else LAST_MOMENT
-        tags: list[str] = []
-        for names, tag in ((filters.sources, source_tag), (filters.roles, role_tag)):
-            if names is not None:
-                if not names:
-                    return None
-                tags.append(any_tag(tag(name) for name in names))
-        if filters.session_ids is not None:
-            chosen = self._session_tags(filters.session_ids)
-            if not chosen:
-                return None
-            tags.append(any_tag(chosen))
-        if filters.projects is not None:
-            if not filters.projects:
-                return None
-            late = self._select_keys(SQL.sessions_late_about, json.dumps(list(filters.projects)))
-            tags.append(any_tag([*map(project_tag, filters.projects), *map(session_tag, late)]))
-        if filters.group is not None:
-            tags.append(any_tag([group_tag(filters.group)]))
-        without = [source_tag(name) for name in filters.exclude_sources]
-        without += self._session_tags(filters.exclude_session_ids)
-        if filters.user is not None:
-            without += map(session_tag, self._select_keys(SQL.sessions_late_of_others, filters.user))
-        if self.state.has_doomed:
-            without += [session_tag(key) for (key,) in rows(self._connection, SQL.doomed, (self._space.id,))]
-        unwanted = [quote([tag]) for tag in without]
-        if filters.user is not None:
-            unwanted.append(f"({quote([OWNED])} NOT {quote([user_tag(filters.user)])})")
-        return Scope(since, until, tuple(tags), " OR ".join(unwanted))
-
-    def session_keys(self, filters: Filters) -> Iterator[tuple[list[int], bool]]:
-        """Yield keys of sessions that the filters name, with True if these are excluded."""
-        if filters.sources is not None:
-            yield self._select_keys(SQL.sessions_from, json.dumps(list(filters.sources))), False
-        if filters.exclude_sources:
-            yield self._select_keys(SQL.sessions_from, json.dumps(list(filters.exclude_sources))), True
-        if filters.projects is not None:
-            yield self._select_keys(SQL.sessions_about, json.dumps(list(filters.projects))), False
-        if filters.user is not None:
-            yield self._select_keys(SQL.sessions_of_others, filters.user), True
-        if filters.session_ids is not None:
-            yield self._keys(filters.session_ids), False
-        unwanted = self._keys(filters.exclude_session_ids)
-        if self.state.has_doomed:
-            unwanted += [key for (key,) in rows(self._connection, SQL.doomed, (self._space.id,))]
-        if unwanted:
-            yield unwanted, True
-
-    def passages_of_others(self, user: str) -> list[int]:
-        """Return the passages that belong to another user."""
-        return self._select_keys(SQL.passages_of_others, user)
-
-    def _select_keys(self, sql: str, wanted: str) -> list[int]:
-        return [key for (key,) in rows(self._connection, sql, (self._space.id, wanted))]
-
-    def weeks(self, scope: Scope) -> list[int]:
+    def _weeks(self, scope: Scope) -> list[int]:
         """Return the weeks of the scope that have indexed messages."""
         between = (self._space.id, week_of(scope.since), week_of(scope.until))
-        return [week for (week,) in rows(self._connection, SQL.weeks, between)]
+        return [week for (week,) in self._tx.rows(SQL.weeks, between)]
 
-    def _session_tags(self, session_ids: Sequence[str]) -> list[str]:
-        return [session_tag(key) for key in self._keys(session_ids)]
+    # --- for recall -------------------------------------------------------------------------
 
-    def _keys(self, session_ids: Sequence[str]) -> list[int]:
-        keys = [
-            value(self._connection, SQL.session_key, (self._space.id, session_id))
-            for session_id in session_ids
-        ]
-        return [key for key in keys if key is not None]
+    def sessions_matching(self, clause: Clause, cap: int) -> set[str]:
+        match = {"match": clause_match(clause)}
+        asked = match | {"first": self._space.first, "last": self._space.last, "cap": cap}
+        found = self._tx.rows(SQL.sessions_matching, asked)
+        if self.state.pending:
+            found += self._tx.rows(SQL.sessions_matching_in_tail, match)
+        return {name for (name,) in found}
+
+    def seed_messages(self, plan: Plan, scope: Scope, cap: int, limit: int) -> dict[int, float]:
+        self._scorer.use(plan)
+        asked = self._bind(scope) | {"cap": cap}
+        several = limit + SPARE
+        best: dict[int, float] = {}
+        while True:
+            asked["limit"] = several
+            found = self._seed_index(plan, scope, asked) + self._seed_tail(plan, scope, asked)
+            ids = f"[{','.join(str(row) for row, _ in found)}]"
+            owners = self._tx.rows(SQL.owners, (ids,))
+            for (message,), (_, score) in zip(owners, found, strict=True):
+                if message is not None:
+                    best[message] = max(score, best.get(message, 0.0))
+            if len(best) >= limit or len(found) < several:
+                return best
+            # The rows of a long message crowded others out.
+            several *= 8
+
+    def _seed_index(self, plan: Plan, scope: Scope, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
+        if scope.is_timeless:
+            return self._tx.rows(SQL.seeds, asked | {"match": _match(plan, scope)})
+        weeks = self._weeks(scope)
+        if not weeks:
+            return []
+        if plan is ANYTHING:
+            weeks = weeks[-_WEEKS_IN_MATCH:]
+        match = _match(plan, scope, weeks if len(weeks) <= _WEEKS_IN_MATCH else ())
+        return self._tx.rows(SQL.seeds_between, asked | {"match": match})
+
+    def _seed_tail(self, plan: Plan, scope: Scope, asked: dict[str, Any]) -> list[tuple[Any, ...]]:
+        if not self.state.pending:
+            return []
+        sql = SQL.seeds_of_tail if scope.is_timeless else SQL.seeds_of_tail_between
+        return self._tx.rows(sql, asked | {"match": _match(plan, scope)})
+
+    def seed_others(
+        self, plan: Plan, scope: Scope, kinds: Sequence[str] | None, cap: int, limit: int
+    ) -> dict[int, float]:
+        self._scorer.use(plan)
+        match = _match(plan, scope)
+        if kinds is not None:
+            match = f"({match}) AND {any_tag(kind_tag(kind) for kind in kinds)}"
+        asked = self._bind(scope) | self._bind_others() | {"match": match, "cap": cap, "limit": limit}
+        sql = SQL.seeds_of_others if scope.is_timeless else SQL.seeds_of_passages
+        return dict(self._tx.rows(sql, asked))
+
+    def count_others(self, clause: Clause, total: int) -> int:
+        asked = self._bind_others() | {"match": clause_match(clause), "cap": _COUNTED_OTHERS}
+        ((count, oldest),) = self._tx.rows(SQL.count_others, asked)
+        if count < _COUNTED_OTHERS:
+            return int(count)
+        # As common among all as it is among the newest.
+        newest = self._space.last + total
+        return int(count * total / (newest - oldest + 1))
+
+    def _bind_others(self) -> dict[str, Any]:
+        return {"first": self._space.first_passage, "last": self._space.last_passage}
+
+
+def _match(plan: Plan, scope: Scope, weeks: Sequence[int] = ()) -> str:
+    """Return the expression of a plan within a scope, and within these weeks."""
+    if scope.is_everything and not weeks:
+        return plan.match
+    parts = [plan.match, *(any_tag(tags) for tags in scope.every)]
+    if weeks:
+        parts.append(any_tag(week_tag(week) for week in weeks))
+    match = " AND ".join(parts)
+    unwanted = [quote([tag]) for tag in scope.none]
+    if scope.user is not None:
+        unwanted.append(f"({quote([OWNED])} NOT {quote([user_tag(scope.user)])})")
+    return f"({match}) NOT ({' OR '.join(unwanted)})" if unwanted else match
 
 
 def _take_first(

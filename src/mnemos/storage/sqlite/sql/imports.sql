@@ -26,6 +26,13 @@ SET size = excluded.size,
 DELETE FROM imported_files
 WHERE space = ?
 
+-- name: session_key
+SELECT key
+FROM sessions
+WHERE space = ?
+    AND id = ?
+    AND NOT doomed
+
 -- name: owners
 SELECT i.key, coalesce(s.id, '')
 FROM json_each(:keys) AS asked

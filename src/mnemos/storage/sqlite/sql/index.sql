@@ -23,18 +23,6 @@ WHERE m.id BETWEEN ? AND ?
 ORDER BY m.id
 LIMIT ?
 
--- name: messages_of_key
-SELECT *
-FROM message_rows AS m
-WHERE m.session = ?
-ORDER BY m.id DESC
-LIMIT ?
-
--- name: message_of_id
-SELECT *
-FROM message_rows AS m
-WHERE m.id = ?
-
 -- A space's messages are indexed in reverse: rowid + id = first id + last id of the space.
 -- FTS5 wants ascending rowids, so the last message is added first.
 -- name: add
@@ -110,3 +98,8 @@ INSERT INTO properties (name, value)
 VALUES ('words', ?)
 ON CONFLICT (name) DO UPDATE
 SET value = excluded.value
+
+-- name: every_passage
+SELECT id, kind, ref, session_id, speaker, at, live, text, also, "group", user_id
+FROM passages
+ORDER BY id

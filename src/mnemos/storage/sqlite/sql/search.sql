@@ -188,3 +188,120 @@ SELECT id
 FROM passages
 WHERE space = ?
     AND user_id <> ?
+
+-- Rows of the index that have the words, the best of the newest; a row of a long message stands for it.
+-- Those of messages are in reverse, as in search.sql; those of other passages are not.
+-- name: seeds
+SELECT r, s
+FROM (
+    SELECT :first + :last - rowid AS r, seed(messages_fts) AS s
+    FROM messages_fts
+    WHERE messages_fts MATCH :match
+        AND rowid BETWEEN :first AND :last
+    ORDER BY rowid
+    LIMIT :cap
+)
+ORDER BY s DESC, r DESC
+LIMIT :limit
+
+-- name: seeds_of_others
+SELECT r, s
+FROM (
+    SELECT rowid AS r, seed(messages_fts) AS s
+    FROM messages_fts
+    WHERE messages_fts MATCH :match
+        AND rowid BETWEEN :first AND :last
+    ORDER BY rowid DESC
+    LIMIT :cap
+)
+ORDER BY s DESC, r DESC
+LIMIT :limit
+
+-- name: seeds_of_tail
+SELECT rowid AS r, seed(tail) AS s
+FROM temp.tail
+WHERE tail MATCH :match
+ORDER BY s DESC, r DESC
+LIMIT :limit
+
+-- name: seeds_between
+SELECT r, s
+FROM (
+    SELECT :first + :last - f.rowid AS r, seed(messages_fts) AS s
+    FROM messages_fts AS f
+    WHERE f.messages_fts MATCH :match
+        AND f.rowid BETWEEN :first AND :last
+        AND (
+            SELECT m.timestamp >= :since AND m.timestamp < :until
+            FROM messages AS m
+            WHERE m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= :first + :last - f.rowid)
+        )
+    ORDER BY f.rowid
+    LIMIT :cap
+)
+ORDER BY s DESC, r DESC
+LIMIT :limit
+
+-- name: seeds_of_tail_between
+SELECT f.rowid AS r, seed(tail) AS s
+FROM temp.tail AS f
+WHERE f.tail MATCH :match
+    AND (
+        SELECT m.timestamp >= :since AND m.timestamp < :until
+        FROM messages AS m
+        WHERE m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= f.rowid)
+    )
+ORDER BY s DESC, r DESC
+LIMIT :limit
+
+-- name: seeds_of_passages
+SELECT r, s
+FROM (
+    SELECT f.rowid AS r, seed(messages_fts) AS s
+    FROM messages_fts AS f
+    WHERE f.messages_fts MATCH :match
+        AND f.rowid BETWEEN :first AND :last
+        AND (SELECT p.at >= :since AND p.at < :until FROM passages AS p WHERE p.id = f.rowid)
+    ORDER BY f.rowid DESC
+    LIMIT :cap
+)
+ORDER BY s DESC, r DESC
+LIMIT :limit
+
+-- name: count_others
+SELECT count(*), min(rowid)
+FROM (
+    SELECT rowid
+    FROM messages_fts
+    WHERE messages_fts MATCH :match
+        AND rowid BETWEEN :first AND :last
+    ORDER BY rowid DESC
+    LIMIT :cap
+)
+
+-- The sessions of the newest messages that match.
+-- name: sessions_matching
+SELECT DISTINCT s.id
+FROM (
+    SELECT :first + :last - rowid AS r
+    FROM messages_fts
+    WHERE messages_fts MATCH :match
+        AND rowid BETWEEN :first AND :last
+    ORDER BY rowid
+    LIMIT :cap
+) AS f
+CROSS JOIN messages AS m ON m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= f.r)
+CROSS JOIN sessions AS s ON s.key = m.session
+WHERE NOT s.doomed
+
+-- name: sessions_matching_in_tail
+SELECT DISTINCT s.id
+FROM temp.tail AS f
+CROSS JOIN messages AS m ON m.id = (SELECT max(o.id) FROM messages AS o WHERE o.id <= f.rowid)
+CROSS JOIN sessions AS s ON s.key = m.session
+WHERE f.tail MATCH :match
+    AND NOT s.doomed
+
+-- name: owners
+SELECT (SELECT max(m.id) FROM messages AS m WHERE m.id <= s.value)
+FROM json_each(?) AS s

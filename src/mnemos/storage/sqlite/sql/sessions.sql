@@ -437,3 +437,15 @@ SET content = NULL,
     tool_calls = ?,
     forgotten_at = ?
 WHERE id = ?
+
+-- name: messages_of_key
+SELECT *
+FROM message_rows AS m
+WHERE m.session = ?
+ORDER BY m.id DESC
+LIMIT ?
+
+-- name: message_of_id
+SELECT *
+FROM message_rows AS m
+WHERE m.id = ?

@@ -96,6 +96,7 @@ WHERE embedding = ?
     AND series = ?
     AND last >= ?
 ORDER BY last
+LIMIT ?
 
 -- name: count_erasure
 UPDATE embeddings
@@ -118,9 +119,15 @@ SELECT id, iif(also IS NULL, text, text || char(10) || also)
 FROM passages
 WHERE id BETWEEN ? AND ?
 ORDER BY id
+LIMIT ?
 
 -- name: last_passage
 SELECT next_passage - 1
+FROM spaces
+WHERE id = ?
+
+-- name: removals
+SELECT removals
 FROM spaces
 WHERE id = ?
 

@@ -11,16 +11,15 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from mnemos.storage.base import Filters
 from mnemos.storage.passages import MESSAGE, PIECE_BITS, Compared, Near, Units, are_of_messages
-from mnemos.storage.sqlite.connection import Space, rows, value
-from mnemos.storage.sqlite.search import Scope, Search
-from mnemos.storage.sqlite.sessions import SqliteSessionReads
-from mnemos.storage.sqlite.vectors import (
+from mnemos.storage.queries import Queries
+from mnemos.storage.search import Scope, Search, WordIndex
+from mnemos.storage.space import Space
+from mnemos.storage.stores.vectors import (
     CHUNK,
     ERASED,
     KINDS,
@@ -28,12 +27,12 @@ from mnemos.storage.sqlite.vectors import (
     MESSAGES,
     PASSAGES,
     ROLES,
-    SQL,
     bits_width,
     code_of,
     number_of,
     seconds_of,
 )
+from mnemos.storage.transaction import Transaction
 
 _LABEL = np.dtype([("key", "<i8"), ("session", "<u4"), ("at", "<u4"), ("role", "u1")])
 assert _LABEL.itemsize == LABEL.size  # noqa: S101
@@ -68,7 +67,8 @@ class View:
 class Shelf:
     """The labels and bits of one series of an embedding, as far as they were read."""
 
-    def __init__(self, dim: int, made_for: tuple[int, int]) -> None:
+    def __init__(self, dim: int, made_for: tuple[int, int], sql: Queries) -> None:
+        self._sql = sql
         self.made_for = made_for
         self.dim = dim
         self._words = -(-dim // 64)
@@ -82,12 +82,12 @@ class Shelf:
         self._codes: dict[int, bytes] = {}
         self._view = self._make_view()
 
-    def refresh(self, connection: apsw.Connection, embedding: int, series: int) -> View:
+    def refresh(self, tx: Transaction, embedding: int, series: int) -> View:
         """Read the chunks that came or grew since; what the connection's transaction sees of it all."""
-        seen = value(connection, SQL.last_key, (embedding, series))
+        seen = tx.value(self._sql.last_key, (embedding, series))
         if seen is not None and seen > self._from_key:
             asked = (embedding, series, self._from_key)
-            for chunk, last, labels, bits in connection.execute(SQL.chunks_from, asked):
+            for chunk, last, labels, bits in tx.rows(self._sql.chunks_from, asked):
                 self._take(chunk, labels, bits)
                 self._from_key = last
             self._view = self._make_view()
@@ -98,11 +98,11 @@ class Shelf:
         size = 0 if seen is None else int(np.searchsorted(view.labels["key"], seen, side="right"))
         return View(view.labels[:size], view.bits[:, :size], view.starts, view.chunks)
 
-    def codes(self, connection: apsw.Connection, chunk: int, size: int) -> bytes:
+    def codes(self, tx: Transaction, chunk: int, size: int) -> bytes:
         """The bytes of a chunk's vectors, at least ``size`` of them; those read last are kept."""
         kept = self._codes.get(chunk)
         if kept is None or len(kept) < size:
-            kept = value(connection, SQL.codes, (chunk,))
+            kept = tx.value(self._sql.codes, (chunk,))
             if len(kept) % self.dim or len(kept) < size:
                 raise ValueError(f"a chunk of {len(kept)} bytes has no vector of {self.dim} at {size}")
             if len(self._codes) >= _KEPT_BYTES // (CHUNK * self.dim):
@@ -151,7 +151,14 @@ class Shelves:
         self._shelves: dict[tuple[int, int], Shelf] = {}
 
     def current(
-        self, connection: apsw.Connection, mark: int, series: int, embedding: int, erasures: int, dim: int
+        self,
+        tx: Transaction,
+        sql: Queries,
+        mark: int,
+        series: int,
+        embedding: int,
+        erasures: int,
+        dim: int,
     ) -> tuple[Shelf, View]:
         """The shelf with everything the transaction sees; ``mark`` tells files apart."""
         if self._process != os.getpid():
@@ -162,9 +169,9 @@ class Shelves:
         with self._lock:
             shelf = self._shelves.get((embedding, series))
             if shelf is None or shelf.made_for != (mark, erasures):
-                shelf = Shelf(dim, (mark, erasures))
+                shelf = Shelf(dim, (mark, erasures), sql)
                 self._shelves[embedding, series] = shelf
-            return shelf, shelf.refresh(connection, embedding, series)
+            return shelf, shelf.refresh(tx, embedding, series)
 
 
 class Look:
@@ -173,24 +180,26 @@ class Look:
     def __init__(
         self,
         shelves: Shelves,
-        connection: apsw.Connection,
+        tx: Transaction,
+        sql: Queries,
         space: Space,
-        sessions: SqliteSessionReads,
+        index: WordIndex,
         mark: int,
         model: str,
     ) -> None:
         self._shelves = shelves
-        self._connection = connection
+        self._tx = tx
+        self._sql = sql
         self._space = space
-        self._sessions = sessions
+        self._index = index
         self._mark = mark
-        found = rows(connection, SQL.embedding, (space.id, model))
+        found = tx.rows(sql.embedding, (space.id, model))
         self._embedding = (found[0][0], found[0][3], found[0][4]) if found else None
 
     def nearest(
         self, vector: NDArray[np.float32], filters: Filters, kinds: Sequence[str] | None, limit: int
     ) -> list[Near]:
-        search = self._sessions.searching()
+        search = self._index.searching()
         scope = search.scope(filters)
         if scope is None or self._embedding is None:
             return []
@@ -217,7 +226,7 @@ class Look:
             shelf, view = self._shelf(series)
             slots = self._slots(view, some, series)
             keys = view.labels["key"][slots]
-            vectors = _vectors(self._connection, shelf, view, slots)
+            vectors = _vectors(self._tx, shelf, view, slots)
             for near in _pieces(keys, _cosines(vectors, vector)):
                 if near.id not in known:
                     # The later parts of a long message are pieces of it.
@@ -234,7 +243,7 @@ class Look:
 
     def _shelf(self, series: int) -> tuple[Shelf, View]:
         assert self._embedding is not None  # noqa: S101
-        return self._shelves.current(self._connection, self._mark, series, *self._embedding)
+        return self._shelves.current(self._tx, self._sql, self._mark, series, *self._embedding)
 
     def _slots(self, view: View, ids: NDArray[np.int64], series: int) -> NDArray[np.int64]:
         """Return the slots of the pieces of these passages."""
@@ -244,7 +253,7 @@ class Look:
         if series == MESSAGES:
             several = (high - low >= _PIECES_OF_A_PART) | (high == low)
             for position in np.flatnonzero(several).tolist():
-                following = value(self._connection, SQL.next_message, (int(ids[position]),))
+                following = self._tx.value(self._sql.next_message, (int(ids[position]),))
                 end = following if following is not None else self._space.last + 1
                 high[position] = np.searchsorted(keys, end << PIECE_BITS)
         pieces = high - low
@@ -276,7 +285,7 @@ class Look:
     def _compare(
         self, shelf: Shelf, view: View, vector: NDArray[np.float32], slots: NDArray[np.int64]
     ) -> list[Near]:
-        units = _vectors(self._connection, shelf, view, slots)
+        units = _vectors(self._tx, shelf, view, slots)
         return _pieces(view.labels["key"][slots], _cosines(units, vector))
 
     def _exactly(
@@ -304,9 +313,9 @@ class Look:
     ) -> list[Near]:
         ids = f"[{','.join(str(near.id) for near in found)}]"
         names = filters.roles if series == MESSAGES else kinds
-        sql = SQL.owners if series == MESSAGES else SQL.kept_passages
+        sql = self._sql.owners if series == MESSAGES else self._sql.kept_passages
         kept: list[Near] = []
-        for near, row in zip(found, rows(self._connection, sql, (ids,)), strict=True):
+        for near, row in zip(found, self._tx.rows(sql, (ids,)), strict=True):
             owner, at, name, group = row
             if filters.group is not None and group != filters.group:
                 continue
@@ -414,9 +423,7 @@ def _cosines(units: NDArray[np.float32], vector: NDArray[np.float32]) -> NDArray
     return found
 
 
-def _vectors(
-    connection: apsw.Connection, shelf: Shelf, view: View, slots: NDArray[np.int64]
-) -> NDArray[np.float32]:
+def _vectors(tx: Transaction, shelf: Shelf, view: View, slots: NDArray[np.int64]) -> NDArray[np.float32]:
     """Return the vectors of these slots, each of length 1."""
     if not len(slots):
         return np.empty((0, shelf.dim), np.float32)
@@ -424,7 +431,7 @@ def _vectors(
     ends = (slots - view.starts[numbers] + 1) * shelf.dim
     parts: list[bytes] = []
     for number, end in zip(numbers.tolist(), ends.tolist(), strict=True):
-        codes = shelf.codes(connection, view.chunks[number], end)
+        codes = shelf.codes(tx, view.chunks[number], end)
         parts.append(codes[end - shelf.dim : end])
     wide = np.frombuffer(b"".join(parts), np.int8).reshape(-1, shelf.dim).astype(np.float32)
     wide /= np.maximum(np.sqrt(np.einsum("ij,ij->i", wide, wide)), 1e-9)[:, None]

@@ -1,82 +1,61 @@
-"""Passages in SQLite: what recall proposes by words, and the lines around it."""
+"""Passages: what recall proposes by words, and the lines around it."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
-
-import apsw
 
 from mnemos.storage.base import Filters, MessageRow
 from mnemos.storage.passages import LONGEST, MESSAGE, Passage, Seed, Strip, are_of_messages
 from mnemos.storage.queries import Queries
-from mnemos.storage.sqlite import index, vectors
-from mnemos.storage.sqlite.connection import NOWHERE, Space, rows, value
-from mnemos.storage.sqlite.fts_queries import (
-    ANYTHING,
-    Plan,
-    Weight,
-    any_of,
-    any_tag,
-    clause_match,
-    pairs_of,
-)
-from mnemos.storage.sqlite.index import kind_tag, passage_row, speaker_tags
-from mnemos.storage.sqlite.search import WEEKS_IN_MATCH, Scope, Search
-from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
-from mnemos.storage.sqlite.sessions import SqliteSessionReads
+from mnemos.storage.search import Search
+from mnemos.storage.space import NOWHERE, Space
+from mnemos.storage.stores.sessions import StoredSessionReads
+from mnemos.storage.stores.vectors import PASSAGES, Eraser
+from mnemos.storage.terms import speaker_tags
+from mnemos.storage.transaction import Transaction
 from mnemos.text.fences import strip_cut_fences
 from mnemos.text.query import Clause, Query, Term
-
-SQL = Queries(Path(__file__).parent / "sql" / "passages.sql")
 
 # Rows with a rare word to score: the newest, if there are more.
 _SCORED = 3_000
 # Of other passages fewer: they are short, and found by more of their words.
 _SCORED_OTHERS = 600
-# A word with more matches is common, and its count is estimated.
-_COUNTED = 400
 # Evidence for a speaker: messages under the name, also compared with those that only mention it.
 _MESSAGES_OF_A_SPEAKER = 2
 _SHARE_OF_A_SPEAKER = 0.5
 # Lines that are read to see in which sessions somebody takes part.
 _LINES_OF_SPEAKERS = 3_000
-# Rows of one long message fold into one seed.
-_SPARE = 10
 
 
-class SqlitePassageReads:
+class StoredPassageReads:
     def __init__(
-        self, connection: apsw.Connection, space: Space, sessions: SqliteSessionReads, mark: int
+        self, tx: Transaction, space: Space, sql: Queries, sessions: StoredSessionReads, mark: int
     ) -> None:
-        self._connection = connection
+        self._tx = tx
         self._space = space
+        self._sql = sql
         self._sessions = sessions
         self._mark = mark
 
     def count(self) -> int:
         if self._space is NOWHERE:
             return 0
-        state = index.state_of(self._connection, self._space)
-        return state.next_message - self._space.first + self._other_count()
+        return self._sessions.next_id() - self._space.first + self._other_count()
 
     def weigh(self, clauses: Sequence[Clause], *, messages: bool = True) -> list[int]:
-        counts = [0] * len(clauses)
-        if messages:
-            search = self._sessions.searching()
-            weights = (search.weigh(clause) for clause in clauses)
-            counts = [weight.count if weight else 0 for weight in weights]
+        search = self._sessions.index.searching()
+        counts = [search.count(clause) if messages else 0 for clause in clauses]
         others = self._other_count()
         return [
-            count + self._count_others(clause, others) if others else count
+            count + search.count_others(clause, others) if others else count
             for count, clause in zip(counts, clauses, strict=True)
         ]
 
     def speakers(self, words: Sequence[str]) -> set[str]:
-        search = self._sessions.searching()
+        search = self._sessions.index.searching()
         found: set[str] = set()
         for word in words:
             spoken = search.weigh(Clause((Term(tuple(speaker_tags(word))),)))
@@ -88,16 +67,8 @@ class SqlitePassageReads:
         return found
 
     def sessions_with(self, speakers: Sequence[str]) -> list[str]:
-        match = {"match": clause_match(_speak(speakers))}
-        asked = match | {
-            "first": self._space.first,
-            "last": self._space.last,
-            "cap": _LINES_OF_SPEAKERS,
-        }
-        found = rows(self._connection, SQL.sessions_matching, asked)
-        if self._sessions.searching().state.pending:
-            found += rows(self._connection, SQL.sessions_matching_in_tail, match)
-        return sorted({name for (name,) in found})
+        search = self._sessions.index.searching()
+        return sorted(search.sessions_matching(_speak(speakers), _LINES_OF_SPEAKERS))
 
     def best(
         self,
@@ -109,7 +80,7 @@ class SqlitePassageReads:
         limit: int,
         speakers: Sequence[str] = (),
     ) -> list[Seed]:
-        search = self._sessions.searching()
+        search = self._sessions.index.searching()
         scope = search.scope(filters)
         if clauses and speakers:
             # A speaker's name is one more thing that a row may have, and a common one.
@@ -119,11 +90,19 @@ class SqlitePassageReads:
             return []
         found: dict[int, float] = {}
         if kinds is None or MESSAGE in kinds:
-            found |= self._messages(search, _plans(search, clauses, counts, _SCORED), scope, limit)
+            for plan in _plans(search, clauses, counts, _SCORED):
+                for message, score in search.seed_messages(plan, scope, _SCORED, limit).items():
+                    found[message] = max(score, found.get(message, 0.0))
+                if len(found) >= limit:
+                    break
         others = None if kinds is None else [kind for kind in kinds if kind != MESSAGE]
         if clauses and others != [] and self._other_count():
-            plans = _plans(search, clauses, counts, _SCORED_OTHERS)
-            found |= self._others(search, plans, scope, others, limit)
+            seeds: dict[int, float] = {}
+            for plan in _plans(search, clauses, counts, _SCORED_OTHERS):
+                seeds |= search.seed_others(plan, scope, others, _SCORED_OTHERS, limit)
+                if len(seeds) >= limit:
+                    break
+            found |= seeds
         best = sorted(found.items(), key=lambda item: (-item[1], -item[0]))
         return [Seed(passage, score) for passage, score in best[:limit]]
 
@@ -134,22 +113,22 @@ class SqlitePassageReads:
             "first": self._space.first,
             "last": self._space.last,
         }
-        stretches = _merge_reaches(rows(self._connection, SQL.reaches, asked))
+        stretches = _merge_reaches(self._tx.rows(self._sql.reaches, asked))
         known = {
             key: about
-            for key, *about in rows(self._connection, SQL.sessions_of, (_json({s[0] for s in stretches}),))
+            for key, *about in self._tx.rows(self._sql.sessions_of, (_json({s[0] for s in stretches}),))
         }
         stretches = [stretch for stretch in stretches if stretch[0] in known]
         asked = {"stretches": json.dumps(stretches), "characters": characters}
         found: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
-        for number, *row in rows(self._connection, SQL.stretches, asked):
+        for number, *row in self._tx.rows(self._sql.stretches, asked):
             found[number].append(tuple(row))
         asked = {"ids": _json(message_ids), "shorter": characters, "characters": LONGEST}
-        whole = dict(rows(self._connection, SQL.longer, asked))
+        whole = dict(self._tx.rows(self._sql.longer, asked))
         firsts = [
             (key, found[number][0][0]) for number, (key, _, _) in zip(sorted(found), stretches, strict=True)
         ]
-        starts = [count for (count,) in rows(self._connection, SQL.starts, (json.dumps(firsts),))]
+        starts = [count for (count,) in self._tx.rows(self._sql.starts, (json.dumps(firsts),))]
         strips: list[Strip] = []
         pairs = zip(stretches, sorted(found.items()), strict=True)
         for number, ((key, _, _), (_, lines)) in enumerate(pairs):
@@ -160,7 +139,7 @@ class SqlitePassageReads:
 
     def sizes(self, message_ids: Sequence[int]) -> dict[int, int]:
         asked = {"ids": _json(message_ids), "first": self._space.first, "last": self._space.last}
-        return dict(rows(self._connection, SQL.sizes, asked))
+        return dict(self._tx.rows(self._sql.sizes, asked))
 
     def get(self, ids: Sequence[int]) -> list[Passage]:
         asked = {
@@ -168,14 +147,14 @@ class SqlitePassageReads:
             "first": self._space.first_passage,
             "last": self._space.last_passage,
         }
-        return [_passage(row) for row in rows(self._connection, SQL.of_ids, asked)]
+        return [make_passage(row) for row in self._tx.rows(self._sql.of_ids, asked)]
 
     def version(self) -> tuple[int, ...]:
-        found = rows(self._connection, SQL.version, (self._space.id,))
+        found = self._tx.rows(self._sql.version, (self._space.id,))
         return (self._mark, *found[0]) if found else (self._mark,)
 
     def within(self, ids: Sequence[int], filters: Filters, *, kinds: Sequence[str] | None) -> dict[int, int]:
-        search = self._sessions.searching()
+        search = self._sessions.index.searching()
         scope = search.scope(filters)
         if scope is None or not ids:
             return {}
@@ -190,12 +169,12 @@ class SqlitePassageReads:
         }
         if filters.group is None and (kinds is None or MESSAGE in kinds):
             sessions = [(set(keys), unwanted) for keys, unwanted in search.session_keys(filters)]
-            for number, owner, session, role in rows(self._connection, SQL.messages_within, asked):
+            for number, owner, session, role in self._tx.rows(self._sql.messages_within, asked):
                 wanted = filters.roles is None or role in filters.roles
                 if wanted and all((session in keys) is not unwanted for keys, unwanted in sessions):
                     found[number] = owner
         if not are_of_messages(filters):
-            for number, kind, group, user in rows(self._connection, SQL.passages_within, asked):
+            for number, kind, group, user in self._tx.rows(self._sql.passages_within, asked):
                 is_theirs = filters.user is None or user in (None, filters.user)
                 if is_theirs and filters.group in (None, group) and (kinds is None or kind in kinds):
                     found[number] = number
@@ -203,113 +182,33 @@ class SqlitePassageReads:
 
     def present(self, ids: Sequence[int]) -> set[int]:
         asked = {"ids": _json(ids), "first": self._space.first, "last": self._space.last_passage}
-        return {passage for (passage,) in rows(self._connection, SQL.present, asked)}
+        return {passage for (passage,) in self._tx.rows(self._sql.present, asked)}
 
     def find(self, kind: str, ref: str) -> Passage | None:
-        found = rows(self._connection, SQL.of_ref, (self._space.id, kind, ref))
-        return _passage(found[0]) if found else None
+        found = self._tx.rows(self._sql.of_ref, (self._space.id, kind, ref))
+        return make_passage(found[0]) if found else None
 
     def of_kind(self, kind: str) -> list[Passage]:
-        return [_passage(row) for row in rows(self._connection, SQL.of_kind, (self._space.id, kind))]
-
-    def _messages(self, search: Search, plans: Sequence[Plan], scope: Scope, limit: int) -> dict[int, float]:
-        """Follow the first plan that finds enough; a message counts by its best row."""
-        asked = {
-            "first": self._space.first,
-            "last": self._space.last,
-            "since": scope.since,
-            "until": scope.until,
-            "cap": _SCORED,
-        }
-        best: dict[int, float] = {}
-        for plan in plans:
-            search.scorer.use(plan)
-            several = limit + _SPARE
-            while True:
-                now = asked | {"limit": several}
-                found = self._search_index(search, plan, scope, now) + self._fresh(search, plan, scope, now)
-                owners = rows(self._connection, SQL.owners, (_json([row for row, _ in found]),))
-                for (message,), (_, score) in zip(owners, found, strict=True):
-                    if message is not None:
-                        best[message] = max(score, best.get(message, 0.0))
-                if len(best) >= limit or len(found) < several:
-                    break
-                # The rows of a long message crowded others out.
-                several *= 8
-            if len(best) >= limit:
-                break
-        return best
-
-    def _search_index(
-        self, search: Search, plan: Plan, scope: Scope, asked: dict[str, Any]
-    ) -> list[tuple[int, float]]:
-        if scope.is_timeless:
-            return rows(self._connection, SQL.seeds, asked | {"match": scope.match(plan)})
-        weeks = search.weeks(scope)
-        if not weeks:
-            return []
-        if plan is ANYTHING:
-            weeks = weeks[-WEEKS_IN_MATCH:]
-        match = scope.match(plan, weeks if len(weeks) <= WEEKS_IN_MATCH else ())
-        return rows(self._connection, SQL.seeds_between, asked | {"match": match})
-
-    def _fresh(
-        self, search: Search, plan: Plan, scope: Scope, asked: dict[str, Any]
-    ) -> list[tuple[int, float]]:
-        if not search.state.pending:
-            return []
-        sql = SQL.seeds_of_tail if scope.is_timeless else SQL.seeds_of_tail_between
-        return rows(self._connection, sql, asked | {"match": scope.match(plan)})
-
-    def _others(
-        self,
-        search: Search,
-        plans: Sequence[Plan],
-        scope: Scope,
-        kinds: Sequence[str] | None,
-        limit: int,
-    ) -> dict[int, float]:
-        """Follow the first plan that finds enough."""
-        asked = {
-            "first": self._space.first_passage,
-            "last": self._space.last_passage,
-            "since": scope.since,
-            "until": scope.until,
-            "cap": _SCORED_OTHERS,
-            "limit": limit,
-        }
-        found: dict[int, float] = {}
-        for plan in plans:
-            search.scorer.use(plan)
-            match = scope.match(plan)
-            if kinds is not None:
-                match = f"({match}) AND {any_tag(kind_tag(kind) for kind in kinds)}"
-            sql = SQL.seeds_of_others if scope.is_timeless else SQL.seeds_of_passages
-            found |= dict(rows(self._connection, sql, asked | {"match": match}))
-            if len(found) >= limit:
-                break
-        return found
-
-    def _count_others(self, clause: Clause, total: int) -> int:
-        """Count the passages besides messages that have a clause; estimate a common one by the newest."""
-        asked = {
-            "match": clause_match(clause),
-            "first": self._space.first_passage,
-            "last": self._space.last_passage,
-            "cap": _COUNTED,
-        }
-        ((count, oldest),) = rows(self._connection, SQL.count_others, asked)
-        if count < _COUNTED:
-            return int(count)
-        newest = self._space.last + total
-        return int(count * total / (newest - oldest + 1))
+        return [make_passage(row) for row in self._tx.rows(self._sql.of_kind, (self._space.id, kind))]
 
     def _other_count(self) -> int:
-        last = value(self._connection, SQL.last_passage, (self._space.id,)) or 0
+        last = self._tx.value(self._sql.last_passage, (self._space.id,)) or 0
         return max(0, last - self._space.last)
 
 
-class SqlitePassageWrites(SqlitePassageReads):
+class StoredPassageWrites(StoredPassageReads):
+    def __init__(
+        self,
+        tx: Transaction,
+        space: Space,
+        sql: Queries,
+        sessions: StoredSessionReads,
+        mark: int,
+        eraser: Eraser,
+    ) -> None:
+        super().__init__(tx, space, sql, sessions, mark)
+        self._eraser = eraser
+
     def put(
         self,
         kind: str,
@@ -325,37 +224,27 @@ class SqlitePassageWrites(SqlitePassageReads):
         user_id: str | None = None,
     ) -> int:
         self.remove(kind, ref)
-        number: int = value(self._connection, SQL.take_id, (self._space.first_passage, self._space.id))
+        number: int = self._tx.value(self._sql.take_id, (self._space.first_passage, self._space.id))
         passage = Passage(number, kind, ref, session_id, speaker, at, live, text, also, group, user_id)
         row = (number, kind, ref, session_id, speaker, at, live, text, also or None, group, user_id)
-        self._connection.execute(SQL.put, row)
-        self._connection.execute(index.SQL.add_other, passage_row(passage))
+        self._tx.change(self._sql.put, row)
+        self._sessions.index.add_passage(passage)
         return number
 
     def outdate(self, kind: str, ref: str) -> bool:
         # Neither the index nor a vector says whether a passage is live.
-        self._connection.execute(SQL.outdate, (self._space.id, kind, ref))
-        return self._connection.changes() > 0
+        return self._tx.change(self._sql.outdate, (self._space.id, kind, ref)) > 0
 
     def remove(self, kind: str, ref: str) -> bool:
         found = self.find(kind, ref)
         if found is None:
             return False
-        self._connection.execute(index.SQL.remove_other, passage_row(found))
+        self._sessions.index.remove_passage(found)
         # Vectors being made of it now must not be stored.
-        self._connection.execute(SESSIONS_SQL.count_removal, (self._space.id,))
-        vectors.erase(self._connection, self._space, found.id, 1, vectors.PASSAGES)
-        self._connection.execute(SQL.delete, (found.id,))
+        self._tx.change(self._sql.count_removal, (self._space.id,))
+        self._eraser.erase(found.id, 1, PASSAGES)
+        self._tx.change(self._sql.delete, (found.id,))
         return True
-
-
-def begin_index_again(connection: apsw.Connection) -> None:
-    """Clear the index of all spaces: messages are pending again, other passages are put back at once."""
-    connection.execute(index.SQL.clear)
-    connection.execute(index.SQL.clear_marks)
-    connection.execute(index.SQL.clear_late)
-    others = (passage_row(_passage(row)) for row in rows(connection, SQL.every))
-    connection.executemany(index.SQL.add_other, others)
 
 
 def _speak(speakers: Sequence[str]) -> Clause:
@@ -363,24 +252,24 @@ def _speak(speakers: Sequence[str]) -> Clause:
     return Clause(tuple(Term(tuple(speaker_tags(name))) for name in speakers))
 
 
-def _plans(search: Search, clauses: Sequence[Clause], counts: Sequence[int], most: int) -> list[Plan]:
+def _plans(search: Search, clauses: Sequence[Clause], counts: Sequence[int], most: int) -> list[Any]:
     """Plan the search: by rare words, or first by pairs where even the rarest is common."""
     if not clauses:
-        return [ANYTHING]
+        return [search.anything()]
     plan = _plan(search, clauses, counts, most)
     known = sorted(zip(counts, clauses, strict=True), key=lambda pair: pair[0])
     known = [(count, clause) for count, clause in known if count]
     if len(known) < 2 or known[0][0] <= most:
         return [plan]
     query = Query(tuple(clause for _, clause in known))
-    return [pairs_of(query, [search.worth(count) for count, _ in known]), plan]
+    return [search.pairs_of(query, [search.worth(count) for count, _ in known]), plan]
 
 
-def _plan(search: Search, clauses: Sequence[Clause], counts: Sequence[int], most: int) -> Plan:
+def _plan(search: Search, clauses: Sequence[Clause], counts: Sequence[int], most: int) -> Any:
     pairs = sorted(zip(counts, clauses, strict=True), key=lambda pair: pair[0])
     # A word that no message has may be in another passage.
-    weights = [Weight(count, search.worth(count).idf) for count, _ in pairs]
-    return any_of(Query(tuple(clause for _, clause in pairs)), weights, most)
+    weights = [search.worth(count) for count, _ in pairs]
+    return search.any_of(Query(tuple(clause for _, clause in pairs)), weights, most)
 
 
 def _merge_reaches(reaches: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
@@ -404,7 +293,7 @@ def _message(session_id: str, row: tuple[Any, ...], whole: str | None, character
     )  # fmt: skip
 
 
-def _passage(row: tuple[Any, ...]) -> Passage:
+def make_passage(row: tuple[Any, ...]) -> Passage:
     columns: list[Any] = [*row[:6], row[6] == 1, row[7], row[8] or "", *row[9:]]
     return Passage(*columns)
 

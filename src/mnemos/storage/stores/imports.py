@@ -1,21 +1,16 @@
-"""The ledger of imports in SQLite, inside the caller's transaction."""
+"""The ledger of imports inside the caller's transaction."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Final
-
-import apsw
 
 from mnemos.errors import NotFound
 from mnemos.storage.imports import KEY_BITS, ImportedFile
 from mnemos.storage.queries import Queries
-from mnemos.storage.sqlite.connection import Space, rows, value
-from mnemos.storage.sqlite.sessions import SQL as SESSIONS_SQL
-
-SQL = Queries(Path(__file__).parent / "sql" / "imports.sql")
+from mnemos.storage.space import Space
+from mnemos.storage.transaction import Transaction
 
 _MASK: Final = (1 << KEY_BITS) - 1
 # Odd and without a pattern: no two spaces map a key to the same number.
@@ -24,36 +19,37 @@ _SPREAD: Final = 0x1E3779B97F4A7C15
 _DELETED: Final = 0
 
 
-class SqliteImports:
-    def __init__(self, connection: apsw.Connection, space: Space) -> None:
-        self._connection = connection
+class StoredImports:
+    def __init__(self, tx: Transaction, space: Space, sql: Queries) -> None:
+        self._tx = tx
         self._space = space
+        self._sql = sql
         self._mix = space.id * _SPREAD & _MASK
 
     def file(self, kind: str, path: str) -> ImportedFile | None:
-        found = rows(self._connection, SQL.file, (self._space.id, kind, path))
+        found = self._tx.rows(self._sql.file, (self._space.id, kind, path))
         return ImportedFile(*found[0]) if found else None
 
     def files(self, kind: str | None) -> list[ImportedFile]:
         asked = {"space": self._space.id, "kind": kind}
-        return [ImportedFile(*row) for row in rows(self._connection, SQL.files, asked)]
+        return [ImportedFile(*row) for row in self._tx.rows(self._sql.files, asked)]
 
     def owners(self, keys: Sequence[int]) -> dict[int, str]:
         asked = {"space": self._space.id, "keys": self._places(keys)}
-        return {key ^ self._mix: owner for key, owner in rows(self._connection, SQL.owners, asked)}
+        return {key ^ self._mix: owner for key, owner in self._tx.rows(self._sql.owners, asked)}
 
     def keys_of(self, session_ids: Sequence[str]) -> list[int]:
         asked = {"space": self._space.id, "ids": json.dumps(list(session_ids))}
-        return [key ^ self._mix for (key,) in rows(self._connection, SQL.keys_of, asked)]
+        return [key ^ self._mix for (key,) in self._tx.rows(self._sql.keys_of, asked)]
 
     def key_page(self, *, after: int | None, limit: int) -> list[tuple[int, str]]:
         place = -1 if after is None else after ^ self._mix
         asked = {"space": self._space.id, "after": place, "limit": limit}
-        return [(key ^ self._mix, owner) for key, owner in rows(self._connection, SQL.key_page, asked)]
+        return [(key ^ self._mix, owner) for key, owner in self._tx.rows(self._sql.key_page, asked)]
 
     def note_file(self, file: ImportedFile) -> None:
-        self._connection.execute(
-            SQL.note_file,
+        self._tx.change(
+            self._sql.note_file,
             (
                 self._space.id,
                 file.kind,
@@ -68,10 +64,10 @@ class SqliteImports:
         )
 
     def drop_files(self) -> None:
-        self._connection.execute(SQL.drop_files, (self._space.id,))
+        self._tx.change(self._sql.drop_files, (self._space.id,))
 
     def note(self, session_id: str, keys: Sequence[int]) -> None:
-        session: int | None = value(self._connection, SESSIONS_SQL.key_of, (self._space.id, session_id))
+        session: int | None = self._tx.value(self._sql.session_key, (self._space.id, session_id))
         if session is None:
             raise NotFound(f"There is no session {session_id!r}. Begin it first.")
         self._note(session, keys)
@@ -80,11 +76,11 @@ class SqliteImports:
         self._note(_DELETED, keys)
 
     def drop(self, keys: Sequence[int]) -> None:
-        self._connection.execute(SQL.drop, {"space": self._space.id, "keys": self._places(keys)})
+        self._tx.change(self._sql.drop, {"space": self._space.id, "keys": self._places(keys)})
 
     def _note(self, session: int, keys: Sequence[int]) -> None:
         asked = {"space": self._space.id, "session": session, "keys": self._places(keys)}
-        self._connection.execute(SQL.note, asked)
+        self._tx.change(self._sql.note, asked)
 
     def _places(self, keys: Iterable[int]) -> str:
         return f"[{','.join(str(key ^ self._mix) for key in keys)}]"

@@ -1,4 +1,4 @@
-"""Entries in SQLite, inside the caller's transaction.
+"""Entries inside the caller's transaction.
 
 Vectors of a user's entries are stored in chunks of sign bits, which are filled in order and scanned whole;
 the exact codes are read only for the entries whose signs are closest.
@@ -9,21 +9,17 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import apsw
-
 from mnemos.storage.entries import EntryRow, Likeness, Posting, Settled, kind_of
+from mnemos.storage.passages import PassageWrites
 from mnemos.storage.queries import Queries
-from mnemos.storage.sqlite.connection import Space, rows, value
-from mnemos.storage.sqlite.passages import SqlitePassageWrites
+from mnemos.storage.space import Space
+from mnemos.storage.transaction import Transaction
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-SQL = Queries(Path(__file__).parent / "sql" / "entries.sql")
 
 _ID = struct.Struct("<q")
 _NOBODY = _ID.pack(0)
@@ -33,40 +29,41 @@ _CHUNK = 128
 _COMPARED = 48
 
 
-class SqliteEntryReads:
-    def __init__(self, connection: apsw.Connection, space: Space) -> None:
-        self._connection = connection
+class StoredEntryReads:
+    def __init__(self, tx: Transaction, space: Space, sql: Queries) -> None:
+        self._tx = tx
         self._space = space
+        self._sql = sql
 
     def get(self, user: str, key: str) -> EntryRow | None:
         number = self._number(user)
-        found = rows(self._connection, SQL.get, (number, key)) if number else []
+        found = self._tx.rows(self._sql.get, (number, key)) if number else []
         return _entry(user, found[0]) if found else None
 
     def of_ids(self, user: str, ids: Sequence[int]) -> list[EntryRow]:
         asked = {"user": self._number(user), "ids": json.dumps(list(ids))}
-        return [_entry(user, row) for row in rows(self._connection, SQL.of_ids, asked)]
+        return [_entry(user, row) for row in self._tx.rows(self._sql.of_ids, asked)]
 
     def owner(self, entry_id: int) -> tuple[str, str] | None:
-        found = rows(self._connection, SQL.owner, (entry_id, self._space.id))
+        found = self._tx.rows(self._sql.owner, (entry_id, self._space.id))
         return (found[0][0], found[0][1]) if found else None
 
     def keys(self, user: str) -> list[str]:
-        return [key for (key,) in rows(self._connection, SQL.keys, (self._number(user),))]
+        return [key for (key,) in self._tx.rows(self._sql.keys, (self._number(user),))]
 
     def count(self) -> int:
-        return value(self._connection, SQL.count, (self._space.id,)) or 0
+        return self._tx.value(self._sql.count, (self._space.id,)) or 0
 
     def users(self, limit: int) -> list[str]:
-        return [name for (name,) in rows(self._connection, SQL.users, (self._space.id, limit))]
+        return [name for (name,) in self._tx.rows(self._sql.users, (self._space.id, limit))]
 
     def has_others(self, user: str) -> bool:
-        return bool(rows(self._connection, SQL.others, (self._space.id, user)))
+        return bool(self._tx.rows(self._sql.others, (self._space.id, user)))
 
     def pending(self, limit: int, user: str | None = None) -> list[EntryRow]:
         if user is not None:
             return self.fresh(user, limit)
-        found = rows(self._connection, SQL.pending, (self._space.id, limit))
+        found = self._tx.rows(self._sql.pending, (self._space.id, limit))
         return [_entry(row[1], (row[0], *row[2:])) for row in found]
 
     def fresh(self, user: str, limit: int) -> list[EntryRow]:
@@ -74,70 +71,70 @@ class SqliteEntryReads:
         if not number:
             return []
         asked = (self._space.id, number, limit)
-        return [_entry(user, row) for row in rows(self._connection, SQL.pending_of, asked)]
+        return [_entry(user, row) for row in self._tx.rows(self._sql.pending_of, asked)]
 
     def page(self, *, after: int, limit: int) -> list[EntryRow]:
-        found = rows(self._connection, SQL.page, (self._space.id, after, limit))
+        found = self._tx.rows(self._sql.page, (self._space.id, after, limit))
         return [_entry(row[1], (row[0], *row[2:])) for row in found]
 
     def counts(self, user: str, words: Sequence[str]) -> dict[str, int]:
         asked = {"user": self._number(user), "words": json.dumps(list(words))}
-        return dict(rows(self._connection, SQL.counts, asked))
+        return dict(self._tx.rows(self._sql.counts, asked))
 
     def postings(self, user: str, words: Sequence[str]) -> list[Posting]:
         asked = {"user": self._number(user), "words": json.dumps(list(words))}
-        return cast(list[Posting], rows(self._connection, SQL.postings, asked))
+        return cast(list[Posting], self._tx.rows(self._sql.postings, asked))
 
     def newest_with(self, user: str, word: str, limit: int) -> list[Posting]:
         asked = (self._number(user), word, limit)
-        return cast(list[Posting], rows(self._connection, SQL.newest_with, asked))
+        return cast(list[Posting], self._tx.rows(self._sql.newest_with, asked))
 
     def among(self, user: str, words: Sequence[str], ids: Sequence[int]) -> list[Posting]:
         asked = {"user": self._number(user), "words": json.dumps(list(words)), "ids": json.dumps(list(ids))}
-        return cast(list[Posting], rows(self._connection, SQL.among, asked))
+        return cast(list[Posting], self._tx.rows(self._sql.among, asked))
 
     def vocabulary_mark(self, user: str) -> int:
-        return value(self._connection, SQL.vocabulary_mark, (self._space.id, user)) or 0
+        return self._tx.value(self._sql.vocabulary_mark, (self._space.id, user)) or 0
 
     def vocabulary(self, user: str) -> str:
-        return value(self._connection, SQL.vocabulary, (self._number(user),)) or ""
+        return self._tx.value(self._sql.vocabulary, (self._number(user),)) or ""
 
     def holding(self, user: str, text: str, limit: int) -> list[EntryRow]:
         asked = {"user": self._number(user), "text": text, "limit": limit}
-        return [_entry(user, row) for row in rows(self._connection, SQL.holding, asked)]
+        return [_entry(user, row) for row in self._tx.rows(self._sql.holding, asked)]
 
     def nearest(
         self, user: str, model: str, vector: NDArray[np.float32], *, limit: int, least: float
     ) -> list[Likeness]:
-        found = rows(self._connection, SQL.user_of, (self._space.id, user))
+        found = self._tx.rows(self._sql.user_of, (self._space.id, user))
         if not found or found[0][1] != model:
             return []
-        return _nearest(self._connection, found[0][0], vector, limit, least)
+        return _nearest(self._tx, self._sql, found[0][0], vector, limit, least)
 
     def _number(self, user: str) -> int:
         """Return the number of a user; 0, which is never assigned, for one without entries."""
-        found: int = value(self._connection, SQL.number_of, (self._space.id, user)) or 0
+        found: int = self._tx.value(self._sql.number_of, (self._space.id, user)) or 0
         return found
 
 
-class SqliteEntryWrites(SqliteEntryReads):
-    def __init__(self, connection: apsw.Connection, space: Space, passages: SqlitePassageWrites) -> None:
-        super().__init__(connection, space)
+class StoredEntryWrites(StoredEntryReads):
+    def __init__(self, tx: Transaction, space: Space, sql: Queries, passages: PassageWrites) -> None:
+        super().__init__(tx, space, sql)
         self._passages = passages
         self.stored = 0
         """Entries put in this transaction, to be indexed after it."""
 
     def put(self, user: str, key: str, value: str, metadata: str | None, at: float) -> EntryRow:
-        return self._put(SQL.put, user, key, value, metadata, at=at)
+        return self._put(self._sql.put, user, key, value, metadata, at=at)
 
     def restore(self, entry: EntryRow) -> EntryRow:
         times = {"created_at": entry.created_at, "updated_at": entry.updated_at}
-        return self._put(SQL.restore, entry.user, entry.key, entry.value, entry.metadata, **times)
+        return self._put(self._sql.restore, entry.user, entry.key, entry.value, entry.metadata, **times)
 
     def _put(
         self, sql: str, user: str, key: str, value: str, metadata: str | None, **times: float
     ) -> EntryRow:
-        number = self._number(user) or _one(self._connection, SQL.add_user, (self._space.id, user))
+        number = self._number(user) or self._tx.value(self._sql.add_user, (self._space.id, user))
         asked = {
             "space": self._space.id,
             "user": number,
@@ -147,7 +144,7 @@ class SqliteEntryWrites(SqliteEntryReads):
             **times,
         }
         self.stored += 1
-        return _entry(user, rows(self._connection, sql, asked)[0])
+        return _entry(user, self._tx.rows(sql, asked)[0])
 
     def delete(self, user: str, key: str) -> int | None:
         found = self.get(user, key)
@@ -156,29 +153,29 @@ class SqliteEntryWrites(SqliteEntryReads):
         _, _, number, words, chunk, slot = self._index_record(found.id)
         self._unindex(found.id, number, words, chunk, slot)
         self._passages.remove(kind_of(user), str(found.id))
-        self._connection.execute(SQL.delete, (found.id,))
-        self._connection.execute(SQL.words_changed, (number,))
-        if not rows(self._connection, SQL.has_entries, (number,)):
-            _drop_vectors(self._connection, number)
-            self._connection.execute(SQL.drop_user, (number,))
+        self._tx.change(self._sql.delete, (found.id,))
+        self._tx.change(self._sql.words_changed, (number,))
+        if not self._tx.rows(self._sql.has_entries, (number,)):
+            _drop_vectors(self._tx, self._sql, number)
+            self._tx.change(self._sql.drop_user, (number,))
         return found.id
 
     def settle(self, entries: Sequence[Settled], model: str) -> int:
         for user in {one.entry.user for one in entries}:
             self._use_model(user, model)
-            self._connection.execute(SQL.words_changed, (self._number(user),))
+            self._tx.change(self._sql.words_changed, (self._number(user),))
         return sum(self._settle(one) for one in entries)
 
     def _settle(self, one: Settled) -> bool:
-        found = rows(self._connection, SQL.indexed_as, (one.entry.id, self._space.id))
+        found = self._tx.rows(self._sql.indexed_as, (one.entry.id, self._space.id))
         # Changed meanwhile, or already indexed by another process.
         if not found or found[0][0] != one.entry.version or found[0][1] == one.entry.version:
             return False
         _, _, number, words, chunk, slot = found[0]
         self._unindex(one.entry.id, number, words, chunk, slot)
         known = [(number, word, one.entry.id, place) for word, place in one.words.items()]
-        self._connection.executemany(SQL.add_word, known)
-        self._connection.executemany(SQL.know_word, [(number, word) for word in one.words])
+        self._tx.change_many(self._sql.add_word, known)
+        self._tx.change_many(self._sql.know_word, [(number, word) for word in one.words])
         self._passages.put(
             kind_of(one.entry.user),
             str(one.entry.id),
@@ -188,37 +185,32 @@ class SqliteEntryWrites(SqliteEntryReads):
         )
         where: tuple[int | None, int | None] = (None, None)
         if one.vector:
-            where = _add_vector(self._connection, number, one.entry.id, one.bits, one.vector)
-        self._connection.execute(SQL.mark_indexed, (" ".join(one.words), *where, one.entry.id))
+            where = _add_vector(self._tx, self._sql, number, one.entry.id, one.bits, one.vector)
+        self._tx.change(self._sql.mark_indexed, (" ".join(one.words), *where, one.entry.id))
         return True
 
     def _index_record(self, entry_id: int) -> tuple[Any, ...]:
-        return rows(self._connection, SQL.indexed_as, (entry_id, self._space.id))[0]
+        return self._tx.rows(self._sql.indexed_as, (entry_id, self._space.id))[0]
 
     def _unindex(
         self, entry_id: int, number: int, words: str | None, chunk: int | None, slot: int | None
     ) -> None:
         for word in (words or "").split():
-            self._connection.execute(SQL.drop_word, (number, word, entry_id))
-            self._connection.execute(SQL.lose_word, (number, word))
-            self._connection.execute(SQL.drop_lost, (number, word))
+            self._tx.change(self._sql.drop_word, (number, word, entry_id))
+            self._tx.change(self._sql.lose_word, (number, word))
+            self._tx.change(self._sql.drop_lost, (number, word))
         if chunk is not None and slot is not None:
-            _erase_vector(self._connection, entry_id, chunk, slot)
+            _erase_vector(self._tx, self._sql, entry_id, chunk, slot)
 
     def _use_model(self, user: str, model: str) -> None:
-        found = rows(self._connection, SQL.user_of, (self._space.id, user))
+        found = self._tx.rows(self._sql.user_of, (self._space.id, user))
         if not found or found[0][1] == model:
             return
         number, former = found[0]
         if former is not None:
-            _drop_vectors(self._connection, number)
-            self._connection.execute(SQL.index_again, (number,))
-        self._connection.execute(SQL.use_model, (model, number))
-
-
-def _one(connection: apsw.Connection, sql: str, bindings: tuple[Any, ...]) -> int:
-    number: int = value(connection, sql, bindings)
-    return number
+            _drop_vectors(self._tx, self._sql, number)
+            self._tx.change(self._sql.index_again, (number,))
+        self._tx.change(self._sql.use_model, (model, number))
 
 
 def _entry(user: str, row: tuple[Any, ...]) -> EntryRow:
@@ -226,47 +218,47 @@ def _entry(user: str, row: tuple[Any, ...]) -> EntryRow:
 
 
 def _add_vector(
-    connection: apsw.Connection, user: int, entry_id: int, bits: bytes, codes: bytes
+    tx: Transaction, sql: Queries, user: int, entry_id: int, bits: bytes, codes: bytes
 ) -> tuple[int, int]:
     """Store a vector; return the chunk of its signs and its position there."""
-    connection.execute(SQL.set_codes, (entry_id, codes))
-    last = rows(connection, SQL.last_chunk, (user,))
+    tx.change(sql.set_codes, (entry_id, codes))
+    last = tx.rows(sql.last_chunk, (user,))
     if last and len(last[0][1]) < _CHUNK * _ID.size:
         chunk, ids, signs = last[0]
-        connection.execute(SQL.set_chunk, (ids + _ID.pack(entry_id), signs + bits, chunk))
+        tx.change(sql.set_chunk, (ids + _ID.pack(entry_id), signs + bits, chunk))
         return chunk, len(ids) // _ID.size
-    chunk = value(connection, SQL.add_chunk, (user, _ID.pack(entry_id), bits))
+    chunk = tx.value(sql.add_chunk, (user, _ID.pack(entry_id), bits))
     return chunk, 0
 
 
-def _erase_vector(connection: apsw.Connection, entry_id: int, chunk: int, slot: int) -> None:
+def _erase_vector(tx: Transaction, sql: Queries, entry_id: int, chunk: int, slot: int) -> None:
     """Zero a vector in its chunk; delete the chunk with its last vector."""
-    connection.execute(SQL.drop_codes, (entry_id,))
-    found = rows(connection, SQL.chunk, (chunk,))
+    tx.change(sql.drop_codes, (entry_id,))
+    found = tx.rows(sql.chunk, (chunk,))
     if not found:
         return
     ids, bits = found[0]
     count = len(ids) // _ID.size
     ids = _clear_slot(ids, _ID.size, slot)
     if ids == _NOBODY * count:
-        connection.execute(SQL.drop_chunk, (chunk,))
+        tx.change(sql.drop_chunk, (chunk,))
     else:
-        connection.execute(SQL.set_chunk, (ids, _clear_slot(bits, len(bits) // count, slot), chunk))
+        tx.change(sql.set_chunk, (ids, _clear_slot(bits, len(bits) // count, slot), chunk))
 
 
-def _drop_vectors(connection: apsw.Connection, user: int) -> None:
+def _drop_vectors(tx: Transaction, sql: Queries, user: int) -> None:
     """Remove all vectors of a user."""
-    connection.execute(SQL.drop_vectors, (user,))
-    connection.execute(SQL.drop_signs, (user,))
+    tx.change(sql.drop_vectors, (user,))
+    tx.change(sql.drop_signs, (user,))
 
 
 def _nearest(
-    connection: apsw.Connection, user: int, vector: NDArray[np.float32], limit: int, least: float
+    tx: Transaction, sql: Queries, user: int, vector: NDArray[np.float32], limit: int, least: float
 ) -> list[Likeness]:
     """Return the entries nearest to a vector of length 1, best first."""
     import numpy as np
 
-    found = rows(connection, SQL.chunks, (user,))
+    found = tx.rows(sql.chunks, (user,))
     if not found:
         return []
     ids = np.frombuffer(b"".join(row[0] for row in found), "<i8")
@@ -277,7 +269,7 @@ def _nearest(
     distance[ids == 0] = np.iinfo(np.uint16).max
     most = min(max(_COMPARED, 2 * limit), len(ids))
     likely = ids[np.argpartition(distance, most - 1)[:most]].tolist()
-    read = rows(connection, SQL.codes, (str(likely),))
+    read = tx.rows(sql.codes, (str(likely),))
     if not read:
         return []
     codes = np.frombuffer(b"".join(row[1] for row in read), np.int8).reshape(len(read), -1).astype(np.float32)

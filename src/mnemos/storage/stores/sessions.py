@@ -1,0 +1,426 @@
+"""Sessions and messages inside the caller's transaction.
+
+An engine adds how messages are appended, indexed and searched.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import asdict
+
+from mnemos.errors import NotFound, Refused
+from mnemos.storage.base import (
+    Filters,
+    Glimpse,
+    Hit,
+    MessageRow,
+    NewMessage,
+    Order,
+    Results,
+    SessionRow,
+)
+from mnemos.storage.queries import Queries
+from mnemos.storage.search import WordIndex
+from mnemos.storage.space import Space
+from mnemos.storage.stores.vectors import MESSAGES, Eraser
+from mnemos.storage.terms import Indexable, ids_of, indexable, message_row
+from mnemos.storage.transaction import Transaction
+from mnemos.text.query import Query
+
+_ARCHIVED = 16
+_FILLED = (
+    "user_id", "model", "parent", "title", "title_folded", "project", "branch", "next", "key",
+)  # fmt: skip
+# Keys of sessions remembered between appends.
+_KEYS = 1_000
+
+
+class StoredSessionReads:
+    def __init__(self, tx: Transaction, space: Space, sql: Queries, index: WordIndex) -> None:
+        self._tx = tx
+        self._space = space
+        self._sql = sql
+        self.index = index
+
+    def get(self, session_id: str) -> SessionRow | None:
+        found = self._rows(self._sql.get, (self._space.id, session_id))
+        return _session_row(found[0]) if found else None
+
+    def by_title(self, title: str, limit: int) -> list[SessionRow]:
+        asked = (self._space.id, title.casefold(), limit)
+        return [_session_row(row) for row in self._rows(self._sql.by_title, asked)]
+
+    def by_id_prefix(self, text: str, limit: int) -> list[SessionRow]:
+        asked = {"space": self._space.id, "text": text, "limit": limit}
+        return [_session_row(row) for row in self._rows(self._sql.by_id_prefix, asked)]
+
+    def recent(
+        self,
+        *,
+        source: str | None,
+        archived: bool | None,
+        limit: int,
+        offset: int,
+        projects: Sequence[str] | None = None,
+        user: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+    ) -> list[SessionRow]:
+        asked = {
+            "space": self._space.id,
+            "source": source,
+            "archived": archived,
+            "projects": _json_names(projects),
+            "user": user,
+            "since": since,
+            "until": until,
+            "limit": limit,
+            "offset": offset,
+        }
+        return [_session_row(row) for row in self._rows(self._sql.recent, asked)]
+
+    def page(
+        self, *, source: str | None, after: str, limit: int, projects: Sequence[str] | None = None
+    ) -> list[SessionRow]:
+        asked = {
+            "space": self._space.id,
+            "source": source,
+            "after": after,
+            "projects": _json_names(projects),
+            "limit": limit,
+        }
+        return [_session_row(row) for row in self._rows(self._sql.page, asked)]
+
+    def count(
+        self,
+        *,
+        source: str | None,
+        archived: bool | None,
+        projects: Sequence[str] | None = None,
+        user: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+    ) -> int:
+        asked = {
+            "space": self._space.id,
+            "source": source,
+            "archived": archived,
+            "projects": _json_names(projects),
+            "user": user,
+            "since": since,
+            "until": until,
+        }
+        return self._number(self._sql.count, asked)
+
+    def projects(self) -> list[str]:
+        return [project for (project,) in self._rows(self._sql.projects, (self._space.id,))]
+
+    def openings(self, session_ids: Sequence[str], *, characters: int) -> dict[str, list[Glimpse]]:
+        asked = {"space": self._space.id, "ids": _json_names(session_ids), "characters": characters}
+        found: dict[str, list[Glimpse]] = defaultdict(list)
+        for session_id, *columns in self._rows(self._sql.openings, asked):
+            glimpse = _make_glimpse(*columns)
+            if glimpse is not None and glimpse.content:
+                found[session_id].append(glimpse)
+        return dict(found)
+
+    def neighbours_of_id(self, session_id: str) -> tuple[str | None, str | None]:
+        ((before, after),) = self._rows(
+            self._sql.neighbours_of_id, {"space": self._space.id, "id": session_id}
+        )
+        return before, after
+
+    def children(self, session_id: str) -> list[SessionRow]:
+        return [_session_row(row) for row in self._rows(self._sql.children, (self._space.id, session_id))]
+
+    def ended_before(self, moment: float, source: str | None, *, by_start: bool = False) -> list[str]:
+        asked = {"space": self._space.id, "moment": moment, "source": source, "by_start": by_start}
+        return [row[0] for row in self._rows(self._sql.ended_before, asked)]
+
+    def message_count(self, session_id: str | None) -> int:
+        if session_id is None:
+            return self._number(self._sql.message_count, (self._space.id,))
+        return self._tx.value(self._sql.message_count_of, (self._space.id, session_id)) or 0
+
+    def messages(self, session_id: str, *, after: int, limit: int, last: bool = False) -> list[MessageRow]:
+        asked = (self._space.id, session_id, after, limit)
+        if last:
+            return [message_row(row) for row in reversed(self._rows(self._sql.last_messages, asked))]
+        return [message_row(row) for row in self._rows(self._sql.messages, asked)]
+
+    def message(self, message_id: int) -> MessageRow | None:
+        if not self._space.first <= message_id <= self._space.last:
+            return None
+        asked = {"id": message_id, "first": self._space.first, "last": self._space.last}
+        found = self._rows(self._sql.message, asked)
+        return message_row(found[0]) if found else None
+
+    def find_call(self, session_id: str, call_id: str) -> MessageRow | None:
+        found = self._rows(self._sql.find_call, (call_id, self._space.id, session_id))
+        return message_row(found[0]) if found else None
+
+    def hits(self, message_ids: Sequence[int], characters: int) -> list[Hit]:
+        asked = {
+            "ids": _json(message_ids),
+            "first": self._space.first,
+            "last": self._space.last,
+            "characters": characters,
+        }
+        return [
+            Hit(
+                message_row(row),
+                source=row[13],
+                model=row[14],
+                session_started=row[15],
+                has_parent=row[16] == 1,
+                before=_make_glimpse(*row[17:21]),
+                after=_make_glimpse(*row[21:25]),
+                title=row[25],
+                project=row[26],
+            )
+            for row in self._rows(self._sql.hits, asked)
+        ]
+
+    def around(self, message_id: int, *, before: int, after: int) -> list[MessageRow]:
+        middle = self.message(message_id)
+        if middle is None:
+            return []
+        earlier = self._rows(self._sql.before, {"id": message_id, "limit": before})
+        later = self._rows(self._sql.after, {"id": message_id, "limit": after})
+        return [
+            *(message_row(row) for row in reversed(earlier)),
+            middle,
+            *(message_row(row) for row in later),
+        ]
+
+    def by_source(self) -> list[tuple[str, int, int]]:
+        return self._rows(self._sql.by_source, (self._space.id,))
+
+    def search(self, query: Query, filters: Filters, *, order: Order, limit: int, offset: int) -> Results:
+        return self.index.searching().run(query, filters, order=order, limit=limit, offset=offset)
+
+    def next_id(self) -> int:
+        """Return the id that the next message gets."""
+        return self._number(self._sql.next_id, (self._space.id, self._space.first, self._space.last))
+
+    def _rows(self, sql: str, bindings: Any) -> list[tuple[Any, ...]]:
+        return self._tx.rows(sql, bindings)
+
+    def _number(self, sql: str, bindings: Any) -> int:
+        return int(self._rows(sql, bindings)[0][0])
+
+
+class StoredSessionWrites(StoredSessionReads, ABC):
+    def __init__(self, tx: Transaction, space: Space, sql: Queries, index: WordIndex, eraser: Eraser) -> None:
+        super().__init__(tx, space, sql, index)
+        self._eraser = eraser
+        # Messages appended by the transaction; the engine resets it.
+        self.appended = 0
+        # Both are valid only while nobody else writes.
+        self._keys: dict[str, int] = {}
+        self._next: int | None = None
+
+    def others_wrote(self) -> None:
+        """Drop what is cached from earlier transactions."""
+        self._keys.clear()
+        self._next = None
+
+    def create(self, session: SessionRow) -> bool:
+        key = self._key(
+            self._sql.create,
+            (
+                self._space.id,
+                session.id,
+                session.source,
+                session.user_id,
+                session.model,
+                self._parent(session.parent_session_id),
+                session.started_at,
+                session.ended_at,
+                session.end_reason,
+                session.input_tokens,
+                session.output_tokens,
+                session.title,
+                _fold_title(session.title),
+                session.archived,
+                session.project,
+                session.branch,
+            ),
+        )
+        if key is None:
+            return False
+        if _has_details(session):
+            details = (key, session.model_config, session.system_prompt, session.metadata)
+            self._tx.change(self._sql.create_details, details)
+        return True
+
+    def fill(self, session: SessionRow) -> None:
+        key = self._key(self._sql.key_of, (self._space.id, session.id))
+        if key is None:
+            raise NotFound(f"There is no session {session.id!r}.")
+        parent = self._parent(session.parent_session_id)
+        if parent is not None:
+            above = self._number(self._sql.is_ancestor, {"key": parent, "ancestor": key})
+            if above:
+                raise Refused(
+                    f"session {session.parent_session_id!r} descends from {session.id!r} and cannot "
+                    "be its parent"
+                )
+        values = asdict(session) | {
+            "key": key,
+            "parent": parent,
+            "title_folded": _fold_title(session.title),
+            "next": self.next_id(),
+        }
+        self._tx.change(self._sql.fill, _pick(values, *_FILLED))
+        if _has_details(session):
+            details = _pick(values, "key", "model_config", "system_prompt", "metadata")
+            self._tx.change(self._sql.fill_details, details)
+
+    def end(self, session_id: str, reason: str, at: float) -> bool:
+        return self._key(self._sql.end, (at, reason, self._space.id, session_id)) is not None
+
+    def reopen(self, session_id: str) -> bool:
+        return self._key(self._sql.reopen, (self._space.id, session_id)) is not None
+
+    def set_system_prompt(self, session_id: str, prompt: str | None) -> bool:
+        return self._set_detail(self._sql.set_system_prompt, session_id, prompt)
+
+    def set_metadata(self, session_id: str, metadata: str | None) -> bool:
+        return self._set_detail(self._sql.set_metadata, session_id, metadata)
+
+    def add_tokens(self, session_id: str, input_tokens: int, output_tokens: int) -> bool:
+        asked = (input_tokens, output_tokens, self._space.id, session_id)
+        return self._key(self._sql.add_tokens, asked) is not None
+
+    def set_title(self, session_id: str, title: str | None) -> bool:
+        asked = (title, _fold_title(title), self._space.id, session_id)
+        return self._key(self._sql.set_title, asked) is not None
+
+    def set_archived(self, session_id: str, *, archived: bool) -> bool:
+        return self._key(self._sql.set_archived, (archived, self._space.id, session_id)) is not None
+
+    def set_parent(self, session_id: str, parent_session_id: str) -> bool:
+        asked = (self._parent(parent_session_id), self._space.id, session_id)
+        return self._key(self._sql.set_parent, asked) is not None
+
+    @abstractmethod
+    def append(self, session_id: str, messages: Sequence[NewMessage]) -> list[int]: ...
+
+    def set_origin(self, message_id: int, origin: str) -> None:
+        if self.message(message_id) is None:
+            return
+        # Its own text, and with it its vectors, stays what it is.
+        for row in self._rows(self._sql.message_of_id, (message_id,)):
+            self.index.remove(indexable(row))
+        self._tx.change(self._sql.set_origin, (origin, message_id))
+        self._tx.change(self._sql.count_removal, (self._space.id,))
+        for row in self._rows(self._sql.message_of_id, (message_id,)):
+            self.index.add(indexable(row))
+
+    def begin_delete(self, session_id: str) -> bool:
+        key = self._key(self._sql.key_of, (self._space.id, session_id))
+        if key is None:
+            return False
+        self._tx.change(self._sql.adopt_children, {"key": key})
+        self._tx.change(self._sql.doom, (key,))
+        self._keys.pop(session_id, None)
+        return True
+
+    def forget_message(self, message_id: int, *, tool_calls: str | None, at: float) -> None:
+        if self.message(message_id) is None:
+            return
+        for row in self._rows(self._sql.message_of_id, (message_id,)):
+            self._erase(indexable(row))
+        self._tx.change(self._sql.count_removal, (self._space.id,))
+        self._tx.change(self._sql.forget_message, (tool_calls, at, message_id))
+
+    def delete_some(self, count: int) -> bool:
+        """Remove some messages of deleted sessions, then the sessions; False if none are left."""
+        key = self._key(self._sql.doomed, (self._space.id,))
+        if key is None:
+            return False
+        self._keep_ids()
+        some = self._rows(self._sql.messages_of_key, (key, count))
+        for row in some:
+            self._erase(indexable(row))
+            self._tx.change(self._sql.delete_message, (row[0],))
+        if len(some) < count:
+            self._tx.change(self._sql.delete_session, (key,))
+        return True
+
+    def _set_detail(self, sql: str, session_id: str, detail: str | None) -> bool:
+        key = self._key(self._sql.key_of, (self._space.id, session_id))
+        if key is not None:
+            self._tx.change(sql, (key, detail))
+        return key is not None
+
+    def _erase(self, item: Indexable) -> None:
+        """Remove a message from index and vectors, before its text is erased."""
+        self.index.remove(item)
+        self._eraser.erase(item.message.id, ids_of(item.message), MESSAGES)
+
+    def _remember(self, session_id: str) -> int:
+        key = self._key(self._sql.key_of, (self._space.id, session_id))
+        if key is None:
+            raise NotFound(f"There is no session {session_id!r}. Begin it first.")
+        if len(self._keys) >= _KEYS:
+            self._keys.clear()
+        self._keys[session_id] = key
+        return key
+
+    def next_id(self) -> int:
+        if self._next is None:
+            self._next = super().next_id()
+        return self._next
+
+    def _keep_ids(self) -> None:
+        """Before removing messages, reserve their ids and invalidate index steps in progress."""
+        self._tx.change(self._sql.keep_ids, (self.next_id(), self._space.id))
+        self._tx.change(self._sql.count_removal, (self._space.id,))
+
+    def _parent(self, session_id: str | None) -> int | None:
+        if session_id is None:
+            return None
+        key = self._key(self._sql.key_of, (self._space.id, session_id))
+        if key is None:
+            raise NotFound(f"There is no parent session {session_id!r}. Create it first.")
+        return key
+
+    def _key(self, sql: str, bindings: Any) -> int | None:
+        key: int | None = self._tx.value(sql, bindings)
+        return key
+
+
+def _session_row(row: tuple[Any, ...]) -> SessionRow:
+    columns: list[Any] = [*row[:_ARCHIVED], row[_ARCHIVED] == 1, *row[_ARCHIVED + 1 : _ARCHIVED + 3]]
+    return SessionRow(*columns)
+
+
+def _make_glimpse(role: str | None, encoded: int, forgotten: int, content: str | None) -> Glimpse | None:
+    return None if role is None else Glimpse(role, content, encoded == 1, forgotten == 1)
+
+
+def _fold_title(title: str | None) -> str | None:
+    return None if title is None else title.casefold()
+
+
+def _has_details(session: SessionRow) -> bool:
+    return (session.model_config, session.system_prompt, session.metadata) != (None, None, None)
+
+
+def _json_names(names: Sequence[str] | None) -> str | None:
+    return None if names is None else json.dumps(list(names))
+
+
+def _json(ids: Sequence[int]) -> str:
+    return f"[{','.join(map(str, ids))}]"
+
+
+def _pick(values: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: values[name] for name in names}

@@ -1,0 +1,29 @@
+"""A transaction as the stores see it: named queries run, rows come back. Each engine has its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+
+class Transaction(Protocol):
+    """A connection inside a transaction.
+
+    Values are bound in order to ``?`` or by name to ``:name``. Lists of ids and names are bound as JSON.
+    """
+
+    def rows(self, sql: str, bindings: Any = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        ...
+
+    def value(self, sql: str, bindings: Any = ()) -> Any:
+        """Return the only value of a query's row; None if there is no row."""
+        ...
+
+    def change(self, sql: str, bindings: Any = ()) -> int:
+        """Run an INSERT, UPDATE or DELETE; return the number of rows it changed."""
+        ...
+
+    def change_many(self, sql: str, bindings: Iterable[Any]) -> None:
+        """Run a change once for each of these bindings."""
+        ...
