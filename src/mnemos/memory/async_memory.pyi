@@ -585,6 +585,8 @@ class AsyncMemory:
         project: str | None = ...,
         all_projects: bool = ...,
         as_of: Moment | None = ...,
+        explain: bool = ...,
+        probe: str | None = ...,
     ) -> Recall: ...
     async def remember(
         self,

@@ -7,10 +7,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mnemos.entries import backend_choice
 from mnemos.entries.backend import MemoryBackend, MemoryEntry
+from mnemos.progress import Progress
 from mnemos.settings import Settings
 
 if TYPE_CHECKING:
@@ -126,6 +128,16 @@ def open_trial(settings: Settings, clock: Callable[[], float], folder: Path) -> 
     made = Entries(memory.storage, memory.settings, clock, memory._meaning, memory.close)
     memory.__dict__["entries"] = made
     return made
+
+
+def evaluate(
+    settings: Settings, clock: Callable[[], float], progress: Progress | None, *, workload: bool
+) -> dict[str, Any]:
+    """Compare the backends that can be used here and return the report."""
+    from mnemos.entries.evaluation import compare_backends
+
+    settings.check_enabled()
+    return compare_backends(settings, partial(open_trial, settings, clock), progress, workload=workload)
 
 
 def load_meaning() -> Meaning | None:

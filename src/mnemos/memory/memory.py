@@ -6,7 +6,6 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -252,6 +251,8 @@ class Memory(Resource):
         project: str | None = None,
         all_projects: bool = False,
         as_of: Moment | None = None,
+        explain: bool = False,
+        probe: str | None = None,
     ) -> Recall:
         """Ask one question over everything: the passages that answer it best, and the same packed as text.
 
@@ -259,7 +260,8 @@ class Memory(Resource):
         week" in the question refers to. ``words_only``: without vectors. ``depth``: ``deep`` reads closely.
         ``user_id``: nothing of another user is found. ``project``: only conversations about this one, by path
         or last folder; without it, the current one is preferred, unless ``all_projects`` is set. ``as_of``:
-        answer with what was known and believed at that moment.
+        answer with what was known and believed at that moment. ``explain``: also say how the answer was
+        found. ``probe``: a passage whose fate to explain, as ``message:ID``.
         """
         if not isinstance(query, str):
             raise InvalidInput(f"query must be a string, not {type(query).__name__}")
@@ -281,6 +283,8 @@ class Memory(Resource):
             deep=(check_depth("depth", depth) if depth else self.settings.depth) == "deep",
             project=(is_preferred and self.settings.project) or None,
             as_of=latest,
+            explain=explain,
+            probe=probe,
         )
         self.feeds.wake()
         return found
@@ -368,12 +372,9 @@ class Memory(Resource):
 
     def evaluate(self, *, progress: Progress | None = None, workload: bool = True) -> dict[str, Any]:
         """Compare the backends that can be used here and return the report. Test data is deleted."""
-        from mnemos.entries.evaluation import compare_backends
-        from mnemos.memory.backends import open_trial
+        from mnemos.memory.backends import evaluate
 
-        self.settings.check_enabled()
-        opened = partial(open_trial, self.settings, self.clock)
-        return compare_backends(self.settings, opened, progress, workload=workload)
+        return evaluate(self.settings, self.clock, progress, workload=workload)
 
     def import_hermes_memory(
         self, path: str | os.PathLike[str] | None = None, progress: Progress | None = None

@@ -48,6 +48,18 @@ def person_only(description: str) -> Meta:
     return Meta(description=description, extra={_PERSON_ONLY: True})
 
 
+_UNLISTED = "unlisted"
+
+
+def leave_unlisted(description: str) -> Meta:
+    """Annotate a field for people and programs, which tools do not list to keep prompts short."""
+    return Meta(description=description, extra={_UNLISTED: True})
+
+
+def is_unlisted(extra: Mapping[str, Any] | None) -> bool:
+    return bool(extra and extra.get(_UNLISTED))
+
+
 # A tool that a model reads about in every prompt has few arguments.
 OnlyProject = Annotated[str | None, person_only("Only this project: its path or last folder")]
 AllProjects = Annotated[bool, person_only("Do not prefer the current project")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, cast
 
 from msgspec import UNSET, Meta, UnsetType
@@ -16,12 +17,14 @@ from mnemos.operations.arguments import (
     User,
     When,
     is_elsewhere,
+    leave_unlisted,
     person_only,
     resolve_exclusions,
     resolve_sessions,
     up_to,
 )
 from mnemos.operations.base import Info, Operation, Result, Traits, fill
+from mnemos.operations.explained_recall import HitExplained, RecallExplained
 from mnemos.operations.facts import FactInfo, FactsWritten, Scope, SessionId, describe
 from mnemos.operations.texts import cut, floor_share, plural, render_time, render_title
 from mnemos.recall.answer import HITS, MOST_HITS, TOKENS
@@ -75,6 +78,13 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
     ] = False
     project: Project = None
     all_projects: AllProjects = False
+    explain: Annotated[
+        bool, leave_unlisted("Show what each score is made of, what each stage did and how long it took")
+    ] = False
+    probe: Annotated[
+        str | None,
+        leave_unlisted("A missing passage, e.g. message:42: show at which stage it fell out"),
+    ] = None
     user_id: User = None
 
     def run(self, memory: Memory) -> Recalled:
@@ -96,7 +106,10 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
             all_projects=self.all_projects,
             user_id=self.user_id,
             as_of=self.as_of,
+            explain=self.explain,
+            probe=self.probe or None,
         )
+        about = recalled.explanation
         ids = memory.sessions.shorten_ids(hit.session_id for hit in recalled.hits if hit.session_id)
         return Recalled(
             query=self.query,
@@ -107,13 +120,15 @@ class RecallEverything(Operation, frozen=True, kw_only=True):
                     fill(HitInfo, hit),
                     short_id=ids.get(hit.session_id or ""),
                     elsewhere=is_elsewhere(memory, hit.project),
+                    explained=UNSET if about is None else fill(HitExplained, about.hits[number]),
                 )
-                for hit in recalled.hits
+                for number, hit in enumerate(recalled.hits)
             ],
             packed=recalled.text,
             left_out=recalled.left_out,
             notes=list(recalled.notes),
             certainty=recalled.certainty,
+            explanation=UNSET if about is None else fill(RecallExplained, about),
         )
 
 
@@ -142,6 +157,8 @@ class HitInfo(Info, frozen=True, kw_only=True):
     """Beginning of ``session_id`` that is enough to name it."""
     elsewhere: bool = False
     """It is about another project than the current one."""
+    explained: HitExplained | UnsetType = UNSET
+    """The parts of the score, with ``explain``."""
 
 
 class Recalled(Result, frozen=True, kw_only=True):
@@ -156,6 +173,7 @@ class Recalled(Result, frozen=True, kw_only=True):
     """``good``, ``weak`` if the passages may not answer the question, or ``none``: there are none then."""
     more: int | UnsetType = UNSET
     """Further passages, where only the first were asked for with ``shorten``."""
+    explanation: RecallExplained | UnsetType = UNSET
 
     def as_text(self) -> str:
         share = self._share()
@@ -175,7 +193,12 @@ class Recalled(Result, frozen=True, kw_only=True):
                 f"  {render_passage(hit, self.query)}",
                 f"  ({'; '.join(hit.why)})",
             ]
-        return join_items([*lines, self.footer()])
+            lines += [f"  {hit.explained.render(hit.score)}"] if hit.explained else []
+        return join_items([*lines, self.footer(), *self.explain()])
+
+    def explain(self) -> Iterator[str]:
+        """Yield an account of the answer, if one was asked for, line by line."""
+        return self.explanation.render() if self.explanation else iter(())
 
     def footer(self) -> str:
         doubt = " that may not answer the question" if self.certainty == WEAK else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
@@ -13,7 +13,12 @@ import msgspec.inspect
 
 from mnemos.errors import InvalidInput, NotFound, Refused
 from mnemos.inputs import suggest
-from mnemos.operations.arguments import explain, is_person_only, replace_surrogates
+from mnemos.operations.arguments import (
+    explain,
+    is_person_only,
+    is_unlisted,
+    replace_surrogates,
+)
 from mnemos.operations.base import LongOperation, Operation, Result, builtins, carry_out
 from mnemos.operations.index import BY_NAME, ENTRIES, SETS, Entry
 from mnemos.progress import Progress, no_progress
@@ -70,15 +75,26 @@ def _check_offered(operation: type[Operation], arguments: Mapping[str, Any]) -> 
         raise msgspec.ValidationError(f"Object contains unknown field `{min(hidden)}`")
 
 
-@cache
 def person_fields(operation: type[Operation]) -> frozenset[str]:
     """Return the fields that only the command line offers."""
+    return _fields_marked(operation, is_person_only)
+
+
+def unlisted_fields(operation: type[Operation]) -> frozenset[str]:
+    """Return the fields that everybody may set and tools do not list."""
+    return _fields_marked(operation, is_unlisted)
+
+
+@cache
+def _fields_marked(
+    operation: type[Operation], mark: Callable[[Mapping[str, Any] | None], bool]
+) -> frozenset[str]:
     fields = msgspec.inspect.type_info(operation).fields  # type: ignore[attr-defined]
-    return frozenset(field.name for field in fields if _is_hidden(field.type))
-
-
-def _is_hidden(kind: msgspec.inspect.Type) -> bool:
-    return isinstance(kind, msgspec.inspect.Metadata) and is_person_only(kind.extra)
+    return frozenset(
+        field.name
+        for field in fields
+        if isinstance(field.type, msgspec.inspect.Metadata) and mark(field.type.extra)
+    )
 
 
 def call(
@@ -161,10 +177,13 @@ def input_schema(operation: type[Operation]) -> dict[str, Any]:
 def tool_schema(operation: type[Operation]) -> dict[str, Any]:
     """Return the schema of the input as a model reads it: optional fields do not allow null.
 
-    Null is still accepted as left out. Spelled out, it would double the token cost of the tools.
+    Null is still accepted as left out. Spelled out, it would double the token cost of the tools. Unlisted
+    fields are accepted, too.
     """
     schema = input_schema(operation)
-    return schema | {"properties": {name: _lean(field) for name, field in schema["properties"].items()}}
+    fields = schema["properties"].items()
+    unlisted = unlisted_fields(operation)
+    return schema | {"properties": {name: _lean(field) for name, field in fields if name not in unlisted}}
 
 
 def output_schema(operation: type[Operation]) -> dict[str, Any]:

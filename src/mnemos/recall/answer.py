@@ -72,6 +72,102 @@ class RecallHit:
         return f"<{self.kind} {self.ref}, {self.score:.2f}: {self}>"
 
 
+@dataclass(frozen=True, slots=True)
+class ScorePart:
+    """A reason for or against a passage, and what it adds to the score or takes from it."""
+
+    name: str
+    """The feature, such as ``words``."""
+    group: str
+    """``words``, ``meaning``, ``conversation``, ``who``, ``answer``, ``time`` or ``order``."""
+    label: str
+    value: float
+    weight: float
+    """1 for an adjustment that has no weight."""
+    points: float
+    """``value`` times ``weight``."""
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class HitExplanation:
+    """The score of a hit as a sum, and what became of it in the packed text."""
+
+    parts: tuple[ScorePart, ...]
+    """They add up to the score; sorted from the largest to the most negative."""
+    packed: str
+    """``whole``, ``cut``, ``doubled`` or ``left out``."""
+    same_as: str | None = None
+    """The hit that is shown in the place of a doubled one, as ``kind:ref``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A question as it was understood."""
+
+    words: tuple[str, ...]
+    """The words to look for, those that count most first."""
+    shares: tuple[float, ...]
+    """The share of the whole question that each word counts."""
+    passages: tuple[int, ...]
+    """The number of passages that have each word; a common one is estimated."""
+    speakers: tuple[str, ...]
+    """Names of people who speak here."""
+    codes: tuple[str, ...]
+    asks_for: tuple[str, ...]
+    """``a time``, ``a number``, ``a name``, ``the present``, ``the past``, ``words of the assistant``."""
+    since: float | None
+    until: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class StageCounts:
+    """The number of passages that each stage left."""
+
+    by_words: int
+    by_vectors: int
+    by_time: int
+    """Proposed by words, by vectors, or for their time alone."""
+    too_many: int
+    """Proposals that were not read, because others promised more."""
+    read: int
+    """Candidates: proposals and their neighbours."""
+    judged: int
+    ranked: int
+    """Judged ones that are about the question and hold."""
+    shown: int
+    packed: int
+    """Hits whose text is in the packed text, whole or in part."""
+    cut: int
+    doubled: int
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """The stage that a passage reached, and why it went no further."""
+
+    ref: str
+    stage: str
+    """One of ``mnemos.recall.probe.Stage``."""
+    sentence: str
+    rank: int | None = None
+    score: float | None = None
+    parts: tuple[ScorePart, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """An account of a question: what was understood, what each stage did and how long it took."""
+
+    understood: Understood
+    counts: StageCounts
+    milliseconds: dict[str, float]
+    """By stage, in their order."""
+    hits: tuple[HitExplanation, ...]
+    """One for each hit."""
+    probed: Probed | None = None
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Recall:
     """Hits best first, and the same as text for a prompt. It has a length and iterates over its hits."""
@@ -89,6 +185,8 @@ class Recall:
     """Remarks for the caller: a damaged model, the meaning of a time in the question."""
     certainty: str = "good"
     """``good``, ``weak`` if the hits may not answer the question, ``none`` if nothing does: no hits then."""
+    explanation: Explanation | None = None
+    """An account of the answer, if one was asked for."""
 
     def __len__(self) -> int:
         return len(self.hits)

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from mnemos.language.times import Span
 from mnemos.recall.edits import NOTHING_UNFED, Unfed
 from mnemos.recall.question import Matcher, Question
+from mnemos.recall.trace import NO_TRACE, Trace
 from mnemos.recall.validity import NOTHING_ENDED, Standings, read_standings
 from mnemos.sessions.titles import OPENING
 from mnemos.storage.base import Filters, Glimpse, Reads
@@ -139,6 +140,7 @@ def gather(
     fresh: Sequence[Near] = (),
     project: str | None = None,
     as_of: float | None = None,
+    trace: Trace = NO_TRACE,
 ) -> Gathered:
     """Read everything to be judged, in the caller's transaction.
 
@@ -152,12 +154,12 @@ def gather(
     proposed: set[int] = set()
     if 0 < len(of_named) <= _MOST_OF_NAMED and filters.session_ids is None:
         among_them = replace(filters, session_ids=of_named)
-        proposed = _propose(tx, asked, sense, among_them, kinds, _SEEDS_OF_NAMED, fresh)
+        proposed = _propose(tx, asked, sense, among_them, kinds, _SEEDS_OF_NAMED, fresh, trace)
         limit = _SEEDS_OF_OTHERS
-    proposed |= _propose(tx, asked, sense, filters, kinds, limit, fresh)
+    proposed |= _propose(tx, asked, sense, filters, kinds, limit, fresh, trace)
     if project is not None and not alone and filters.projects is None:
         here = replace(filters, projects=[project])
-        proposed |= _propose(tx, asked, sense, here, kinds, _SEEDS_OF_PROJECT, fresh)
+        proposed |= _propose(tx, asked, sense, here, kinds, _SEEDS_OF_PROJECT, fresh, trace)
     span = asked.question.span
     if span is not None:
         within = replace(
@@ -165,7 +167,7 @@ def gather(
             since=max(span.start, filters.since) if filters.since is not None else span.start,
             until=min(mention_end(span), filters.until) if filters.until is not None else mention_end(span),
         )
-        in_time = _propose(tx, asked, sense, within, kinds, _SEEDS_IN_TIME, fresh)
+        in_time = _propose(tx, asked, sense, within, kinds, _SEEDS_IN_TIME, fresh, trace)
         # The time alone may be all that links a question to its answer.
         few = _SEEDS_IN_TIME if len(proposed) + len(in_time) < SEEDS else _SEEDS_OF_TIME_ALONE
         proposed |= in_time
@@ -173,6 +175,7 @@ def gather(
         for part in _slice(span, within, slices):
             recent = tx.passages.best([], [], part, kinds=kinds, limit=-(-few // slices))
             proposed |= {seed.id for seed in recent}
+    trace.propose(kept=proposed)
     ids = sorted(proposed)
     strips = tx.passages.strips(ids, reach=NEIGHBOURS + CONTEXT, characters=NEIGHBOUR_CHARACTERS)
     passages = tuple([p for p in tx.passages.get(ids) if p.id not in asked.unfed.gone])
@@ -202,6 +205,7 @@ def add_unfed(
     cosines: Mapping[int, Near],
     filters: Filters,
     kinds: Sequence[str] | None,
+    trace: Trace = NO_TRACE,
 ) -> Gathered:
     """Add the passages that the storage was not fed yet: the best by words and by vectors."""
     if not asked.unfed.added or are_of_messages(filters):
@@ -215,6 +219,7 @@ def add_unfed(
     near = {number: one.cosine for number, one in cosines.items() if number in allowed}
     chosen = {*heapq.nlargest(SEEDS, weights, key=weights.__getitem__)}
     chosen |= {*heapq.nlargest(SEEDS, near, key=near.__getitem__)}
+    trace.propose(words=weights, vectors=near, kept=chosen)
     return replace(
         gathered,
         passages=(*gathered.passages, *[allowed[number] for number in sorted(chosen)]),
@@ -230,6 +235,7 @@ def _propose(
     kinds: Sequence[str] | None,
     limit: int,
     fresh: Sequence[Near],
+    trace: Trace,
 ) -> set[int]:
     """Propose the passages that words or vectors speak for, or both together."""
     clauses = [word.clause for word in asked.question.words]
@@ -246,10 +252,12 @@ def _propose(
         for passage in scores.keys() | cosines.keys()
     }
     by_promise = sorted(promise, key=lambda passage: (-promise[passage], -passage))
-    if kinds is not None and MESSAGE not in kinds:
-        return set(by_promise)
-    most = limit * (_LINES_PER_SEED_BY_WORDS if sense is None else _LINES_PER_SEED)
-    return _within(by_promise, tx.passages.sizes(by_promise), most)
+    kept = set(by_promise)
+    if kinds is None or MESSAGE in kinds:
+        most = limit * (_LINES_PER_SEED_BY_WORDS if sense is None else _LINES_PER_SEED)
+        kept = _within(by_promise, tx.passages.sizes(by_promise), most)
+    trace.propose(words=scores, vectors=cosines, kept=kept)
+    return kept
 
 
 def _find_fresh(

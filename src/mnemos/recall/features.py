@@ -23,6 +23,7 @@ from mnemos.language import times
 from mnemos.recall.candidates import CONTEXT, mention_end
 from mnemos.recall.lines import Line, Scene, Stretch
 from mnemos.recall.question import Question, is_question
+from mnemos.recall.trace import NO_TRACE, Trace
 from mnemos.text.words import STOP_WORDS, fold, runs, stem
 
 _K1 = 1.2
@@ -83,7 +84,7 @@ class Candidate:
     features: dict[str, float]
 
 
-def judge(scene: Scene) -> list[Candidate]:
+def judge(scene: Scene, trace: Trace = NO_TRACE) -> list[Candidate]:
     """Judge the candidates. Of many, only those that words and meaning speak for are kept."""
     found = list(_candidates(scene))
     if not found:
@@ -92,7 +93,9 @@ def judge(scene: Scene) -> list[Candidate]:
     _session(scene, found)
     _normalise(found)
     _elsewhere(scene, found)
+    trace.read(found)
     found = _worth_a_look(scene, found)
+    trace.judge(found)
     named = _named_speaker(scene)
     for candidate in found:
         _alone(scene, candidate, named)

@@ -78,6 +78,16 @@ class Packed:
     text: str
     left_out: int
     """Hits that the text does not show. A near-duplicate of a shown hit counts as shown."""
+    shown: Sequence[_Shown] = field(default=(), compare=False, repr=False)
+
+    def fates(self) -> dict[tuple[str, int | str], tuple[str, tuple[str, int | str]]]:
+        """Say for the kind and ref of each hit shown ``whole``, ``cut`` or ``doubled``, and what shows it."""
+        found: dict[tuple[str, int | str], tuple[str, tuple[str, int | str]]] = {}
+        for one in self.shown:
+            first, *others = one.passage.keys
+            found[first] = ("whole" if one.text == one.passage.text else "cut"), first
+            found |= dict.fromkeys(others, ("doubled", first))
+        return found
 
 
 def pack(
@@ -96,7 +106,7 @@ def pack(
         left_out = len(excerpts) - sum(len(one.passage.keys) for one in shown)
         text = _render(shown, left_out)
         if budget is None or count_tokens(text) <= budget:
-            return Packed(text, left_out)
+            return Packed(text, left_out, shown)
         # A tokenizer may count the whole higher than its parts: the least wanted goes.
         shown.pop()
     return Packed("", len(excerpts))

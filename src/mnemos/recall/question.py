@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
-from datetime import tzinfo
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, tzinfo
 from functools import lru_cache
 from pathlib import Path
 
@@ -217,6 +217,26 @@ def _forms(run: Run) -> list[tuple[str, float]]:
         # The lone last character is there for one-character queries only.
         return [(form, 1.0) for form in run.forms[:-1]]
     return [(run.beside[0], 1.0), *((form, _PART_WEIGHT) for form in run.forms)]
+
+
+def describe_time(question: Question) -> Iterator[str]:
+    """Describe the time that a question names, as it was understood."""
+    span = question.span
+    if span is None:
+        return
+    since, until = (_day(moment) for moment in (span.start, span.end - 1))
+    if since and until:
+        yield f"Asked about {since}" if since == until else f"Asked about {since} to {until}"
+    elif since or until:
+        yield f"Asked about the time since {since}" if since else f"Asked about the time until {until}"
+
+
+def _day(moment: float) -> str:
+    """Format a date for people; empty for one that no calendar has."""
+    try:
+        return f"{datetime.fromtimestamp(moment).astimezone():%-d %B %Y}"
+    except (OverflowError, ValueError, OSError):
+        return ""
 
 
 log = logging.getLogger("mnemos.recall")

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import heapq
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,8 +25,9 @@ from mnemos.recall.features import DEEP, HYBRID, LEXICAL, RESTATES, SENTENCE, Ca
 from mnemos.recall.hits import fits, make_excerpt
 from mnemos.recall.lines import Scene, set_scene
 from mnemos.recall.pack import Excerpt, pack
-from mnemos.recall.question import Question, understand
+from mnemos.recall.question import Question, describe_time, understand
 from mnemos.recall.sense import EMPTY_TAIL, Kept, Surroundings, Tail, add_missing, make_sense, rate_sentences
+from mnemos.recall.trace import NO_TRACE, Recorder, Trace
 from mnemos.recall.validity import Standings, asks_for_past, lend_scores, mark_earlier_statements
 from mnemos.storage.base import Filters, Found, MessageRow, Reads, Results, Storage
 from mnemos.storage.entries import KIND as ENTRY
@@ -128,11 +128,15 @@ class Recaller:
         project: str | None = None,
         as_of: float | None = None,
         deep: bool = False,
+        explain: bool = False,
+        probe: str | None = None,
     ) -> Recall:
         """Answer a question. ``project``: the one to prefer. ``deep``: read the leading candidates closely.
 
-        Facts that no longer hold are left out, unless the question is about the past.
+        Facts that no longer hold are left out, unless the question is about the past. ``probe``: a passage
+        whose fate to explain.
         """
+        trace = Recorder() if explain or probe else NO_TRACE
         ranked = self.rank(
             query,
             filters,
@@ -143,12 +147,13 @@ class Recaller:
             project=project,
             as_of=as_of,
             deep=deep,
+            trace=trace,
         )
         wants_past = as_of is None and asks_for_past(ranked.scene.asked.question)
         holding = [
             (candidate, score)
             for candidate, score in zip(ranked.candidates, ranked.scores, strict=True)
-            if wants_past or not _has_ended(candidate, ranked.gathered)
+            if wants_past or not has_ended(candidate, ranked.gathered)
         ]
         plain = _without_depth(holding)
         sure = certainty.rate(
@@ -159,23 +164,32 @@ class Recaller:
             has_vectors=ranked.means.sense is not None,
             is_english=query.isascii(),
         )
+        trace.mark("check")
         best = [] if sure == certainty.NONE else holding[:limit]
         excerpts = [
             make_excerpt(self._read_whole, ranked.scene, candidate, ranked.gathered, score, filters)
             for candidate, score in best
         ]
         excerpts = _put_later_first(ranked.scene.asked.question, excerpts)
+        trace.mark("show")
         packed = pack(excerpts, budget, project=project)
-        return Recall(
+        trace.mark("pack")
+        answer = Recall(
             query,
             tuple(shown.hit for shown in excerpts),
             packed.text,
             ranked.means.mode,
             ranked.means.coverage,
             packed.left_out,
-            (*ranked.means.notes, *_describe_time(ranked.scene.asked.question)),
+            (*ranked.means.notes, *describe_time(ranked.scene.asked.question)),
             sure,
         )
+        if not isinstance(trace, Recorder):
+            return answer
+        from mnemos.recall.account import Outcome, explain_outcome  # only for who asks for it
+
+        outcome = Outcome(answer, ranked, holding, packed, filters, kinds, user, self._storage)
+        return dataclasses.replace(answer, explanation=explain_outcome(outcome, trace, probe))
 
     def messages(self, query: str, filters: Filters, *, project: str | None = None) -> Results:
         """Find messages that answer, best first: those that match the question themselves."""
@@ -209,6 +223,7 @@ class Recaller:
         weights: Mapping[str, float] | None = None,
         project: str | None = None,
         deep: bool = False,
+        trace: Trace = NO_TRACE,
     ) -> Ranked:
         """Judge everything that may answer. Entries: those of one user.
 
@@ -217,22 +232,34 @@ class Recaller:
         """
         question = understand(query, self._clock() if now is None else now)
         embedder, notes = (None, ()) if lexical else self._load()
+        trace.mark("understand")
         known = self._storage.read(lambda tx: self._look_up(tx, question, kinds, user, embedder))
         means = self._means(known, notes)
-        means, gathered = self._gather(known, means, filters, project, as_of)
+        trace.mark("weigh")
+        means, gathered = self._gather(known, means, filters, project, as_of, trace)
+        trace.mark("propose")
         scene = set_scene(known.asked, gathered, _surroundings(gathered, means.sense), project)
-        fitting = [candidate for candidate in judge(scene) if fits(candidate.line, filters)]
+        fitting = [candidate for candidate in judge(scene, trace) if fits(candidate.line, filters)]
         found = _keep_telling(fitting, gathered.standings)
         weights = weights or (LEXICAL if means.sense is None else HYBRID)
         scores = [sum_up(candidate, weights) for candidate in found]
         if means.sense is not None and means.embedder is not None:
             _read_closely(found, scores, weights, means.sense, means.embedder)
+        trace.score(found, scores, weights)
+        trace.mark("judge")
         if deep:
             means = _read_deeply(query, found, scores, means)
+            trace.move("deep", found, scores)
+            trace.mark("deep")
         _put_below_replies(found, scores)
-        scores = _put_current_first(question, found, scores, gathered)
+        trace.move("below_reply", found, scores)
+        scores = _lend_scores(question, found, scores, gathered)
+        trace.move("lent", found, scores)
+        scores = _put_ended_last(question, found, scores, gathered)
+        trace.move("ended", found, scores)
         scored = sorted(zip(scores, found, strict=True), key=_best_first)
         self.is_behind = bool(self._edits.unfed or known.todo)
+        trace.mark("order")
         return Ranked(
             scene,
             tuple([candidate for _, candidate in scored]),
@@ -293,22 +320,31 @@ class Recaller:
         return Means(sense, embedder, share, tail, notes)
 
     def _gather(
-        self, known: Known, means: Means, filters: Filters, project: str | None, as_of: float | None
+        self,
+        known: Known,
+        means: Means,
+        filters: Filters,
+        project: str | None,
+        as_of: float | None,
+        trace: Trace,
     ) -> tuple[Means, Gathered]:
         """Read the candidates in a second transaction; by words alone if vectors are damaged."""
         asked, kinds, sense = known.asked, known.kinds, means.sense
         if sense is None or means.embedder is None:
-            found = self._storage.read(lambda tx: gather(tx, asked, None, filters, kinds, (), project, as_of))
-            return means, add_unfed(found, asked, {}, filters, kinds)
+            found = self._storage.read(
+                lambda tx: gather(tx, asked, None, filters, kinds, (), project, as_of, trace)
+            )
+            return means, add_unfed(found, asked, {}, filters, kinds, trace)
         fresh = means.tail.rank(sense)
         near = self._kept.compare(asked.unfed.added, sense, means.embedder)
         try:
             found = self._storage.read(
-                lambda tx: gather(tx, asked, sense, filters, kinds, fresh, project, as_of)
+                lambda tx: gather(tx, asked, sense, filters, kinds, fresh, project, as_of, trace)
             )
         except Corrupt as exc:
-            return self._gather(known, Means(notes=(f"by words alone: {exc}",)), filters, project, as_of)
-        found = add_unfed(found, asked, near, filters, kinds)
+            by_words = Means(notes=(f"by words alone: {exc}",))
+            return self._gather(known, by_words, filters, project, as_of, trace)
+        found = add_unfed(found, asked, near, filters, kinds, trace)
         if known.todo or means.coverage < 1:
             found = add_missing(found, sense, means.embedder, means.tail)
         return means, found
@@ -316,26 +352,6 @@ class Recaller:
     def _read_whole(self, message_id: int) -> MessageRow | None:
         """Read a message of more than a million characters, of which only the beginning was judged."""
         return self._storage.read(lambda tx: tx.sessions.message(message_id))
-
-
-def _describe_time(question: Question) -> Iterator[str]:
-    """Describe the time that a question names, as it was understood."""
-    span = question.span
-    if span is None:
-        return
-    since, until = (_day(moment) for moment in (span.start, span.end - 1))
-    if since and until:
-        yield f"Asked about {since}" if since == until else f"Asked about {since} to {until}"
-    elif since or until:
-        yield f"Asked about the time since {since}" if since else f"Asked about the time until {until}"
-
-
-def _day(moment: float) -> str:
-    """Format a date for people; empty for one that no calendar has."""
-    try:
-        return f"{datetime.fromtimestamp(moment).astimezone():%-d %B %Y}"
-    except (OverflowError, ValueError, OSError):
-        return ""
 
 
 def _surroundings(gathered: Gathered, sense: Sense | None) -> Surroundings | None:
@@ -432,19 +448,26 @@ def _keep_telling(candidates: Sequence[Candidate], standings: Standings) -> list
     return [candidate for candidate in candidates if candidate.line.id in about | linked]
 
 
-def _put_current_first(
-    question: Question, found: Sequence[Candidate], scores: Sequence[float], gathered: Gathered
+def _lend_scores(
+    question: Question, found: Sequence[Candidate], scores: list[float], gathered: Gathered
 ) -> list[float]:
-    """Return the scores with current facts before those they replaced, and ended ones last."""
+    """Return the scores with current facts before those they replaced."""
+    if not gathered.standings.of:
+        return scores
     by_id = {candidate.line.id: score for candidate, score in zip(found, scores, strict=True)}
-    if gathered.standings.of:
-        texts = {candidate.line.id: candidate.line.text for candidate in found}
-        lend_scores(question, texts, by_id, gathered.standings)
-    wants_past = asks_for_past(question)
+    texts = {candidate.line.id: candidate.line.text for candidate in found}
+    lend_scores(question, texts, by_id, gathered.standings)
+    return [by_id[candidate.line.id] for candidate in found]
+
+
+def _put_ended_last(
+    question: Question, found: Sequence[Candidate], scores: list[float], gathered: Gathered
+) -> list[float]:
+    if asks_for_past(question):
+        return scores
     return [
-        by_id[candidate.line.id]
-        - (_SUPERSEDED if _has_ended(candidate, gathered) and not wants_past else 0.0)
-        for candidate in found
+        score - (_SUPERSEDED if has_ended(candidate, gathered) else 0.0)
+        for candidate, score in zip(found, scores, strict=True)
     ]
 
 
@@ -454,7 +477,7 @@ def _put_later_first(question: Question, excerpts: Sequence[Excerpt]) -> list[Ex
     return [replace(by_ref[hit.kind, hit.ref], hit=hit) for hit in marked]
 
 
-def _has_ended(candidate: Candidate, gathered: Gathered) -> bool:
+def has_ended(candidate: Candidate, gathered: Gathered) -> bool:
     passage = candidate.line.passage
     if passage is None:
         return False

@@ -203,7 +203,10 @@ def _draw_recall(result: Recalled, console: Console) -> None:
         print_heading(console, literal(title, "bold"), literal(rest, "dim" if title else "bold"))
         console.print(_indent(highlight_matches(render_passage(hit, result.query))))
         console.print(_indent(literal("; ".join(hit.why), "dim")))
-    console.print(literal(result.footer(), "dim"))
+        if hit.explained:
+            console.print(_indent(literal(hit.explained.render(hit.score), "dim")))
+    for line in (result.footer(), *result.explain()):
+        console.print(literal(line, "dim"))
 
 
 def _indent(text: Text) -> Padding:
