@@ -9,12 +9,17 @@ HOSTS := .venv-hosts
 HERMES := hermes-agent==0.19.0
 HOST_OPTIONS := --override-ini addopts= --override-ini filterwarnings= --confcutdir tests/hosts
 CLIENTS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.166.0
+# The page in a browser is tested with Debian's Chromium, in an environment of its own; axe-core is for tests only.
+WEB := .venv-web
+PLAYWRIGHT := playwright==1.65.0
+AXE := axe-core@4.14.0
+WEB_OPTIONS := -q --override-ini addopts= --override-ini filterwarnings= --confcutdir tests/web
 # The documentation site has an environment of its own: 29 packages that nothing else needs.
 SITE := .venv-docs
 PACKAGE := .venv-package
 CLIENTS_BIN := $(HOSTS)/node/node_modules/.bin
 
-.PHONY: setup demo test attacks coverage test-hosts test-hermes test-clients lint types check docs recording package bench nightly clean
+.PHONY: setup demo test attacks coverage test-web test-hosts test-hermes test-clients lint types check docs recording package bench nightly clean
 
 setup: $(STAMP)
 
@@ -76,6 +81,25 @@ run-clients:
 	MNEMOS_HOST_PROGRAMS=$(CURDIR)/$(CLIENTS_BIN) $(BIN)/python -m pytest $(HOST_OPTIONS) \
 		tests/hosts/test_claude_code.py tests/hosts/test_codex.py
 
+test-web: setup
+	@if $(MAKE) --no-print-directory $(WEB)/.installed; then \
+		$(MAKE) --no-print-directory run-web; \
+	else \
+		echo "==== SKIPPED: Chromium, $(PLAYWRIGHT) or $(AXE) cannot be installed here, so the page was not tested ====" >&2; \
+	fi
+
+$(WEB)/.installed: Makefile
+	command -v chromium || apt-get install -y --no-install-recommends chromium \
+		|| (apt-get update && apt-get install -y --no-install-recommends chromium)
+	$(PYTHON) -m venv $(WEB)
+	$(WEB)/bin/python -m pip install --quiet --retries 2 $(PLAYWRIGHT) pytest==9.2.0
+	npm install --silent --no-save --no-package-lock --prefix $(WEB)/axe $(AXE)
+	touch $@
+
+.PHONY: run-web
+run-web:
+	$(WEB)/bin/python -m pytest $(WEB_OPTIONS) tests/web
+
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -116,4 +140,4 @@ nightly: setup
 	$(BIN)/python -m pytest --nightly --cov --cov-report=term:skip-covered
 
 clean:
-	rm -rf $(VENV) $(HOSTS) $(PACKAGE) $(SITE) site .mypy_cache .ruff_cache .pytest_cache .coverage .coverage.*
+	rm -rf $(VENV) $(HOSTS) $(WEB) $(PACKAGE) $(SITE) site .mypy_cache .ruff_cache .pytest_cache .coverage .coverage.*

@@ -31,7 +31,7 @@ UNLISTED = {
     *("entries query", "entries do", "workspace query"),
 }
 # They need a process of their own.
-PROGRAMS = ("hook", "mcp", "serve")
+PROGRAMS = ("hook", "mcp", "serve", "ui")
 
 
 def walk(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -118,8 +118,9 @@ def test_the_example_of_a_command_for_programs_works(name: str, folder: Path) ->
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_the_example_of_the_http_server_works(folder: Path) -> None:
-    (example,) = (one for one in EXAMPLES if one.startswith("serve"))
+@pytest.mark.parametrize("name", ["serve", "ui"])
+def test_the_example_of_the_http_server_works(name: str, folder: Path) -> None:
+    (example,) = (one for one in EXAMPLES if one.startswith(f"{name} "))
     # Another program may use the port of the example.
     words = [*PROGRAM, *shlex.split(example), "--port", "0"]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as server:

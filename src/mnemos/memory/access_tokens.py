@@ -1,7 +1,8 @@
 """Tokens for clients over HTTP.
 
 The owner's is in the file ``token`` of the home and allows everything. Others are for one space and scope;
-``tokens.json`` keeps their hashes. Only the owner of the home can read the two files.
+``tokens.json`` keeps their hashes, and ``page.json`` those of pages in a browser. Only the owner of the home
+can read the files.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import re
 import secrets
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -52,7 +53,7 @@ class Scope(IntEnum):
     ADMIN = 3
     """Also operations that delete something."""
     LOCAL = 4
-    """Also operations on files of this machine; only the owner's token has it."""
+    """Also operations on files of this machine; only the owner's token and page have it."""
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +68,16 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
     """Sets and names of operations, separated by commas."""
     created_at: float
     expires_at: float | None = None
+
+    @property
+    def grant(self) -> Grant:
+        return Grant(self.id, self.space, Scope[self.scope.upper()], self.operations)
+
+
+def make_token() -> tuple[str, str]:
+    """Return a new id, and the text of a token with it."""
+    token_id = secrets.token_hex(4)
+    return token_id, f"{_PREFIX}{token_id}_{secrets.token_urlsafe(32)}"
 
 
 class _TokenList(msgspec.Struct, frozen=True):
@@ -97,15 +108,8 @@ class Doorkeeper:
         """Return what a token allows; None for one that is unknown or expired."""
         if secrets.compare_digest(token, self._owner):
             return Grant(OWNER, self._settings.space, Scope.LOCAL)
-        form = _GIVEN.fullmatch(token)
-        known = self._load().get(form[1].decode()) if form else None
-        # Compared in any case, so that the time says nothing about ids.
-        is_right = secrets.compare_digest(_hash(token), known.sha256 if known else _hash(b""))
-        if known is None or not is_right:
-            return None
-        if known.expires_at is not None and known.expires_at <= self._clock():
-            return None
-        return Grant(known.id, known.space, Scope[known.scope.upper()], known.operations)
+        known = find_token(token, self._load(), self._clock())
+        return None if known is None else known.grant
 
     def _load(self) -> dict[str, Token]:
         found = files.signature(self._settings.home / LIST)
@@ -117,6 +121,17 @@ class Doorkeeper:
                 log.warning("no token but the owner's is accepted: %s", exc)
                 self._tokens = {}
         return self._tokens
+
+
+def find_token(given: bytes, tokens: Mapping[str, Token], now: float) -> Token | None:
+    """Return the token with this text among ``tokens`` by id; None if it is unknown or expired."""
+    form = _GIVEN.fullmatch(given)
+    known = tokens.get(form[1].decode()) if form else None
+    # Compared in any case, so that the time says nothing about ids.
+    is_right = secrets.compare_digest(hash_token(given), known.sha256 if known else hash_token(b""))
+    if known is None or not is_right:
+        return None
+    return None if known.expires_at is not None and known.expires_at <= now else known
 
 
 def create_token(
@@ -134,12 +149,11 @@ def create_token(
         raise InvalidInput(f"scope is {scope!r}. Use read, write or admin.")
     if days is not None and not 0 < days <= _MOST_DAYS:
         raise InvalidInput(f"days is {days}. Use more than 0, up to {_MOST_DAYS:,}.")
-    token_id = secrets.token_hex(4)
-    text = f"{_PREFIX}{token_id}_{secrets.token_urlsafe(32)}"
+    token_id, text = make_token()
     token = Token(
         id=token_id,
         name=check_name("name", name),
-        sha256=_hash(text.encode()),
+        sha256=hash_token(text.encode()),
         space=settings.space,
         scope=scope,
         operations=operations,
@@ -154,7 +168,9 @@ def create_token(
 def list_tokens(settings: Settings) -> list[Token]:
     """Return the tokens of all spaces, oldest first; expired ones, too. Raises PermissionDenied."""
     path = settings.home / LIST
-    data = _read(path, _LARGEST_LIST, f"Delete it, which revokes all tokens in it, or run: chmod 600 {path}")
+    data = read_private(
+        path, _LARGEST_LIST, f"Delete it, which revokes all tokens in it, or run: chmod 600 {path}"
+    )
     try:
         return [] if data is None else msgspec.json.decode(data, type=_TokenList).tokens
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:
@@ -178,7 +194,8 @@ def _save(settings: Settings, tokens: list[Token]) -> None:
     files.replace(settings.home / LIST, data + b"\n", alone=True)
 
 
-def _hash(token: bytes) -> str:
+def hash_token(token: bytes) -> str:
+    """Return the form in which a token is kept."""
     return hashlib.sha256(token).hexdigest()
 
 
@@ -203,7 +220,7 @@ def load_owner_token(settings: Settings) -> str:
 
 
 def _read_owner_token(path: Path) -> str | None:
-    text = _read(path, _LONGEST + 2, _ADVICE)
+    text = read_private(path, _LONGEST + 2, _ADVICE)
     if text is None:
         return None
     text = text.strip()
@@ -212,7 +229,7 @@ def _read_owner_token(path: Path) -> str | None:
     return text.decode()
 
 
-def _read(path: Path, most: int, advice: str) -> bytes | None:
+def read_private(path: Path, most: int, advice: str) -> bytes | None:
     """Return the first bytes of a file that only we can read; None if there is none."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

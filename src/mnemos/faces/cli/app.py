@@ -23,7 +23,7 @@ from mnemos.faces.cli.help_screens import (
     write_options,
     write_screen,
 )
-from mnemos.faces.cli.mcp import mcp, serve
+from mnemos.faces.cli.mcp import mcp, serve, ui
 from mnemos.faces.cli.output import complain, in_json, write_everything
 from mnemos.faces.cli.sql import sql
 from mnemos.inputs import find_nearest
@@ -236,6 +236,7 @@ cli.add_command(hook)
 cli.add_command(mcp)
 cli.add_command(serve)
 cli.add_command(sql)
+cli.add_command(ui)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

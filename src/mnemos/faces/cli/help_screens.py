@@ -64,6 +64,7 @@ SCREENS = {
             },
             "More": {
                 "demo": "Try it with a small history in a temporary home",
+                "ui": "Look at the memory in a browser",
                 "serve": "Serve the memory over HTTP on this machine",
                 "tokens": "Create, list and revoke tokens for programs that use it over HTTP",
                 "admin": "Rarely needed: optimize, verify, explain, benchmarks, completion",

@@ -1,9 +1,12 @@
-"""``mnemos mcp`` and ``mnemos serve``: the memory for clients over a pipe or HTTP."""
+"""``mnemos mcp``, ``serve`` and ``ui``: the memory for clients over a pipe or HTTP, and in a browser."""
 
 from __future__ import annotations
 
 import gc
+import os
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
 
 import click
@@ -48,6 +51,7 @@ def mcp(chosen: Chosen, tools: str, address: str | None) -> None:
 
 @click.command(cls=HelpedCommand, params=_where(), example="serve --mcp --port 8765")
 @click.option("--mcp", "wants_mcp", is_flag=True, help="Also serve MCP clients, at /mcp.")
+@click.option("--ui", "wants_page", is_flag=True, help="Also serve the page for a browser.")
 @_tools
 @click.option("--host", default="127.0.0.1", show_default=True, help="A loopback address.")
 @click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0: any.")
@@ -65,22 +69,81 @@ def serve(
     port: int,
     allowed_host: tuple[str, ...],
     wants_mcp: bool,  # noqa: FBT001
+    wants_page: bool,  # noqa: FBT001
 ) -> None:
     """Serve the memory over HTTP on this machine, every operation at /v1/NAME."""
-    _serve(chosen, f"[{host}]:{port}", tools if wants_mcp else None, allowed_host)
+    show = _print_link if wants_page else None
+    _serve(chosen, f"[{host}]:{port}", tools if wants_mcp else None, allowed_host, show)
 
 
-def _serve(chosen: Chosen, address: str, tools: str | None, allowed_hosts: tuple[str, ...] = ()) -> None:
+@click.command(cls=HelpedCommand, params=_where(), example="ui --no-open")
+@click.option("--port", type=click.IntRange(0, 65535), help=f"By default {PORT}, or any that is free.")
+@click.option("--no-open", "is_quiet", is_flag=True, help="Only print the link; open no browser.")
+@click.pass_obj
+def ui(chosen: Chosen, port: int | None, is_quiet: bool) -> None:  # noqa: FBT001
+    """Look at the memory in a browser: ask it, see why, correct and forget."""
+    _check_server()
+    from mnemos.faces.http.launch import make_link
+    from mnemos.faces.http.running import find_running
+    from mnemos.settings import Settings
+
+    show = _print_link if is_quiet else _open_link
+    settings = Settings.load(chosen.home, space=chosen.space)
+    running = find_running(settings.home) if port is None else None
+    if running is not None:
+        show(make_link(settings, running))
+        return
+    _serve(chosen, f"127.0.0.1:{PORT if port is None else port}", None, show=show, or_any=port is None)
+
+
+def _print_link(link: str) -> None:
+    click.echo(f"Open this link within 5 minutes. It works once:\n{link}")
+
+
+def _open_link(link: str) -> None:
+    _print_link(link)
+    if sys.platform.startswith("linux") and not (
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    ):
+        # There, only browsers for terminals would be found, and take this one.
+        return
+    import webbrowser
+
+    webbrowser.open(link)
+
+
+def _serve(
+    chosen: Chosen,
+    address: str,
+    tools: str | None,
+    allowed_hosts: tuple[str, ...] = (),
+    show: Callable[[str], None] | None = None,
+    *,
+    or_any: bool = False,
+) -> None:
+    """Serve at an address; with ``or_any`` at another port if this one is taken."""
     if tools is not None:
         _import_sdk()
-    elif find_spec("uvicorn") is None:
-        raise Unavailable('The HTTP server is not installed. Run `pip install "mnemos[server]"`.')
+    else:
+        _check_server()
     from mnemos.faces.http import launch
     from mnemos.faces.http.address import Address
 
+    asked = Address.parse(address)
+    try:
+        taken = asked.listen()
+    except Unavailable:
+        if not or_any:
+            raise
+        taken = replace(asked, port=0).listen()
     # Clients work elsewhere.
-    with Address.parse(address).listen() as listening, chosen.memory(is_local=False) as memory:
-        launch.serve(memory, listening, tools=tools, allowed_hosts=allowed_hosts)
+    with taken as listening, chosen.memory(is_local=False) as memory:
+        launch.serve(memory, listening, tools=tools, allowed_hosts=allowed_hosts, show=show)
+
+
+def _check_server() -> None:
+    if find_spec("uvicorn") is None:
+        raise Unavailable('The HTTP server is not installed. Run `pip install "mnemos[server]"`.')
 
 
 def _import_sdk() -> None:

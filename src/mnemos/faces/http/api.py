@@ -22,6 +22,7 @@ from mnemos import __version__
 from mnemos.cancellation import Cancellation
 from mnemos.errors import Busy, InvalidInput, MnemosError, NotAllowed, NotFound, TimedOut, TooLarge
 from mnemos.faces.http import limits, openapi
+from mnemos.faces.http.page import SESSION_BYTES, SESSION_PATH, Page
 from mnemos.faces.http.rates import Rates
 from mnemos.faces.http.replies import Health, Preview, Rejection, Reply, encode, refuse
 from mnemos.faces.http.request_log import Entry, RequestLog
@@ -63,6 +64,7 @@ class Api:
         hosts: Iterable[str],
         request_log: RequestLog,
         mcp: App | None = None,
+        page: Page | None = None,
     ) -> None:
         """``hosts``: values of the Host header that are answered. ``mcp``: the application at ``/mcp``."""
         self._spaces = spaces
@@ -72,6 +74,7 @@ class Api:
         self._origins = {scheme + host for host in self._hosts for scheme in (b"http://", b"https://")}
         self._log = request_log
         self._mcp = mcp
+        self._page = page
         self._rates = Rates()
         self._in_flight = 0
 
@@ -104,6 +107,12 @@ class Api:
             _check_method(method, "GET", "HEAD")
             entry.operation = "health"
             return Reply(200, encode(Health("ok", __version__)))
+        if self._page is not None and (file := self._page.find_file(path)) is not None:
+            _check_method(method, "GET", "HEAD")
+            entry.operation = "page"
+            return file
+        if self._page is not None and path == SESSION_PATH:
+            return await self._open_session(self._page, scope, receive, entry)
         grant = self._admit(scope)
         entry.token = grant.token_id
         if (seconds := self._rates.take(grant.token_id)) > 0:
@@ -133,6 +142,20 @@ class Api:
         body = await _read_body(scope, receive, most)
         return Reply(200, await self._run(Call(name, grant, body, text, preview)))
 
+    async def _open_session(self, page: Page, scope: Message, receive: Receive, entry: Entry) -> Reply:
+        """Answer what a page asks about its own session, the first time with the code of a link."""
+        entry.operation = "page_session"
+        _check_method(scope["method"], "GET", "HEAD", "POST")
+        is_new = scope["method"] == "POST" and not _values(scope, b"authorization")
+        grant = None if is_new else self._admit(scope)
+        if grant is not None:
+            entry.token = grant.token_id
+        if grant is not None and scope["method"] != "POST":
+            return page.describe(grant)
+        _check_media(scope)
+        body = await _read_body(scope, receive, SESSION_BYTES)
+        return page.trade(body) if grant is None else page.branch(grant, body)
+
     def _check_site(self, scope: Message) -> None:
         hosts, origins = _values(scope, b"host"), _values(scope, b"origin")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
@@ -144,6 +167,8 @@ class Api:
         given = _values(scope, b"authorization")
         scheme, _, token = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
         grant = self._doorkeeper.admit(token.strip()) if scheme.lower() == b"bearer" else None
+        if grant is None and self._page is not None:
+            grant = self._page.sessions.admit(token.strip())
         if grant is None:
             # Says nothing about the server, whose own messages name the file with the token.
             raise Rejection(

@@ -44,3 +44,17 @@ def most_needed(traits: Traits) -> Scope:
 @cache
 def _names(operations: str) -> frozenset[str]:
     return frozenset(entry.name for entry in registry.choose_entries(operations))
+
+
+@cache
+def _least_needed(name: str) -> Scope:
+    """Return the least scope with which some input of an operation is allowed."""
+    kind = registry.find(name)
+    most = most_needed(kind.traits)
+    may_read = most is not Scope.LOCAL and kind.writes is not Operation.writes
+    return Scope.READ if may_read else most
+
+
+def list_allowed(grant: Grant) -> list[str]:
+    """Return the operations that a token allows, at least with some input."""
+    return sorted(name for name in _names(grant.operations) if _least_needed(name) <= grant.scope)

@@ -1,0 +1,109 @@
+"""The page in a browser: its files, and the sessions that it asks with.
+
+The files are public, they hold nothing of a memory. The page gets everything else from operations, with a
+token like any client.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any, Final
+
+import msgspec
+
+from mnemos import __version__
+from mnemos.errors import InvalidInput, NotAllowed
+from mnemos.faces.http.replies import Reply, encode
+from mnemos.faces.http.scopes import list_allowed
+from mnemos.memory.access_tokens import Grant, Scope
+from mnemos.memory.page_sessions import PageSessions
+
+SESSION_PATH: Final = "/page/session"
+SESSION_BYTES: Final = 4096
+_PREFIX: Final = "/page/"
+_MEDIA: Final = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+_SECURITY: Final = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class _Asked(msgspec.Struct, forbid_unknown_fields=True):
+    code: str | None = None
+    space: str | None = None
+
+
+class Page:
+    """Answers requests of browsers."""
+
+    def __init__(self, sessions: PageSessions) -> None:
+        self.sessions = sessions
+        self._files = load_files()
+
+    def find_file(self, path: str) -> Reply | None:
+        """Return a file of the page; None if the address is not one of them."""
+        found = self._files.get(path)
+        return None if found is None else Reply(200, found[0], _SECURITY, media=found[1])
+
+    def trade(self, body: bytes) -> Reply:
+        """Trade the code of a link for a token."""
+        session, token = self.sessions.trade(_read(body).code or "")
+        return _describe(session.grant, token)
+
+    def branch(self, grant: Grant, body: bytes) -> Reply:
+        """Return a token for another space; only the owner has one for each."""
+        if grant.scope is not Scope.LOCAL or grant.operations != "all":
+            raise NotAllowed(f"This token is for the space {grant.space!r} only.")
+        session, token = self.sessions.branch(_read(body).space or grant.space)
+        return _describe(session.grant, token)
+
+    def describe(self, grant: Grant) -> Reply:
+        """Return the rights of a token, so that the page offers nothing that would be refused."""
+        return _describe(grant)
+
+
+def _read(body: bytes) -> _Asked:
+    try:
+        return msgspec.json.decode(body, type=_Asked)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as exc:
+        raise InvalidInput(f"The body must be JSON with a code or a space: {exc}.") from exc
+
+
+def _describe(grant: Grant, token: str | None = None) -> Reply:
+    about: dict[str, Any] = {
+        "space": grant.space,
+        "scope": grant.scope.name.lower(),
+        "operations": list_allowed(grant),
+        "version": __version__,
+    }
+    return Reply(200, encode(about if token is None else about | {"token": token}))
+
+
+@cache
+def load_files() -> dict[str, tuple[bytes, str]]:
+    """Return the files of the page by address, with their types."""
+    found: dict[str, tuple[bytes, str]] = {}
+    _collect(files("mnemos.faces.http") / "web", _PREFIX, found)
+    found["/"] = found.pop(_PREFIX + "index.html")
+    return found
+
+
+def _collect(folder: Traversable, prefix: str, found: dict[str, tuple[bytes, str]]) -> None:
+    for one in folder.iterdir():
+        ending = one.name[one.name.rfind(".") :]
+        if one.is_dir():
+            _collect(one, f"{prefix}{one.name}/", found)
+        elif ending in _MEDIA:
+            found[prefix + one.name] = one.read_bytes(), _MEDIA[ending]

@@ -1,0 +1,43 @@
+"""The server of a home that shows the page, so that a second `mnemos ui` finds the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from mnemos import files
+from mnemos.errors import Busy
+
+_FILE = "serving.url"
+_LOCK = ".serving.lock"
+
+
+@contextmanager
+def announce(home: Path, url: str) -> Iterator[None]:
+    """Say where the page is, unless another server of the home does; a killed one counts as gone."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(files.lock(home, _LOCK, 0))
+        except Busy:
+            yield
+            return
+        files.replace(home / _FILE, url.encode(), alone=True)
+        try:
+            yield
+        finally:
+            (home / _FILE).unlink(missing_ok=True)
+
+
+def find_running(home: Path) -> str | None:
+    """Return the address of the page of a home; None if no server shows it."""
+    try:
+        # The one that holds the lock is alive: the system takes it from a process that ends.
+        with files.lock(home, _LOCK, 0):
+            return None
+    except Busy:
+        pass
+    try:
+        return (home / _FILE).read_text() or None
+    except OSError:
+        return None

@@ -1,0 +1,209 @@
+// The frame around the pages: navigation, keys, theme, messages.
+import { can, enter, forget, go, readAddress, rights, start, state, to, undoLast, useShared } from "./core.js";
+import { html, render, useEffect, useErrorBoundary, useRef, useState } from "./vendor/preact.js";
+
+/** Pages: address, name, key after g, an operation that it can't do without. */
+export const PAGES = [
+  ["overview", "Overview", "o", "stats"],
+];
+const offered = () => PAGES.filter(([, , , needs]) => !needs || can(needs));
+
+const root = document.documentElement;
+const THEMES = { system: "◐", light: "☀", dark: "☾" };
+function setTheme(theme) {
+  root.dataset.theme = theme;
+  localStorage.setItem("theme", theme);
+}
+setTheme(localStorage.getItem("theme") in THEMES ? localStorage.getItem("theme") : "system");
+
+function Theme() {
+  const [theme, set] = useState(root.dataset.theme);
+  const names = Object.keys(THEMES);
+  const next = names[(names.indexOf(theme) + 1) % names.length];
+  return html`<button class="quiet" aria-label="theme: ${theme}; change to ${next}" title="theme: ${theme}"
+    onClick=${() => (setTheme(next), set(next))}>${THEMES[theme]}</button>`;
+}
+
+function SignIn() {
+  const [token, set] = useState("");
+  const submit = (event) => {
+    event.preventDefault();
+    enter(token);
+  };
+  return html`<main id="main" class="sign-in">
+    <h1>Mnemos</h1>
+    ${state.signIn && html`<p class="problem" role="alert">${state.signIn}</p>`}
+    <p>To look at your memory, run this in a terminal. It opens a link that works once.</p>
+    <pre tabindex="0">mnemos ui</pre>
+    <form onSubmit=${submit}>
+      <label>On another machine, paste a token of <code>mnemos tokens create NAME</code>
+        <input type="password" autocomplete="off" spellcheck="false" value=${token} onInput=${(e) => set(e.target.value)} /></label>
+      <button disabled=${!token.trim()}>Open</button>
+    </form>
+  </main>`;
+}
+
+const modules = {};
+/** A page's module is imported when it is visited. */
+function Page({ address }) {
+  const { page } = address;
+  const [, draw] = useState(0);
+  const [error, reset] = useErrorBoundary((e) => console.error(e));
+  const entry = PAGES.find(([key]) => key === page);
+  useEffect(() => {
+    reset();
+    if (!entry || modules[page]) return;
+    import(`./pages/${entry[0]}.js`).then(
+      (module) => {
+        modules[page] = module.default;
+        draw((n) => n + 1);
+      },
+      () => {
+        modules[page] = () => html`<p class="problem" role="alert">This page could not be loaded. Reload when the server runs again.</p>`;
+        draw((n) => n + 1);
+      },
+    );
+  }, [page]);
+  if (error) return html`<p class="problem" role="alert">This page failed: ${error.message}</p>`;
+  if (!entry) return html`<h1>Not found</h1><p>There is no page ${`“${page}”`}. <a href=${to("overview")}>Overview</a></p>`;
+  if (entry[3] && !can(entry[3])) return html`<h1>${entry[1]}</h1><p class="problem">The token of this tab does not allow ${entry[3]}.</p>`;
+  const Body = modules[page];
+  return Body ? html`<${Body} key=${page} ...${address} />` : html`<h1>${entry[1]}</h1><div class="waiting" aria-busy="true"></div>`;
+}
+
+/** A module that is only needed after a key: the palette, the list of keys, the spaces. */
+function Overlay({ name, close }) {
+  const [Body, set] = useState(null);
+  useEffect(() => {
+    import("./palette.js").then((module) => set(() => module[name]), close);
+  }, [name]);
+  return Body && html`<${Body} close=${close} pages=${offered()} />`;
+}
+
+const isTyping = (target) => /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) && !/^(checkbox|radio|range)$/.test(target.type);
+
+function moveFocus(step) {
+  const rows = [...document.querySelectorAll("#main [data-row]")];
+  const now = rows.findIndex((row) => row === document.activeElement || row.contains(document.activeElement));
+  const next = rows[now < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.max(0, Math.min(rows.length - 1, now + step))];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+}
+
+/** Press the control that a key stands for: in the focused row, else in the page. */
+function press(name) {
+  const row = document.activeElement?.closest("#main [data-row]");
+  const found = row?.querySelector(`[data-key="${name}"]`) ?? (row?.matches(`[data-key="${name}"]`) ? row : null) ?? document.querySelector(`#main [data-key="${name}"]`);
+  if (!found || found.disabled) return false;
+  found.focus();
+  found.click();
+  return true;
+}
+
+function useKeys(open) {
+  const waiting = useRef(0);
+  useEffect(() => {
+    const onKey = (event) => {
+      const { key, target } = event;
+      if (key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
+        event.preventDefault();
+        open("Palette");
+        return;
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+      if (isTyping(target)) {
+        if (key === "Escape") target.blur();
+        return;
+      }
+      const after = performance.now() - waiting.current < 1500;
+      waiting.current = 0;
+      let isDone = true;
+      if (after && /^[a-z]$/.test(key)) {
+        const page = offered().find(([, , letter]) => letter === key);
+        if (page) go(page[0]);
+      } else if (key === "g") waiting.current = performance.now();
+      else if (key === "/") document.querySelector("#ask")?.focus();
+      else if (key === "?") open("Keys");
+      else if (key === "j" || key === "k") moveFocus(key === "j" ? 1 : -1);
+      else if (key === "u" && (state.undo || can("undo"))) state.undo ? state.undo() : go("log");
+      else if (key === "Enter" && target.matches("[data-row]:not(a):not(button)")) isDone = press("open");
+      else if (key === "Escape") isDone = press("back");
+      else if ("ex#[]n".includes(key)) isDone = press(key);
+      else isDone = false;
+      if (isDone) event.preventDefault();
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, []);
+}
+
+function Ask({ address }) {
+  const [text, set] = useState("");
+  useEffect(() => set(address.page === "recall" ? (address.params.q ?? "") : ""), [address.page, address.params.q]);
+  const submit = (event) => {
+    event.preventDefault();
+    if (text.trim()) go("recall", "", { ...(address.page === "recall" ? address.params : {}), q: text.trim() });
+  };
+  return html`<form class="ask" role="search" onSubmit=${submit}>
+    <input id="ask" type="search" aria-label="Ask the memory" placeholder="Ask the memory…   /" autocomplete="off" value=${text} onInput=${(e) => set(e.target.value)} />
+  </form>`;
+}
+
+function Toast() {
+  const { toast } = state;
+  return html`<div class="toasts" role="status" aria-live="polite">
+    ${toast && html`<div class=${toast.isError ? "toast failed" : "toast"}><span>${toast.text}</span>
+      ${toast.undo && html`<button onClick=${() => undoLast()}>Undo <kbd>u</kbd></button>`}</div>`}
+  </div>`;
+}
+
+function App() {
+  useShared();
+  const [address, set] = useState(readAddress());
+  const [overlay, open] = useState(null);
+  const [isNavOpen, showNav] = useState(false);
+  const main = useRef();
+  useEffect(() => {
+    const follow = () => {
+      set((old) => {
+        const next = readAddress();
+        if (old.page !== next.page) setTimeout(() => main.current?.focus({ preventScroll: true }));
+        return next;
+      });
+      showNav(false);
+    };
+    window.addEventListener("hashchange", follow);
+    return () => window.removeEventListener("hashchange", follow);
+  }, []);
+  useEffect(() => {
+    document.title = `${PAGES.find(([key]) => key === address.page)?.[1] ?? "Mnemos"} · Mnemos`;
+    window.scrollTo(0, 0);
+  }, [address.page]);
+  useKeys(open);
+  if (!rights) return html`<${SignIn} />`;
+  return html`
+    <a class="skip" href="#main" onClick=${(e) => (e.preventDefault(), main.current.focus())}>Skip to the content</a>
+    <header class="top">
+      <button class="quiet menu" aria-label="menu" aria-expanded=${isNavOpen} onClick=${() => showNav(!isNavOpen)}>☰</button>
+      <a class="brand" href=${to("overview")}>Mnemos</a>
+      <button class="quiet space" title="space" onClick=${() => open("Spaces")}><span class="unseen">space: </span>${rights.space} ▾</button>
+      <${Ask} address=${address} />
+      <button class="quiet wide-only" aria-label="command palette" onClick=${() => open("Palette")}><kbd>${/Mac/.test(navigator.platform) ? "⌘" : "Ctrl"} K</kbd></button>
+      <${Theme} />
+    </header>
+    ${state.isDown && html`<p class="down" role="alert">The server does not answer. Start it with <code>mnemos ui</code>; the page goes on by itself.</p>`}
+    <nav class=${isNavOpen ? "side open" : "side"} aria-label="pages">
+      ${offered().map(([key, name, letter]) => html`<a key=${key} href=${to(key)} aria-current=${address.page === key ? "page" : null}>${name}<kbd aria-hidden="true">${letter}</kbd></a>`)}
+      <div class="foot muted">
+        <button class="plain" onClick=${() => open("Keys")}>Keys <kbd>?</kbd></button>
+        <span>${rights.version} · ${rights.scope}</span>
+        <button class="plain" onClick=${() => forget("You left. Run the command for a new link.")}>Leave</button>
+      </div>
+    </nav>
+    <main id="main" tabindex="-1" ref=${main}><${Page} address=${address} /></main>
+    <${Toast} />
+    ${overlay && html`<${Overlay} name=${overlay} close=${() => open(null)} />`}`;
+}
+
+await start();
+render(html`<${App} />`, document.getElementById("app"));

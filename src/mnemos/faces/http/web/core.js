@@ -1,0 +1,255 @@
+// The session, calls of operations, addresses. Everything the page knows comes from POST /v1/NAME.
+import { useEffect, useRef, useState } from "./vendor/preact.js";
+
+export class Failure extends Error {
+  constructor(status, code, message) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** The rights of this tab: {space, scope, operations, version}; null without a valid token. */
+export let rights = null;
+let token = null;
+const listeners = new Set();
+export const state = { isDown: false, signIn: "", toast: null, undo: null };
+
+export function notify() {
+  for (const one of listeners) one();
+}
+
+/** Draw a component again whenever the shared state changes. */
+export function useShared() {
+  const [, draw] = useState(0);
+  useEffect(() => {
+    const one = () => draw((n) => n + 1);
+    listeners.add(one);
+    return () => listeners.delete(one);
+  }, []);
+  return state;
+}
+
+async function request(path, init = {}) {
+  let answer;
+  try {
+    const headers = { ...(init.body && { "content-type": "application/json" }), ...init.headers };
+    if (token) headers.authorization = `Bearer ${token}`;
+    answer = await fetch(path, { ...init, headers, cache: "no-store", credentials: "omit" });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    lose();
+    throw new Failure(0, "unreachable", "The server does not answer.");
+  }
+  if (answer.ok) return answer;
+  const body = await answer.json().catch(() => ({}));
+  const { code = "internal", message = answer.statusText } = body.error ?? {};
+  if (answer.status === 401 && path.startsWith("/v1/")) forget("The session has ended.");
+  throw new Failure(answer.status, code, message);
+}
+
+function lose() {
+  if (state.isDown) return;
+  state.isDown = true;
+  notify();
+  const retry = async () => {
+    try {
+      if ((await fetch("/health", { cache: "no-store" })).ok) {
+        state.isDown = false;
+        notify();
+        window.dispatchEvent(new Event("mnemos:again"));
+        return;
+      }
+    } catch {
+      // Still down.
+    }
+    setTimeout(retry, 2000);
+  };
+  setTimeout(retry, 1000);
+}
+
+/** Run an operation; `preview` only says what would be deleted. */
+export async function call(name, args = {}, { preview = false, signal } = {}) {
+  const answer = await request(`/v1/${name}${preview ? "?preview=true" : ""}`, {
+    method: "POST",
+    body: JSON.stringify(args),
+    signal,
+  });
+  return answer.json();
+}
+
+/** Open a stream of server-sent events; yields {id, event, data}. `body` makes it a call of an operation. */
+export async function* listen(path, { body, signal, last } = {}) {
+  const answer = await request(path, {
+    signal,
+    headers: { accept: "text/event-stream", ...(last && { "last-event-id": last }) },
+    ...(body && { method: "POST", body: JSON.stringify(body) }),
+  });
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const blocks = (text + value).split(/\r?\n\r?\n/);
+    text = blocks.pop();
+    for (const block of blocks) {
+      const one = { event: "message", data: "" };
+      for (const line of block.split(/\r?\n/)) {
+        const [, key, rest] = /^(\w+): ?(.*)$/.exec(line) ?? [];
+        if (key) one[key] = key === "data" ? one.data + rest : rest;
+      }
+      if (one.data) yield { ...one, data: JSON.parse(one.data) };
+    }
+  }
+}
+
+/** True if the token allows an operation; what it does not allow is not drawn. */
+export const can = (name) => !!rights?.operations.includes(name);
+const LEVELS = ["read", "write", "admin", "local"];
+export const atLeast = (scope) => LEVELS.indexOf(rights?.scope) >= LEVELS.indexOf(scope);
+export const mayWrite = (name) => can(name) && atLeast("write");
+
+function keep(answer) {
+  if (answer.token) {
+    token = answer.token;
+    sessionStorage.setItem("token", token);
+  }
+  rights = answer;
+  state.signIn = "";
+  notify();
+}
+
+export function forget(why) {
+  token = rights = null;
+  sessionStorage.removeItem("token");
+  state.signIn = why;
+  notify();
+}
+
+const ask = (body) => request("/page/session", body ? { method: "POST", body: JSON.stringify(body) } : {});
+
+/** Take the code out of the address, trade it for a token, or use the token of this tab. */
+export async function start() {
+  const code = /^#t=([\w-]+)$/.exec(location.hash)?.[1];
+  if (code) history.replaceState(null, "", "/#/");
+  token = sessionStorage.getItem("token");
+  try {
+    if (code) {
+      token = null;
+      keep(await (await ask({ code })).json());
+    } else if (token) keep(await (await ask()).json());
+    else forget("");
+  } catch (error) {
+    forget(error.status === 401 ? "" : error.message);
+  }
+}
+
+export async function enter(given) {
+  token = given.trim();
+  try {
+    keep({ ...(await (await ask()).json()), token });
+  } catch (error) {
+    forget(error.status === 401 ? "That token is not valid." : error.message);
+  }
+}
+
+export async function switchSpace(space) {
+  keep(await (await ask({ space })).json());
+  location.hash = "#/";
+}
+
+/** Address of a state of the page. The only way to make an href: it always begins with #/. */
+export function to(page, rest = "", params = {}) {
+  const query = new URLSearchParams(Object.entries(params).filter(([, v]) => v !== "" && v != null && v !== false));
+  const path = String(rest).split("/").map(encodeURIComponent).join("/");
+  return `#/${page}${rest === "" ? "" : `/${path}`}${query.size ? `?${query}` : ""}`;
+}
+
+export function readAddress() {
+  const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
+  const [page, ...rest] = path.split("/");
+  const decode = (text) => {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return text;
+    }
+  };
+  return { page: page || "overview", rest: rest.map(decode).join("/"), params: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+export const go = (...where) => (location.hash = to(...where));
+/** Change the address without a step in the history. */
+export function revise(...where) {
+  if (to(...where) === location.hash) return;
+  history.replaceState(null, "", to(...where));
+  window.dispatchEvent(new HashChangeEvent("hashchange"));
+}
+
+/** Call an operation while a component is shown: {data, error, isLoading, reload}. Old data stays until the new is there. */
+export function useCall(name, args = {}, { skip = false } = {}) {
+  const key = skip ? null : name + JSON.stringify(args);
+  const [found, set] = useState({ isLoading: !skip });
+  const [turn, again] = useState(0);
+  const last = useRef(0);
+  useEffect(() => {
+    if (key == null) {
+      set({});
+      return;
+    }
+    const mine = ++last.current;
+    const stop = new AbortController();
+    set((old) => ({ ...old, isLoading: true }));
+    call(name, args, { signal: stop.signal }).then(
+      (data) => mine === last.current && set({ data, key }),
+      (error) => error.name !== "AbortError" && mine === last.current && set({ error }),
+    );
+    return () => stop.abort();
+  }, [key, turn]);
+  const reload = () => again((n) => n + 1);
+  useEffect(() => {
+    window.addEventListener("mnemos:again", reload);
+    window.addEventListener("mnemos:changed", reload);
+    return () => {
+      window.removeEventListener("mnemos:again", reload);
+      window.removeEventListener("mnemos:changed", reload);
+    };
+  }, []);
+  return { ...found, reload };
+}
+
+let timer;
+export function toast(text, { undo, isError = false } = {}) {
+  clearTimeout(timer);
+  state.toast = { text, undo, isError };
+  if (undo) state.undo = undo;
+  notify();
+  timer = setTimeout(() => {
+    state.toast = null;
+    notify();
+  }, isError ? 12000 : 8000);
+}
+
+/** Draw every page anew after a change. */
+export const changed = () => window.dispatchEvent(new Event("mnemos:changed"));
+
+/** Run an operation that changes something; say what was done, and offer to undo it. */
+export async function act(name, args, { said, canUndo = can("undo") } = {}) {
+  try {
+    const answer = await call(name, args);
+    if (answer.disabled) throw new Failure(409, "disabled", answer.text);
+    toast(said ?? firstLine(answer.text), { undo: canUndo ? undoLast : null });
+    changed();
+    return answer;
+  } catch (error) {
+    toast(error.message, { isError: true });
+    return null;
+  }
+}
+
+export async function undoLast() {
+  state.undo = null;
+  return act("undo", {}, { canUndo: false });
+}
+
+export const firstLine = (text = "") => text.split("\n", 1)[0].slice(0, 200);

@@ -1,0 +1,153 @@
+// What the pages are made of. Text of a memory is only ever a text node.
+import { call, to } from "./core.js";
+import { html, useEffect, useRef, useState } from "./vendor/preact.js";
+
+const number = new Intl.NumberFormat("en");
+export const num = (value) => (value == null ? "–" : number.format(value));
+export const plural = (count, one, many = `${one}s`) => `${num(count)} ${count === 1 ? one : many}`;
+export function bytes(value) {
+  if (value == null) return "–";
+  const step = value < 1024 ? 0 : value < 1024 ** 2 ? 1 : value < 1024 ** 3 ? 2 : 3;
+  const shown = value / 1024 ** step;
+  return `${step && shown < 10 ? shown.toFixed(1) : Math.round(shown)} ${["B", "kB", "MB", "GB"][step]}`;
+}
+
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
+const short = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+export const dateOf = (at) => day.format(at * 1000);
+export function when(at) {
+  const then = new Date(at * 1000);
+  const now = new Date();
+  if (then.toDateString() === now.toDateString()) return clock.format(then);
+  return then.getFullYear() === now.getFullYear() ? `${short.format(then)}, ${clock.format(then)}` : day.format(then);
+}
+export const Time = ({ at, only = when }) =>
+  at == null ? "–" : html`<time datetime=${new Date(at * 1000).toISOString()} title=${new Date(at * 1000).toLocaleString()}>${only(at)}</time>`;
+
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffd]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\ud800-\udfff]|[\u{e0000}-\u{e0fff}]/gu;
+const EMOJI = /\p{Extended_Pictographic}\ufe0f?$/u;
+
+/** Text with a mark for every character that a model reads and a person would not see. */
+export function visible(text) {
+  const parts = [];
+  let from = 0;
+  for (const found of text.matchAll(UNSEEN)) {
+    const code = found[0].codePointAt(0);
+    // Part of an emoji, as people write them.
+    if ((code === 0xfe0f || code === 0x200d) && EMOJI.test(text.slice(Math.max(0, found.index - 4), found.index))) continue;
+    if (code === 0x0d && text[found.index + 1] === "\n") continue;
+    parts.push(text.slice(from, found.index));
+    parts.push(html`<span class="mark" title="a character that is not visible">${`U+${code.toString(16).toUpperCase().padStart(4, "0")}`}</span>`);
+    from = found.index + found[0].length;
+    if (parts.length > 2000) break;
+  }
+  parts.push(text.slice(from));
+  return parts;
+}
+
+const FENCE = /^(```|~~~)[^\n]*\n([\s\S]*?)(?:^\1[ \t]*$|$(?![\s\S]))/gm;
+const MOST = 4000;
+
+/** Stored text as it was written: code in a fixed font, no links, no images. Long text is cut until asked for. */
+export function Stored({ text, most = MOST, isCode = false }) {
+  const [isWhole, open] = useState(false);
+  const whole = String(text ?? "");
+  const shown = isWhole ? whole.slice(0, 300000) : whole.slice(0, most);
+  const parts = [];
+  let from = 0;
+  if (!isCode)
+    for (const found of shown.matchAll(FENCE)) {
+      parts.push(visible(shown.slice(from, found.index)), html`<pre tabindex="0">${visible(found[0])}</pre>`);
+      from = found.index + found[0].length;
+    }
+  parts.push(visible(shown.slice(from)));
+  return html`<div class=${isCode ? "stored code" : "stored"} dir="auto">
+    ${parts}${shown.length < whole.length && html`<button class="plain" onClick=${() => open(true)}>…
+      ${isWhole ? " cut here" : ` show all ${num(whole.length)} characters`}</button>`}
+  </div>`;
+}
+
+export const Line = ({ text, most = 160 }) => html`<bdi>${visible(String(text ?? "").replace(/\s+/g, " ").slice(0, most))}${String(text ?? "").length > most ? "…" : ""}</bdi>`;
+
+export const Empty = ({ title, children }) => html`<div class="empty"><h2>${title}</h2><p>${children}</p></div>`;
+export const Problem = ({ error }) => html`<p class="problem" role="alert">${error.message}</p>`;
+
+/** The first answer, or what there is instead of it. */
+export function Loaded({ of: found, children }) {
+  if (found.error) return html`<${Problem} error=${found.error} />`;
+  if (!found.data) return html`<div class="waiting" aria-busy="true"><span class="unseen">Loading</span></div>`;
+  return children(found.data);
+}
+
+export const Meter = ({ label, used, limit, unit = "" }) => html`<div class="meter">
+  <span class="row"><span>${label}</span><span class="number">${num(used)} of ${num(limit)} ${unit}</span></span>
+  <span class="bar" role="meter" aria-label=${label} aria-valuemin="0" aria-valuemax=${limit} aria-valuenow=${used}><i class=${used > limit ? "over" : ""} style=${{ width: `${Math.min(100, (100 * used) / (limit || 1))}%` }}></i></span>
+</div>`;
+
+export const Copy = ({ text, label = "copy" }) => {
+  const [done, set] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text).catch(() => {});
+    set(true);
+    setTimeout(() => set(false), 1500);
+  };
+  return html`<button class="quiet" onClick=${copy}>${done ? "copied" : label}</button>`;
+};
+
+export function Tabs({ label, choices, value, pick }) {
+  return html`<div class="tabs" role="group" aria-label=${label}>
+    ${choices.map(([key, name]) => html`<button key=${key} aria-pressed=${key === value} onClick=${() => pick(key)}>${name}</button>`)}
+  </div>`;
+}
+
+/** A dialog of the browser's own: Esc closes it, and the focus stays inside. */
+export function Dialog({ title, close, children, wide = false }) {
+  const ref = useRef();
+  useEffect(() => {
+    const before = document.activeElement;
+    ref.current.showModal();
+    return () => before?.isConnected && before.focus();
+  }, []);
+  return html`<dialog ref=${ref} class=${wide ? "wide" : ""} aria-label=${title} onClose=${close} onClick=${(e) => e.target === ref.current && close()}>
+    <div class="inside"><header><h2>${title}</h2><button class="quiet" aria-label="close" onClick=${close}>✕</button></header>${children}</div>
+  </dialog>`;
+}
+
+/** Ask before something is deleted: shows what is at stake, and for what is permanent wants a word typed. */
+export function Confirm({ title, name, args, word = "", note, verb = "Delete", done, close }) {
+  const [stake, set] = useState(null);
+  const [typed, type] = useState("");
+  useEffect(() => {
+    call(name, args, { preview: true }).then(
+      (answer) => set({ text: [answer.at_stake, ...answer.questions.map((one) => one.text)].filter(Boolean).join("\n") }),
+      (error) => set({ error }),
+    );
+  }, []);
+  const submit = (event) => {
+    event.preventDefault();
+    close();
+    done();
+  };
+  const isReady = stake && !stake.error && typed === word;
+  return html`<${Dialog} title=${title} close=${close}>
+    <form onSubmit=${submit}>
+      ${stake?.error ? html`<${Problem} error=${stake.error} />` : html`<div class="stake"><${Stored} text=${stake ? stake.text || "Nothing else is affected." : "…"} /></div>`}
+      ${note && html`<p class="muted">${note}</p>`}
+      ${word && html`<label>Type <b>${word}</b> to confirm <input autocomplete="off" autofocus value=${typed} onInput=${(e) => type(e.target.value)} /></label>`}
+      <footer><button type="button" onClick=${close}>Cancel</button><button class="danger" disabled=${!isReady} autofocus=${!word}>${verb}</button></footer>
+    </form>
+  </${Dialog}>`;
+}
+
+/** A value that follows typing after a pause. */
+export function usePause(value, ms = 250) {
+  const [settled, set] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => set(value), ms);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
+
+export const SessionLink = ({ id, title, at = "" }) => html`<a href=${to("sessions", id + (at !== "" ? `@${at}` : ""))}><${Line} text=${title || id} most=${80} /></a>`;
